@@ -1,0 +1,34 @@
+# What every target of this project shares: warnings, sanitizers, the compiler cache, and the library-per-folder helper.
+
+find_program(CUDAMATRIX_CCACHE ccache)
+if(CUDAMATRIX_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CUDAMATRIX_CCACHE})
+endif()
+
+add_library(cudamatrix_options INTERFACE)
+target_compile_options(cudamatrix_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # gcc 12 warns about std::string operator+ of literals (GCC bug 105651, fixed in 13).
+    target_compile_options(cudamatrix_options INTERFACE -Wno-restrict)
+endif()
+if(CUDAMATRIX_WERROR)
+    target_compile_options(cudamatrix_options INTERFACE -Werror)
+endif()
+if(CUDAMATRIX_SANITIZE)
+    target_compile_options(cudamatrix_options INTERFACE -fsanitize=${CUDAMATRIX_SANITIZE} -fno-omit-frame-pointer
+                                                        -fno-sanitize-recover=all)
+    target_link_options(cudamatrix_options INTERFACE -fsanitize=${CUDAMATRIX_SANITIZE})
+endif()
+
+# cudamatrix_library(NAME SOURCES a.cpp ... [USES base matrix ...] [LINKS third-party ...])
+# USES names folders of src/; LINKS are private, so that a third-party header reaches this folder only.
+function(cudamatrix_library name)
+    cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS;PUBLIC_LINKS" ${ARGN})
+    add_library(cudamatrix_${name} STATIC ${arg_SOURCES})
+    add_library(cudamatrix::${name} ALIAS cudamatrix_${name})
+    target_include_directories(cudamatrix_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(cudamatrix_${name} PRIVATE cudamatrix_options ${arg_LINKS} PUBLIC ${arg_PUBLIC_LINKS})
+    foreach(use IN LISTS arg_USES)
+        target_link_libraries(cudamatrix_${name} PUBLIC cudamatrix::${use})
+    endforeach()
+endfunction()

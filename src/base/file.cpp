@@ -1,0 +1,167 @@
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::file {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// A file descriptor that closes itself.
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    [[nodiscard]] int get() const { return fd_; }
+    [[nodiscard]] bool ok() const { return fd_ >= 0; }
+    [[nodiscard]] int release_and_close() {
+        const int fd = fd_;
+        fd_ = -1;
+        return ::close(fd);
+    }
+
+  private:
+    int fd_;
+};
+
+Result<std::string> drain(int fd, const std::string& name, std::uint64_t limit) {
+    std::string content;
+    char buffer[64 * 1024];
+    for (;;) {
+        const ssize_t got = ::read(fd, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
+        if (got == 0) return content;
+        content.append(buffer, static_cast<std::size_t>(got));
+        if (content.size() > limit) {
+            return input_failure(fmt::format("{} is larger than {}", name, text::human_bytes(limit)));
+        }
+    }
+}
+
+bool write_all(int fd, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t put = ::write(fd, content.data(), content.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        content.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return true;
+}
+
+bool same_content(const fs::path& path, std::string_view content) {
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) != content.size()) {
+        return false;
+    }
+    const auto old = read(path, content.size());
+    return old.ok() && old.value() == content;
+}
+
+}  // namespace
+
+Result<std::string> read(const fs::path& path, std::uint64_t limit) {
+    const auto name = text::printable(path.string());
+    // O_NONBLOCK: opening a FIFO must not wait for a writer.
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd.ok()) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
+    struct stat status{};
+    if (::fstat(fd.get(), &status) != 0) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
+    if (S_ISDIR(status.st_mode)) return input_failure(fmt::format("cannot read {}: it is a directory", name));
+    if (!S_ISREG(status.st_mode)) return input_failure(fmt::format("cannot read {}: it is not a regular file", name));
+    return drain(fd.get(), name, limit);
+}
+
+Result<bool> write(const fs::path& path, std::string_view content) {
+    const auto name = text::printable(path.string());
+    const auto fail = [&](int error) { return environment_failure(fmt::format("cannot write {}: {}", name, reason(error))); };
+    std::error_code status_error;
+    const auto status = fs::symlink_status(path, status_error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        return environment_failure(fmt::format("cannot write {}: it exists and is not a regular file", name));
+    }
+    if (same_content(path, content)) return false;
+
+    auto pattern = path.string() + ".XXXXXX";
+    Descriptor fd(::mkostemp(pattern.data(), O_CLOEXEC));
+    if (!fd.ok()) return fail(errno);
+    const auto abandon = [&](int error) {
+        ::unlink(pattern.c_str());
+        return fail(error);
+    };
+    if (!write_all(fd.get(), content)) return abandon(errno);
+    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) return abandon(errno);
+    if (fd.release_and_close() != 0) return abandon(errno);
+    if (::rename(pattern.c_str(), path.c_str()) != 0) return abandon(errno);
+    // The new name is durable only when its directory is.
+    const auto parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const Descriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.ok()) static_cast<void>(::fsync(directory.get()));
+    return true;
+}
+
+Status make_directories(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error || !fs::is_directory(path, error)) {
+        return environment_failure(fmt::format("cannot create the directory {}: {}", text::printable(path.string()),
+                                               error ? error.message() : "something else has that name"));
+    }
+    return Done{};
+}
+
+Result<std::uint64_t> free_bytes(const fs::path& path) {
+    std::error_code error;
+    auto probe = fs::absolute(path, error);
+    while (!fs::exists(probe, error) && probe.has_parent_path() && probe != probe.parent_path()) {
+        probe = probe.parent_path();
+    }
+    struct statvfs status{};
+    if (::statvfs(probe.c_str(), &status) != 0) {
+        return environment_failure(fmt::format("cannot tell the free space at {}: {}", text::printable(probe.string()),
+                                               reason(errno)));
+    }
+    return std::uint64_t{status.f_bavail} * std::uint64_t{status.f_frsize};
+}
+
+Status link_or_copy(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    if (fs::equivalent(from, to, error)) return Done{};
+    const auto fail = [&](std::string_view why) {
+        return environment_failure(fmt::format("cannot put {} at {}: {}", text::printable(from.string()),
+                                               text::printable(to.string()), why));
+    };
+    const auto status = fs::status(from, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) return fail("it is not a regular file");
+    if (fs::is_directory(fs::symlink_status(to, error))) return fail("a directory has that name");
+    // Made beside the target and renamed over it: whatever fails, the old target is still there.
+    auto beside = to;
+    beside += ".new";
+    fs::remove(beside, error);
+    fs::create_hard_link(from, beside, error);
+    if (error) fs::copy_file(from, beside, fs::copy_options::overwrite_existing, error);
+    if (!error) fs::rename(beside, to, error);
+    if (error) {
+        std::error_code ignored;
+        fs::remove(beside, ignored);
+        return fail(error.message());
+    }
+    return Done{};
+}
+
+}  // namespace cudamatrix::file

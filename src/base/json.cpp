@@ -1,0 +1,38 @@
+#include "base/json.hpp"
+
+#include "base/text.hpp"
+
+namespace cudamatrix {
+
+Result<Json> parse_json(std::string_view text, std::string_view what, std::size_t max_depth) {
+    if (const auto bad = text::invalid_utf8(text)) {
+        return input_failure(fmt::format("{}: byte {} is not valid UTF-8", what, *bad));
+    }
+    bool too_deep = false;
+    const auto watch = [&](int depth, Json::parse_event_t event, Json&) {
+        // A container is announced with the depth of what it stands in.
+        const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+        too_deep = too_deep || static_cast<std::size_t>(depth) + (opens ? 1 : 0) > max_depth;
+        return !too_deep;
+    };
+    try {
+        auto json = Json::parse(text, watch);
+        if (too_deep) return input_failure(fmt::format("{}: nested deeper than {} levels", what, max_depth));
+        return json;
+    } catch (const Json::exception& error) {
+        const auto* parse = dynamic_cast<const Json::parse_error*>(&error);
+        return input_failure(fmt::format("{}: not valid JSON at byte {}", what, parse ? parse->byte : 0));
+    }
+}
+
+std::string to_text(const Json& json, bool pretty) {
+    return json.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string string_or(const Json& json, std::string_view name, std::string_view fallback) {
+    if (!json.is_object()) return std::string(fallback);
+    const auto found = json.find(name);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string(fallback);
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,26 @@
+// The only door to nlohmann-json. Members keep the order in which they were written, so that output is stable.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace cudamatrix {
+
+using Json = nlohmann::ordered_json;
+
+/// Parses `text`; malformed text, invalid UTF-8 and nesting deeper than `max_depth` are a Failure that names the byte.
+/// `what` names the document in the message ("cudamatrix.lock", "docker inspect").
+[[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view what, std::size_t max_depth = 32);
+
+/// Serialises with two-space indentation (`pretty`) or on one line; invalid UTF-8 is replaced, never thrown.
+[[nodiscard]] std::string to_text(const Json& json, bool pretty = true);
+
+/// The string member `name`, or `fallback` when it is absent or no string.
+[[nodiscard]] std::string string_or(const Json& json, std::string_view name, std::string_view fallback = {});
+
+}  // namespace cudamatrix

@@ -1,0 +1,59 @@
+// Result<T>: a value or the diagnostics that say why there is none. No exception crosses a folder.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "base/exit_code.hpp"
+
+namespace cudamatrix {
+
+/// Why an operation gave no value: the exit code that the program ends with if nothing else is done about it,
+/// and one or more diagnostics for the user.
+struct Failure {
+    ExitCode code = ExitCode::environment;
+    std::vector<Diagnostic> diagnostics;
+};
+
+/// Failure of the environment or of I/O (exit code 3) in one sentence. `fix` may be empty.
+[[nodiscard]] inline Failure environment_failure(std::string message, std::string fix = {}) {
+    return Failure{ExitCode::environment, {Diagnostic::error(std::move(message)).with_fix(std::move(fix))}};
+}
+
+/// Failure of input or usage (exit code 2) in one sentence. `fix` may be empty.
+[[nodiscard]] inline Failure input_failure(std::string message, std::string fix = {}) {
+    return Failure{ExitCode::bad_input, {Diagnostic::error(std::move(message)).with_fix(std::move(fix))}};
+}
+
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT: implicit on purpose
+    Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
+
+    [[nodiscard]] bool ok() const { return state_.index() == 0; }
+    explicit operator bool() const { return ok(); }
+
+    [[nodiscard]] T& value() & { return std::get<0>(state_); }
+    [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
+    [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+    T* operator->() { return &value(); }
+    const T* operator->() const { return &value(); }
+    T& operator*() & { return value(); }
+    const T& operator*() const& { return value(); }
+
+    [[nodiscard]] const Failure& failure() const& { return std::get<1>(state_); }
+    [[nodiscard]] Failure&& failure() && { return std::get<1>(std::move(state_)); }
+
+  private:
+    std::variant<T, Failure> state_;
+};
+
+/// The value of an operation that only succeeds or fails.
+struct Done {};
+using Status = Result<Done>;
+
+}  // namespace cudamatrix

@@ -1,0 +1,185 @@
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace cudamatrix::text {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    for (;;) {
+        const auto end = text.find(separator);
+        parts.emplace_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view space = " \t\r\n";
+    const auto first = text.find_first_not_of(space);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+    std::string out;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i != 0) out += separator;
+        out += parts[i];
+    }
+    return out;
+}
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return out;
+}
+
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
+    std::string out;
+    if (from.empty()) return out.append(text);
+    for (;;) {
+        const auto at = text.find(from);
+        out += text.substr(0, at);
+        if (at == std::string_view::npos) return out;
+        out += to;
+        text.remove_prefix(at + from.size());
+    }
+}
+
+namespace {
+
+// Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
+std::size_t utf8_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto tail = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+        return i < text.size() && byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return 1;
+    if (lead >= 0xC2 && lead <= 0xDF) return tail(1) ? 2 : 0;
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        return tail(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF) && tail(2) ? 3 : 0;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4) {
+        return tail(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF) && tail(2) && tail(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+// The code point of a valid sequence.
+std::uint32_t code_point(std::string_view sequence) {
+    const auto lead = static_cast<unsigned char>(sequence.front());
+    if (sequence.size() == 1) return lead;
+    std::uint32_t value = lead & (0x7Fu >> sequence.size());
+    for (const char c : sequence.substr(1)) value = value << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+    return value;
+}
+
+// Control characters, and what is invisible or changes the direction or the lines of the text around it.
+bool unprintable(std::uint32_t code) {
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || (code >= 0x200B && code <= 0x200F) ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
+           (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F);
+}
+
+}  // namespace
+
+std::optional<std::size_t> invalid_utf8(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const auto length = utf8_length(text.substr(at));
+        if (length == 0) return at;
+        at += length;
+    }
+    return std::nullopt;
+}
+
+std::string printable(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const auto length = utf8_length(text.substr(at));
+        if (text[at] == '\t') {
+            out += ' ';
+        } else if (length == 0 || unprintable(code_point(text.substr(at, length)))) {
+            out += '?';
+        } else {
+            out += text.substr(at, length);
+        }
+        at += std::max<std::size_t>(length, 1);
+    }
+    return out;
+}
+
+std::size_t display_width(std::string_view text) {
+    std::size_t width = 0;
+    for (std::size_t at = 0; at < text.size(); ++width) at += std::max<std::size_t>(utf8_length(text.substr(at)), 1);
+    return width;
+}
+
+std::optional<std::string> did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+    const auto wanted = lower(word);
+    // Far enough for one slip in a short word and three in a long one; further guesses help nobody.
+    const std::size_t limit = std::min<std::size_t>(3, wanted.size() / 3 + 1);
+    std::optional<std::string> best;
+    std::size_t best_distance = limit + 1;
+    for (const auto& candidate : candidates) {
+        const auto other = lower(candidate);
+        const std::size_t shorter = std::min(wanted.size(), other.size());
+        if (std::max(wanted.size(), other.size()) - shorter > limit) continue;
+        std::vector<std::size_t> row(other.size() + 1);
+        std::iota(row.begin(), row.end(), std::size_t{0});
+        for (std::size_t i = 1; i <= wanted.size(); ++i) {
+            std::size_t diagonal = row[0];
+            row[0] = i;
+            for (std::size_t j = 1; j <= other.size(); ++j) {
+                const std::size_t substitute = diagonal + (wanted[i - 1] == other[j - 1] ? 0 : 1);
+                diagonal = row[j];
+                row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+            }
+        }
+        if (row.back() < best_distance) {
+            best_distance = row.back();
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::string count(std::size_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+    // The limits are where rounding would give 1000 of the smaller unit.
+    if (bytes >= 999'500'000) return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
+    if (bytes >= 999'500) return fmt::format("{} MB", (bytes + 500'000) / 1'000'000);
+    if (bytes >= 1'000) return fmt::format("{} kB", (bytes + 500) / 1'000);
+    return fmt::format("{} B", bytes);
+}
+
+}  // namespace cudamatrix::text

@@ -1,0 +1,412 @@
+#include "base/process.hpp"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/text.hpp"
+
+using namespace cudamatrix;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The shell is the subject's child here, never its tool: it is the shortest way to a process that misbehaves as asked.
+Command script(const std::string& text) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", text};
+    command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
+    command.time_limit = 20s;
+    command.grace = 300ms;
+    return command;
+}
+
+Outcome outcome_of(const Command& command, const Cancellation* cancellation = nullptr) {
+    auto result = run(command, cancellation);
+    REQUIRE(result.ok());
+    return std::move(*result);
+}
+
+std::string error_of(const Command& command) {
+    const auto result = run(command);
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.failure().code == ExitCode::environment);
+    return result.failure().diagnostics.front().message;
+}
+
+struct Scratch {
+    Scratch() {
+        std::string pattern = (fs::temp_directory_path() / "cudamatrix-process-XXXXXX").string();
+        path = ::mkdtemp(pattern.data());
+    }
+    ~Scratch() {
+        std::error_code error;
+        fs::remove_all(path, error);
+    }
+    fs::path path;
+};
+
+// What /proc says about process `pid`: its parent and its state letter; nullopt when there is no such process.
+struct ProcStat {
+    int parent;
+    char state;
+};
+std::optional<ProcStat> proc_stat(const std::string& pid) {
+    std::ifstream in("/proc/" + pid + "/stat");
+    std::string line;
+    if (!std::getline(in, line)) return std::nullopt;
+    const auto rest = text::split(line.substr(line.rfind(')') + 2), ' ');
+    return ProcStat{std::stoi(rest[1]), rest[0][0]};
+}
+
+std::size_t zombie_children() {
+    std::size_t zombies = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const auto name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        const auto stat = proc_stat(name);
+        if (stat && stat->parent == ::getpid() && stat->state == 'Z') ++zombies;
+    }
+    return zombies;
+}
+
+std::size_t open_files() {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+bool alive(const std::string& pid) {
+    const auto stat = proc_stat(std::string(text::trim(pid)));
+    return stat && stat->state != 'Z';
+}
+
+// A process dies a moment after the signal: wait for that moment, not for a fixed time.
+bool vanishes(const std::string& pid) {
+    for (int i = 0; i < 200 && alive(pid); ++i) std::this_thread::sleep_for(10ms);
+    return !alive(pid);
+}
+
+}  // namespace
+
+TEST_CASE("process: every exit code comes back as it is") {
+    for (const int code : {0, 1, 2, 3, 77, 124, 127, 255}) {
+        const auto outcome = outcome_of(script("exit " + std::to_string(code)));
+        CHECK(outcome.how == Ended::exited);
+        CHECK(outcome.exit_code == code);
+        CHECK(outcome.success() == (code == 0));
+        CHECK(outcome.describe() == "exit code " + std::to_string(code));
+    }
+}
+
+TEST_CASE("process: a signal is told apart from an exit code") {
+    for (const int number : {SIGKILL, SIGSEGV, SIGTERM, SIGABRT}) {
+        const auto outcome = outcome_of(script("ulimit -c 0; kill -" + std::to_string(number) + " $$"));
+        CHECK(outcome.how == Ended::signalled);
+        CHECK(outcome.signal == number);
+        CHECK_FALSE(outcome.success());
+        CHECK(outcome.describe() == "killed by signal " + std::to_string(number));
+    }
+}
+
+TEST_CASE("process: both streams are kept apart and complete, however they interleave") {
+    // More than a pipe holds on both at once: a reader that drains one after the other would deadlock.
+    const auto outcome = outcome_of(
+        script("i=0; while [ $i -lt 3000 ]; do echo out-0123456789012345678901234567890123456789; "
+               "echo err-0123456789012345678901234567890123456789 >&2; i=$((i+1)); done"));
+    CHECK(outcome.success());
+    CHECK(outcome.out.size() == 3000u * 45u);
+    CHECK(outcome.err.size() == 3000u * 45u);
+    CHECK(outcome.out.find("err") == std::string::npos);
+    CHECK(outcome.err.find("out") == std::string::npos);
+}
+
+TEST_CASE("process: lines are given as they come, the last one without a newline too") {
+    std::vector<std::string> out;
+    std::vector<std::string> err;
+    auto command = script("printf 'one\\n\\ntwo'; printf 'bad\\n' >&2");
+    command.on_line = [&](std::string_view line, bool is_stderr) { (is_stderr ? err : out).emplace_back(line); };
+    const auto outcome = outcome_of(command);
+    CHECK(out == std::vector<std::string>{"one", "", "two"});
+    CHECK(err == std::vector<std::string>{"bad"});
+    CHECK(outcome.out == "one\n\ntwo");
+}
+
+TEST_CASE("process: a line of 10 MB is cut and does not grow the memory of the reader") {
+    std::size_t longest = 0;
+    std::size_t lines = 0;
+    auto command = script("head -c 10000000 /dev/zero | tr '\\0' x; echo; echo end");
+    command.output_limit = 1000;
+    command.on_line = [&](std::string_view line, bool) {
+        longest = std::max(longest, line.size());
+        ++lines;
+    };
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.success());
+    CHECK(longest == 64 * 1024);
+    CHECK(lines == 2);
+    CHECK(outcome.out.size() == 1000);
+}
+
+TEST_CASE("process: standard input is written in full and closed") {
+    auto command = script("cat");
+    command.input = std::string(500'000, 'i');
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.out == command.input);
+}
+
+TEST_CASE("process: without input the child reads end of file at once") {
+    CHECK(outcome_of(script("cat; echo done")).out == "done\n");
+}
+
+TEST_CASE("process: a child that does not read its input does not end us by SIGPIPE") {
+    auto command = script("exec 0<&-; exit 5");
+    command.input = std::string(4'000'000, 'i');
+    for (int i = 0; i < 5; ++i) CHECK(outcome_of(command).exit_code == 5);
+    sigset_t pending;
+    ::sigemptyset(&pending);
+    ::sigpending(&pending);
+    CHECK(::sigismember(&pending, SIGPIPE) == 0);
+}
+
+TEST_CASE("process: time-out ends a child that obeys SIGTERM within the grace") {
+    auto command = script("exec sleep 60");
+    command.time_limit = 200ms;
+    command.grace = 10s;
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.how == Ended::timed_out);
+    CHECK(outcome.elapsed >= 200ms);
+    CHECK(outcome.elapsed < 1200ms);
+    CHECK(outcome.describe() == "timed out after 0 s");
+}
+
+TEST_CASE("process: time-out kills a child that ignores SIGTERM after the grace, not before") {
+    auto command = script("trap '' TERM; while :; do sleep 0.05; done");
+    command.time_limit = 200ms;
+    command.grace = 500ms;
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.how == Ended::timed_out);
+    CHECK(outcome.elapsed >= 700ms);
+    CHECK(outcome.elapsed < 1700ms);
+}
+
+TEST_CASE("process: output before a time-out is kept") {
+    auto command = script("echo before; exec sleep 60");
+    command.time_limit = 300ms;
+    CHECK(outcome_of(command).out == "before\n");
+}
+
+TEST_CASE("process: descendants die with the group") {
+    SUBCASE("in the background after a normal end") {
+        const auto outcome = outcome_of(script("sleep 60 >/dev/null 2>&1 & echo $!"));
+        CHECK(outcome.success());
+        CHECK(vanishes(outcome.out));
+    }
+    SUBCASE("a grandchild that ignores SIGTERM, on time-out") {
+        auto command = script("(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait");
+        command.time_limit = 300ms;
+        command.grace = 200ms;
+        const auto outcome = outcome_of(command);
+        CHECK(outcome.how == Ended::timed_out);
+        CHECK(vanishes(outcome.out));
+    }
+    SUBCASE("double fork: the grandchild has lost its parent, but not its group") {
+        const auto outcome = outcome_of(script("(sleep 60 >/dev/null 2>&1 & echo $!) & wait"));
+        CHECK(vanishes(outcome.out));
+    }
+}
+
+TEST_CASE("process: a descendant that holds the pipes open does not hold us") {
+    // setsid leaves the group, so nobody may kill it for us; the pipes are let go of after a moment.
+    auto command = script("setsid sleep 5 & echo started");
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.success());
+    CHECK(outcome.out == "started\n");
+    CHECK(outcome.elapsed < 3s);
+}
+
+TEST_CASE("process: a flood is read and dropped beyond the limit") {
+    auto command = script("head -c 50000000 /dev/zero");
+    command.output_limit = 10'000;
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.how == Ended::exited);
+    CHECK(outcome.out.size() == 10'000);
+}
+
+TEST_CASE("process: a flood ends the child where that is asked for") {
+    for (const auto* text : {"exec cat /dev/zero", "exec cat /dev/zero >&2"}) {
+        auto command = script(text);
+        command.output_limit = 10'000;
+        command.stop_on_flood = true;
+        const auto outcome = outcome_of(command);
+        CHECK(outcome.how == Ended::flooded);
+        CHECK(outcome.out.size() + outcome.err.size() == 10'000);
+        CHECK(outcome.describe() == "stopped: it wrote more output than is allowed");
+    }
+}
+
+TEST_CASE("process: exactly the limit is no flood") {
+    auto command = script("head -c 10000 /dev/zero");
+    command.output_limit = 10'000;
+    command.stop_on_flood = true;
+    const auto outcome = outcome_of(command);
+    CHECK(outcome.how == Ended::exited);
+    CHECK(outcome.out.size() == 10'000);
+}
+
+TEST_CASE("process: cancellation ends the child and says so") {
+    Cancellation cancellation;
+    auto command = script("exec sleep 60");
+    std::thread later([&] {
+        std::this_thread::sleep_for(200ms);
+        cancellation.request();
+    });
+    const auto outcome = outcome_of(command, &cancellation);
+    later.join();
+    CHECK(outcome.how == Ended::cancelled);
+    CHECK(outcome.elapsed < 2s);
+    CHECK(outcome.describe() == "interrupted");
+}
+
+TEST_CASE("process: the working directory is the one asked for") {
+    const Scratch scratch;
+    auto command = script("pwd -P");
+    command.working_directory = scratch.path.string();
+    CHECK(outcome_of(command).out == fs::canonical(scratch.path).string() + "\n");
+}
+
+TEST_CASE("process: a working directory that does not exist is a failure") {
+    auto command = script("pwd");
+    command.working_directory = "/nonexistent/folder";
+    CHECK(error_of(command) == "cannot run /bin/sh: No such file or directory");
+}
+
+TEST_CASE("process: the environment is what was given and nothing of ours") {
+    ::setenv("CUDAMATRIX_TEST_LEAK", "leaked", 1);
+    auto command = script("");
+    command.argv = {"/usr/bin/env"};
+    command.environment = {{"A", "1"}, {"B", "two words"}};
+    CHECK(outcome_of(command).out == "A=1\nB=two words\n");
+    ::unsetenv("CUDAMATRIX_TEST_LEAK");
+}
+
+TEST_CASE("process: arguments arrive as they are; no shell sees them") {
+    Command command = script("");
+    command.argv = {"/usr/bin/printf", "%s|", "a b", "$HOME", "*", "'", "", "x;y"};
+    CHECK(outcome_of(command).out == "a b|$HOME|*|'||x;y|");
+}
+
+TEST_CASE("process: a program that cannot be started is a failure that names it") {
+    Command command = script("");
+    SUBCASE("not in PATH") {
+        command.argv = {"no-such-program"};
+        CHECK(error_of(command) == "cannot run no-such-program: it was not found in PATH");
+    }
+    SUBCASE("a path that does not exist") {
+        command.argv = {"/nonexistent/program"};
+        CHECK(error_of(command) == "cannot run /nonexistent/program: it was not found in PATH");
+    }
+    SUBCASE("a directory") {
+        command.argv = {"/usr"};
+        CHECK(error_of(command) == "cannot run /usr: it was not found in PATH");
+    }
+    SUBCASE("a name that would drive the terminal") {
+        command.argv = {"\x1b[31mred"};
+        CHECK(error_of(command) == "cannot run ?[31mred: it was not found in PATH");
+    }
+    SUBCASE("nothing at all") {
+        command.argv = {};
+        CHECK(error_of(command) == "no program to run was given");
+    }
+}
+
+TEST_CASE("process: a file that is no program fails at exec, without a zombie and without our buffers written twice") {
+    const Scratch scratch;
+    const auto path = scratch.path / "garbage";
+    std::ofstream(path) << "\x7f"
+                           "ELF but no more";
+    fs::permissions(path, fs::perms::owner_all);
+    Command command = script("");
+    command.argv = {path.string()};
+    const auto zombies = zombie_children();
+    const auto marker = scratch.path / "buffer";
+    std::FILE* buffered = std::fopen(marker.c_str(), "w");
+    REQUIRE(buffered != nullptr);
+    std::fputs("once", buffered);  // stays in our buffer: a child that ends by exit() would write it too
+    CHECK(error_of(command) == "cannot run " + path.string() + ": Exec format error");
+    CHECK(fs::file_size(marker) == 0);
+    std::fclose(buffered);
+    CHECK(fs::file_size(marker) == 4);
+    CHECK(zombie_children() == zombies);
+}
+
+TEST_CASE("process: find_program walks the PATH given and refuses what execvp would not run") {
+    const Scratch scratch;
+    const auto plain = scratch.path / "tool";
+    std::ofstream(plain) << "#!/bin/sh\n";
+    const Environment environment{{"PATH", ":relative:" + scratch.path.string() + ":/usr/bin:/bin"}};
+    CHECK_FALSE(find_program("tool", environment).has_value());  // not executable
+    fs::permissions(plain, fs::perms::owner_all);
+    CHECK(find_program("tool", environment) == plain.string());
+    CHECK_FALSE(find_program("tool", {{"PATH", "/usr/bin"}}).has_value());
+    CHECK(find_program("sh", {}).has_value());  // no PATH at all: the system's
+    CHECK_FALSE(find_program("", environment).has_value());
+    fs::create_directory(scratch.path / "folder");
+    CHECK_FALSE(find_program("folder", environment).has_value());
+}
+
+TEST_CASE("process: a relative PATH entry is not searched") {
+    const Scratch scratch;
+    const auto tool = scratch.path / "tool";
+    std::ofstream(tool) << "#!/bin/sh\n";
+    fs::permissions(tool, fs::perms::owner_all);
+    const auto before = fs::current_path();
+    fs::current_path(scratch.path);
+    CHECK_FALSE(find_program("tool", {{"PATH", ".:"}}).has_value());
+    fs::current_path(before);
+}
+
+TEST_CASE("process: many runs of every kind leave no zombie and no open file, from several threads at once") {
+    const auto files = open_files();
+    const auto zombies = zombie_children();
+    std::atomic<int> wrong{0};
+    const auto mix = [&](int offset) {
+        for (int i = 0; i < 24; ++i) {
+            Command command;
+            switch ((i + offset) % 6) {
+                case 0: command = script("exit 3"); break;
+                case 1: command = script("kill -9 $$"); break;
+                case 2:
+                    command = script("exec sleep 30");
+                    command.time_limit = 50ms;
+                    break;
+                case 3:
+                    command = script("exec cat /dev/zero");
+                    command.output_limit = 1000;
+                    command.stop_on_flood = true;
+                    break;
+                case 4: command = script("sleep 30 >/dev/null 2>&1 &"); break;
+                default:
+                    command = script("");
+                    command.argv = {"/nonexistent"};
+            }
+            const auto result = run(command);
+            constexpr std::array kExpected{Ended::exited, Ended::signalled, Ended::timed_out, Ended::flooded, Ended::exited};
+            const auto kind = static_cast<std::size_t>((i + offset) % 6);
+            if (kind == 5 ? result.ok() : !result.ok() || result->how != kExpected[kind]) ++wrong;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) threads.emplace_back(mix, t);
+    for (auto& thread : threads) thread.join();
+    CHECK(wrong == 0);
+    CHECK(open_files() == files);
+    CHECK(zombie_children() == zombies);
+}
