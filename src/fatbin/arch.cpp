@@ -1,0 +1,75 @@
+#include "fatbin/arch.hpp"
+
+namespace cudamatrix::fatbin {
+namespace {
+
+/// One or more digits without a leading zero, at most three; the text shrinks by what was read.
+std::optional<int> take_number(std::string_view& text) {
+    std::size_t n = 0;
+    int value = 0;
+    while (n < text.size() && text[n] >= '0' && text[n] <= '9') {
+        if (n == 3) return std::nullopt;
+        value = value * 10 + (text[n] - '0');
+        ++n;
+    }
+    if (n == 0 || (n > 1 && text[0] == '0')) return std::nullopt;
+    text.remove_prefix(n);
+    return value;
+}
+
+/// "major.minor" at the front of the text.
+std::optional<PtxIsa> take_pair(std::string_view& text) {
+    const auto major = take_number(text);
+    if (!major || text.empty() || text.front() != '.') return std::nullopt;
+    text.remove_prefix(1);
+    const auto minor = take_number(text);
+    if (!minor) return std::nullopt;
+    return PtxIsa{*major, *minor};
+}
+
+}  // namespace
+
+std::optional<Arch> parse_arch(std::string_view text) {
+    const auto pair = take_pair(text);
+    // The minor of a compute capability is one digit: sm_ names leave no room for more.
+    if (!pair || pair->major == 0 || pair->minor > 9) return std::nullopt;
+    Arch arch{pair->major, pair->minor, Variant::base};
+    if (text == "a") {
+        arch.variant = Variant::specific;
+    } else if (text == "f") {
+        arch.variant = Variant::family;
+    } else if (!text.empty()) {
+        return std::nullopt;
+    }
+    return arch;
+}
+
+std::string to_text(const Arch& arch) {
+    std::string text = std::to_string(arch.major) + "." + std::to_string(arch.minor);
+    if (arch.variant == Variant::specific) text += 'a';
+    if (arch.variant == Variant::family) text += 'f';
+    return text;
+}
+
+std::optional<PtxIsa> parse_ptx_isa(std::string_view text) {
+    const auto pair = take_pair(text);
+    if (!pair || pair->major == 0 || !text.empty()) return std::nullopt;
+    return pair;
+}
+
+std::string to_text(PtxIsa isa) {
+    return std::to_string(isa.major) + "." + std::to_string(isa.minor);
+}
+
+Arch arch_from_number(unsigned number, Variant variant) {
+    return Arch{static_cast<int>(number / 10), static_cast<int>(number % 10), variant};
+}
+
+std::string sm_number(const Arch& arch) {
+    std::string text = std::to_string(arch.major) + std::to_string(arch.minor);
+    if (arch.variant == Variant::specific) text += 'a';
+    if (arch.variant == Variant::family) text += 'f';
+    return text;
+}
+
+}  // namespace cudamatrix::fatbin

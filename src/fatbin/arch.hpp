@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cudamatrix::fatbin {
+
+/// Which devices code may use: `base` runs on later minors too, `family` (written "f") inside its family,
+/// `specific` (written "a") on one compute capability only.
+enum class Variant { base, family, specific };
+
+/// A compute capability with its variant. Text forms: "7.5", "9.0a", "12.0f".
+struct Arch {
+    int major = 0;
+    int minor = 0;
+    Variant variant = Variant::base;
+
+    friend bool operator==(const Arch& a, const Arch& b) {
+        return a.major == b.major && a.minor == b.minor && a.variant == b.variant;
+    }
+    friend bool operator!=(const Arch& a, const Arch& b) { return !(a == b); }
+    /// By capability, then base < family < specific.
+    friend bool operator<(const Arch& a, const Arch& b) {
+        if (a.major != b.major) return a.major < b.major;
+        if (a.minor != b.minor) return a.minor < b.minor;
+        return a.variant < b.variant;
+    }
+};
+
+/// A version of the PTX language, as in the `.version` line of a PTX file.
+struct PtxIsa {
+    int major = 0;
+    int minor = 0;
+
+    friend bool operator==(PtxIsa a, PtxIsa b) { return a.major == b.major && a.minor == b.minor; }
+    friend bool operator<(PtxIsa a, PtxIsa b) {
+        return a.major != b.major ? a.major < b.major : a.minor < b.minor;
+    }
+};
+
+/// "7.5", "9.0a", "12.0f"; nothing else is accepted (no "75", no "sm_75", no leading zeros, no blanks).
+[[nodiscard]] std::optional<Arch> parse_arch(std::string_view text);
+[[nodiscard]] std::string to_text(const Arch& arch);
+
+/// "8.4". Same strictness.
+[[nodiscard]] std::optional<PtxIsa> parse_ptx_isa(std::string_view text);
+[[nodiscard]] std::string to_text(PtxIsa isa);
+
+/// From the number in a fat binary's entry or an sm_ name: 75 -> 7.5, 121 -> 12.1. The last digit is the
+/// minor.
+[[nodiscard]] Arch arch_from_number(unsigned number, Variant variant = Variant::base);
+
+/// The number in sm_ and compute_ names: 7.5 -> "75", 9.0a -> "90a".
+[[nodiscard]] std::string sm_number(const Arch& arch);
+
+}  // namespace cudamatrix::fatbin

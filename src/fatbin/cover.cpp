@@ -1,0 +1,129 @@
+#include "fatbin/cover.hpp"
+
+namespace cudamatrix::fatbin {
+namespace {
+
+/// Tegra devices (Jetson, Drive). 11.0 is the later name of 10.1.
+bool is_tegra(const Arch& arch) {
+    static constexpr int kTegra[][2] = {{3, 2}, {5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
+    for (const auto& cc : kTegra) {
+        if (arch.major == cc[0] && arch.minor == cc[1]) return true;
+    }
+    return false;
+}
+
+bool same_capability(const Arch& a, const Arch& b) {
+    return a.major == b.major && a.minor == b.minor;
+}
+
+/// Higher is better: the driver prefers machine code to PTX, and of each the nearest.
+bool better(const Cover& found, Road road, const Code& code) {
+    if (found.road == Road::none) return true;
+    if (road != found.road) return road < found.road;
+    // Of one capability the plain form: a file that has both holds its special kernels in the other.
+    const Arch& old_arch = found.code.arch;
+    if (old_arch.major == code.arch.major && old_arch.minor == code.arch.minor) {
+        return code.arch.variant < old_arch.variant;
+    }
+    return old_arch < code.arch;
+}
+
+std::string road_text(Road road, const Code& code, const Arch& device, bool isa_known) {
+    const std::string arch = to_text(code.arch);
+    if (road == Road::sass) return "sass " + arch;
+    if (road == Road::sass_same_major) {
+        return "sass " + arch + " (same major) for " + std::to_string(device.major) + "." +
+               std::to_string(device.minor);
+    }
+    std::string text = "ptx " + arch + " via JIT";
+    if (!isa_known) text += ", if the driver knows PTX ISA " + to_text(code.isa);
+    return text;
+}
+
+std::string none_text(const std::vector<Code>& offered, const Arch& device,
+                      std::optional<PtxIsa> driver_isa) {
+    if (offered.empty()) return "none: no device code found";
+    for (const Code& code : offered) {
+        if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device) && driver_isa) {
+            return "none: ptx " + to_text(code.arch) + " is PTX ISA " + to_text(code.isa) +
+                   ", the driver knows up to " + to_text(*driver_isa);
+        }
+    }
+    std::string list;
+    for (const Code& code : offered)
+        list += (list.empty() ? "" : ", ") + to_text(code);
+    return "none: nothing here runs on " + std::to_string(device.major) + "." + std::to_string(device.minor) +
+           " (" + list + ")";
+}
+
+}  // namespace
+
+bool sass_runs_on(const Arch& code, const Arch& device) {
+    if (same_capability(code, device)) return true;
+    if (code.variant == Variant::specific || code.major != device.major || code.minor > device.minor)
+        return false;
+    return !is_tegra(code) && !is_tegra(device);
+}
+
+bool ptx_compiles_for(const Arch& code, const Arch& device) {
+    if (code.variant != Variant::base) return sass_runs_on(code, device);
+    if (code.major != device.major) return code.major < device.major;
+    return code.minor <= device.minor;
+}
+
+Cover cover(const std::vector<Code>& offered, const Arch& device, std::optional<PtxIsa> driver_isa) {
+    Cover best;
+    for (const Code& code : offered) {
+        Road road = Road::none;
+        if (code.kind == Kind::sass && sass_runs_on(code.arch, device)) {
+            road = same_capability(code.arch, device) ? Road::sass : Road::sass_same_major;
+        } else if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device)) {
+            const bool too_new = driver_isa && *driver_isa < code.isa;
+            if (!too_new) road = Road::ptx_jit;
+        }
+        if (road == Road::none || !better(best, road, code)) continue;
+        best.road = road;
+        best.code = code;
+        best.text = road_text(road, code, device, driver_isa.has_value());
+    }
+    if (best.road == Road::none) best.text = none_text(offered, device, driver_isa);
+    return best;
+}
+
+std::vector<Code> codes(const std::vector<Entry>& entries) {
+    std::vector<Code> result;
+    for (const std::string& line : summary(entries)) {
+        if (const auto code = parse_code(line)) result.push_back(*code);
+    }
+    return result;
+}
+
+std::optional<Code> parse_code(std::string_view text) {
+    Code code;
+    if (text.substr(0, 5) == "sass ") {
+        const auto arch = parse_arch(text.substr(5));
+        if (!arch) return std::nullopt;
+        code.kind = Kind::sass;
+        code.arch = *arch;
+        return code;
+    }
+    if (text.substr(0, 4) != "ptx ") return std::nullopt;
+    text.remove_prefix(4);
+    const auto at = text.find('@');
+    if (at == std::string_view::npos) return std::nullopt;
+    const auto arch = parse_arch(text.substr(0, at));
+    const auto isa = parse_ptx_isa(text.substr(at + 1));
+    if (!arch || !isa) return std::nullopt;
+    code.kind = Kind::ptx;
+    code.arch = *arch;
+    code.isa = *isa;
+    return code;
+}
+
+std::string to_text(const Code& code) {
+    if (code.kind == Kind::sass) return "sass " + to_text(code.arch);
+    if (code.kind == Kind::ptx) return "ptx " + to_text(code.arch) + "@" + to_text(code.isa);
+    return "other " + to_text(code.arch);
+}
+
+}  // namespace cudamatrix::fatbin

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatbin/arch.hpp"
+#include "fatbin/reader.hpp"
+
+namespace cudamatrix::fatbin {
+
+/// One piece of code that a file offers: what the cover rule looks at.
+struct Code {
+    Kind kind = Kind::other;
+    Arch arch;
+    PtxIsa isa;  ///< PTX only
+
+    friend bool operator==(const Code& a, const Code& b) {
+        return a.kind == b.kind && a.arch == b.arch && a.isa == b.isa;
+    }
+};
+
+enum class Road {
+    sass,             ///< machine code for exactly this compute capability
+    sass_same_major,  ///< machine code for an earlier minor of the same major
+    ptx_jit,          ///< PTX, compiled by the driver when it is loaded
+    none,
+};
+
+/// By which road the code would run, and if by none, what stood in the way.
+struct Cover {
+    Road road = Road::none;
+    Code code;         ///< the piece that runs; meaningless for Road::none
+    std::string text;  ///< "sass 7.5", "sass 8.0 (same major) for 8.6", "ptx 9.0 via JIT", "none: ..."
+};
+
+/// May SASS of `code` be loaded on a device of compute capability `device`?
+/// Plain code: same major, same or lower minor. "f": the same within its family. "a": only its own
+/// capability. Devices of the Tegra line take no SASS but their own, and theirs runs nowhere else. Source:
+/// https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (binary compatibility; family- and
+/// architecture-specific features).
+[[nodiscard]] bool sass_runs_on(const Arch& code, const Arch& device);
+
+/// May PTX of `code` be compiled for `device`? Plain PTX: any later device. "f" and "a": as SASS.
+/// Whether the driver knows the PTX ISA is a separate question (see cover()).
+[[nodiscard]] bool ptx_compiles_for(const Arch& code, const Arch& device);
+
+/// The best road for a device. `driver_isa` is the newest PTX ISA that the driver compiles; without it PTX
+/// counts and the text says on what it depends. The variant of `device` is ignored: devices have none.
+[[nodiscard]] Cover cover(const std::vector<Code>& offered, const Arch& device,
+                          std::optional<PtxIsa> driver_isa);
+
+/// The SASS and PTX among the entries, each once.
+[[nodiscard]] std::vector<Code> codes(const std::vector<Entry>& entries);
+
+/// Inverse of summary(): "sass 7.5" or "ptx 9.0@8.4"; nothing for any other text.
+[[nodiscard]] std::optional<Code> parse_code(std::string_view text);
+[[nodiscard]] std::string to_text(const Code& code);
+
+}  // namespace cudamatrix::fatbin

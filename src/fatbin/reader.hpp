@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fatbin/arch.hpp"
+#include "fatbin/bytes.hpp"
+#include "fatbin/mapped_file.hpp"
+
+/// Reads what device code a file carries, without decompressing anything and without trusting any size in it.
+/// The container layout is not documented by NVIDIA; it was read off files written by nvcc 11.2, 11.8, 12.4
+/// and 13.0 (see kernels/RESULTS.md for how it is checked).
+namespace cudamatrix::fatbin {
+
+enum class Kind {
+    sass,   ///< machine code of one GPU (a cubin)
+    ptx,    ///< the virtual instruction set, compiled by the driver when loaded
+    other,  ///< anything else (for example link-time intermediate code)
+};
+
+struct Entry {
+    Kind kind = Kind::other;
+    std::uint16_t raw_kind = 0;  ///< the number in the file
+    Arch arch;
+    PtxIsa isa;                 ///< PTX only; {0, 0} otherwise
+    std::uint64_t payload = 0;  ///< bytes in the file, padding included
+    bool compressed = false;
+    std::string_view section;   ///< ".nv_fatbin", "__nv_relfatbin"; "" for a bare fat binary or cubin
+    std::size_t container = 0;  ///< index within the file, over all sections
+    Bytes bytes;                ///< the payload
+};
+
+/// What was found. With a non-empty `error`, `entries` holds what stood before the fault.
+struct Contents {
+    std::vector<Entry> entries;
+    std::size_t containers = 0;
+    std::string error;
+};
+
+/// `file` is an ELF file, a bare fat binary or a cubin; the result's views point into it.
+/// A file of a kind that carries device code but has none is no error: `entries` is empty.
+[[nodiscard]] Contents read(Bytes file);
+
+/// A file's contents together with the mapping that they point into.
+struct FileContents {
+    MappedFile file;
+    Contents contents;  ///< contents.error also tells why the file could not be opened
+};
+[[nodiscard]] FileContents read_file(const std::string& path);
+
+/// Names of the functions in a SASS entry; empty when it is compressed, holds none or is damaged.
+[[nodiscard]] std::vector<std::string_view> functions(const Entry& entry);
+
+/// Entries of those containers that hold a function whose name begins with `prefix` in one of their cubins.
+/// nvcc adds containers of its own with empty cubins, and libraries add theirs: they say nothing about our
+/// kernels. A container whose cubins are all compressed cannot be looked into and is left out.
+[[nodiscard]] std::vector<Entry> entries_with_kernels(const Contents& contents, std::string_view prefix);
+
+/// Entries of those containers that hold any function at all, or cubins that cannot be looked into because
+/// they are compressed, or no cubin (PTX only): what a library whose kernel names are unknown can run.
+[[nodiscard]] std::vector<Entry> entries_with_code(const Contents& contents);
+
+/// "sass 7.5", "sass 9.0a", "ptx 9.0@8.4", "other 0x10 9.0". Sorted and without duplicates: the form in
+/// reports.
+[[nodiscard]] std::vector<std::string> summary(const std::vector<Entry>& entries);
+
+}  // namespace cudamatrix::fatbin

@@ -1,0 +1,186 @@
+#include "fatbin/cover.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cudamatrix::fatbin;
+
+namespace {
+
+std::vector<Code> offered(std::initializer_list<const char*> texts) {
+    std::vector<Code> list;
+    for (const char* text : texts) {
+        const auto code = parse_code(text);
+        REQUIRE_MESSAGE(code, text);
+        list.push_back(*code);
+    }
+    return list;
+}
+
+Cover ask(std::initializer_list<const char*> texts, const char* device, const char* isa = "9.9") {
+    const auto arch = parse_arch(device);
+    REQUIRE(arch);
+    return cover(offered(texts), *arch, isa == nullptr ? std::nullopt : parse_ptx_isa(isa));
+}
+
+std::string road(std::initializer_list<const char*> texts, const char* device, const char* isa = "9.9") {
+    return ask(texts, device, isa).text;
+}
+
+bool runs(const char* code, const char* device) {
+    return sass_runs_on(*parse_arch(code), *parse_arch(device));
+}
+bool compiles(const char* code, const char* device) {
+    return ptx_compiles_for(*parse_arch(code), *parse_arch(device));
+}
+
+}  // namespace
+
+TEST_CASE("SASS runs on its own capability and later minors of its major") {
+    CHECK(runs("7.5", "7.5"));
+    CHECK(runs("8.0", "8.6"));
+    CHECK(runs("8.0", "8.9"));
+    CHECK(runs("8.6", "8.9"));
+    CHECK(runs("10.0", "10.3"));
+    CHECK(runs("12.0", "12.1"));
+    CHECK(runs("6.0", "6.1"));
+}
+
+TEST_CASE("SASS runs neither on earlier minors nor on other majors") {
+    for (const auto& [code, device] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"8.6", "8.0"},
+                                                                    {"8.9", "8.6"},
+                                                                    {"7.5", "7.0"},
+                                                                    {"10.3", "10.0"},
+                                                                    {"12.1", "12.0"},
+                                                                    {"7.5", "8.0"},
+                                                                    {"8.0", "9.0"},
+                                                                    {"9.0", "10.0"},
+                                                                    {"9.0", "8.9"},
+                                                                    {"10.0", "12.0"},
+                                                                    {"10.0", "11.0"},
+                                                                    {"12.0", "10.0"},
+                                                                    {"1.0", "10.0"},
+                                                                    {"7.0", "8.0"},
+                                                                    {"6.1", "7.5"}}) {
+        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    }
+}
+
+TEST_CASE("architecture-specific SASS runs on exactly its capability") {
+    CHECK(runs("9.0a", "9.0"));
+    CHECK(runs("12.0a", "12.0"));
+    for (const auto& [code, device] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"10.0a", "10.3"},
+                                                                    {"12.0a", "12.1"},
+                                                                    {"9.0a", "10.0"},
+                                                                    {"10.3a", "10.0"},
+                                                                    {"9.0a", "8.9"},
+                                                                    {"12.1a", "12.0"}}) {
+        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    }
+}
+
+TEST_CASE("family-specific SASS stays in its family and does not go back") {
+    CHECK(runs("10.0f", "10.0"));
+    CHECK(runs("10.0f", "10.3"));
+    CHECK(runs("12.0f", "12.1"));
+    for (const auto& [code, device] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"10.3f", "10.0"},
+                                                                    {"12.1f", "12.0"},
+                                                                    {"10.0f", "11.0"},
+                                                                    {"10.0f", "12.0"},
+                                                                    {"12.0f", "10.0"},
+                                                                    {"10.0f", "9.0"},
+                                                                    {"10.0f", "10.1"}}) {
+        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    }
+}
+
+TEST_CASE("Tegra devices and desktop devices do not share SASS") {
+    CHECK(runs("8.7", "8.7"));
+    CHECK(runs("7.2", "7.2"));
+    for (const auto& [code, device] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"8.0", "8.7"},
+                                                                    {"8.6", "8.7"},
+                                                                    {"8.7", "8.9"},
+                                                                    {"7.2", "7.5"},
+                                                                    {"7.0", "7.2"},
+                                                                    {"6.1", "6.2"}}) {
+        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    }
+}
+
+TEST_CASE("plain PTX compiles for any later device, a and f as their SASS") {
+    CHECK(compiles("7.5", "7.5"));
+    CHECK(compiles("7.5", "12.1"));
+    CHECK(compiles("8.0", "8.7"));
+    CHECK(compiles("9.0a", "9.0"));
+    CHECK(compiles("10.0f", "10.3"));
+    for (const auto& [code, device] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"9.0", "8.9"},
+                                                                    {"8.6", "8.0"},
+                                                                    {"12.0", "10.3"},
+                                                                    {"9.0a", "10.0"},
+                                                                    {"9.0a", "12.0"},
+                                                                    {"12.0f", "10.0"},
+                                                                    {"10.0f", "12.0"},
+                                                                    {"10.0a", "10.3"},
+                                                                    {"10.3f", "10.0"},
+                                                                    {"12.1", "12.0"}}) {
+        CHECK_MESSAGE(!compiles(code, device), code, " for ", device);
+    }
+}
+
+TEST_CASE("the road: exact SASS before the nearest of the same major before PTX") {
+    CHECK(road({"sass 8.0", "sass 8.6", "ptx 8.6@7.8"}, "8.6") == "sass 8.6");
+    CHECK(ask({"sass 8.6"}, "8.6").road == Road::sass);
+    CHECK(road({"sass 8.6", "sass 8.0"}, "8.9") == "sass 8.6 (same major) for 8.9");
+    CHECK(road({"sass 8.0"}, "8.6") == "sass 8.0 (same major) for 8.6");
+    CHECK(ask({"sass 8.0"}, "8.6").road == Road::sass_same_major);
+    CHECK(road({"sass 8.0", "ptx 9.0@8.4"}, "12.0") == "ptx 9.0 via JIT");
+    CHECK(road({"ptx 7.5@8.4", "ptx 9.0@8.4"}, "12.0") == "ptx 9.0 via JIT");
+    CHECK(ask({"ptx 9.0@8.4"}, "9.0").road == Road::ptx_jit);
+    CHECK(road({"sass 9.0a"}, "9.0") == "sass 9.0a");
+}
+
+TEST_CASE("PTX needs a driver that knows its ISA") {
+    CHECK(road({"ptx 9.0@8.4"}, "9.0", "8.4") == "ptx 9.0 via JIT");
+    CHECK(road({"ptx 9.0@8.4"}, "9.0", nullptr) == "ptx 9.0 via JIT, if the driver knows PTX ISA 8.4");
+    CHECK(road({"ptx 9.0@9.0"}, "9.0", "8.9") == "none: ptx 9.0 is PTX ISA 9.0, the driver knows up to 8.9");
+    CHECK(road({"ptx 9.0@8.4"}, "9.0", "7.8") == "none: ptx 9.0 is PTX ISA 8.4, the driver knows up to 7.8");
+    CHECK(road({"ptx 7.5@9.0", "sass 8.0"}, "7.5", "8.4") ==
+          "none: ptx 7.5 is PTX ISA 9.0, the driver knows up to 8.4");
+    // An older PTX in the same file is taken instead.
+    CHECK(road({"ptx 9.0@9.0", "ptx 7.5@7.8"}, "9.0", "8.4") == "ptx 7.5 via JIT");
+    // SASS does not ask for the ISA.
+    CHECK(road({"sass 9.0", "ptx 9.0@9.9"}, "9.0", "7.0") == "sass 9.0");
+}
+
+TEST_CASE("no road says what was there") {
+    CHECK(road({}, "7.5") == "none: no device code found");
+    CHECK(road({"sass 8.0", "sass 9.0a"}, "12.0") == "none: nothing here runs on 12.0 (sass 8.0, sass 9.0a)");
+    CHECK(road({"sass 9.0a", "ptx 9.0a@8.0"}, "10.0") ==
+          "none: nothing here runs on 10.0 (sass 9.0a, ptx 9.0a@8.0)");
+    CHECK(road({"ptx 9.0@8.0"}, "8.9") == "none: nothing here runs on 8.9 (ptx 9.0@8.0)");
+    CHECK(ask({"sass 12.1"}, "12.0").road == Road::none);
+    CHECK(ask({"sass 7.5"}, "7.0").road == Road::none);
+}
+
+TEST_CASE("the form in reports reads back") {
+    for (const char* text : {"sass 7.5", "sass 9.0a", "sass 12.0f", "ptx 9.0@8.4", "ptx 10.0f@8.8"}) {
+        const auto code = parse_code(text);
+        REQUIRE(code);
+        CHECK(to_text(*code) == text);
+    }
+    for (const char* text : {"", "sass", "sass ", "sass 75", "sass 7.5@8.4", "ptx 9.0", "ptx 9.0@",
+                             "ptx @8.4", "cubin 7.5", "sass  7.5", "ptx 9.0@8.4 ", "other 0x10 7.5"}) {
+        CHECK_MESSAGE(!parse_code(text), text);
+    }
+}
+
+TEST_CASE("of one capability the plain code is named, wherever it stands") {
+    CHECK(road({"sass 9.0", "sass 9.0a"}, "9.0") == "sass 9.0");
+    CHECK(road({"sass 9.0a", "sass 9.0"}, "9.0") == "sass 9.0");
+    CHECK(road({"sass 9.0a", "sass 9.0", "sass 8.0"}, "10.0") ==
+          "none: nothing here runs on 10.0 (sass 9.0a, sass 9.0, sass 8.0)");
+}
