@@ -1,0 +1,147 @@
+#include "matrix/condition.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using Op = Predicate::Op;
+
+// 9.0a is another target than 9.0, and 3.13t another ABI than 3.13; a torch without +cuXXX means any of its
+// builds.
+bool suffix_is_part_of_it(Field field) {
+    return field == Field::compute || field == Field::python;
+}
+
+bool equal(Field field, const Operand& wanted, const Operand& found) {
+    if (!wanted.version || !found.version) return wanted.lower == found.lower;
+    if (!wanted.version->covers(*found.version)) return false;
+    if (wanted.version->suffix().empty() && !suffix_is_part_of_it(field)) return true;
+    return wanted.version->suffix() == found.version->suffix();
+}
+
+struct Prefix {
+    std::string_view text;
+    Op op;
+};
+constexpr std::array<Prefix, 7> kPrefixes{{{"<=", Op::less_equal},
+                                           {">=", Op::greater_equal},
+                                           {"!=", Op::not_equal},
+                                           {"==", Op::equal},
+                                           {"<", Op::less},
+                                           {">", Op::greater},
+                                           {"=", Op::equal}}};
+
+std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_view text) {
+    Predicate predicate;
+    for (const auto& prefix : kPrefixes) {
+        if (!text.starts_with(prefix.text)) continue;
+        predicate.op = prefix.op;
+        text = text::trim(text.substr(prefix.text.size()));
+        break;
+    }
+    const bool is_range = predicate.op != Op::equal && predicate.op != Op::not_equal;
+    if (is_range && !compares_as_version(field)) {
+        return ValueProblem{fmt::format("{}: a range compares versions, {} is text: a value, a list or a "
+                                        "pattern with '*' would be accepted",
+                                        info(field).name, info(field).name),
+                            {}};
+    }
+    if (text.find_first_of("*?") != std::string_view::npos && !is_range) {
+        std::string plain(text);
+        std::erase_if(plain, [](char c) { return c == '*' || c == '?'; });
+        const bool legal = text.size() <= 64 &&
+                           plain.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._+:/@()-") ==
+                               std::string::npos;
+        if (!legal || predicate.op == Op::not_equal) {
+            return ValueProblem{fmt::format("{} {}: a pattern such as 470.* would be accepted",
+                                            info(field).name, in_quotes(text)),
+                                {}};
+        }
+        predicate.op = Op::glob;
+    } else if (auto problem = check_scalar(field, text)) {
+        return std::move(*problem);
+    } else if (is_range && !version_of(field, text)) {
+        return ValueProblem{fmt::format("{} {}: a range needs a version", info(field).name, in_quotes(text)),
+                            {}};
+    }
+    predicate.operand = text;
+    return predicate;
+}
+
+}  // namespace
+
+Operand::Operand(Field field, std::string_view value)
+    : lower(text::lower(value)), version(version_of(field, value)) {}
+
+ClauseTest::ClauseTest(const Condition::Clause& clause) : field_(clause.field) {
+    for (const auto& all : clause.any_of) {
+        auto& tests = any_of_.emplace_back();
+        for (const Predicate& each : all)
+            tests.push_back({each.op, Operand(field_, each.operand)});
+    }
+}
+
+bool ClauseTest::passes(const Test& test, const Operand& value) const {
+    if (test.op == Op::equal) return equal(field_, test.operand, value);
+    if (test.op == Op::not_equal) return !equal(field_, test.operand, value);
+    if (test.op == Op::glob) return text::glob_match(test.operand.lower, value.lower);
+    if (!test.operand.version || !value.version) return false;
+    const Version& limit = *test.operand.version;
+    const Version& found = *value.version;
+    // "12.4" as a limit means all of 12.4: "<=12.4" takes 12.4.1, ">12.4" does not.
+    switch (test.op) {
+        case Op::less:
+            return found < limit;
+        case Op::less_equal:
+            return found <= limit || limit.covers(found);
+        case Op::greater:
+            return found > limit && !limit.covers(found);
+        default:
+            return found >= limit;
+    }
+}
+
+bool ClauseTest::holds(const std::vector<Operand>& value) const {
+    return std::any_of(value.begin(), value.end(), [&](const Operand& operand) {
+        return std::any_of(any_of_.begin(), any_of_.end(), [&](const std::vector<Test>& all) {
+            return std::all_of(all.begin(), all.end(),
+                               [&](const Test& test) { return passes(test, operand); });
+        });
+    });
+}
+
+std::vector<Operand> operands_of(Field field, const Value* value) {
+    std::vector<Operand> out;
+    if (value == nullptr) return out;
+    if (info(field).syntax != Syntax::name_list) return {Operand(field, value->text)};
+    for (const auto& item : value->items)
+        out.emplace_back(field, item.first);
+    return out;
+}
+
+std::variant<std::vector<Predicate>, ValueProblem> parse_alternative(Field field, std::string_view text) {
+    std::vector<Predicate> all;
+    // Only versions have conjunctions: a comma in a text field is refused by its own syntax.
+    const auto parts =
+        compares_as_version(field) ? text::split(text, ',') : std::vector<std::string>{std::string(text)};
+    for (const auto& part : parts) {
+        auto parsed = parse_predicate(field, text::trim(part));
+        if (auto* problem = std::get_if<ValueProblem>(&parsed)) return std::move(*problem);
+        all.push_back(std::get<Predicate>(std::move(parsed)));
+    }
+    return all;
+}
+
+bool matches(const Condition& condition, const Cell& cell) {
+    return std::all_of(condition.clauses.begin(), condition.clauses.end(),
+                       [&](const Condition::Clause& clause) {
+                           return ClauseTest(clause).holds(operands_of(clause.field, cell.get(clause.field)));
+                       });
+}
+
+}  // namespace cudamatrix

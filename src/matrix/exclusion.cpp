@@ -1,0 +1,100 @@
+#include "matrix/exclusion.hpp"
+
+#include <algorithm>
+
+#include "matrix/condition.hpp"
+#include "matrix/product_lookup.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::size_t kBits = 64;
+
+void set_bit(Exclusion::Mask& mask, std::size_t bit) {
+    mask[bit / kBits] |= std::uint64_t{1} << (bit % kBits);
+}
+bool test_bit(const Exclusion::Mask& mask, std::size_t bit) {
+    return (mask[bit / kBits] >> (bit % kBits) & 1u) != 0;
+}
+
+const Value* value_in(const std::vector<std::pair<Field, Value>>& set, Field field) {
+    const auto found =
+        std::find_if(set.begin(), set.end(), [&](const auto& entry) { return entry.first == field; });
+    return found == set.end() ? nullptr : &found->second;
+}
+
+bool on_axis(const Matrix& matrix, Field field) {
+    return std::any_of(matrix.axes.begin(), matrix.axes.end(), [&](const Axis& axis) {
+        return std::find(axis.fields.begin(), axis.fields.end(), field) != axis.fields.end();
+    });
+}
+
+using Tests = std::vector<ClauseTest>;
+
+bool row_allows(const Tests& tests, const Axis& axis, const std::vector<std::vector<Operand>>& row) {
+    return std::all_of(tests.begin(), tests.end(), [&](const ClauseTest& test) {
+        const auto found = std::find(axis.fields.begin(), axis.fields.end(), test.field());
+        return found == axis.fields.end() ||
+               test.holds(row[static_cast<std::size_t>(found - axis.fields.begin())]);
+    });
+}
+
+// Whether `set` leaves the exclude a chance: a field that is on no axis has one value or none.
+bool set_allows(const Matrix& matrix, const Tests& tests) {
+    return std::all_of(tests.begin(), tests.end(), [&](const ClauseTest& test) {
+        return on_axis(matrix, test.field()) ||
+               test.holds(operands_of(test.field(), value_in(matrix.set, test.field())));
+    });
+}
+
+}  // namespace
+
+Exclusion::Exclusion(const Matrix& matrix) : excludes_(matrix.exclude.size()) {
+    const std::size_t words = (excludes_ + kBits - 1) / kBits;
+    std::vector<Tests> excludes;
+    for (const Condition& condition : matrix.exclude) {
+        excludes.emplace_back(condition.clauses.begin(), condition.clauses.end());
+    }
+    start_.assign(words, 0);
+    for (std::size_t i = 0; i < excludes_; ++i) {
+        if (has_product(matrix) && set_allows(matrix, excludes[i])) set_bit(start_, i);
+    }
+    for (const Axis& axis : matrix.axes) {
+        auto& masks = rows_.emplace_back();
+        for (const auto& row : axis.rows) {
+            std::vector<std::vector<Operand>> operands;
+            for (std::size_t i = 0; i < row.size(); ++i)
+                operands.push_back(operands_of(axis.fields[i], &row[i]));
+            Mask& mask = masks.emplace_back(words, 0);
+            for (std::size_t i = 0; i < excludes_; ++i) {
+                if (row_allows(excludes[i], axis, operands)) set_bit(mask, i);
+            }
+        }
+    }
+}
+
+std::vector<std::size_t> Exclusion::covering_nothing() const {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < excludes_; ++i) {
+        const bool covers = test_bit(start_, i) &&
+                            std::all_of(rows_.begin(), rows_.end(), [&](const std::vector<Mask>& axis) {
+                                return std::any_of(axis.begin(), axis.end(),
+                                                   [&](const Mask& mask) { return test_bit(mask, i); });
+                            });
+        if (!covers) out.push_back(i);
+    }
+    return out;
+}
+
+bool Exclusion::any(const Mask& mask) {
+    return std::any_of(mask.begin(), mask.end(), [](std::uint64_t word) { return word != 0; });
+}
+
+Exclusion::Mask Exclusion::both(const Mask& a, const Mask& b) {
+    Mask out(a.size());
+    std::transform(a.begin(), a.end(), b.begin(), out.begin(),
+                   [](std::uint64_t x, std::uint64_t y) { return x & y; });
+    return out;
+}
+
+}  // namespace cudamatrix

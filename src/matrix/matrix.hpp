@@ -1,0 +1,127 @@
+// A matrix as the user wrote it: axes, conditions and settings, every value with its place in the file.
+// Nothing is resolved here: names and versions are text until facts look them up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "base/result.hpp"
+#include "matrix/field.hpp"
+
+namespace cudamatrix {
+
+/// One value of a field. `text` is what stands in the file (3.10 stays 3.10). A list (uses) is joined by ','
+/// and a map (packages, env) by "name=value," in `text`, with its parts in `items` (list: second is empty).
+struct Value {
+    std::string text;
+    Location where;
+    std::vector<std::pair<std::string, std::string>> items;
+};
+
+/// One independent dimension: one field, or several in lock-step (zip). `rows[i][f]` is the value of
+/// `fields[f]` in row i.
+struct Axis {
+    std::vector<Field> fields;
+    std::vector<std::vector<Value>> rows;
+    Location where;
+};
+
+/// One alternative of a condition: "<500", ">=12", "470.*", "T4". Versions compare as versions, everything
+/// else as text without case. An equality covers what it does not say (12 covers 12.4.1, 2.6.0
+/// covers 2.6.0+cu124), but a suffix that makes another thing counts (3.13 is not 3.13t, 9.0 is not 9.0a).
+/// Values are compared as they are written: a bare 12.4 is 12.4.0 to a range.
+struct Predicate {
+    enum class Op { equal, not_equal, less, less_equal, greater, greater_equal, glob } op = Op::equal;
+    std::string operand;
+};
+
+/// All of `clauses` hold; a clause holds when any of its alternatives does (an alternative may be a
+/// conjunction, ">=12,<13").
+struct Condition {
+    struct Clause {
+        Field field;
+        std::vector<std::vector<Predicate>> any_of;
+        Location where;
+    };
+    std::vector<Clause> clauses;
+    Location where;
+};
+
+class Cell;
+[[nodiscard]] bool matches(const Condition& condition, const Cell& cell);
+
+/// A cell: a view of one combination. Cheap to copy; valid as long as its Matrix.
+class Cell {
+  public:
+    /// The value of `field`, or nullptr where the matrix does not say anything about it.
+    [[nodiscard]] const Value* get(Field field) const { return values_[static_cast<std::size_t>(field)]; }
+    [[nodiscard]] bool has(Field field) const { return get(field) != nullptr; }
+    void set(Field field, const Value* value) { values_[static_cast<std::size_t>(field)] = value; }
+
+    /// Position in the order of the file, before excludes; includes come after the product.
+    std::uint64_t index = 0;
+
+  private:
+    std::array<const Value*, kFieldCount> values_{};
+};
+
+/// build: of the matrix file. Settings that reach every step which uses the network.
+struct BuildSettings {
+    std::string ca_bundle;         ///< path of a PEM bundle, given to builds as a secret and never a layer
+    std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
+    std::string user = "app";
+    std::string workdir = "/workspace";
+};
+
+/// mirrors: prefix -> prefix, in the order of the file.
+using Mirrors = std::vector<std::pair<std::string, std::string>>;
+
+struct Matrix {
+    std::string path;    ///< the file, as it was named on the command line
+    std::string source;  ///< its whole text, for excerpts
+    std::string name;    ///< name:, or the file's stem
+    std::vector<Axis> axes;
+    std::vector<std::pair<Field, Value>> set;
+    std::vector<Condition> exclude;
+    std::vector<std::vector<std::pair<Field, Value>>> include;  ///< each completed by `set`
+    std::vector<Location> include_where;
+    std::optional<std::uint64_t> expect_cells;
+    std::vector<std::string> stages;  ///< empty: all
+    BuildSettings build;
+    Mirrors mirrors;
+    FieldSet named;  ///< every field that the file writes anywhere; decides what cell ids show
+    /// Segments of ids that two values share (sorted, filled by the reader); cell_id adds a hash to them.
+    std::vector<std::string> shared_segments;
+    /// Excludes that match nothing, includes equal to a cell of the product (those are dropped from
+    /// `include`).
+    std::vector<Diagnostic> warnings;
+};
+
+/// Cells of the product before excludes, saturating at 2^64-1.
+[[nodiscard]] std::uint64_t product_size(const Matrix& matrix);
+
+/// Calls `visit` for every cell in the order of the file: the product (last axis fastest) less excludes, then
+/// includes. Stops when `visit` returns false.
+void for_each_cell(const Matrix& matrix, const std::function<bool(const Cell&)>& visit);
+
+/// Number of cells after zip, exclude and include, counted without walking the product; nullopt after `limit`
+/// steps.
+[[nodiscard]] std::optional<std::uint64_t> count_cells(const Matrix& matrix, std::uint64_t limit);
+
+/// Stable, injective, legal as file name and image tag, at most 100 characters:
+/// "drv550.54.15-rtx4090-cu12.4.1-py3.12". Fields that the file does not name are left out.
+[[nodiscard]] std::string cell_id(const Matrix& matrix, const Cell& cell);
+
+/// The same matrix with `field` set to `text` in every cell (axes of that field collapse; include rows too).
+/// Used to apply a fix and for what-if questions. The text is checked against the field's syntax.
+[[nodiscard]] Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text);
+
+}  // namespace cudamatrix

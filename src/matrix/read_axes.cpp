@@ -1,0 +1,231 @@
+// axes, zip, set and include: the sections that give cells their values.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "matrix/reader.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using yaml::Node;
+
+// "RTX 4090" and rtx4090 are one GPU.
+std::string identity(Field field, const std::string& text) {
+    if (info(field).syntax != Syntax::name) return text;
+    std::string out = text::lower(text);
+    std::erase(out, ' ');
+    return out;
+}
+
+std::string identity_of_row(const Axis& axis, const std::vector<Value>& row) {
+    std::string out;
+    for (std::size_t i = 0; i < axis.fields.size(); ++i)
+        out += identity(axis.fields[i], row[i].text) + "\n";
+    return out;
+}
+
+// A row that stands twice would give two cells with one id.
+void refuse_repeated_rows(Reader& reader, const Axis& axis) {
+    std::map<std::string, const Value*> seen;
+    for (const auto& row : axis.rows) {
+        const auto [first, inserted] = seen.try_emplace(identity_of_row(axis, row), &row.front());
+        if (inserted) continue;
+        std::vector<std::string> names;
+        for (const Field field : axis.fields)
+            names.emplace_back(info(field).name);
+        reader.error(row.front().where,
+                     fmt::format("{}: {} stands twice: first at {}", text::join(names, ", "),
+                                 in_quotes(row.front().text), place(first->second->where)),
+                     "delete one of the two");
+    }
+}
+
+std::vector<Value> axis_values(Reader& reader, Field field, const Node& key, const Node& node) {
+    std::vector<Value> values;
+    const bool single_list = node.kind == Node::Kind::sequence;
+    if (!single_list) {
+        if (auto value = reader.value(field, key, node)) values.push_back(std::move(*value));
+        return values;
+    }
+    if (node.items.empty()) {
+        reader.error(node.where,
+                     fmt::format("{}: an axis without a value: a list of values would be accepted", key.text),
+                     "write a value, or delete the axis");
+    }
+    for (const auto& item : node.items) {
+        // Inside an axis an absent item has its own place: the ',' or '-' that it follows.
+        if (auto value = reader.value(field, item, item)) values.push_back(std::move(*value));
+    }
+    return values;
+}
+
+std::vector<std::string> axis_names(const Matrix& matrix) {
+    std::vector<std::string> names;
+    for (const Axis& axis : matrix.axes)
+        names.emplace_back(info(axis.fields.front()).name);
+    return names;
+}
+
+// The axes that one entry of zip names, in the order of the entry; empty after an error.
+std::vector<std::size_t> zipped_axes(Reader& reader, const Node& entry,
+                                     std::map<std::string, Location>& used) {
+    std::vector<std::size_t> found;
+    const auto names = axis_names(reader.matrix);
+    bool good = true;
+    for (const auto& item : entry.items) {
+        if (item.kind != Node::Kind::scalar) {
+            reader.error(item.where, fmt::format("zip: {} was found: the name of an axis would be accepted",
+                                                 kind_name(item.kind)));
+            good = false;
+            continue;
+        }
+        const auto at = std::find(names.begin(), names.end(), item.text);
+        if (at == names.end()) {
+            const auto near = item.text.size() <= 40 ? text::did_you_mean(item.text, names) : std::nullopt;
+            reader.error(item.where, fmt::format("zip: {} is no axis of this file", in_quotes(item.text)),
+                         near ? fmt::format("did you mean {}?", *near)
+                              : fmt::format("use one of: {}", text::join(names, ", ")));
+            good = false;
+            continue;
+        }
+        const auto [first, inserted] = used.try_emplace(item.text, item.where);
+        if (!inserted) {
+            reader.error(item.where,
+                         fmt::format("zip: {} stands twice: first at {}", item.text, place(first->second)),
+                         "name each axis once");
+            good = false;
+            continue;
+        }
+        found.push_back(static_cast<std::size_t>(at - names.begin()));
+    }
+    if (good && found.size() < 2) {
+        reader.error(entry.where, "zip: one axis alone: two or more axes would go in lock-step",
+                     "name a second axis, or delete the entry");
+        good = false;
+    }
+    return good ? found : std::vector<std::size_t>{};
+}
+
+bool same_length(Reader& reader, const Node& entry, const std::vector<std::size_t>& group) {
+    const Axis& first = reader.matrix.axes[group.front()];
+    bool same = true;
+    for (const std::size_t index : group) {
+        const Axis& other = reader.matrix.axes[index];
+        if (other.rows.size() == first.rows.size()) continue;
+        reader.error(
+            entry.where,
+            fmt::format(
+                "zip: {} (line {}) has {}, {} (line {}) has {}: axes in lock-step have the same number",
+                info(first.fields.front()).name, first.where.line, text::count(first.rows.size(), "value"),
+                info(other.fields.front()).name, other.where.line, text::count(other.rows.size(), "value")),
+            "write the missing values, or delete the entry of zip");
+        same = false;
+    }
+    return same;
+}
+
+std::vector<std::pair<Field, Value>> field_values(Reader& reader, const Node& node) {
+    std::vector<std::pair<Field, Value>> out;
+    for (const auto& [key, member] : node.members) {
+        const auto field = reader.field(key);
+        if (!field) continue;
+        if (auto value = reader.value(*field, key, member)) {
+            reader.matrix.named.insert(*field);
+            out.emplace_back(*field, std::move(*value));
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void read_axes(Reader& reader, const Node& key, const Node& node) {
+    if (node.kind == Node::Kind::null) return;  // `axes:` alone is the same as no axes
+    if (!reader.expect(key, node, Node::Kind::map, "a map of fields and their values")) return;
+    for (const auto& [name, values] : node.members) {
+        const auto field = reader.field(name);
+        if (!field) continue;
+        Axis axis;
+        axis.fields = {*field};
+        axis.where = name.where;
+        for (auto& value : axis_values(reader, *field, name, values))
+            axis.rows.push_back({std::move(value)});
+        reader.matrix.named.insert(*field);
+        reader.matrix.axes.push_back(std::move(axis));
+    }
+}
+
+void read_zip(Reader& reader, const Node& key, const Node& node) {
+    auto& axes = reader.matrix.axes;
+    const bool sound = reader.problems.empty();  // lengths say nothing while values are missing
+    std::vector<std::vector<std::size_t>> groups;
+    if (node.kind != Node::Kind::null &&
+        reader.expect(key, node, Node::Kind::sequence, "a list of lists such as [[cuda, torch]]")) {
+        std::map<std::string, Location> used;
+        for (const auto& entry : node.items) {
+            if (entry.kind != Node::Kind::sequence) {
+                reader.error(
+                    entry.where,
+                    fmt::format("zip: {} was found: a list of axes would be accepted", kind_name(entry.kind)),
+                    "write zip: [[cuda, torch]]");
+                continue;
+            }
+            auto group = zipped_axes(reader, entry, used);
+            if (!group.empty() && sound && same_length(reader, entry, group))
+                groups.push_back(std::move(group));
+        }
+    }
+    std::set<std::size_t> absorbed;
+    for (auto& group : groups) {
+        std::sort(group.begin(), group.end());
+        Axis& target = axes[group.front()];
+        for (std::size_t i = 1; i < group.size(); ++i) {
+            Axis& other = axes[group[i]];
+            target.fields.push_back(other.fields.front());
+            for (std::size_t row = 0; row < target.rows.size(); ++row)
+                target.rows[row].push_back(std::move(other.rows[row].front()));
+            absorbed.insert(group[i]);
+        }
+    }
+    for (auto index = absorbed.rbegin(); index != absorbed.rend(); ++index)
+        axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(*index));
+    for (const Axis& axis : axes)
+        refuse_repeated_rows(reader, axis);
+}
+
+void read_set(Reader& reader, const Node& key, const Node& node) {
+    if (node.kind == Node::Kind::null) return;
+    if (!reader.expect(key, node, Node::Kind::map, "a map of fields and their values")) return;
+    for (const auto& [name, member] : node.members) {
+        for (const Axis& axis : reader.matrix.axes) {
+            for (const Field field : axis.fields) {
+                if (info(field).name != name.text) continue;
+                reader.error(name.where,
+                             fmt::format("set: {} is an axis too: see line {}", name.text, axis.where.line),
+                             "keep one of the two");
+            }
+        }
+    }
+    reader.matrix.set = field_values(reader, node);
+}
+
+void read_include(Reader& reader, const Node& key, const Node& node) {
+    if (node.kind == Node::Kind::null) return;
+    if (!reader.expect(key, node, Node::Kind::sequence, "a list of maps, one for each cell")) return;
+    for (const auto& item : node.items) {
+        if (item.kind != Node::Kind::map || item.members.empty()) {
+            reader.error(
+                item.where,
+                fmt::format("include: {} was found: a map of fields and their values would be accepted",
+                            item.kind == Node::Kind::map ? "an empty map" : kind_name(item.kind)));
+            continue;
+        }
+        reader.matrix.include.push_back(field_values(reader, item));
+        reader.matrix.include_where.push_back(item.where);
+    }
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,77 @@
+// exclude: conditions on cells.
+#include "base/text.hpp"
+#include "matrix/condition.hpp"
+#include "matrix/reader.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using yaml::Node;
+
+void read_alternative(Reader& reader, Condition::Clause& clause, const Node& node) {
+    if (node.kind != Node::Kind::scalar) {
+        reader.error(node.where,
+                     fmt::format("{}: {} was found: a value or a range such as \"<500\" would be accepted",
+                                 info(clause.field).name, kind_name(node.kind)));
+        return;
+    }
+    auto parsed = parse_alternative(clause.field, node.text);
+    if (auto* problem = std::get_if<ValueProblem>(&parsed)) {
+        reader.error(node.where, std::move(problem->message), std::move(problem->fix));
+        return;
+    }
+    clause.any_of.push_back(std::get<std::vector<Predicate>>(std::move(parsed)));
+}
+
+std::optional<Condition::Clause> read_clause(Reader& reader, const Node& key, const Node& node) {
+    const auto field = reader.field(key);
+    if (!field) return std::nullopt;
+    if (info(*field).syntax == Syntax::string_map) {
+        reader.error(
+            key.where,
+            fmt::format("{} cannot stand in a condition: a field with a single value would be accepted",
+                        key.text));
+        return std::nullopt;
+    }
+    Condition::Clause clause{*field, {}, node.where};
+    if (node.kind == Node::Kind::null || (node.kind == Node::Kind::sequence && node.items.empty())) {
+        reader.error(key.where,
+                     fmt::format("{}: no value: a value, a range or a list would be accepted", key.text),
+                     "write a value, or delete the key");
+        return std::nullopt;
+    }
+    if (node.kind == Node::Kind::sequence) {
+        for (const auto& item : node.items)
+            read_alternative(reader, clause, item);
+    } else {
+        read_alternative(reader, clause, node);
+    }
+    return clause;
+}
+
+}  // namespace
+
+void read_exclude(Reader& reader, const Node& key, const Node& node) {
+    if (node.kind == Node::Kind::null) return;
+    if (!reader.expect(key, node, Node::Kind::sequence,
+                       "a list of maps such as [{driver: \"<500\", cuda: \">=12\"}]"))
+        return;
+    for (const auto& item : node.items) {
+        if (item.kind != Node::Kind::map || item.members.empty()) {
+            reader.error(item.where,
+                         fmt::format("exclude: {} was found: a map of fields and values would be accepted",
+                                     item.kind == Node::Kind::map ? "an empty map (it would cover every cell)"
+                                                                  : kind_name(item.kind)));
+            continue;
+        }
+        Condition condition;
+        condition.where = item.where;
+        for (const auto& [name, member] : item.members) {
+            if (auto clause = read_clause(reader, name, member))
+                condition.clauses.push_back(std::move(*clause));
+        }
+        reader.matrix.exclude.push_back(std::move(condition));
+    }
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,199 @@
+// stages, build and mirrors: settings that do not make cells.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "base/text.hpp"
+#include "matrix/reader.hpp"
+#include "matrix/syntax.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using yaml::Node;
+
+using syntax::has_parent_step;
+using syntax::is_registry_host;
+using syntax::is_registry_prefix;
+using syntax::only;
+
+const std::vector<std::string>& stage_names() {
+    static const std::vector<std::string> names{"driver_load", "image_pull", "container_start", "install",
+                                                "build",       "runtime",    "torch_compile"};
+    return names;
+}
+
+// Wheel indexes and apt archives have no registry prefix that names them.
+const std::vector<std::string>& archive_names() {
+    static const std::vector<std::string> names{
+        "pypi", "pytorch", "nvidia-pypi", "debian", "debian-security", "ubuntu", "ubuntu-ports"};
+    return names;
+}
+
+std::string_view after_scheme(std::string_view url) {
+    for (const std::string_view scheme : {"https://", "http://"}) {
+        if (url.starts_with(scheme)) return url.substr(scheme.size());
+    }
+    return {};
+}
+
+bool is_url(std::string_view text) {
+    const auto rest = after_scheme(text);
+    if (rest.empty() || text.size() > 512) return false;
+    const auto slash = rest.find('/');
+    if (!is_registry_host(rest.substr(0, slash))) return false;
+    const auto path = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash);
+    return only(path, "/._~+-") && !has_parent_step(path) && path.find("//") == std::string_view::npos;
+}
+
+bool has_credentials(std::string_view text) {
+    const auto rest = after_scheme(text);
+    return rest.substr(0, rest.find('/')).find('@') != std::string_view::npos;
+}
+
+bool is_path(std::string_view text) {
+    return !text.empty() && text.size() <= 1024 && only(text, " _./@+,=-") && text.front() != '-' &&
+           text.front() != ' ' && text.back() != '/' && text.back() != ' ';
+}
+
+bool is_workdir(std::string_view text) {
+    return text.size() > 1 && text.size() <= 200 && text.front() == '/' && only(text, "/_.-") &&
+           !has_parent_step(text) && text.find("//") == std::string_view::npos && text.back() != '/';
+}
+
+bool is_user(std::string_view text) {
+    const auto legal = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    };
+    return !text.empty() && text.size() <= 32 &&
+           ((text.front() >= 'a' && text.front() <= 'z') || text.front() == '_') &&
+           std::all_of(text.begin(), text.end(), legal);
+}
+
+bool is_network(std::string_view text) {
+    return text == "none" || text == "host" || text == "default";
+}
+
+struct BuildKey {
+    std::string_view name;
+    std::string BuildSettings::*member;
+    bool (*accepts)(std::string_view);
+    std::string_view accepted;
+};
+constexpr std::array<BuildKey, 4> kBuildKeys{{
+    {"ca_bundle", &BuildSettings::ca_bundle, is_path, "the path of a PEM file such as /etc/ssl/site-ca.pem"},
+    {"network", &BuildSettings::network, is_network, "none, host or default"},
+    {"user", &BuildSettings::user, is_user, "a user name such as app (small letters, digits, '_' and '-')"},
+    {"workdir", &BuildSettings::workdir, is_workdir, "an absolute path such as /workspace"},
+}};
+
+// A relative path means: beside the matrix file, wherever the program is started.
+std::string resolved(const std::string& path, const std::string& matrix_path) {
+    std::error_code error;
+    const auto base = std::filesystem::absolute(matrix_path, error).parent_path();
+    return (base / path).lexically_normal().string();
+}
+
+std::string without_last_slash(std::string text) {
+    while (text.ends_with('/'))
+        text.pop_back();
+    return text;
+}
+
+void read_mirror(Reader& reader, const Node& key, const Node& node) {
+    if (!reader.expect(key, node, Node::Kind::scalar, "a prefix such as registry.example.org/hub")) return;
+    if (has_credentials(node.text) || has_credentials(key.text)) {
+        reader.error(node.where,
+                     fmt::format("mirrors: the value of {} holds a user name or password: secrets never "
+                                 "stand in a matrix file",
+                                 in_quotes(key.text)),
+                     "delete them, and give them to the engine's or pip's own configuration");
+        return;
+    }
+    const auto& names = archive_names();
+    const bool archive = std::find(names.begin(), names.end(), key.text) != names.end();
+    const bool registry = key.text.find_first_of(".:") != std::string::npos && is_registry_prefix(key.text);
+    if (!archive && !registry && !is_url(key.text)) {
+        const auto near = key.text.size() <= 40 ? text::did_you_mean(key.text, names) : std::nullopt;
+        reader.error(key.where,
+                     fmt::format("mirrors: {} is no known source: a registry such as docker.io, a URL, or "
+                                 "one of {} would be accepted",
+                                 in_quotes(key.text), text::join(names, ", ")),
+                     near ? fmt::format("did you mean {}?", *near) : "");
+        return;
+    }
+    const auto value = without_last_slash(node.text);
+    if (registry ? !is_registry_prefix(value) : !is_url(value)) {
+        reader.error(node.where,
+                     fmt::format("mirrors: {} for {}: {} would be accepted", in_quotes(node.text), key.text,
+                                 registry ? "a registry prefix such as registry.example.org/hub"
+                                          : "a URL such as https://mirror.example.org/path"));
+        return;
+    }
+    reader.matrix.mirrors.emplace_back(without_last_slash(key.text), value);
+}
+
+}  // namespace
+
+void read_stages(Reader& reader, const Node& key, const Node& node) {
+    if (!reader.expect(key, node, Node::Kind::sequence, "a list such as [install, runtime]")) return;
+    if (node.items.empty())
+        reader.error(node.where, "stages: an empty list: no stage would decide",
+                     "name a stage, or delete the key");
+    std::map<std::string, Location> seen;
+    for (const auto& item : node.items) {
+        const auto& known = stage_names();
+        if (item.kind != Node::Kind::scalar ||
+            std::find(known.begin(), known.end(), item.text) == known.end()) {
+            const auto near = item.text.size() <= 40 ? text::did_you_mean(item.text, known) : std::nullopt;
+            reader.error(item.where,
+                         fmt::format("stages: {} is no stage: {} would be accepted",
+                                     item.kind == Node::Kind::scalar ? in_quotes(item.text)
+                                                                     : std::string(kind_name(item.kind)),
+                                     text::join(known, ", ")),
+                         near && !item.text.empty() ? fmt::format("did you mean {}?", *near) : "");
+        } else if (const auto [first, inserted] = seen.try_emplace(item.text, item.where); !inserted) {
+            reader.error(item.where,
+                         fmt::format("stages: {} stands twice: first at {}", item.text, place(first->second)),
+                         "delete one of the two");
+        } else {
+            reader.matrix.stages.push_back(item.text);
+        }
+    }
+}
+
+void read_build(Reader& reader, const Node& key, const Node& node) {
+    if (node.kind == Node::Kind::null) return;
+    if (!reader.expect(key, node, Node::Kind::map, "a map such as {network: host, user: app}")) return;
+    std::vector<std::string> known;
+    for (const BuildKey& each : kBuildKeys)
+        known.emplace_back(each.name);
+    for (const auto& [name, member] : node.members) {
+        const auto found = std::find_if(kBuildKeys.begin(), kBuildKeys.end(),
+                                        [&k = name](const BuildKey& b) { return b.name == k.text; });
+        if (found == kBuildKeys.end()) {
+            reader.unknown_key(name, "build", known);
+        } else if (reader.expect(name, member, Node::Kind::scalar, found->accepted)) {
+            if (!found->accepts(member.text)) {
+                reader.error(member.where, fmt::format("{} {}: {} would be accepted", found->name,
+                                                       in_quotes(member.text), found->accepted));
+            } else {
+                reader.matrix.build.*(found->member) = member.text;
+            }
+        }
+    }
+    auto& bundle = reader.matrix.build.ca_bundle;
+    if (!bundle.empty()) bundle = resolved(bundle, reader.matrix.path);
+}
+
+void read_mirrors(Reader& reader, const Node& key, const Node& node) {
+    if (node.kind == Node::Kind::null) return;
+    if (!reader.expect(key, node, Node::Kind::map, "a map such as {docker.io: registry.example.org/hub}"))
+        return;
+    for (const auto& [name, member] : node.members)
+        read_mirror(reader, name, member);
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,250 @@
+#include "matrix/syntax.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::syntax {
+namespace {
+
+// A cursor over a text; every step takes what it names or leaves the cursor where it is.
+class Scan {
+  public:
+    explicit Scan(std::string_view text) : rest_(text) {}
+    bool literal(std::string_view word) {
+        if (!rest_.starts_with(word)) return false;
+        rest_.remove_prefix(word.size());
+        return true;
+    }
+    bool digits(std::size_t longest) {
+        std::size_t n = 0;
+        while (n < rest_.size() && is_digit(rest_[n]))
+            ++n;
+        if (n == 0 || n > longest) return false;
+        rest_.remove_prefix(n);
+        return true;
+    }
+    // N, N.N ... with at most `parts` numbers.
+    bool dotted(std::size_t parts, std::size_t longest = 4) {
+        if (!digits(longest)) return false;
+        for (std::size_t i = 1; i < parts && !rest_.empty() && rest_.front() == '.'; ++i) {
+            rest_.remove_prefix(1);
+            if (!digits(longest)) return false;
+        }
+        return true;
+    }
+    void prerelease() {
+        const Scan before = *this;
+        if ((literal("rc") || literal("a") || literal("b")) && digits(3)) return;
+        *this = before;
+    }
+    [[nodiscard]] bool done() const { return rest_.empty(); }
+    [[nodiscard]] std::string_view rest() const { return rest_; }
+
+  private:
+    std::string_view rest_;
+};
+
+bool is_driver(std::string_view text) {
+    Scan scan(text);
+    if (!scan.literal("R")) scan.literal("r");
+    return scan.dotted(4) && scan.done();
+}
+
+bool is_compute(std::string_view text) {
+    Scan scan(text);
+    if (!scan.digits(2) || !scan.literal(".") || !scan.digits(1)) return false;
+    if (!scan.literal("a")) scan.literal("f");
+    return scan.done();
+}
+
+bool is_python(std::string_view text) {
+    Scan scan(text);
+    if (!scan.dotted(3, 2)) return false;
+    scan.prerelease();
+    scan.literal("t");
+    return scan.done();
+}
+
+bool is_torch(std::string_view text) {
+    if (text == "none") return true;
+    Scan scan(text);
+    if (!scan.dotted(3)) return false;
+    scan.prerelease();
+    if (!scan.literal("+")) return scan.done();
+    const auto local = scan.rest();
+    return !local.empty() &&
+           std::all_of(local.begin(), local.end(),
+                       [](char c) { return is_digit(c) || is_lower(c) || c == '.'; }) &&
+           is_word(local.front()) && is_word(local.back());
+}
+
+// [0-9]+(\.[0-9]+){0,3}([-+.][0-9A-Za-z]+)*, as far as Version keeps it.
+bool is_version(std::string_view text) {
+    Scan scan(text);
+    if (!scan.dotted(4, 9)) return false;
+    for (char previous = '.'; const char c : scan.rest()) {
+        const bool separator = c == '-' || c == '+' || c == '.' || c == '_';
+        if (!separator && !is_word(c)) return false;
+        if (separator && !is_word(previous) && previous != '.') return false;
+        previous = c;
+    }
+    return scan.done() || is_word(text.back());
+}
+
+bool is_compiler(std::string_view text) {
+    Scan scan(text);
+    return (scan.literal("gcc-") || scan.literal("clang-")) && scan.dotted(3, 3) && scan.done();
+}
+
+bool is_name(std::string_view text) {
+    return text.size() <= 64 && only(text, " ._+()/-") && is_word(text.front()) && text.back() != ' ' &&
+           text.find("  ") == std::string_view::npos && text.find("..") == std::string_view::npos;
+}
+
+bool is_slug(std::string_view text) {
+    return text.size() <= 64 && is_lower(text.front()) && is_word(text.back()) && only(text, "._-") &&
+           std::none_of(text.begin(), text.end(), is_upper) && text.find("..") == std::string_view::npos;
+}
+
+// One part of a repository's path: words joined by '.', '_', '__' or any number of '-'.
+bool is_path_component(std::string_view text) {
+    if (text.empty() || !is_word(text.front()) || !is_word(text.back())) return false;
+    for (std::size_t i = 0; i < text.size();) {
+        if (is_digit(text[i]) || is_lower(text[i])) {
+            ++i;
+            continue;
+        }
+        const auto end = std::min(text.find_first_of("abcdefghijklmnopqrstuvwxyz0123456789", i), text.size());
+        const auto separator = text.substr(i, end - i);
+        const bool dashes = separator.find_first_not_of('-') == std::string_view::npos;
+        if (!dashes && separator != "." && separator != "_" && separator != "__") return false;
+        i = end;
+    }
+    return true;
+}
+
+bool is_digest(std::string_view text) {
+    if (!text.starts_with("sha256:")) return false;
+    text.remove_prefix(7);
+    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// The distribution project's grammar: [host[:port]/]path[:tag][@digest].
+bool is_image(std::string_view text) {
+    if (text.size() > 255) return false;
+    if (const auto at = text.find('@'); at != std::string_view::npos) {
+        if (!is_digest(text.substr(at + 1))) return false;
+        text = text.substr(0, at);
+    }
+    const auto slash = text.rfind('/');
+    const auto name_start = slash == std::string_view::npos ? 0 : slash + 1;
+    if (const auto colon = text.find(':', name_start); colon != std::string_view::npos) {
+        const auto tag = text.substr(colon + 1);
+        if (tag.empty() || tag.size() > 128 || !only(tag, "_.-") || tag.front() == '.' || tag.front() == '-')
+            return false;
+        text = text.substr(0, colon);
+    }
+    auto parts = text::split(text, '/');
+    if (parts.size() > 1 &&
+        (parts.front().find_first_of(".:") != std::string::npos || parts.front() == "localhost")) {
+        if (!is_registry_host(parts.front())) return false;
+        parts.erase(parts.begin());
+    }
+    return std::all_of(parts.begin(), parts.end(),
+                       [](const std::string& part) { return is_path_component(part); });
+}
+
+bool is_list_name(std::string_view text) {
+    return text.size() <= 64 && is_word(text.front()) && only(text, "._-");
+}
+
+bool is_arch_list(std::string_view text) {
+    if (text.size() > 255) return false;
+    std::string spaced(text);
+    std::replace(spaced.begin(), spaced.end(), ' ', ';');
+    for (const auto& part : text::split(spaced, ';')) {
+        std::string_view arch = part;
+        if (arch.ends_with("+PTX")) arch.remove_suffix(4);
+        const bool named = !arch.empty() && is_upper(arch.front()) && only(arch, "+");
+        if (!named && !is_compute(arch)) return false;
+    }
+    return true;
+}
+
+bool is_count(Field field, std::string_view text) {
+    if (field == Field::mig && text == "true") return true;
+    return text.size() <= 5 && std::all_of(text.begin(), text.end(), is_digit) && text.front() != '0';
+}
+
+}  // namespace
+
+bool accepts(const FieldInfo& field, std::string_view text) {
+    if (text.empty()) return false;
+    switch (field.syntax) {
+        case Syntax::version:
+            return is_version(text);
+        case Syntax::driver:
+            return is_driver(text);
+        case Syntax::compute:
+            return is_compute(text);
+        case Syntax::torch:
+            return is_torch(text);
+        case Syntax::python:
+            return is_python(text);
+        case Syntax::name:
+            return field.field == Field::compiler ? is_compiler(text) : is_name(text);
+        case Syntax::slug:
+            return is_slug(text);
+        case Syntax::choice:
+            return std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end();
+        case Syntax::image:
+            return is_image(text);
+        case Syntax::count:
+            return is_count(field.field, text);
+        case Syntax::name_list:
+            return is_list_name(text);
+        case Syntax::arch_list:
+            return is_arch_list(text);
+        case Syntax::string_map:
+            return false;
+    }
+    return false;
+}
+
+bool only(std::string_view text, std::string_view extra) {
+    return std::all_of(text.begin(), text.end(),
+                       [&](char c) { return is_word(c) || extra.find(c) != std::string_view::npos; });
+}
+
+bool has_parent_step(std::string_view path) {
+    const auto parts = text::split(path, '/');
+    return std::find(parts.begin(), parts.end(), "..") != parts.end();
+}
+
+bool is_registry_host(std::string_view text) {
+    const auto colon = text.find(':');
+    if (colon != std::string_view::npos) {
+        Scan port(text.substr(colon + 1));
+        if (!port.digits(5) || !port.done()) return false;
+        text = text.substr(0, colon);
+    }
+    if (text.empty() || text.size() > 253) return false;
+    for (const auto& label : text::split(text, '.')) {
+        if (label.empty() || label.size() > 63 || !only(label, "-") || label.front() == '-' ||
+            label.back() == '-')
+            return false;
+    }
+    return true;
+}
+
+bool is_registry_prefix(std::string_view text) {
+    if (text.size() > 255) return false;
+    auto parts = text::split(text, '/');
+    if (!is_registry_host(parts.front())) return false;
+    return std::all_of(parts.begin() + 1, parts.end(),
+                       [](const std::string& part) { return is_path_component(part); });
+}
+
+}  // namespace cudamatrix::syntax

@@ -1,0 +1,138 @@
+#include "matrix/value.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "matrix/syntax.hpp"
+
+namespace cudamatrix {
+namespace {
+
+// "sm_90", "90" and "compute_90" are what other tools call 9.0.
+std::string compute_from_sm(std::string_view text) {
+    for (const std::string_view prefix : {"sm_", "compute_"}) {
+        if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+    }
+    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (end < 2 || end > 3) return {};
+    return fmt::format("{}.{}", text.substr(0, end - 1), text.substr(end - 1));
+}
+
+// "gcc 11", "gcc11" and "g++-11".
+std::string compiler_from(std::string_view text) {
+    const auto digit = text.find_first_of("0123456789");
+    if (digit == std::string_view::npos) return {};
+    const auto name = text::lower(text.substr(0, text.find_first_of(" -0123456789")));
+    return fmt::format("{}-{}", name == "g++" ? "gcc" : name, text.substr(digit));
+}
+
+// What the text would be in the words of this file; empty where nothing is near.
+std::string respelled(const FieldInfo& field, std::string_view text) {
+    if (field.syntax == Syntax::compute) return compute_from_sm(text);
+    if (field.syntax == Syntax::slug) return text::replace_all(text::lower(text), " ", "");
+    if (field.field == Field::compiler) return compiler_from(text);
+    if (field.field == Field::arch && (text == "amd64" || text == "x86-64")) return "x86_64";
+    if (field.field == Field::arch && text == "arm64") return "aarch64";
+    return {};
+}
+
+std::string fix_for(const FieldInfo& field, std::string_view text) {
+    if (text.empty() || text.size() > 64) return {};
+    if (const auto better = respelled(field, text); syntax::accepts(field, better))
+        return fmt::format("write {}", better);
+    if (field.syntax == Syntax::choice) {
+        const auto near = text::did_you_mean(text, field.choices);
+        return near ? fmt::format("did you mean {}?", *near) : "";
+    }
+    return {};
+}
+
+// "a=1,2,b=3": a part without '=' goes on with the value before it.
+std::variant<Value, ValueProblem> map_from_text(Field field, std::string_view text) {
+    Value value;
+    for (const auto& part : text::split(text, ',')) {
+        const auto equals = part.find('=');
+        if (equals == std::string::npos && !value.items.empty()) {
+            value.items.back().second += ',' + part;
+        } else {
+            value.items.emplace_back(part.substr(0, equals),
+                                     equals == std::string::npos ? "" : part.substr(equals + 1));
+        }
+    }
+    for (const auto& [name, member] : value.items) {
+        if (auto problem = check_member(field, name, member)) return std::move(*problem);
+    }
+    set_text_from_items(value, Syntax::string_map);
+    return value;
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    std::size_t end = std::min(text.size(), longest);
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u)
+        --end;
+    return fmt::format("\"{}{}\"", text::printable(text.substr(0, end)), end < text.size() ? "..." : "");
+}
+
+std::optional<ValueProblem> check_scalar(Field field, std::string_view text) {
+    const FieldInfo& about = info(field);
+    const bool is_number =
+        about.syntax == Syntax::version || about.syntax == Syntax::python || about.syntax == Syntax::torch;
+    const bool readable = !is_number || text == "none" || Version::parse(text).has_value();
+    if (readable && syntax::accepts(about, text)) return std::nullopt;
+    return ValueProblem{
+        fmt::format("{} {}: {} would be accepted", about.name, in_quotes(text), about.accepts),
+        fix_for(about, text)};
+}
+
+void set_text_from_items(Value& value, Syntax syntax) {
+    value.text.clear();
+    for (const auto& [name, text] : value.items) {
+        if (!value.text.empty()) value.text += ',';
+        value.text += name;
+        if (syntax == Syntax::string_map) value.text += '=' + text;
+    }
+}
+
+std::variant<Value, ValueProblem> value_from_text(Field field, std::string_view text) {
+    const Syntax syntax = info(field).syntax;
+    Value value;
+    if (syntax == Syntax::string_map) return map_from_text(field, text);
+    if (syntax == Syntax::name_list) {
+        for (const auto& part : text::split(text, ',')) {
+            if (auto problem = check_scalar(field, part)) return std::move(*problem);
+            value.items.emplace_back(part, "");
+        }
+        set_text_from_items(value, syntax);
+        return value;
+    }
+    if (auto problem = check_scalar(field, text)) return std::move(*problem);
+    value.text = text;
+    return value;
+}
+
+bool compares_as_version(Field field) {
+    switch (info(field).syntax) {
+        case Syntax::version:
+        case Syntax::driver:
+        case Syntax::compute:
+        case Syntax::torch:
+        case Syntax::python:
+        case Syntax::count:
+            return true;
+        default:
+            return false;
+    }
+}
+
+std::optional<Version> version_of(Field field, std::string_view text) {
+    if (!compares_as_version(field)) return std::nullopt;
+    if (field == Field::mig && text == "true") text = "1";
+    if (field == Field::driver && !text.empty() && (text.front() == 'R' || text.front() == 'r'))
+        text.remove_prefix(1);
+    return Version::parse(text);
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,47 @@
+// Checks one value against the syntax of its field: the allow-list that hostile text does not pass (private
+// to src/matrix).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/version.hpp"
+#include "matrix/field.hpp"
+#include "matrix/matrix.hpp"
+
+namespace cudamatrix {
+
+/// Why a text is no value of a field. `message` says what was found and what would be accepted.
+struct ValueProblem {
+    std::string message;
+    std::string fix;
+};
+
+/// `text` in quotes, shortened and without control characters, for a message.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// Nothing when `text` is a scalar value of `field`. For a map field the text of one member's value goes to
+/// check_member.
+[[nodiscard]] std::optional<ValueProblem> check_scalar(Field field, std::string_view text);
+
+/// Nothing when `name: text` may stand in the map field `field` (packages, env).
+[[nodiscard]] std::optional<ValueProblem> check_member(Field field, std::string_view name,
+                                                       std::string_view text);
+
+/// Rebuilds `text` of a list or map from its items: "a,b" or "name=value,name=value".
+void set_text_from_items(Value& value, Syntax syntax);
+
+/// The value that `text` stands for, split into items where the field is a list or a map.
+[[nodiscard]] std::variant<Value, ValueProblem> value_from_text(Field field, std::string_view text);
+
+/// The version in a value of a field that compares as a version, with a driver's leading R dropped; nothing
+/// for `none` and for fields that are text.
+[[nodiscard]] std::optional<Version> version_of(Field field, std::string_view text);
+
+/// True for fields whose values compare as versions.
+[[nodiscard]] bool compares_as_version(Field field);
+
+}  // namespace cudamatrix

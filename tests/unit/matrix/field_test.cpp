@@ -1,0 +1,118 @@
+#include "matrix/field.hpp"
+
+#include "support.hpp"
+
+using namespace cudamatrix;
+
+TEST_CASE("the list of fields is complete and in the order of the enumeration") {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < kFieldCount; ++i) {
+        const FieldInfo& field = all_fields()[i];
+        CAPTURE(field.name);
+        CHECK(static_cast<std::size_t>(field.field) == i);
+        CHECK(field_named(field.name) == field.field);
+        CHECK(names.insert(field.name).second);
+        CHECK_FALSE(field.accepts.empty());
+        CHECK((field.syntax == Syntax::choice) == !field.choices.empty());
+    }
+    CHECK_FALSE(field_named("drivers").has_value());
+}
+
+namespace {
+
+bool takes(std::string_view field, std::string_view value) {
+    return read_matrix_text(fmt::format("version: 1\nset: {{{}: {}}}\n", field, value), "matrix.yaml").ok();
+}
+
+struct Case {
+    std::string_view field;
+    std::vector<std::string_view> good;
+    std::vector<std::string_view> bad;
+};
+
+}  // namespace
+
+TEST_CASE("each field takes its own syntax and nothing else") {
+    const std::vector<Case> cases{
+        {"driver",
+         {"570", "550.54.15", "R550", "470.161.03"},
+         {"'550,54'", "v550", "'>=550'", "550.54.15.1.1", "'550 '", "-550"}},
+        {"gpu",
+         {"T4", "RTX 4090", "A100 80GB", "Jetson AGX Orin", "H100-SXM5"},
+         {"'T4 '", "' T4'", "'$x'", "'T4;'", "../x", "''", "é"}},
+        {"compute", {"7.5", "9.0a", "12.0f"}, {"75", "sm_75", "9", "9.0b", "9.00", "'7.5+PTX'"}},
+        {"cuda",
+         {"12", "12.4", "12.4.1", "13.0.2"},
+         {"12.", "12.4.1.2.3", "latest", "12.x", "none", "'12.4 1'"}},
+        {"torch",
+         {"none", "2.6.0", "2.6.0+cu124", "2.6", "2.7.0rc1", "2.5.0+cpu", "2.4.0+rocm6.1"},
+         {"None", "2.6.0+", "2.6.0+CU124", "2.6.0 ", "v2.6", "2.6.0+cu_124"}},
+        {"python", {"3.10", "3.12.4", "3.13t", "3.14.0rc2"}, {"cp312", "3.x", "3.12.4.5", "py3"}},
+        {"os",
+         {"ubuntu22.04", "debian12", "windows", "rhel9"},
+         {"Ubuntu22.04", "ubuntu 22.04", "../x", "22.04", "ubuntu-"}},
+        {"arch", {"x86_64", "aarch64"}, {"amd64", "arm64", "X86_64"}},
+        {"image",
+         {"debian", "debian:12", "docker.io/library/debian:12", "localhost:5000/a/b_c:1",
+          "nvcr.io/nvidia/pytorch:24.05-py3"},
+         {"Debian", "a//b", "'debian:'", "http://x/y", "x/../y", "-a"}},
+        {"compiler", {"gcc-11", "clang-14.0.6"}, {"gcc", "gcc11", "icc-19", "gcc-", "gcc-11.1.1.1"}},
+        {"vram_gb", {"16", "1"}, {"0", "16GB", "1.5", "-1", "999999"}},
+        {"mig", {"1", "true", "7"}, {"false", "yes", "0"}},
+        {"packages",
+         {"{timm: 0.6.13, transformers: 4.27.4}"},
+         {"{}", "timm", "{timm: }", "{timm: '>=1'}", "{'-r x': 1}", "{timm: [1]}"}},
+        {"env",
+         {"{HF_HOME: /cache}", "{NVIDIA_DRIVER_CAPABILITIES: 'compute,utility'}",
+          "{TOKENIZERS_PARALLELISM: false}"},
+         {"{LD_LIBRARY_PATH: /x}", "{Ld_Preload: /x}", "{PATH: /x}", "{A: 'a$b'}", "{A: \"a\\nb\"}",
+          "{1A: x}", "{API_TOKEN: x}", "{}"}},
+        {"uses", {"THC", "[THC, ptx-only]"}, {"[]", "[[THC]]", "'a b'", "{a: b}"}},
+        {"arch_list", {"7.5", "'7.5;8.0+PTX'", "'8.6 9.0a'", "Turing"}, {"'7.5;'", "sm_75", "'7.5;$x'"}},
+    };
+    std::size_t checked = 0;
+    for (const auto& each : cases) {
+        CAPTURE(each.field);
+        for (const auto value : each.good) {
+            CAPTURE(value);
+            CHECK(takes(each.field, value));
+            ++checked;
+        }
+        for (const auto value : each.bad) {
+            if (each.field == "torch" && value == "2.6.0 ") continue;  // the blank is YAML's, not the value's
+            CAPTURE(value);
+            CHECK_FALSE(takes(each.field, value));
+            ++checked;
+        }
+    }
+    MESSAGE("values checked: ", checked);
+}
+
+TEST_CASE("hostile text passes in no field") {
+    const std::vector<std::string> payloads{
+        "x\\nRUN id",   "x\\r\\nRUN id", "$(id)",        "`id`",     "${IFS}x",   "x; id",
+        "x && id",      "x | id",        "x > y",        "\\\"x",    "x'",        "\\\\",
+        "x \\\\\\nRUN", "# syntax=evil", "{{x}}",        "{{{x}}}",  "{% x %}",   "<!-- x",
+        "../../x",      "x\\u0000",      "x\\u001b[31m", "x\\u202e", "x\\u2028y", "\\t",
+        "x\\ty",        "%s%n",          "x,y=z;",       "*",        "!x",        "&x",
+        "@x/y z"};
+    std::size_t refused = 0;
+    for (const auto& field : all_fields()) {
+        for (const auto& payload : payloads) {
+            // "*" and ".." alone are also no value of any field; maps get the payload as the value of a
+            // member.
+            const bool map = field.syntax == Syntax::string_map;
+            const auto value = map ? fmt::format("{{A: \"{}\"}}", payload) : fmt::format("\"{}\"", payload);
+            if (map && field.field == Field::env &&
+                (payload == "../../x" || payload == "x,y=z;" || payload == "%s%n" || payload == "x; id" ||
+                 payload == "@x/y z")) {
+                continue;  // harmless in a variable's value
+            }
+            CAPTURE(field.name);
+            CAPTURE(payload);
+            CHECK_FALSE(takes(field.name, value));
+            ++refused;
+        }
+    }
+    MESSAGE("hostile values refused: ", refused);
+}

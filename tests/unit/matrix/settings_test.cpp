@@ -1,0 +1,125 @@
+#include "support.hpp"
+
+using namespace cudamatrix;
+using matrix_test::accepted;
+using Ids = std::vector<std::string>;
+
+TEST_CASE("everything that a file can say is kept") {
+    const auto matrix = accepted(
+        "version: 1\nname: training\nexpect_cells: 1\naxes: {cuda: \"12.4.1\"}\nstages: [install, runtime]\n"
+        "build: {ca_bundle: /etc/ssl/../ssl/site-ca.pem, network: host, user: ci_user, workdir: /srv/app}\n"
+        "mirrors: {docker.io: registry.example.org/hub, pypi: https://mirror.example.org/simple/, "
+        "localhost:5000: registry.example.org,\n"
+        "          https://files.example.org/whl: http://mirror.example.org:8080/whl}\n");
+    CHECK(matrix.name == "training");
+    CHECK(matrix.path == "matrix.yaml");
+    CHECK(matrix.expect_cells == 1u);
+    CHECK(matrix.stages == Ids{"install", "runtime"});
+    CHECK(matrix.build.ca_bundle == "/etc/ssl/site-ca.pem");
+    CHECK(matrix.build.network == "host");
+    CHECK(matrix.build.user == "ci_user");
+    CHECK(matrix.build.workdir == "/srv/app");
+    CHECK(matrix.mirrors == Mirrors{{"docker.io", "registry.example.org/hub"},
+                                    {"pypi", "https://mirror.example.org/simple"},
+                                    {"localhost:5000", "registry.example.org"},
+                                    {"https://files.example.org/whl", "http://mirror.example.org:8080/whl"}});
+    CHECK(matrix.warnings.empty());
+    CHECK(matrix.named.contains(Field::cuda));
+    CHECK_FALSE(matrix.named.contains(Field::gpu));
+}
+
+TEST_CASE("defaults are those of the header") {
+    const auto matrix = accepted("version: 1\nset: {cuda: 12}\n");
+    CHECK(matrix.name == "matrix");
+    CHECK_FALSE(matrix.expect_cells.has_value());
+    CHECK(matrix.stages.empty());
+    CHECK(matrix.build.ca_bundle.empty());
+    CHECK(matrix.build.network == "none");
+    CHECK(matrix.build.user == "app");
+    CHECK(matrix.build.workdir == "/workspace");
+}
+
+TEST_CASE("a name comes from the file's stem, fit for a folder") {
+    const auto name_of = [](std::string_view path) {
+        const auto result = read_matrix_text("version: 1\nset: {cuda: 12}\n", path);
+        REQUIRE(result.ok());
+        return result->name;
+    };
+    CHECK(name_of("a/training.yaml") == "training");
+    CHECK(name_of("my matrix (2).yaml") == "my_matrix__2_");
+    CHECK(name_of("..yaml") == "matrix");
+    CHECK(name_of("-x.yaml") == "matrix");
+    CHECK(name_of("") == "matrix");
+}
+
+TEST_CASE("a relative CA bundle stands beside the matrix file") {
+    const auto result = read_matrix_text("version: 1\nset: {cuda: 12}\nbuild: {ca_bundle: ../certs/ca.pem}\n",
+                                         "/srv/project/matrix.yaml");
+    REQUIRE(result.ok());
+    CHECK(result->build.ca_bundle == "/srv/certs/ca.pem");
+    const auto here = accepted("version: 1\nset: {cuda: 12}\nbuild: {ca_bundle: ca.pem}\n");
+    CHECK(here.build.ca_bundle == (std::filesystem::current_path() / "ca.pem").string());
+}
+
+TEST_CASE("CRLF and a byte order mark change nothing") {
+    const std::string text = "version: 1\naxes:\n  cuda: [\"12.4.1\"]\n  gpu: T4\n";
+    std::string windows = "\xEF\xBB\xBF" + text::replace_all(text, "\n", "\r\n");
+    CHECK(matrix_test::ids(accepted(windows)) == matrix_test::ids(accepted(text)));
+    CHECK(accepted(windows).source == text);
+}
+
+TEST_CASE("an override sets a field in every cell") {
+    const auto matrix = accepted(
+        "version: 1\nexpect_cells: 6\naxes: {driver: [\"470\", \"570\"], gpu: [T4, H100]}\nexclude: "
+        "[{driver: \"<500\", gpu: H100}]\n"
+        "include: [{driver: \"535\", gpu: L4}, {driver: \"550\", gpu: L4}, {driver: \"550\", gpu: T4, cuda: "
+        "12}]\n");
+    const auto one = with_override(matrix, Field::driver, "580");
+    REQUIRE(one.ok());
+    CHECK(matrix_test::ids(*one) == Ids{"drv580-t4", "drv580-h100", "drv580-l4", "drv580-t4-cu12"});
+    CHECK_FALSE(one->expect_cells.has_value());
+
+    const auto added = with_override(matrix, Field::python, "3.12");
+    REQUIRE(added.ok());
+    CHECK(matrix_test::ids(*added) == Ids{"drv470-t4-py3.12", "drv570-t4-py3.12", "drv570-h100-py3.12",
+                                          "drv535-l4-py3.12", "drv550-l4-py3.12", "drv550-t4-cu12-py3.12"});
+
+    const auto list = with_override(matrix, Field::uses, "THC,ptx-only");
+    REQUIRE(list.ok());
+    CHECK(list->set.back().second.items.size() == 2);
+    const auto map = with_override(matrix, Field::env, "NVIDIA_DRIVER_CAPABILITIES=compute,utility,A=b");
+    REQUIRE(map.ok());
+    CHECK(map->set.back().second.items == std::vector<std::pair<std::string, std::string>>{
+                                              {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}, {"A", "b"}});
+}
+
+TEST_CASE("an override of a zipped axis keeps the rows that differ elsewhere") {
+    const auto matrix = accepted(
+        "version: 1\naxes: {cuda: [\"11.8.0\", \"12.4.1\", \"12.6.3\"], os: [debian12, debian13, "
+        "debian13]}\nzip: [[cuda, os]]\n");
+    const auto result = with_override(matrix, Field::cuda, "13.0");
+    REQUIRE(result.ok());
+    CHECK(matrix_test::ids(*result) == Ids{"cu13.0-debian12", "cu13.0-debian13"});
+}
+
+TEST_CASE("an override of a matrix of includes makes no new cell") {
+    const auto matrix = accepted("version: 1\ninclude: [{gpu: T4}, {gpu: H100}]\n");
+    const auto result = with_override(matrix, Field::cuda, "12");
+    REQUIRE(result.ok());
+    CHECK(matrix_test::ids(*result) == Ids{"t4-cu12", "h100-cu12"});
+}
+
+TEST_CASE("an override is checked like a value of the file") {
+    const auto matrix = accepted("version: 1\nset: {cuda: 12}\n");
+    for (const auto& each : std::vector<std::pair<Field, std::string>>{{Field::driver, "<500"},
+                                                                       {Field::gpu, "$(x)"},
+                                                                       {Field::arch, "amd64"},
+                                                                       {Field::env, "PATH=/x"},
+                                                                       {Field::packages, "timm"},
+                                                                       {Field::uses, ""}}) {
+        CAPTURE(each.second);
+        const auto result = with_override(matrix, each.first, each.second);
+        REQUIRE_FALSE(result.ok());
+        CHECK(result.failure().code == ExitCode::bad_input);
+    }
+}

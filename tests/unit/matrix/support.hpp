@@ -1,0 +1,77 @@
+// What the tests of src/matrix share.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+
+namespace matrix_test {
+
+inline std::string slurp(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    REQUIRE_MESSAGE(stream.good(), path.string());
+    std::stringstream content;
+    content << stream.rdbuf();
+    return content.str();
+}
+
+inline std::string rendered(const std::vector<cudamatrix::Diagnostic>& diagnostics, std::string_view source) {
+    std::string out;
+    for (const auto& diagnostic : diagnostics)
+        out += cudamatrix::render(diagnostic, source);
+    return out;
+}
+
+/// The matrix of a text that must be accepted.
+inline cudamatrix::Matrix accepted(std::string_view text) {
+    auto result = cudamatrix::read_matrix_text(text, "matrix.yaml");
+    REQUIRE_MESSAGE(
+        result.ok(),
+        rendered(result.ok() ? std::vector<cudamatrix::Diagnostic>{} : result.failure().diagnostics, text));
+    return std::move(result).value();
+}
+
+/// Every message of a text that must be refused, without excerpts: "2:7: message | fix".
+inline std::string refusal(std::string_view text) {
+    const auto result = cudamatrix::read_matrix_text(text, "matrix.yaml");
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.failure().code == cudamatrix::ExitCode::bad_input);
+    std::string out;
+    for (const auto& each : result.failure().diagnostics) {
+        if (!out.empty()) out += '\n';
+        out += fmt::format("{}:{}: {}", each.where.line, each.where.column, each.message);
+        if (!each.fix.empty()) out += " | " + each.fix;
+    }
+    return out;
+}
+
+inline std::vector<std::string> ids(const cudamatrix::Matrix& matrix) {
+    std::vector<std::string> out;
+    cudamatrix::for_each_cell(matrix, [&](const cudamatrix::Cell& cell) {
+        out.push_back(cell_id(matrix, cell));
+        return true;
+    });
+    return out;
+}
+
+/// Every matrix that the repository ships.
+inline std::vector<std::filesystem::path> shipped_matrices() {
+    const std::filesystem::path root = CUDAMATRIX_SOURCE_DIR;
+    std::vector<std::filesystem::path> out{root / "matrix" / "default.yaml"};
+    for (const auto& entry : std::filesystem::directory_iterator(root / "examples")) {
+        if (std::filesystem::exists(entry.path() / "matrix.yaml"))
+            out.push_back(entry.path() / "matrix.yaml");
+    }
+    return out;
+}
+
+}  // namespace matrix_test
