@@ -1,0 +1,248 @@
+// The self-check of the facts: nothing enters a verdict that is not well formed, sourced and dated.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "facts/facts.hpp"
+#include "facts/schema.hpp"
+#include "facts/store.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using facts::Form;
+using facts::Kind;
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.size() < 7 &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_compute(std::string_view text) {
+    if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+    const auto dot = text.find('.');
+    return dot != text.npos && is_number(text.substr(0, dot)) && is_number(text.substr(dot + 1)) &&
+           text.size() - dot == 2;
+}
+
+bool is_month(std::string_view text) {
+    return facts::is_date(text) || facts::is_date(std::string(text) + "-01");
+}
+
+bool fits(Kind kind, std::string_view value) {
+    switch (kind) {
+        case Kind::text:
+            return !value.empty();
+        case Kind::version:
+            return Version::parse(value).has_value();
+        case Kind::compute:
+            return is_compute(value);
+        case Kind::date:
+            return facts::is_date(value);
+        case Kind::month:
+            return is_month(value);
+        case Kind::number:
+            return is_number(value);
+        case Kind::truth:
+            return value == "true" || value == "false";
+        case Kind::source:
+            return facts::is_source(value);
+        case Kind::level:
+            return value == "measured" || value == "read" || value == "unverified";
+    }
+    return false;
+}
+
+std::string_view accepts(Kind kind) {
+    switch (kind) {
+        case Kind::text:
+            return "some words";
+        case Kind::version:
+            return "a version such as 12.4.1";
+        case Kind::compute:
+            return "a compute capability such as 7.5 or 9.0a";
+        case Kind::date:
+            return "a date, YYYY-MM-DD";
+        case Kind::month:
+            return "a date, YYYY-MM-DD or YYYY-MM";
+        case Kind::number:
+            return "a whole number";
+        case Kind::truth:
+            return "true or false";
+        case Kind::source:
+            return "an https:// URL, github:OWNER/REPO@REF:PATH, or wheel:FILE.whl sha256:DIGEST";
+        case Kind::level:
+            return "measured, read or unverified";
+    }
+    return {};
+}
+
+// The value without the suffix that no referred table lists: 3.13 of 3.13t.
+std::string plain(Kind kind, std::string_view value) {
+    if (kind != Kind::version) return std::string(value);
+    const auto version = Version::parse(value);
+    return version ? std::string(value.substr(0, value.size() - version->suffix().size()))
+                   : std::string(value);
+}
+
+class Checker {
+  public:
+    Checker(std::span<const Table> tables, const std::vector<std::vector<Location>>& where)
+        : tables_(tables), where_(where) {}
+
+    std::vector<Diagnostic> run() {
+        std::set<std::string_view> ids;
+        for (std::size_t t = 0; t < tables_.size(); ++t) {
+            const Table& table = tables_[t];
+            const auto* schema = facts::schema_of(table.name);
+            if (schema == nullptr) {
+                found_.push_back(
+                    Diagnostic::error(fmt::format("there is no schema for the table '{}'", table.name)));
+                continue;
+            }
+            std::string_view previous;
+            for (std::size_t r = 0; r < table.rows.size(); ++r) {
+                row_ = &table.rows[r];
+                place_ = where_[t][r];
+                if (place_.file.empty())
+                    place_ = Location{fmt::format("matrix/facts/{}.yaml", table.name), 0, 0, 1};
+                const auto id = row_->id();
+                if (!ids.insert(id).second) mistake("another row has the same id");
+                if (!previous.empty() && !facts::natural_less(previous, id)) {
+                    mistake(fmt::format("it stands behind '{}': rows are sorted by id, numbers as numbers",
+                                        previous));
+                }
+                previous = id;
+                row(*schema);
+            }
+        }
+        return std::move(found_);
+    }
+
+  private:
+    void mistake(std::string message) {
+        found_.push_back(Diagnostic::error(fmt::format("row '{}': {}", row_->id(), message), place_));
+    }
+
+    void row(const facts::Schema& schema) {
+        const bool unverified = row_->text("confidence") == "unverified";
+        std::set<std::string_view> seen;
+        for (const auto& column : row_->columns()) {
+            if (!seen.insert(column.name).second)
+                mistake(fmt::format("column '{}' is there twice", column.name));
+            const auto* spec = find(schema, column.name);
+            if (spec == nullptr) {
+                mistake(fmt::format("table '{}' has no column '{}'", schema.table, column.name));
+            } else {
+                cells(*spec, column, unverified);
+            }
+        }
+        for (const auto columns : {facts::common_columns(), schema.columns}) {
+            for (const auto& spec : columns) {
+                if (spec.required && !row_->has(spec.name))
+                    mistake(fmt::format("column '{}' is missing", spec.name));
+            }
+        }
+        id_form(schema);
+    }
+
+    static const facts::Column* find(const facts::Schema& schema, std::string_view name) {
+        for (const auto columns : {facts::common_columns(), schema.columns}) {
+            for (const auto& spec : columns) {
+                if (spec.name == name) return &spec;
+            }
+        }
+        return nullptr;
+    }
+
+    void cells(const facts::Column& spec, const Row::Column& column, bool unverified) {
+        if ((spec.form == Form::list) != column.is_list && spec.form != Form::either) {
+            mistake(fmt::format("column '{}' is a {}, here it is a {}", spec.name,
+                                column.is_list ? "single value" : "list",
+                                column.is_list ? "list" : "single value"));
+            return;
+        }
+        if (spec.kind == Kind::source) {
+            sources(column, unverified);
+            return;
+        }
+        for (const auto value : column.values) {
+            if (!fits(spec.kind, value)) {
+                mistake(
+                    fmt::format("column '{}' holds '{}': expected {}", spec.name, value, accepts(spec.kind)));
+            } else if (!spec.refers.empty() && !targets(spec.refers).contains(plain(spec.kind, value))) {
+                mistake(fmt::format("column '{}' names '{}', which {} does not have", spec.name, value,
+                                    spec.refers));
+            }
+        }
+    }
+
+    // What could not be confirmed says so in place of a source, and nothing else may.
+    void sources(const Row::Column& column, bool unverified) {
+        if (column.values.empty()) mistake("it has no source");
+        constexpr std::string_view none = "none found, ";
+        for (const auto value : column.values) {
+            const bool is_none = value.starts_with(none) && facts::is_date(value.substr(none.size()));
+            if (unverified && !is_none) {
+                mistake(
+                    fmt::format("it is unverified, so its source is 'none found, DATE', not '{}'", value));
+            } else if (!unverified && !facts::is_source(value)) {
+                mistake(fmt::format("source '{}': expected {}", value, accepts(Kind::source)));
+            }
+        }
+    }
+
+    // Look-ups go by id, so an id says what its row says.
+    void id_form(const facts::Schema& schema) {
+        std::string expected;
+        auto form = schema.id;
+        while (!form.empty() && form.front() != '*') {
+            if (form.front() == '{') {
+                const auto end = form.find('}');
+                expected += row_->text(form.substr(1, end - 1));
+                form.remove_prefix(end + 1);
+            } else {
+                expected += form.front();
+                form.remove_prefix(1);
+            }
+        }
+        const bool is_free = !form.empty();
+        const auto id = row_->id();
+        if (is_free ? !(id.starts_with(expected) && id.size() > expected.size()) : id != expected) {
+            mistake(fmt::format("its id is made of its columns: expected '{}{}'", expected,
+                                is_free ? "NAME" : ""));
+        }
+    }
+
+    const std::set<std::string, std::less<>>& targets(std::string_view refers) {
+        const auto known = targets_.find(refers);
+        if (known != targets_.end()) return known->second;
+        auto& values = targets_[std::string(refers)];
+        const auto dot = refers.find('.');
+        for (const auto& table : tables_) {
+            if (table.name != refers.substr(0, dot)) continue;
+            for (const auto& row : table.rows) {
+                for (const auto value : row.list(refers.substr(dot + 1)))
+                    values.emplace(value);
+            }
+        }
+        return values;
+    }
+
+    std::span<const Table> tables_;
+    const std::vector<std::vector<Location>>& where_;
+    const Row* row_ = nullptr;
+    Location place_;
+    std::map<std::string, std::set<std::string, std::less<>>, std::less<>> targets_;
+    std::vector<Diagnostic> found_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> Facts::check() const {
+    return Checker(store_->tables, store_->where).run();
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,88 @@
+// The knowledge: tables of rows, each with its source. Embedded at build time, overlaid by a folder (--facts DIR).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace cudamatrix {
+
+/// How a fact came to be known; measured beats read, read beats unverified.
+enum class Confidence { measured, read, unverified };
+[[nodiscard]] std::string_view to_string(Confidence confidence);
+
+/// What an answer rests on: the row's id, and where anyone can look it up.
+struct FactRef {
+    std::string id;
+    std::vector<std::string> sources;
+    std::string as_of;
+    Confidence confidence = Confidence::read;
+};
+
+/// One row of a table: flat, every column a scalar or a list of scalars, all text.
+class Row {
+  public:
+    struct Column {
+        std::string_view name;
+        std::span<const std::string_view> values;  ///< a scalar has one
+        bool is_list = false;
+    };
+
+    constexpr explicit Row(std::span<const Column> columns) : columns_(columns) {}
+
+    [[nodiscard]] std::string_view id() const { return text("id"); }
+    [[nodiscard]] bool has(std::string_view column) const;
+    /// The scalar in `column`, empty where the row has none.
+    [[nodiscard]] std::string_view text(std::string_view column) const;
+    /// The values in `column`, empty where the row has none.
+    [[nodiscard]] std::span<const std::string_view> list(std::string_view column) const;
+    [[nodiscard]] std::span<const Column> columns() const { return columns_; }
+    [[nodiscard]] FactRef ref() const;
+    [[nodiscard]] Confidence confidence() const;
+
+  private:
+    std::span<const Column> columns_;
+};
+
+struct Table {
+    std::string_view name;
+    std::string_view as_of;
+    std::vector<Row> rows;  ///< in the order of the file (natural order of versions)
+};
+
+class Facts {
+  public:
+    /// The tables embedded in this binary.
+    [[nodiscard]] static Facts embedded();
+    /// The embedded tables with the rows of DIR/*.yaml laid over them: a row replaces the one of the same id, a new one
+    /// joins its table. Mistakes in DIR are input failures with file:line:col (schema: see `check`).
+    [[nodiscard]] static Result<Facts> with_overlay(const std::filesystem::path& directory);
+
+    [[nodiscard]] std::span<const Table> tables() const;
+    [[nodiscard]] const Table* table(std::string_view name) const;
+    [[nodiscard]] std::optional<Row> row(std::string_view id) const;
+    /// The row of a table with `aliases` (GPUs) whose name or alias is `name`: case and blanks are ignored, parts do not count.
+    [[nodiscard]] std::optional<Row> named(std::string_view name) const;
+
+    /// Newest `as_of` of all rows, YYYY-MM-DD.
+    [[nodiscard]] std::string date() const;
+    /// First 12 hexadecimal digits of the SHA-256 over all rows in a canonical form.
+    [[nodiscard]] std::string hash() const;
+
+    /// The self-check of every row: unique ids, sources, dates, confidence, column types, order, cross-references.
+    [[nodiscard]] std::vector<Diagnostic> check() const;
+
+  private:
+    struct Store;
+    explicit Facts(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
+    std::shared_ptr<const Store> store_;
+};
+
+}  // namespace cudamatrix

@@ -1,0 +1,145 @@
+#include "facts/lookup.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::lookup {
+namespace {
+
+// The newest row of `table` whose version in `column` is covered by `wanted` ("12" covers 12.9, "2.6"
+// covers 2.6.0).
+std::optional<Row> newest_covered(const Facts& facts, std::string_view table, std::string_view column,
+                                  const Version& wanted) {
+    const auto* rows = facts.table(table);
+    std::optional<Row> best;
+    std::optional<Version> best_version;
+    if (rows == nullptr) return best;
+    for (const auto& row : rows->rows) {
+        auto version = Version::parse(row.text(column));
+        if (!version || !wanted.covers(*version)) continue;
+        if (best_version && *version <= *best_version) continue;
+        best = row;
+        best_version = std::move(version);
+    }
+    return best;
+}
+
+std::string id(std::string_view prefix, std::string_view key) {
+    return std::string(prefix) + std::string(key);
+}
+
+bool lists(const Row& row, std::string_view column, std::string_view value) {
+    const auto values = row.list(column);
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// The wheel that the default index serves for `release` on `arch`.
+std::optional<Row> default_wheel(const Facts& facts, std::string_view release, std::string_view arch) {
+    const auto* wheels = facts.table("torch_wheels");
+    if (wheels == nullptr) return std::nullopt;
+    for (const auto& row : wheels->rows) {
+        if (row.text("torch") == release && row.text("arch") == arch && row.text("default_index") == "true")
+            return row;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Cuda> cuda(const Facts& facts, std::string_view text) {
+    auto version = Version::parse(text);
+    if (!version || !version->suffix().empty()) return std::nullopt;
+    Cuda out{*version, {}, facts.row(id("cuda-", text))};
+    if (!out.release) {
+        if (version->size() > 2) return std::nullopt;
+        out.release = newest_covered(facts, "cuda_releases", "cuda", *version);
+    }
+    if (out.release) out.exact = *Version::parse(out.release->text("cuda"));
+    out.toolkit = facts.row(id("cuda-toolkit-", out.exact.major_minor()));
+    if (!out.release && !out.toolkit) return std::nullopt;
+    return out;
+}
+
+std::optional<Driver> driver(const Facts& facts, std::string_view text) {
+    if (text.starts_with('R') || text.starts_with('r')) text.remove_prefix(1);
+    auto version = Version::parse(text);
+    if (!version || !version->suffix().empty()) return std::nullopt;
+    Driver out{*version, version->size() == 1, facts.row(id("driver-r", std::to_string(version->major())))};
+    if (out.bare_branch && out.branch && out.branch->has("newest")) {
+        out.exact = Version::parse(out.branch->text("newest")).value_or(*version);
+    }
+    return out;
+}
+
+std::optional<Row> gpu(const Facts& facts, std::string_view name) {
+    return facts.named(name);
+}
+
+std::vector<std::string> gpu_names(const Facts& facts) {
+    std::vector<std::string> names;
+    const auto* table = facts.table("gpus");
+    if (table == nullptr) return names;
+    for (const auto& row : table->rows) {
+        names.emplace_back(row.text("name"));
+        for (const auto alias : row.list("aliases"))
+            names.emplace_back(alias);
+    }
+    return names;
+}
+
+std::optional<Torch> torch(const Facts& facts, std::string_view text, std::string_view arch) {
+    const auto plus = text.find('+');
+    const auto number = text.substr(0, plus);
+    auto version = Version::parse(number);
+    if (!version || !version->suffix().empty()) return std::nullopt;
+    Torch out{
+        *version, plus == text.npos ? std::string() : std::string(text.substr(plus + 1)), false, {}, {}};
+    out.release = facts.row(id("torch-", number));
+    if (!out.release && version->size() < 3)
+        out.release = newest_covered(facts, "torch_releases", "torch", *version);
+    if (!out.release) return out;
+
+    const auto release = out.release->text("torch");
+    out.exact = Version::parse(release).value_or(*version);
+    const auto by_default = default_wheel(facts, release, arch);
+    if (out.variant.empty() && by_default) out.variant = by_default->text("variant");
+    // The release names the default of its main platform; elsewhere only a wheel that says so is one.
+    if (out.variant.empty() && arch == "x86_64") out.variant = out.release->text("default_variant");
+    if (by_default) {
+        out.index_default = by_default->text("variant") == out.variant;
+    } else {
+        out.index_default =
+            arch == "x86_64" && !out.variant.empty() && out.release->text("default_variant") == out.variant;
+    }
+    out.wheel = facts.row(fmt::format("torch-{}+{}-{}", release, out.variant, arch));
+    return out;
+}
+
+std::optional<Row> os(const Facts& facts, std::string_view slug) {
+    return facts.row(id("os-", slug));
+}
+
+std::optional<Row> python(const Facts& facts, std::string_view text) {
+    const auto version = Version::parse(text);
+    if (!version || version->size() < 2) return std::nullopt;
+    return facts.row(id("python-", version->major_minor()));
+}
+
+std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, std::string_view os,
+                                  const Version& cuda, std::string_view from) {
+    const auto* sources = facts.table("toolkit_sources");
+    if (sources == nullptr) return std::nullopt;
+    std::optional<Row> best;
+    for (const auto& row : sources->rows) {
+        if (row.text("family") != family || (row.has("os") && !lists(row, "os", os))) continue;
+        if (!from.empty() && row.text("cuda_from") != from) continue;
+        const auto version = Version::parse(row.text("cuda"));
+        if (!version || *version != cuda) continue;
+        // A package of the distribution is smaller and patched by it; wheels serve where there is none.
+        if (!best || row.text("cuda_from") == "archive") best = row;
+    }
+    return best;
+}
+
+}  // namespace cudamatrix::lookup

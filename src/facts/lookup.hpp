@@ -1,0 +1,52 @@
+// Typed look-ups: from what a user wrote to the rows that know about it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/version.hpp"
+#include "facts/facts.hpp"
+
+namespace cudamatrix::lookup {
+
+/// `12.6` -> its newest known release; `12.4.1` -> itself when known.
+struct Cuda {
+    Version exact;               ///< 12.4.1
+    std::optional<Row> toolkit;  ///< row of cuda_toolkits (the minor: targets, PTX ISA, host compilers)
+    std::optional<Row> release;  ///< row of cuda_releases
+};
+[[nodiscard]] std::optional<Cuda> cuda(const Facts& facts, std::string_view text);
+
+/// `550` or `R550` -> its newest known release; `550.54.15` -> itself, in the branch of its first component.
+struct Driver {
+    Version exact;
+    bool bare_branch = false;   ///< the user named a branch only
+    std::optional<Row> branch;  ///< row of driver_branches
+};
+[[nodiscard]] std::optional<Driver> driver(const Facts& facts, std::string_view text);
+
+/// By canonical name or alias, case and spacing ignored, never by substring.
+[[nodiscard]] std::optional<Row> gpu(const Facts& facts, std::string_view name);
+/// All names and aliases of GPUs, for "did you mean".
+[[nodiscard]] std::vector<std::string> gpu_names(const Facts& facts);
+
+/// `2.6.0+cu124`, `2.6.0` (the index default), `2.6` (its newest release). `arch` is x86_64 or aarch64.
+struct Torch {
+    Version exact;               ///< 2.6.0, without the variant
+    std::string variant;         ///< cu124, cpu; empty when unknown
+    bool index_default = false;  ///< this build is what the Python index serves without a variant
+    std::optional<Row> release;  ///< row of torch_releases
+    std::optional<Row> wheel;    ///< row of torch_wheels for (release, variant, arch)
+};
+[[nodiscard]] std::optional<Torch> torch(const Facts& facts, std::string_view text, std::string_view arch);
+
+[[nodiscard]] std::optional<Row> os(const Facts& facts, std::string_view slug);
+[[nodiscard]] std::optional<Row> python(const Facts& facts, std::string_view text);
+
+/// The row of toolkit_sources that supplies `cuda` (exact) on `os` in `family`; `from` empty: the archive before wheels.
+[[nodiscard]] std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, std::string_view os,
+                                                const Version& cuda, std::string_view from);
+
+}  // namespace cudamatrix::lookup

@@ -1,0 +1,50 @@
+// The form of every fact table: which columns it has, what their values look like, and which rows they name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace cudamatrix::facts {
+
+enum class Kind {
+    text,     ///< any words
+    version,  ///< see base/version.hpp
+    compute,  ///< 7.5, 9.0a, 12.0f
+    date,     ///< YYYY-MM-DD
+    month,    ///< YYYY-MM-DD or YYYY-MM, which means its last day
+    number,   ///< a whole number
+    truth,    ///< true or false
+    source,   ///< see is_source
+    level,    ///< measured, read, unverified
+};
+
+enum class Form { scalar, list, either };
+
+struct Column {
+    std::string_view name;
+    Kind kind = Kind::text;
+    Form form = Form::scalar;
+    bool required = false;
+    /// "table.column": each value must stand there (a list counts by its elements). A suffix such as the t
+    /// of 3.13t is left out.
+    std::string_view refers = {};
+};
+
+struct Schema {
+    std::string_view table;
+    std::string_view
+        id;  ///< how an id is made of its row: "torch-{torch}+{variant}-{arch}"; what follows '*' is free
+    std::span<const Column> columns;
+};
+
+/// The columns that every table has: id, source, as_of, confidence, and the free remarks note and disputed.
+[[nodiscard]] std::span<const Column> common_columns();
+[[nodiscard]] std::span<const Schema> all_schemas();
+[[nodiscard]] const Schema* schema_of(std::string_view table);
+
+/// A public URL (https://), `github:OWNER/REPO@REF:PATH`, or `wheel:FILE.whl sha256:64 hexadecimal digits`.
+[[nodiscard]] bool is_source(std::string_view text);
+/// YYYY-MM-DD of a day that exists.
+[[nodiscard]] bool is_date(std::string_view text);
+
+}  // namespace cudamatrix::facts
