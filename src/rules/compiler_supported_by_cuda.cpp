@@ -1,0 +1,118 @@
+// nvcc refuses host compilers that its headers do not know (crt/host_config.h).
+#include "base/text.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::build;
+
+struct Compiler {
+    std::string_view name;  ///< gcc, clang
+    std::uint32_t major = 0;
+};
+
+std::optional<Compiler> parse(std::string_view text) {
+    const auto dash = text.find('-');
+    if (dash == text.npos) return std::nullopt;
+    const auto name = text.substr(0, dash);
+    const auto version = Version::parse(text.substr(dash + 1));
+    if ((name != "gcc" && name != "clang") || !version) return std::nullopt;
+    return Compiler{name, version->major()};
+}
+
+// Majors of a compiler that a toolkit takes; `most` is 0 where no fact gives it, `least` where there is no
+// lower end.
+struct Limits {
+    std::uint32_t least = 0;
+    std::uint32_t most = 0;
+};
+
+std::uint32_t number_in(const Row& toolkit, const std::string& column) {
+    const auto version = Version::parse(toolkit.text(column));
+    return version ? version->major() : 0;
+}
+
+Limits limits_of(const std::optional<Row>& toolkit, std::string_view compiler) {
+    if (!toolkit) return {};
+    return {number_in(*toolkit, fmt::format("{}_min", compiler)),
+            number_in(*toolkit, fmt::format("{}_max", compiler))};
+}
+
+// The nearest newer and older releases whose limits take the compiler.
+std::vector<FixOption> toolkits_for(const Context& context, const Compiler& compiler, const Version& cuda) {
+    std::optional<FixOption> newer, older;
+    const auto* releases = context.facts.table("cuda_releases");
+    if (releases == nullptr || !context.wants_fixes) return {};
+    for (const auto& release : releases->rows) {
+        const auto version = Version::parse(release.text("cuda"));
+        const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
+        const auto limits = limits_of(toolkit, compiler.name);
+        if (!version || compiler.major > limits.most || compiler.major < limits.least) continue;
+        if (*version < cuda) older = set_to(Field::cuda, version->text());
+        if (*version > cuda && !newer) newer = set_to(Field::cuda, version->text());
+    }
+    std::vector<FixOption> options;
+    if (newer) options.push_back(*newer);
+    if (older) options.push_back(*older);
+    return options;
+}
+
+void reject(const Context& context, const lookup::Cuda& cuda, const Compiler& compiler, std::uint32_t bound,
+            std::string_view which, Findings& out) {
+    auto error =
+        finding(Severity::error, kStage, "", {Field::compiler, Field::cuda},
+                fmt::format("nvcc of CUDA {} refuses {}: {} {} is the {} that it takes", cuda.exact.text(),
+                            context.cell.text(Field::compiler), compiler.name, bound, which),
+                {cuda.toolkit->ref()});
+    error.fixes.push_back(set_to(Field::compiler, fmt::format("{}-{}", compiler.name, bound)));
+    for (auto& option : toolkits_for(context, compiler, cuda.exact))
+        error.fixes.push_back(std::move(option));
+    out.push_back(std::move(error));
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto text = context.cell.text(Field::compiler);
+    const auto toolkit = image_cuda(context);
+    const std::vector<Field> about{Field::compiler, Field::cuda};
+    const auto compiler = parse(text);
+    const auto question =
+        fmt::format("whether nvcc of CUDA {} takes {}", context.cell.text(Field::cuda), text);
+    if (!compiler) {
+        const Unresolved gap{
+            Field::compiler, fmt::format("no fact knows compiler {}: gcc-N and clang-N are known", text), {}};
+        out.push_back(unknown(kStage, "", about, gap, question));
+        return;
+    }
+    if (const auto* gap = std::get_if<Unresolved>(&toolkit)) {
+        out.push_back(unknown(kStage, "", about, *gap, question));
+        return;
+    }
+    const auto& cuda = std::get<lookup::Cuda>(toolkit);
+    const auto limits = limits_of(cuda.toolkit, compiler->name);
+    if (limits.most == 0) {
+        const Unresolved gap{Field::compiler,
+                             fmt::format("no fact gives the newest {} that nvcc of CUDA {} takes",
+                                         compiler->name, cuda.exact.text()),
+                             {}};
+        out.push_back(unknown(kStage, "", about, gap, question));
+        return;
+    }
+    if (compiler->major > limits.most) return reject(context, cuda, *compiler, limits.most, "newest", out);
+    if (compiler->major < limits.least) return reject(context, cuda, *compiler, limits.least, "oldest", out);
+    accept(out, kStage, "", about, question, {cuda.toolkit->ref()});
+}
+
+}  // namespace
+
+Rule compiler_supported_by_cuda() {
+    return {"compiler-supported-by-cuda",
+            kStage,
+            "The host compiler is one that the toolkit's nvcc takes.",
+            {Field::compiler, Field::cuda},
+            {{Field::compiler}, {Field::cuda}},
+            judge};
+}
+
+}  // namespace cudamatrix::rules

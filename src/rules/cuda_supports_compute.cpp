@@ -1,0 +1,124 @@
+// Can the toolkit's nvcc make code for the GPU? SASS for the capability itself, or for a lower minor of the
+// same major (a named limit). PTX alone is no answer here: it moves the compilation, and its faults, to the
+// user's machine.
+#include "base/text.hpp"
+#include "fatbin/cover.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::build;
+
+// The highest target whose SASS runs on the device although it is not the device's own.
+std::optional<std::string> neighbour(const Row& toolkit, const fatbin::Arch& device) {
+    std::optional<fatbin::Arch> best;
+    if (device.variant != fatbin::Variant::base) return std::nullopt;  // a and f mean exactly that target
+    for (const auto target : toolkit.list("targets")) {
+        const auto arch = fatbin::parse_arch(target);
+        if (!arch || arch->variant != fatbin::Variant::base || !fatbin::sass_runs_on(*arch, device)) continue;
+        if (!best || *best < *arch) best = arch;
+    }
+    if (!best) return std::nullopt;
+    return fatbin::to_text(*best);
+}
+
+// The nearest toolkits, newer and older, whose nvcc has the target itself.
+std::vector<FixOption> toolkits_with(const Context& context, const std::string& target, const Version& cuda) {
+    std::optional<FixOption> newer, older;
+    const auto* releases = context.facts.table("cuda_releases");
+    if (releases == nullptr || !context.wants_fixes) return {};
+    for (const auto& release : releases->rows) {
+        const auto version = Version::parse(release.text("cuda"));
+        const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
+        if (!version || !toolkit || !contains(toolkit->list("targets"), target)) continue;
+        if (*version < cuda) older = set_to(Field::cuda, version->text());
+        if (*version > cuda && !newer) newer = set_to(Field::cuda, version->text());
+    }
+    std::vector<FixOption> options;
+    if (newer) options.push_back(*newer);
+    if (older) options.push_back(*older);
+    return options;
+}
+
+// Why there is no target, in the words that a user can act on.
+std::string reason(const Row& toolkit, const fatbin::Arch& device) {
+    std::optional<fatbin::Arch> lowest, highest;
+    for (const auto target : toolkit.list("targets")) {
+        const auto arch = fatbin::parse_arch(target);
+        if (!arch || arch->variant != fatbin::Variant::base) continue;
+        if (!lowest || *arch < *lowest) lowest = arch;
+        if (!highest || *highest < *arch) highest = arch;
+    }
+    if (!lowest) return "it names no targets";
+    if (device < *lowest) return fmt::format("its lowest target is {}", fatbin::to_text(*lowest));
+    if (*highest < device) return fmt::format("its highest target is {}", fatbin::to_text(*highest));
+    return fmt::format("its targets are {}", listed(toolkit.list("targets")));
+}
+
+void judge_target(const Context& context, const lookup::Cuda& cuda, const Device& device, Findings& out) {
+    const auto target = fatbin::to_text(device.arch);
+    const std::vector<Field> about{Field::cuda, device.field};
+    const auto question = fmt::format("whether CUDA {} compiles for {}", cuda.exact.text(), device.text);
+    if (!cuda.toolkit) {
+        const Unresolved gap{
+            Field::cuda, fmt::format("no fact lists the targets of CUDA {}", cuda.exact.text()), {}};
+        out.push_back(unknown(kStage, "", about, gap, question));
+        return;
+    }
+    auto facts = device.facts;
+    facts.push_back(cuda.toolkit->ref());
+    if (contains(cuda.toolkit->list("targets"), target)) {
+        accept(out, kStage, "", about, question, std::move(facts));
+        return;
+    }
+    if (const auto near = neighbour(*cuda.toolkit, device.arch)) {
+        cite(facts, context.facts, "policy-sass-same-major");
+        auto warning = finding(
+            Severity::warning, kStage, "", about,
+            fmt::format("nvcc of CUDA {} has no target for {}: code for {} runs there, without what is "
+                        "new in {}",
+                        cuda.exact.text(), device.text, *near, target),
+            std::move(facts));
+        warning.fixes = toolkits_with(context, target, cuda.exact);
+        out.push_back(std::move(warning));
+        return;
+    }
+    facts.push_back(device.architecture.ref());
+    auto error = finding(Severity::error, kStage, "", about,
+                         fmt::format("nvcc of CUDA {} cannot compile for {}: {}", cuda.exact.text(),
+                                     device.text, reason(*cuda.toolkit, device.arch)),
+                         std::move(facts));
+    error.fixes = toolkits_with(context, target, cuda.exact);
+    out.push_back(std::move(error));
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto gpu = device(context);
+    const auto toolkit = image_cuda(context);
+    if (const auto* gap = std::get_if<Unresolved>(&toolkit)) {
+        out.push_back(unknown(kStage, "", {Field::cuda}, *gap, "whether its nvcc compiles for the GPU"));
+        return;
+    }
+    if (const auto* gap = std::get_if<Unresolved>(&gpu)) {
+        out.push_back(
+            unknown(kStage, "", {gap->field, Field::cuda}, *gap,
+                    fmt::format("whether CUDA {} compiles for it", context.cell.text(Field::cuda))));
+        return;
+    }
+    judge_target(context, std::get<lookup::Cuda>(toolkit), std::get<Device>(gpu), out);
+}
+
+}  // namespace
+
+Rule cuda_supports_compute() {
+    return {"cuda-supports-compute",
+            kStage,
+            "The toolkit's nvcc can make machine code that the GPU runs.",
+            {Field::cuda, Field::gpu, Field::compute},
+            {{Field::cuda}, {Field::gpu, Field::compute}},
+            judge};
+}
+
+}  // namespace cudamatrix::rules

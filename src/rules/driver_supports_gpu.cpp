@@ -1,0 +1,123 @@
+// Does a driver of that branch drive the GPU at all? Old architectures are dropped after a branch, new ones
+// start with one, and some need one flavour of the kernel module.
+#include "base/text.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::driver_load;
+
+std::optional<std::uint32_t> branch_in(const Row& row, std::string_view column) {
+    const auto version = Version::parse(row.text(column));
+    if (!version) return std::nullopt;
+    return version->major();
+}
+
+void judge_branch(const Context& context, const Device& device, Findings& out) {
+    const auto text = context.cell.text(Field::driver);
+    const auto parsed = lookup::driver(context.facts, text);
+    const std::vector<Field> about{Field::driver, device.field};
+    if (!parsed) return;  // the reader lets versions through only
+    const auto number = parsed->exact.major();
+    const auto first = branch_in(device.architecture, "first_driver_branch");
+    const auto last = branch_in(device.architecture, "last_driver_branch");
+    auto facts = device.facts;
+    facts.push_back(device.architecture.ref());
+
+    if (first && number < *first) {
+        auto error =
+            finding(Severity::error, kStage, "branch", about,
+                    fmt::format("{} does not know {}: driver branch {} is the first with {}",
+                                driver_text(*parsed), device.text, *first, device.architecture.text("name")),
+                    std::move(facts));
+        const auto row = context.facts.row(fmt::format("driver-r{}", *first));
+        const auto least =
+            row && row->has("oldest") ? std::string(row->text("oldest")) : std::to_string(*first);
+        error.fixes.push_back(set_to(Field::driver, least, "driver >= " + least));
+        out.push_back(std::move(error));
+        return;
+    }
+    if (last && number > *last) {
+        auto error =
+            finding(Severity::error, kStage, "branch", about,
+                    fmt::format("{} no longer runs {}: driver branch {} is the last with {}",
+                                driver_text(*parsed), device.text, *last, device.architecture.text("name")),
+                    std::move(facts));
+        error.fixes.push_back(set_to(Field::driver, std::to_string(*last), fmt::format("driver {}", *last)));
+        out.push_back(std::move(error));
+        return;
+    }
+    const auto question = fmt::format("whether {} runs {}", driver_text(*parsed), device.text);
+    if (!parsed->branch) {
+        const auto resolved = driver(context);
+        if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+            out.push_back(unknown(kStage, "branch", about, *gap, "whether it runs " + device.text));
+        }
+        return;
+    }
+    if (!first && !last) {
+        const Unresolved gap{
+            device.field, fmt::format("no fact names the driver branches of {}", device.text), {}};
+        auto open = unknown(kStage, "branch", about, gap, question);
+        open.facts = std::move(facts);
+        out.push_back(std::move(open));
+        return;
+    }
+    accept(out, kStage, "branch", about, question, std::move(facts));
+}
+
+void judge_module(const Context& context, const Device& device, Findings& out) {
+    const auto wanted = device.architecture.text("open_kernel_module");
+    const auto given = context.cell.text(Field::kernel_module);
+    auto facts = device.facts;
+    facts.push_back(device.architecture.ref());
+    cite(facts, context.facts, "policy-open-kernel-module");
+    if (wanted == "required" && given.empty()) {
+        out.push_back(
+            finding(Severity::note, kStage, "module", {device.field},
+                    fmt::format("{} needs the open kernel modules; kernel_module is not given", device.text),
+                    std::move(facts)));
+    } else if (wanted == "required" && given == "proprietary") {
+        auto error = finding(
+            Severity::error, kStage, "module", {Field::kernel_module, device.field},
+            fmt::format("the proprietary kernel module does not run {}: it needs the open kernel modules",
+                        device.text),
+            std::move(facts));
+        error.fixes.push_back(set_to(Field::kernel_module, "open"));
+        out.push_back(std::move(error));
+    } else if (wanted == "unsupported" && given == "open") {
+        auto error =
+            finding(Severity::error, kStage, "module", {Field::kernel_module, device.field},
+                    fmt::format("the open kernel modules do not run {}: they start with Turing", device.text),
+                    std::move(facts));
+        error.fixes.push_back(set_to(Field::kernel_module, "proprietary"));
+        out.push_back(std::move(error));
+    }
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto resolved = device(context);
+    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+        out.push_back(unknown(kStage, "branch", {gap->field, Field::driver}, *gap,
+                              fmt::format("whether driver {} runs it", context.cell.text(Field::driver))));
+        return;
+    }
+    const auto& known = std::get<Device>(resolved);
+    judge_branch(context, known, out);
+    judge_module(context, known, out);
+}
+
+}  // namespace
+
+Rule driver_supports_gpu() {
+    return {"driver-supports-gpu",
+            kStage,
+            "The driver branch runs the GPU's architecture, with the kernel module that it needs.",
+            {Field::driver, Field::gpu, Field::compute, Field::kernel_module},
+            {{Field::driver}, {Field::gpu, Field::compute}},
+            judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,175 @@
+// Past its end of life a thing still works, and gets no fixes: a warning with the date. Dates are measured
+// against the day that the caller gives (--on DATE), never against a clock.
+#include "base/text.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+// Whether `end` (YYYY-MM-DD, or YYYY-MM for the last day of the month) lies before `today`.
+bool is_past(std::string_view end, std::string_view today) {
+    if (end.empty()) return false;
+    return today.substr(0, end.size()) > end;
+}
+
+// The first row behind `row` that is alive today and that `alike` takes for the same kind of thing.
+std::optional<Row> successor(const Context& context, std::string_view table, const Row& row,
+                             bool (*alike)(const Row&, const Row&)) {
+    const auto* rows = context.facts.table(table);
+    if (rows == nullptr || !context.wants_fixes) return std::nullopt;
+    bool behind = false;
+    for (const auto& candidate : rows->rows) {
+        if (candidate.id() == row.id()) {
+            behind = true;
+        } else if (behind && candidate.has("eol") && !is_past(candidate.text("eol"), context.today) &&
+                   alike(row, candidate)) {
+            return candidate;
+        }
+    }
+    return std::nullopt;
+}
+
+bool any(const Row&, const Row&) {
+    return true;
+}
+
+bool same_distribution(const Row& a, const Row& b) {
+    const auto name = [](const Row& row) { return row.text("name").substr(0, row.text("name").rfind(' ')); };
+    return name(a) == name(b);
+}
+
+// A branch without a release cannot be installed.
+bool has_release(const Row&, const Row& candidate) {
+    return candidate.has("newest");
+}
+
+struct Question {
+    Stage stage;
+    std::string_view aspect;
+    Field field;
+    std::string text;  ///< "driver branch 470"
+};
+
+void ended(const Context& context, const Question& question, const Row& row, std::string_view eol,
+           std::optional<FixOption> option, Findings& out) {
+    if (!is_past(eol, context.today)) {
+        accept(out, question.stage, question.aspect, {question.field},
+               "whether " + question.text + " is supported", {row.ref()});
+        return;
+    }
+    auto warning = finding(
+        Severity::warning, question.stage, question.aspect, {question.field},
+        fmt::format("{} reached its end of life {} {}", question.text, eol.size() == 10 ? "on" : "in", eol),
+        {row.ref()});
+    if (option) warning.fixes.push_back(*std::move(option));
+    out.push_back(std::move(warning));
+}
+
+void judge_driver(const Context& context, Findings& out) {
+    constexpr auto stage = Stage::driver_load;
+    const auto resolved = driver(context);
+    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+        out.push_back(unknown(stage, "driver", {Field::driver}, *gap, "its end of life"));
+        return;
+    }
+    const auto& row = *std::get<lookup::Driver>(resolved).branch;
+    std::optional<FixOption> option;
+    if (const auto next = successor(context, "driver_branches", row, has_release)) {
+        option = set_to(Field::driver, next->text("newest"));
+    }
+    ended(context, {stage, "driver", Field::driver, fmt::format("driver branch {}", row.text("branch"))}, row,
+          row.text("eol"), option, out);
+}
+
+void judge_cuda(const Context& context, Findings& out) {
+    constexpr auto stage = Stage::install;
+    const auto resolved = image_cuda(context);
+    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+        out.push_back(unknown(stage, "cuda", {Field::cuda}, *gap, "its end of life"));
+        return;
+    }
+    const auto& cuda = std::get<lookup::Cuda>(resolved);
+    const auto row = cuda.release && cuda.release->has("eol") ? cuda.release : cuda.toolkit;
+    if (!row) return;
+    const bool by_release = row->id() != (cuda.toolkit ? cuda.toolkit->id() : std::string_view{});
+    std::optional<FixOption> option;
+    if (const auto next = successor(context, by_release ? "cuda_releases" : "cuda_toolkits", *row, any)) {
+        option = set_to(Field::cuda, next->text(next->has("newest") ? "newest" : "cuda"));
+    }
+    ended(context, {stage, "cuda", Field::cuda, fmt::format("CUDA {}", row->text("cuda"))}, *row,
+          row->text("eol"), option, out);
+}
+
+void judge_os(const Context& context, Findings& out) {
+    constexpr auto stage = Stage::install;
+    const auto text = context.cell.text(Field::os);
+    const auto row = lookup::os(context.facts, text);
+    if (!row) {
+        Unresolved gap{Field::os, fmt::format("no fact knows os {}", text), {}};
+        std::vector<std::string> names;
+        if (const auto* table = context.facts.table("operating_systems")) {
+            for (const auto& known : table->rows)
+                names.emplace_back(known.text("os"));
+        }
+        if (const auto near = text::did_you_mean(text, names)) {
+            gap.what += fmt::format(" (did you mean {}?)", *near);
+            gap.near.push_back(set_to(Field::os, *near));
+        }
+        out.push_back(unknown(stage, "os", {Field::os}, gap, "its end of life"));
+        return;
+    }
+    // Long-term support is paid or voluntary: while it lasts, the end of the standard support is worth a note
+    // and no more.
+    const auto eol = row->text("eol");
+    const auto extended = row->text("lts_eol");
+    const auto name = std::string(row->text("name"));
+    if (!extended.empty() && is_past(eol, context.today) && !is_past(extended, context.today)) {
+        out.push_back(finding(Severity::note, stage, "os", {Field::os},
+                              fmt::format("{} left its standard support on {}; long-term support ends on {}",
+                                          name, eol, extended),
+                              {row->ref()}));
+        return;
+    }
+    std::optional<FixOption> option;
+    if (const auto next = successor(context, "operating_systems", *row, same_distribution)) {
+        option = set_to(Field::os, next->text("os"));
+    }
+    ended(context, {stage, "os", Field::os, name}, *row, extended.empty() ? eol : extended, option, out);
+}
+
+void judge_python(const Context& context, Findings& out) {
+    constexpr auto stage = Stage::install;
+    const auto text = context.cell.text(Field::python);
+    const auto row = lookup::python(context.facts, text);
+    if (!row) {
+        const Unresolved gap{Field::python, fmt::format("no fact knows python {}", text), {}};
+        out.push_back(unknown(stage, "python", {Field::python}, gap, "its end of life"));
+        return;
+    }
+    std::optional<FixOption> option;
+    if (const auto next = successor(context, "pythons", *row, any))
+        option = set_to(Field::python, next->text("python"));
+    ended(context, {stage, "python", Field::python, fmt::format("python {}", row->text("python"))}, *row,
+          row->text("eol"), option, out);
+}
+
+void judge(const Context& context, Findings& out) {
+    if (context.cell.has(Field::driver)) judge_driver(context, out);
+    if (context.cell.has(Field::cuda)) judge_cuda(context, out);
+    if (context.cell.has(Field::os)) judge_os(context, out);
+    if (context.cell.has(Field::python)) judge_python(context, out);
+}
+
+}  // namespace
+
+Rule end_of_life() {
+    return {"end-of-life",
+            Stage::install,
+            "Driver branch, CUDA, distribution and python are still supported on the day of the check.",
+            {Field::driver, Field::cuda, Field::os, Field::python},
+            {{Field::driver, Field::cuda, Field::os, Field::python}},
+            judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,24 @@
+// Asks one rule about one projection, and makes sure that what it prints is true: every fix is tried, and
+// what rests on an unverified fact is unknown.
+#pragma once
+
+#include "rules/rule.hpp"
+
+namespace cudamatrix::rules {
+
+/// Whether every need of the rule is met by the fields of the cell.
+[[nodiscard]] bool applies(const Rule& rule, const Cell& cell);
+
+/// The rule's findings for the cell, without fixes: enough to know whether they were already said.
+[[nodiscard]] Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today);
+
+/// The same findings with their fixes. A fix stays only if, applied, it makes its finding vanish (`vanished`)
+/// and no other question of the rule turns into a rejection.
+[[nodiscard]] Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts,
+                                std::string_view today);
+
+/// True when `after` has nothing as bad as `finding` to say about the same question: a rejection may become a
+/// named limit but no open question, an unknown must become an answer.
+[[nodiscard]] bool vanished(const Finding& finding, const Findings& after);
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,36 @@
+#include "rules/finding_text.hpp"
+
+#include "base/text.hpp"
+
+namespace cudamatrix {
+namespace {
+
+std::string tagged(const Finding& finding) {
+    return fmt::format("{} [{}, at {}]", finding.message, finding.rule, to_string(finding.stage));
+}
+
+// The first source is the one to open; the others are in the JSON report and in `facts show ID`.
+std::string fact_note(const FactRef& fact) {
+    std::string out = "fact " + fact.id;
+    if (!fact.sources.empty()) out += ", " + fact.sources.front();
+    if (fact.sources.size() > 1) out += fmt::format(" and {} more", fact.sources.size() - 1);
+    out += fmt::format(" (as of {}", fact.as_of);
+    if (fact.confidence != Confidence::read) out += fmt::format(", {}", to_string(fact.confidence));
+    return out + ")";
+}
+
+}  // namespace
+
+std::string render_finding(const FindingGroup& group, std::string_view source, bool colour) {
+    Diagnostic out{group.finding.severity, group.where, tagged(group.finding), {}, group.finding.fix_text()};
+    out.notes.push_back(fmt::format("{}, first {}", text::count(group.cells, "cell"), group.first_cell));
+    for (const auto& fact : group.finding.facts)
+        out.notes.push_back(fact_note(fact));
+    return render(out, source, colour);
+}
+
+std::string finding_line(const Finding& finding) {
+    return fmt::format("{}: {}", to_string(finding.severity), text::printable(tagged(finding)));
+}
+
+}  // namespace cudamatrix

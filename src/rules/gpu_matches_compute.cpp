@@ -1,0 +1,37 @@
+// Where a cell gives both, compute decides; disagreement with a GPU that is known is worth a warning.
+#include "base/text.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+void judge(const Context& context, Findings& out) {
+    const auto gpu = lookup::gpu(context.facts, context.cell.text(Field::gpu));
+    const auto arch = fatbin::parse_arch(context.cell.text(Field::compute));
+    if (!gpu || !arch) return;  // the rules that need the GPU's class or memory say that it is unknown
+    const auto compute = fmt::format("{}.{}", arch->major, arch->minor);
+    const std::vector<Field> about{Field::compute, Field::gpu};
+    if (gpu->text("compute") == compute) return;
+    auto warning = finding(
+        Severity::warning, Stage::runtime, "", about,
+        fmt::format("compute {} is not that of {}, which is {}: everything else is judged by compute {}",
+                    context.cell.text(Field::compute), context.cell.text(Field::gpu), gpu->text("compute"),
+                    context.cell.text(Field::compute)),
+        {gpu->ref()});
+    warning.fixes.push_back(set_to(Field::compute, gpu->text("compute")));
+    out.push_back(std::move(warning));
+}
+
+}  // namespace
+
+Rule gpu_matches_compute() {
+    return {"gpu-matches-compute",
+            Stage::runtime,
+            "The compute capability that a cell gives is that of the GPU that it names.",
+            {Field::gpu, Field::compute},
+            {},  // a cell that gives one of the two is not short of anything
+            judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,59 @@
+// What a rule is: it joins the fields that it declares with facts, and looks at nothing else.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facts/facts.hpp"
+#include "matrix/matrix.hpp"
+#include "rules/judge.hpp"
+
+namespace cudamatrix::rules {
+
+/// The part of a cell that a rule may see: values of undeclared fields are not in it, whatever the cell
+/// holds.
+class ProjectedCell {
+  public:
+    ProjectedCell(const Cell& cell, FieldSet visible);
+
+    [[nodiscard]] bool has(Field field) const { return value(field) != nullptr; }
+    [[nodiscard]] const Value* value(Field field) const { return values_[static_cast<std::size_t>(field)]; }
+    /// The text of the value, empty where the matrix says nothing.
+    [[nodiscard]] std::string_view text(Field field) const;
+    /// The same view with one value replaced; `value` must outlive the copy. Undeclared fields stay
+    /// invisible.
+    [[nodiscard]] ProjectedCell with(Field field, const Value* value) const;
+
+  private:
+    std::array<const Value*, kFieldCount> values_{};
+    FieldSet visible_;
+};
+
+struct Context {
+    const ProjectedCell& cell;
+    const Facts& facts;
+    std::string_view today;   ///< YYYY-MM-DD
+    bool wants_fixes = true;  ///< false: look for no ways out, they would not be shown
+};
+
+using Findings = std::vector<Finding>;
+
+struct Rule {
+    std::string_view id;
+    Stage stage;
+    std::string_view summary;  ///< one sentence: what it says
+    FieldSet reads;            ///< every field that the judge function may look at
+    /// Of each set at least one field must be there, or the rule does not fire and the cell lists it as not
+    /// checked.
+    std::vector<FieldSet> needs;
+    void (*judge)(const Context&, Findings&);
+};
+
+/// "driver-supports-cuda: driver", "driver-supports-gpu: gpu or compute": one text for each need of each
+/// rule.
+[[nodiscard]] std::string need_text(const Rule& rule, FieldSet need);
+
+}  // namespace cudamatrix::rules

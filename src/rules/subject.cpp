@@ -1,0 +1,202 @@
+#include "rules/subject.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr std::string_view kDefaultArch = "x86_64";
+
+Unresolved gap(Field field, std::string_view text) {
+    return {field, fmt::format("no fact knows {} {}", info(field).name, text), {}};
+}
+
+// A misspelt name.
+Unresolved with_name_near(Unresolved unresolved, std::string_view text,
+                          const std::vector<std::string>& names) {
+    if (const auto near = text::did_you_mean(text, names)) {
+        unresolved.what += fmt::format(" (did you mean {}?)", *near);
+        unresolved.near.push_back(set_to(unresolved.field, *near));
+    }
+    return unresolved;
+}
+
+// A version: the nearest known one below it, or the lowest of all.
+Unresolved with_version_near(Unresolved unresolved, const Facts& facts, std::string_view table,
+                             std::string_view column, std::string_view text) {
+    const auto wanted = Version::parse(text);
+    const auto* rows = facts.table(table);
+    if (!wanted || rows == nullptr) return unresolved;
+    std::optional<Version> best;
+    for (const auto& row : rows->rows) {
+        auto known = Version::parse(row.text(column));
+        if (!known) continue;
+        const bool below = *known <= *wanted;
+        if (!best || (below ? (*best > *wanted || *best < *known) : (*best > *wanted && *known < *best)))
+            best = known;
+    }
+    if (!best) return unresolved;
+    unresolved.what += fmt::format(" (the nearest that is known is {})", best->text());
+    unresolved.near.push_back(set_to(unresolved.field, best->text()));
+    return unresolved;
+}
+
+std::optional<Row> architecture_of(const Facts& facts, std::string_view compute) {
+    const auto* table = facts.table("architectures");
+    if (table == nullptr) return std::nullopt;
+    for (const auto& row : table->rows) {
+        if (contains(row.list("compute"), compute)) return row;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Resolved<Device> device(const Context& context) {
+    const auto gpu_text = context.cell.text(Field::gpu);
+    const auto gpu = gpu_text.empty() ? std::nullopt : lookup::gpu(context.facts, gpu_text);
+    const bool by_compute = context.cell.has(Field::compute);
+    if (!by_compute && !gpu) {
+        return with_name_near(gap(Field::gpu, gpu_text), gpu_text, lookup::gpu_names(context.facts));
+    }
+    const auto text = by_compute ? context.cell.text(Field::compute) : gpu->text("compute");
+    const auto arch = fatbin::parse_arch(text);
+    std::optional<Row> architecture;
+    std::string compute;
+    if (arch) {
+        compute = fmt::format("{}.{}", arch->major, arch->minor);
+        architecture = architecture_of(context.facts, compute);
+    }
+    const Field field = by_compute ? Field::compute : Field::gpu;
+    if (!architecture) return gap(Field::compute, text);
+
+    Device out{field, *arch, compute, fmt::format("compute {}", text), gpu, *architecture, {}};
+    if (gpu && gpu->text("compute") == compute) {
+        out.text = fmt::format("{} (compute {})", gpu_text, text);
+        if (!by_compute) out.facts.push_back(gpu->ref());
+    }
+    return out;
+}
+
+Resolved<lookup::Driver> driver(const Context& context) {
+    const auto text = context.cell.text(Field::driver);
+    auto found = lookup::driver(context.facts, text);
+    if (found && found->branch) return *std::move(found);
+    const auto number = text.starts_with('R') || text.starts_with('r') ? text.substr(1) : text;
+    return with_version_near(gap(Field::driver, text), context.facts, "driver_branches", "newest", number);
+}
+
+Resolved<lookup::Cuda> image_cuda(const Context& context) {
+    const auto text = context.cell.text(Field::cuda);
+    if (auto found = lookup::cuda(context.facts, text)) return *std::move(found);
+    return with_version_near(gap(Field::cuda, text), context.facts, "cuda_releases", "cuda", text);
+}
+
+bool wants_torch(const Context& context) {
+    return context.cell.has(Field::torch) && context.cell.text(Field::torch) != "none";
+}
+
+Resolved<TorchBuild> torch_build(const Context& context) {
+    const auto text = context.cell.text(Field::torch);
+    const auto arch = context.cell.has(Field::arch) ? context.cell.text(Field::arch) : kDefaultArch;
+    const auto found = lookup::torch(context.facts, text, arch);
+    if (!found || !found->release) {
+        return with_version_near(gap(Field::torch, text), context.facts, "torch_releases", "torch",
+                                 text.substr(0, text.find('+')));
+    }
+    TorchBuild build{*found, {}, std::string(arch)};
+    build.text = "torch " + found->exact.text() + (found->variant.empty() ? "" : "+" + found->variant);
+    return build;
+}
+
+bool never_published(const TorchBuild& build) {
+    const auto& release = *build.torch.release;
+    return !build.torch.wheel && !build.torch.variant.empty() && release.text("complete") == "true" &&
+           !contains(release.list("variants"), build.torch.variant);
+}
+
+Unresolved no_wheel_row(const TorchBuild& build) {
+    return {Field::torch, fmt::format("no fact describes a build of {} for {}", build.text, build.arch), {}};
+}
+
+NativeCuda native_cuda(const Facts& facts, const lookup::Driver& driver) {
+    NativeCuda out;
+    const auto* branches = facts.table("driver_branches");
+    if (branches == nullptr) return out;
+    for (const auto& row : branches->rows) {
+        const auto branch = Version::parse(row.text("branch"));
+        const auto cuda = Version::parse(row.text("cuda"));
+        if (!branch || !cuda) continue;
+        if (branch->major() <= driver.exact.major() && (!out.at_least || *out.at_least < *cuda))
+            out.at_least = cuda;
+        if (branch->major() >= driver.exact.major() && (!out.at_most || *cuda < *out.at_most))
+            out.at_most = cuda;
+    }
+    return out;
+}
+
+std::string driver_text(const lookup::Driver& driver) {
+    if (!driver.bare_branch || driver.exact.size() == 1) return "driver " + driver.exact.text();
+    return fmt::format("driver {} (newest of branch {})", driver.exact.text(), driver.exact.major());
+}
+
+FixOption set_to(Field field, std::string_view value) {
+    return set_to(field, value, fmt::format("{} {}", info(field).name, value));
+}
+
+FixOption set_to(Field field, std::string_view value, std::string text) {
+    return {std::move(text), {{field, std::string(value)}}, {}};
+}
+
+Finding finding(Severity severity, Stage stage, std::string_view aspect, std::vector<Field> about,
+                std::string message, std::vector<FactRef> facts) {
+    Finding out;
+    out.severity = severity;
+    out.stage = stage;
+    out.aspect = aspect;
+    out.primary = about.front();
+    out.message = std::move(message);
+    out.facts = std::move(facts);
+    out.about = std::move(about);
+    return out;
+}
+
+Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about, const Unresolved& gap,
+                std::string_view question) {
+    auto out = finding(Severity::unknown, stage, aspect, std::move(about),
+                       fmt::format("{}: {} is unknown", gap.what, question), {});
+    out.primary = gap.field;
+    out.fixes = gap.near;
+    return out;
+}
+
+void accept(Findings& out, Stage stage, std::string_view aspect, std::vector<Field> about,
+            std::string_view question, std::vector<FactRef> facts) {
+    const auto doubtful = std::find_if(facts.begin(), facts.end(), [](const FactRef& fact) {
+        return fact.confidence == Confidence::unverified;
+    });
+    if (doubtful == facts.end()) return;
+    auto message =
+        fmt::format("{} rests on the unverified fact {}: would be accepted", question, doubtful->id);
+    out.push_back(
+        finding(Severity::unknown, stage, aspect, std::move(about), std::move(message), std::move(facts)));
+}
+
+void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id) {
+    if (const auto row = from.row(id)) facts.push_back(row->ref());
+}
+
+std::string listed(std::span<const std::string_view> values) {
+    std::string out;
+    for (const auto value : values)
+        out.append(out.empty() ? "" : ", ").append(value);
+    return out;
+}
+
+bool contains(std::span<const std::string_view> values, std::string_view value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace cudamatrix::rules

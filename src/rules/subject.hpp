@@ -1,0 +1,92 @@
+// What a cell's words mean: resolved by facts, or said to be unknown with the nearest thing that is known.
+// Shared by rules.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "facts/lookup.hpp"
+#include "fatbin/arch.hpp"
+#include "rules/rule.hpp"
+
+namespace cudamatrix::rules {
+
+/// A well-formed value that no fact knows.
+struct Unresolved {
+    Field field = Field::driver;
+    std::string what;  ///< "no fact knows gpu RTX 9090 (did you mean RTX 3090?)"
+    std::vector<FixOption> near;
+};
+
+template <class T>
+using Resolved = std::variant<T, Unresolved>;
+
+/// The GPU that a cell runs on: from `compute` where it is given, else from `gpu`.
+struct Device {
+    Field field = Field::gpu;
+    fatbin::Arch arch;    ///< with the a or f of a compute that has one
+    std::string compute;  ///< "8.9", without a or f
+    std::string text;     ///< "RTX 4090 (compute 8.9)", "compute 8.9"
+    std::optional<Row> gpu;
+    Row architecture;
+    std::vector<FactRef> facts;
+};
+[[nodiscard]] Resolved<Device> device(const Context& context);
+
+[[nodiscard]] Resolved<lookup::Driver> driver(const Context& context);
+[[nodiscard]] Resolved<lookup::Cuda> image_cuda(const Context& context);
+
+/// The build of torch that a cell installs.
+struct TorchBuild {
+    lookup::Torch torch;
+    std::string text;  ///< "torch 2.6.0+cu124"
+    std::string arch;  ///< x86_64 unless the cell says otherwise
+};
+/// Whether the cell wants torch at all (`none` is an answer, not a gap).
+[[nodiscard]] bool wants_torch(const Context& context);
+/// Known release and variant; the wheel's row may be absent (`never_published`, or a gap in the facts).
+[[nodiscard]] Resolved<TorchBuild> torch_build(const Context& context);
+/// The list of the release's variants is whole and does not have this one: torch-built-for-cuda rejects it,
+/// other rules have nothing to look at.
+[[nodiscard]] bool never_published(const TorchBuild& build);
+/// For a build that may exist and that no row describes.
+[[nodiscard]] Unresolved no_wheel_row(const TorchBuild& build);
+
+/// Driver branch bounds of the CUDA that a driver runs natively: equal when the branch's row says it, else
+/// from the neighbouring branches (a newer branch never runs less).
+struct NativeCuda {
+    std::optional<Version> at_least;
+    std::optional<Version> at_most;
+};
+[[nodiscard]] NativeCuda native_cuda(const Facts& facts, const lookup::Driver& driver);
+
+/// "driver 550.54.15"; a bare branch says which release it stands for.
+[[nodiscard]] std::string driver_text(const lookup::Driver& driver);
+
+/// `value` as a fix of one field: the text is "FIELD VALUE".
+[[nodiscard]] FixOption set_to(Field field, std::string_view value);
+/// The same with words of its own.
+[[nodiscard]] FixOption set_to(Field field, std::string_view value, std::string text);
+
+/// A finding; the first field of `about` is the one the caret points at.
+[[nodiscard]] Finding finding(Severity severity, Stage stage, std::string_view aspect,
+                              std::vector<Field> about, std::string message, std::vector<FactRef> facts);
+/// "WHAT: QUESTION is unknown".
+[[nodiscard]] Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about,
+                              const Unresolved& gap, std::string_view question);
+/// An acceptance is silent, except where it rests on an unverified fact: then it is unknown.
+void accept(Findings& out, Stage stage, std::string_view aspect, std::vector<Field> about,
+            std::string_view question, std::vector<FactRef> facts);
+
+/// The row with `id` as a reference; nothing when the facts lack it.
+void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
+
+/// "3.10, 3.11, 3.12".
+[[nodiscard]] std::string listed(std::span<const std::string_view> values);
+[[nodiscard]] bool contains(std::span<const std::string_view> values, std::string_view value);
+
+}  // namespace cudamatrix::rules

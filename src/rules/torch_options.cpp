@@ -1,0 +1,82 @@
+#include "rules/torch_options.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+#include "base/text.hpp"
+#include "rules/subject.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+struct Candidate {
+    Version release;
+    Row wheel;
+    int cuda = 0;             ///< 124 of cu124
+    bool is_default = false;  ///< what the index serves without a variant
+};
+
+// 124 of "cu124": the order of these numbers is that of the CUDA versions.
+int cuda_number(std::string_view variant) {
+    int number = 0;
+    for (const char c : variant) {
+        if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+    }
+    return number;
+}
+
+FixOption option_of(const Candidate& candidate, bool names_variant) {
+    std::string value(candidate.wheel.text("torch"));
+    if (names_variant || candidate.wheel.text("default_index") != "true") {
+        value.append("+").append(candidate.wheel.text("variant"));
+    }
+    return set_to(Field::torch, value);
+}
+
+}  // namespace
+
+std::vector<FixOption> torch_options(const Context& context, const std::function<bool(const Row&)>& fits) {
+    if (!context.wants_fixes) return {};
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    const auto* wheels = context.facts.table("torch_wheels");
+    if (build == nullptr || wheels == nullptr) return {};
+
+    std::optional<Candidate> same, newer, older;
+    const bool names_variant = context.cell.text(Field::torch).find('+') != std::string_view::npos;
+    const int named = cuda_number(build->torch.variant);
+    const int wanted = named != 0 ? named : 1'000;  // from a CPU build the way leads to the newest CUDA
+    const auto nearer = [&](const Candidate& a, const Candidate& b) {
+        if (!names_variant && a.is_default != b.is_default) return a.is_default;
+        const int x = std::abs(a.cuda - wanted);
+        const int y = std::abs(b.cuda - wanted);
+        return x != y ? x < y : a.cuda > b.cuda;
+    };
+    const auto improve = [&](std::optional<Candidate>& best, const Candidate& candidate,
+                             bool closer_release) {
+        if (!best || closer_release || (best->release == candidate.release && nearer(candidate, *best)))
+            best = candidate;
+    };
+    for (const auto& wheel : wheels->rows) {
+        if (wheel.text("arch") != build->arch || wheel.confidence() == Confidence::unverified) continue;
+        if (wheel.text("variant") == "cpu" || !fits(wheel)) continue;
+        const auto release = Version::parse(wheel.text("torch"));
+        if (!release) continue;
+        const Candidate candidate{*release, wheel, cuda_number(wheel.text("variant")),
+                                  wheel.text("default_index") == "true"};
+        if (*release == build->torch.exact) {
+            improve(same, candidate, false);
+        } else if (*release > build->torch.exact) {
+            improve(newer, candidate, newer && *release < newer->release);
+        } else {
+            improve(older, candidate, older && *release > older->release);
+        }
+    }
+    std::vector<FixOption> options;
+    if (same) options.push_back(option_of(*same, true));
+    if (!same && newer) options.push_back(option_of(*newer, names_variant));
+    if (!same && older) options.push_back(option_of(*older, names_variant));
+    return options;
+}
+
+}  // namespace cudamatrix::rules

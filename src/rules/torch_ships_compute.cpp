@@ -1,0 +1,159 @@
+// Does that wheel hold code for the GPU? SASS of the same major and a lower or equal minor, or PTX that the
+// driver compiles. Keyed by torch and the wheel's CUDA: the same release ships different lists in its
+// variants.
+#include "base/text.hpp"
+#include "fatbin/cover.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+#include "rules/torch_options.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::runtime;
+
+fatbin::Arch without_variant(fatbin::Arch arch) {
+    arch.variant = fatbin::Variant::base;  // a device has none; a or f in `compute` asks for code, and
+                                           // torch's is what it is
+    return arch;
+}
+
+bool has_sass(const Row& wheel, const fatbin::Arch& device) {
+    for (const auto compute : wheel.list("compute")) {
+        const auto arch = fatbin::parse_arch(compute);
+        if (arch && fatbin::sass_runs_on(*arch, device)) return true;
+    }
+    return false;
+}
+
+std::optional<std::string> ptx_for(const Row& wheel, const fatbin::Arch& device) {
+    for (const auto compute : wheel.list("ptx")) {
+        const auto arch = fatbin::parse_arch(compute);
+        if (arch && fatbin::ptx_compiles_for(*arch, device)) return std::string(compute);
+    }
+    return std::nullopt;
+}
+
+void offer_builds(const Context& context, const fatbin::Arch& arch, Finding& finding) {
+    finding.fixes = torch_options(context, [&](const Row& wheel) { return has_sass(wheel, arch); });
+}
+
+// The driver compiles PTX of its own CUDA and older only.
+void judge_jit(const Context& context, const TorchBuild& build, const Device& device, const std::string& ptx,
+               std::vector<FactRef> facts, Findings& out) {
+    const auto arch = without_variant(device.arch);
+    const auto cuda = Version::parse(build.torch.wheel->text("cuda"));
+    const auto resolved = context.cell.has(Field::driver)
+                              ? lookup::driver(context.facts, context.cell.text(Field::driver))
+                              : std::nullopt;
+    const std::vector<Field> about{Field::torch, device.field};
+    if (resolved && resolved->branch && cuda) {
+        const auto native = native_cuda(context.facts, *resolved);
+        if (native.at_most && *native.at_most < *cuda) {
+            facts.push_back(resolved->branch->ref());
+            cite(facts, context.facts, "policy-ptx-isa-driver");
+            auto error = finding(
+                Severity::error, kStage, "", {Field::torch, device.field, Field::driver},
+                fmt::format("{} has only PTX {} for {}, and {} (CUDA {}) does not compile PTX of CUDA {}",
+                            build.text, ptx, device.text, driver_text(*resolved), native.at_most->text(),
+                            cuda->text()),
+                std::move(facts));
+            offer_builds(context, arch, error);
+            out.push_back(std::move(error));
+            return;
+        }
+    }
+    cite(facts, context.facts, "policy-ptx-jit-forward");
+    auto warning = finding(
+        Severity::warning, kStage, "", about,
+        fmt::format("{} runs on {} by PTX {} only: the driver compiles it at the first start, if it is of "
+                    "CUDA {} or newer",
+                    build.text, device.text, ptx, cuda ? cuda->text() : "the wheel"),
+        std::move(facts));
+    offer_builds(context, arch, warning);
+    out.push_back(std::move(warning));
+}
+
+void judge_wheel(const Context& context, const TorchBuild& build, const Device& device, Findings& out) {
+    const auto& wheel = *build.torch.wheel;
+    const auto arch = without_variant(device.arch);
+    const std::vector<Field> about{Field::torch, device.field};
+    const auto question = fmt::format("whether {} has code for {}", build.text, device.text);
+    auto facts = device.facts;
+    facts.push_back(wheel.ref());
+    if (build.torch.variant == "cpu") {
+        auto error =
+            finding(Severity::error, kStage, "", about,
+                    fmt::format("{} for {} is built for the CPU: it has no code for {} or any other GPU",
+                                build.text, build.arch, device.text),
+                    std::move(facts));
+        offer_builds(context, arch, error);
+        out.push_back(std::move(error));
+        return;
+    }
+    if (has_sass(wheel, arch)) {
+        cite(facts, context.facts, "policy-sass-same-major");
+        accept(out, kStage, "", about, question, std::move(facts));
+        return;
+    }
+    if (const auto ptx = ptx_for(wheel, arch)) {
+        judge_jit(context, build, device, *ptx, std::move(facts), out);
+        return;
+    }
+    if (!wheel.has("compute") || !wheel.has("ptx")) {
+        const Unresolved gap{
+            Field::torch,
+            fmt::format("no fact lists the {} of {}", wheel.has("compute") ? "PTX" : "code", build.text),
+            {}};
+        auto open = unknown(kStage, "", about, gap, question);
+        open.facts = std::move(facts);
+        out.push_back(std::move(open));
+        return;
+    }
+    cite(facts, context.facts, "policy-sass-same-major");
+    const auto ptx = wheel.list("ptx");
+    auto error = finding(Severity::error, kStage, "", about,
+                         fmt::format("{} has no code for {}: its SASS is for {}, {}", build.text, device.text,
+                                     listed(wheel.list("compute")),
+                                     ptx.empty() ? "and it has no PTX" : "its PTX for " + listed(ptx)),
+                         std::move(facts));
+    offer_builds(context, arch, error);
+    out.push_back(std::move(error));
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto torch = torch_build(context);
+    const auto gpu = device(context);
+    if (const auto* gap = std::get_if<Unresolved>(&torch)) {
+        out.push_back(unknown(kStage, "", {Field::torch}, *gap, "whether it has code for the GPU"));
+        return;
+    }
+    const auto& build = std::get<TorchBuild>(torch);
+    if (never_published(build)) return;
+    if (const auto* gap = std::get_if<Unresolved>(&gpu)) {
+        out.push_back(unknown(kStage, "", {gap->field, Field::torch}, *gap,
+                              fmt::format("whether {} has code for it", build.text)));
+        return;
+    }
+    const auto& known = std::get<Device>(gpu);
+    if (!build.torch.wheel) {
+        out.push_back(unknown(kStage, "", {Field::torch, known.field}, no_wheel_row(build),
+                              fmt::format("whether it has code for {}", known.text)));
+        return;
+    }
+    judge_wheel(context, build, known, out);
+}
+
+}  // namespace
+
+Rule torch_ships_compute() {
+    return {"torch-ships-compute",
+            kStage,
+            "The torch wheel holds machine code, or PTX that the driver compiles, for the GPU.",
+            {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver},
+            {{Field::torch}, {Field::gpu, Field::compute}},
+            judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,106 @@
+// Is there a wheel of that torch for that python? Judged by the python's minor and its ABI (3.13t is one of
+// its own).
+#include "base/text.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/subject.hpp"
+#include "rules/torch_options.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::install;
+
+// "3.12" of "3.12.4", "3.13t" of "3.13t"; nothing of "3".
+std::optional<std::string> abi_of(std::string_view text) {
+    const auto version = Version::parse(text);
+    if (!version || version->size() < 2) return std::nullopt;
+    return version->major_minor() + version->suffix();
+}
+
+bool free_threaded(std::string_view abi) {
+    return abi.ends_with('t');
+}
+
+// The nearest ABI of the same kind that the wheel has.
+std::optional<std::string> nearest(const Row& wheel, const std::string& abi) {
+    const auto wanted = *Version::parse(abi);
+    std::optional<Version> below, above;
+    for (const auto candidate : wheel.list("pythons")) {
+        const auto version = Version::parse(candidate);
+        if (!version || free_threaded(candidate) != free_threaded(abi)) continue;
+        if (*version < wanted && (!below || *below < *version)) below = version;
+        if (*version > wanted && (!above || *version < *above)) above = version;
+    }
+    if (below) return below->text();
+    if (above) return above->text();
+    return std::nullopt;
+}
+
+void judge_wheel(const Context& context, const TorchBuild& build, const std::string& abi, Findings& out) {
+    const auto& wheel = *build.torch.wheel;
+    const std::vector<Field> about{Field::python, Field::torch};
+    const auto question = fmt::format("whether {} has a wheel for python {}", build.text, abi);
+    if (contains(wheel.list("pythons"), abi)) {
+        accept(out, kStage, "", about, question, {wheel.ref()});
+        return;
+    }
+    if (contains(wheel.list("pythons_unverified"), abi)) {
+        const Unresolved gap{
+            Field::torch,
+            fmt::format("no fact confirms a wheel of {} for python {}; other builds of that release have one",
+                        build.text, abi),
+            {}};
+        auto open = unknown(kStage, "", about, gap, "whether it can be installed");
+        open.facts = {wheel.ref()};
+        out.push_back(std::move(open));
+        return;
+    }
+    auto error = finding(Severity::error, kStage, "", about,
+                         fmt::format("{} has no wheel for python {} on {}: it has them for {}", build.text,
+                                     abi, build.arch, listed(wheel.list("pythons"))),
+                         {wheel.ref()});
+    if (const auto other = nearest(wheel, abi)) error.fixes.push_back(set_to(Field::python, *other));
+    for (auto& option :
+         torch_options(context, [&](const Row& row) { return contains(row.list("pythons"), abi); })) {
+        error.fixes.push_back(std::move(option));
+    }
+    out.push_back(std::move(error));
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto resolved = torch_build(context);
+    const auto text = context.cell.text(Field::python);
+    const auto question = fmt::format("whether it has a wheel for python {}", text);
+    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+        out.push_back(unknown(kStage, "", {Field::torch, Field::python}, *gap, question));
+        return;
+    }
+    const auto& build = std::get<TorchBuild>(resolved);
+    if (never_published(build)) return;
+    if (!build.torch.wheel) {
+        out.push_back(unknown(kStage, "", {Field::torch, Field::python}, no_wheel_row(build), question));
+        return;
+    }
+    const auto abi = abi_of(text);
+    if (!abi || !lookup::python(context.facts, text)) {
+        const Unresolved gap{Field::python, fmt::format("no fact knows python {}", text), {}};
+        out.push_back(unknown(kStage, "", {Field::python, Field::torch}, gap,
+                              fmt::format("whether {} has a wheel for it", build.text)));
+        return;
+    }
+    judge_wheel(context, build, *abi, out);
+}
+
+}  // namespace
+
+Rule torch_supports_python() {
+    return {"torch-supports-python",
+            kStage,
+            "The torch build has a wheel for the python, on the cell's architecture.",
+            {Field::torch, Field::python, Field::arch},
+            {{Field::torch}, {Field::python}},
+            judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,143 @@
+// The rules of the build stage: cuda-supports-compute and compiler-supported-by-cuda.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "rule_check.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::rules;
+
+namespace {
+
+constexpr std::string_view kCompute = "cuda-supports-compute";
+constexpr std::string_view kCompiler = "compiler-supported-by-cuda";
+
+Words compute(std::string cuda, std::string cc) {
+    return {{Field::cuda, cuda}, {Field::compute, cc}};
+}
+Words compiler(std::string cuda, std::string name) {
+    return {{Field::cuda, cuda}, {Field::compiler, name}};
+}
+
+}  // namespace
+
+TEST_CASE("cuda-supports-compute rejects targets that nvcc lacks") {
+    CHECK(message_of(kCompute, {{Field::cuda, "11.2.2"}, {Field::gpu, "H100"}}) ==
+          "nvcc of CUDA 11.2.2 cannot compile for H100 (compute 9.0): its highest target is 8.6");
+    CHECK(fix_of(kCompute, compute("11.2.2", "9.0")) == "cuda 11.8.0");
+    CHECK(message_of(kCompute, compute("13.0.2", "7.0")) ==
+          "nvcc of CUDA 13.0.2 cannot compile for compute 7.0: its lowest target is 7.5");
+    CHECK(fix_of(kCompute, compute("13.0.2", "7.0")) == "cuda 12.9.2");
+    CHECK(verdict_of(kCompute, compute("12.6", "12.0")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, compute("11.8.0", "9.0a")) == Verdict::rejected);
+    CHECK(fix_of(kCompute, compute("12.8.1", "12.0f")) == "cuda 12.9.0");
+    CHECK(verdict_of(kCompute, compute("12.4.1", "3.7")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, compute("12.8.1", "11.0")) == Verdict::rejected);
+}
+
+TEST_CASE("cuda-supports-compute accepts its targets") {
+    for (const auto& words : {compute("11.2.2", "8.6"), compute("11.8.0", "9.0"), compute("11.8.0", "3.7"),
+                              compute("12.0.1", "9.0a"), compute("12.4.1", "5.0"), compute("12.8.1", "12.0"),
+                              compute("12.9.1", "12.0f"), compute("13.0.2", "7.5"), compute("13.0.2", "11.0"),
+                              compute("12.9", "7.0"), compute("13.5", "10.7"), compute("8.0", "6.0")}) {
+        CAPTURE(words[0].second + " " + words[1].second);
+        CHECK(ask(kCompute, words).empty());
+    }
+}
+
+TEST_CASE("cuda-supports-compute degrades to the SASS of a lower minor") {
+    CHECK(message_of(kCompute, {{Field::cuda, "11.4.4"}, {Field::gpu, "RTX 4090"}}) ==
+          "nvcc of CUDA 11.4.4 has no target for RTX 4090 (compute 8.9): code for 8.6 runs there, without "
+          "what is new in 8.9");
+    CHECK(fix_of(kCompute, compute("11.4.4", "8.9")) == "cuda 11.8.0");
+    CHECK(verdict_of(kCompute, compute("12.8.1", "12.1")) == Verdict::degraded);
+    CHECK(message_of(kCompute, compute("12.8.1", "8.8")) ==
+          "nvcc of CUDA 12.8.1 has no target for compute 8.8: code for 8.6 runs there, without what is new "
+          "in 8.8");
+    CHECK(verdict_of(kCompute, compute("11.1.1", "8.7")) ==
+          Verdict::rejected);  // Orin takes no SASS but its own
+}
+
+TEST_CASE("cuda-supports-compute does not guess") {
+    CHECK(verdict_of(kCompute, compute("12.7", "8.0")) == Verdict::unknown);
+    CHECK(verdict_of(kCompute, compute("12.4.1", "42.0")) == Verdict::unknown);
+    CHECK(verdict_of(kCompute, {{Field::cuda, "12.4.1"}, {Field::gpu, "Voodoo 2"}}) == Verdict::unknown);
+    CHECK(ask(kCompute, {{Field::cuda, "12.4.1"}}).empty());
+}
+
+// An independent table, by hand: the first and the last minor of nvcc for each capability.
+TEST_CASE("cuda-supports-compute agrees with a truth table over all releases and capabilities") {
+    struct Range {
+        const char* compute;
+        int first, last;
+        const char* lower;  // a capability whose SASS it takes as well
+    };
+    constexpr Range ranges[] = {
+        {"3.5", 80, 118, nullptr},   {"3.7", 80, 118, "3.5"},    {"5.0", 80, 129, nullptr},
+        {"5.2", 80, 129, "5.0"},     {"6.0", 80, 129, nullptr},  {"6.1", 80, 129, "6.0"},
+        {"7.0", 90, 129, nullptr},   {"7.5", 100, 999, "7.0"},   {"8.0", 110, 999, nullptr},
+        {"8.6", 111, 999, "8.0"},    {"8.9", 118, 999, "8.6"},   {"9.0", 118, 999, nullptr},
+        {"10.0", 128, 999, nullptr}, {"10.3", 129, 999, "10.0"}, {"12.0", 128, 999, nullptr},
+        {"12.1", 129, 999, "12.0"}};
+    std::map<std::string, Range> by_compute;
+    for (const auto& range : ranges)
+        by_compute.emplace(range.compute, range);
+    const auto has = [&](const Range& range, int minor) {
+        return minor >= range.first && minor <= range.last;
+    };
+    std::size_t compared = 0, disagreements = 0;
+    for (const auto& release : Facts::embedded().table("cuda_releases")->rows) {
+        const auto version = *Version::parse(release.text("cuda"));
+        const int minor = static_cast<int>(10 * version.major() + version.minor());
+        for (const auto& range : ranges) {
+            auto expected = has(range, minor) ? Verdict::accepted : Verdict::rejected;
+            for (const char* lower = range.lower; expected == Verdict::rejected && lower != nullptr;) {
+                const auto& below = by_compute.at(lower);
+                if (has(below, minor)) expected = Verdict::degraded;
+                lower = below.lower;
+            }
+            const auto actual = verdict_of(kCompute, compute(version.text(), range.compute));
+            ++compared;
+            if (actual == expected) continue;
+            ++disagreements;
+            MESSAGE(fmt::format("CUDA {} compute {}: {} instead of {}", version.text(), range.compute,
+                                to_string(actual), to_string(expected)));
+        }
+    }
+    MESSAGE(fmt::format("{} combinations, {} disagreements", compared, disagreements));
+    CHECK(compared > 1000);
+    CHECK(disagreements == 0);
+}
+
+TEST_CASE("compiler-supported-by-cuda rejects what nvcc refuses") {
+    CHECK(message_of(kCompiler, compiler("12.4.1", "gcc-14")) ==
+          "nvcc of CUDA 12.4.1 refuses gcc-14: gcc 13 is the newest that it takes");
+    CHECK(fix_of(kCompiler, compiler("12.4.1", "gcc-14")) == "compiler gcc-13, or cuda 12.8.0");
+    CHECK(message_of(kCompiler, compiler("11.8", "gcc-4.9")) ==
+          "nvcc of CUDA 11.8.0 refuses gcc-4.9: gcc 6 is the oldest that it takes");
+    CHECK(verdict_of(kCompiler, compiler("12.1.1", "clang-18.1.3")) == Verdict::rejected);
+    CHECK(verdict_of(kCompiler, compiler("13.0.2", "gcc-16")) == Verdict::rejected);
+}
+
+TEST_CASE("compiler-supported-by-cuda accepts the others") {
+    for (const auto& words :
+         {compiler("12.4.1", "gcc-13"), compiler("12.4.1", "gcc-13.2.0"), compiler("11.8.0", "gcc-11"),
+          compiler("12.8.1", "gcc-14"), compiler("13.0", "gcc-15"), compiler("12.1.1", "clang-15"),
+          compiler("11.2.2", "gcc-9.4"), compiler("13.4.3", "gcc-16"), compiler("10.2", "gcc-8")}) {
+        CAPTURE(words[0].second + " " + words[1].second);
+        CHECK(ask(kCompiler, words).empty());
+    }
+}
+
+TEST_CASE("compiler-supported-by-cuda does not guess") {
+    CHECK(verdict_of(kCompiler, compiler("12.4.1", "icc-2021")) == Verdict::unknown);
+    CHECK(verdict_of(kCompiler, compiler("12.4.1", "gcc")) == Verdict::unknown);
+    CHECK(verdict_of(kCompiler, compiler("12.7", "gcc-12")) == Verdict::unknown);
+    CHECK(verdict_of(kCompiler, compiler("8.0", "clang-3.8")) == Verdict::unknown);
+    CHECK(ask(kCompiler, {{Field::cuda, "12.4.1"}}).empty());
+}

@@ -1,0 +1,120 @@
+#include <doctest/doctest.h>
+
+#include "base/text.hpp"
+#include "rule_check.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::rules;
+
+namespace {
+
+constexpr std::string_view kRule = "driver-supports-gpu";
+
+Words on(std::string driver, std::string gpu) {
+    return {{Field::driver, driver}, {Field::gpu, gpu}};
+}
+Words module(std::string gpu, std::string kind) {
+    return {{Field::driver, "580.95.05"}, {Field::gpu, gpu}, {Field::kernel_module, kind}};
+}
+
+}  // namespace
+
+TEST_CASE("driver-supports-gpu rejects dropped and not yet known architectures") {
+    CHECK(message_of(kRule, on("590.48.01", "V100")) ==
+          "driver 590.48.01 no longer runs V100 (compute 7.0): driver branch 580 is the last with Volta");
+    CHECK(fix_of(kRule, on("590.48.01", "V100")) == "driver 580");
+    CHECK(message_of(kRule, on("535.183.01", "K80")) ==
+          "driver 535.183.01 no longer runs K80 (compute 3.7): driver branch 470 is the last with Kepler");
+    CHECK(message_of(kRule, on("470.161.03", "H100")) ==
+          "driver 470.161.03 does not know H100 (compute 9.0): driver branch 520 is the first with Hopper");
+    CHECK(verdict_of(kRule,
+                     {{Field::driver, "545"}, {Field::compute, "12.0"}, {Field::kernel_module, "open"}}) ==
+          Verdict::rejected);
+    CHECK(fix_of(kRule, {{Field::driver, "545"}, {Field::compute, "12.0"}, {Field::kernel_module, "open"}}) ==
+          "driver >= 570.86.10");
+    CHECK(verdict_of(kRule, on("418.43", "A100")) == Verdict::rejected);
+    // A branch that no fact knows is still too old or too new by its number.
+    CHECK(verdict_of(kRule, on("999.1", "P100")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, on("400.1", "T4")) == Verdict::rejected);
+}
+
+TEST_CASE("driver-supports-gpu accepts the branches in between") {
+    for (const auto& words : {on("470.161.03", "K80"), on("470.161.03", "T4"), on("580.95.05", "V100"),
+                              on("580", "P100"), on("390.157", "P100"), on("450.80.02", "A100"),
+                              on("520.61.05", "H100"), on("550.54.15", "RTX 4090"), on("610.43.02", "T4"),
+                              on("595", "A100"), module("B200", "open"), module("V100", "proprietary"),
+                              module("T4", "open"), module("T4", "proprietary"), module("H100", "open")}) {
+        CAPTURE(words[0].second + " " + words[1].second);
+        CHECK(ask(kRule, words).empty());
+    }
+}
+
+TEST_CASE("driver-supports-gpu: kernel modules") {
+    CHECK(message_of(kRule, module("B200", "proprietary")) ==
+          "the proprietary kernel module does not run B200 (compute 10.0): it needs the open kernel modules");
+    CHECK(fix_of(kRule, module("B200", "proprietary")) == "kernel_module open");
+    CHECK(message_of(kRule, module("V100", "open")) ==
+          "the open kernel modules do not run V100 (compute 7.0): they start with Turing");
+    CHECK(fix_of(kRule, module("V100", "open")) == "kernel_module proprietary");
+    const auto note = ask(kRule, on("580.95.05", "RTX 5090"));
+    REQUIRE(note.size() == 1);
+    CHECK(note[0].severity == Severity::note);
+    CHECK(verdict_of(note) == Verdict::accepted);
+}
+
+TEST_CASE("driver-supports-gpu does not guess") {
+    CHECK(message_of(kRule, on("550.54.15", "RTX 4091")) ==
+          "no fact knows gpu RTX 4091 (did you mean RTX 4090?): whether driver 550.54.15 runs it is unknown");
+    CHECK(fix_of(kRule, on("550.54.15", "RTX 4091")) == "gpu RTX 4090 (then accepted)");
+    CHECK(verdict_of(kRule, on("999.1", "T4")) == Verdict::unknown);
+    CHECK(verdict_of(kRule, on("550.54.15", "Jetson AGX Orin")) == Verdict::unknown);
+    CHECK(verdict_of(kRule, {{Field::driver, "550.54.15"}, {Field::compute, "99.0"}}) == Verdict::unknown);
+    CHECK(verdict_of(kRule, on("620", "T4")) == Verdict::accepted);
+    CHECK(ask(kRule, {{Field::driver, "550.54.15"}}).empty());
+    CHECK(ask(kRule, {{Field::gpu, "T4"}}).empty());
+}
+
+TEST_CASE("driver-supports-gpu: a fact that is not verified makes it unknown") {
+    const auto findings =
+        ask(kRule, {{Field::driver, "580.95.05"}, {Field::gpu, "B100"}, {Field::kernel_module, "open"}});
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::unknown);
+    CHECK(findings[0].message ==
+          "whether driver 580.95.05 runs B100 (compute 10.0) rests on the unverified fact gpu-b100: would be "
+          "accepted");
+    const auto old =
+        ask(kRule, {{Field::driver, "550.54.15"}, {Field::gpu, "B100"}, {Field::kernel_module, "open"}});
+    REQUIRE(old.size() == 1);
+    CHECK(old[0].severity == Severity::unknown);
+    CHECK(old[0].message.ends_with("this rests on the unverified fact gpu-b100: would be rejected"));
+}
+
+// An independent table, by hand: first and last driver branch of each capability.
+TEST_CASE("driver-supports-gpu agrees with a truth table over all branches and capabilities") {
+    struct Range {
+        const char* compute;
+        int first, last;
+    };
+    constexpr Range ranges[] = {
+        {"3.5", 346, 470},  {"3.7", 346, 470},  {"5.0", 346, 580},  {"5.2", 346, 580},
+        {"6.0", 367, 580},  {"6.1", 367, 580},  {"7.0", 384, 580},  {"7.5", 410, 999},
+        {"8.0", 450, 999},  {"8.6", 455, 999},  {"8.9", 520, 999},  {"9.0", 520, 999},
+        {"10.0", 570, 999}, {"10.3", 580, 999}, {"12.0", 570, 999}, {"12.1", 580, 999}};
+    std::size_t compared = 0, disagreements = 0;
+    for (const auto& branch : Facts::embedded().table("driver_branches")->rows) {
+        const int number = std::stoi(std::string(branch.text("branch")));
+        for (const auto& range : ranges) {
+            const auto expected =
+                number < range.first || number > range.last ? Verdict::rejected : Verdict::accepted;
+            const auto actual =
+                verdict_of(kRule, {{Field::driver, std::to_string(number)}, {Field::compute, range.compute}});
+            ++compared;
+            if (actual == expected) continue;
+            ++disagreements;
+            MESSAGE(fmt::format("branch {} compute {}: {}", number, range.compute, to_string(actual)));
+        }
+    }
+    MESSAGE(fmt::format("{} combinations, {} disagreements", compared, disagreements));
+    CHECK(compared >= 500);
+    CHECK(disagreements == 0);
+}

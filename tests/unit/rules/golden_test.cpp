@@ -1,0 +1,214 @@
+// Every folder of tests/golden: the whole text of a check, and every printed fix applied and judged again.
+// CUDAMATRIX_UPDATE_GOLDEN=1 rewrites the expected texts.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/evaluate.hpp"
+#include "rules/finding_text.hpp"
+#include "rules/judge.hpp"
+
+using namespace cudamatrix;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const JudgeOptions kOptions{"2026-11-21", 100'000};
+
+std::vector<fs::path> cases(const char* kind) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(fs::path(CUDAMATRIX_TESTS_DIR) / "golden" / kind)) {
+        if (entry.is_directory()) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+Matrix read_case(const fs::path& folder) {
+    auto text = file::read(folder / "matrix.yaml", 1u << 20);
+    REQUIRE(text);
+    auto matrix = read_matrix_text(*text, "matrix.yaml");
+    if (!matrix) {
+        for (const auto& diagnostic : matrix.failure().diagnostics)
+            MESSAGE(render(diagnostic, *text));
+    }
+    REQUIRE(matrix);
+    return *std::move(matrix);
+}
+
+Judgement judged(const Matrix& matrix) {
+    auto judgement = judge(matrix, Facts::embedded(), kOptions);
+    REQUIRE(judgement);
+    return *std::move(judgement);
+}
+
+// Findings, then each cell with its verdict and the stages that are not accepted, then what was not checked,
+// then counts.
+std::string check_text(const Matrix& matrix, const Judgement& judgement) {
+    std::string out;
+    for (const auto& group : judgement.findings)
+        out += render_finding(group, matrix.source);
+    for (const auto& cell : judgement.cells) {
+        out += fmt::format("{}: {}", cell.id, to_string(cell.verdict));
+        for (std::size_t s = 0; s < kStageCount; ++s) {
+            if (cell.stages[s] == Verdict::accepted) continue;
+            out += fmt::format(", {} at {}", to_string(cell.stages[s]), to_string(static_cast<Stage>(s)));
+        }
+        out += "\n";
+    }
+    std::vector<std::pair<std::string_view, std::size_t>> gaps;
+    for (const auto& cell : judgement.cells) {
+        for (const auto gap : cell.not_checked) {
+            const auto known =
+                std::find_if(gaps.begin(), gaps.end(), [&](const auto& entry) { return entry.first == gap; });
+            if (known == gaps.end()) {
+                gaps.emplace_back(gap, 1);
+            } else {
+                ++known->second;
+            }
+        }
+    }
+    for (const auto& [gap, cells] : gaps)
+        out += fmt::format("not checked in {}: {}\n", text::count(cells, "cell"), gap);
+    return out + fmt::format("{} accepted, {} degraded, {} unknown, {} rejected\n",
+                             judgement.count(Verdict::accepted), judgement.count(Verdict::degraded),
+                             judgement.count(Verdict::unknown), judgement.count(Verdict::rejected));
+}
+
+void compare(const fs::path& folder, const std::string& actual) {
+    const auto path = folder / "expected.txt";
+    const char* update = std::getenv("CUDAMATRIX_UPDATE_GOLDEN");
+    if (update != nullptr && std::string_view(update) == "1") {
+        const auto written = file::write(path, actual);
+        REQUIRE(written);
+        return;
+    }
+    const auto expected = file::read(path, 1u << 20);
+    REQUIRE(expected);
+    CHECK(actual == *expected);
+}
+
+bool has_field(const std::vector<std::pair<Field, std::string>>& list, Field field) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == field; });
+}
+
+// Whether two cells say the same, leaving out what a fix changed.
+bool same_words(const Cell& a, const Cell& b, const FixOption& changed) {
+    return std::all_of(all_fields().begin(), all_fields().end(), [&](const FieldInfo& info) {
+        if (has_field(changed.set, info.field)) return true;
+        if (a.has(info.field) != b.has(info.field)) return false;
+        return !a.has(info.field) || a.get(info.field)->text == b.get(info.field)->text;
+    });
+}
+
+rules::Findings findings_of(const Judgement& judgement, const JudgedCell& cell) {
+    rules::Findings findings;
+    for (const auto id : cell.findings)
+        findings.push_back(judgement.findings[id].finding);
+    return findings;
+}
+
+void check_set(const Matrix& matrix, const JudgedCell& cell, const Finding& finding,
+               const FixOption& option) {
+    Matrix fixed = matrix;
+    for (const auto& [field, text] : option.set) {
+        auto changed = with_override(fixed, field, text);
+        REQUIRE_MESSAGE(changed, option.text);
+        fixed = *std::move(changed);
+    }
+    const auto again = judged(fixed);
+    std::size_t met = 0;
+    for (const auto& other : again.cells) {
+        if (!same_words(cell.cell, other.cell, option)) continue;
+        ++met;
+        CHECK_MESSAGE(rules::vanished(finding, findings_of(again, other)),
+                      fmt::format("'{}' stays after its fix: {}", finding.message, option.text));
+    }
+    CHECK_MESSAGE(met > 0, option.text);
+}
+
+void check_exclude(const Matrix& matrix, const JudgedCell& cell, const FixOption& option) {
+    Matrix fixed = matrix;
+    Condition condition;
+    for (const auto& [field, text] : option.exclude) {
+        condition.clauses.push_back({field, {{Predicate{Predicate::Op::equal, text}}}, {}});
+    }
+    fixed.exclude.push_back(condition);
+    const auto again = judged(fixed);
+    CHECK(!again.cells.empty());
+    for (const auto& other : again.cells)
+        CHECK_MESSAGE(!same_words(cell.cell, other.cell, option), option.text);
+}
+
+// Applies every fix of every finding to the first cell that has it; gives their number.
+std::size_t check_fixes(const Matrix& matrix, const Judgement& judgement) {
+    std::size_t applied = 0;
+    std::vector<bool> done(judgement.findings.size(), false);
+    for (const auto& cell : judgement.cells) {
+        for (const auto id : cell.findings) {
+            if (done[id]) continue;
+            done[id] = true;
+            const auto& finding = judgement.findings[id].finding;
+            for (const auto& option : finding.fixes) {
+                ++applied;
+                CHECK(option.set.empty() != option.exclude.empty());
+                if (option.exclude.empty()) {
+                    check_set(matrix, cell, finding, option);
+                } else {
+                    check_exclude(matrix, cell, option);
+                }
+            }
+        }
+    }
+    return applied;
+}
+
+}  // namespace
+
+TEST_CASE("golden: rejected matrices") {
+    const auto folders = cases("reject");
+    std::size_t fixes = 0;
+    for (const auto& folder : folders) {
+        CAPTURE(folder.filename().string());
+        const auto matrix = read_case(folder);
+        const auto judgement = judged(matrix);
+        CHECK(judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0);
+        for (const auto& group : judgement.findings) {
+            CHECK(group.where.line > 0);
+            CHECK(rules::rule_named(group.finding.rule) != nullptr);
+            if (group.finding.severity != Severity::error) continue;
+            CHECK_MESSAGE(!group.finding.fixes.empty(), group.finding.message);
+            CHECK_MESSAGE(!group.finding.facts.empty(), group.finding.message);
+        }
+        fixes += check_fixes(matrix, judgement);
+        compare(folder, check_text(matrix, judgement));
+    }
+    MESSAGE(fmt::format("{} cases, {} fixes applied", folders.size(), fixes));
+    CHECK(folders.size() >= 20);
+    CHECK(fixes >= folders.size());
+}
+
+TEST_CASE("golden: matrices without a rejection") {
+    const auto folders = cases("accept");
+    for (const auto& folder : folders) {
+        CAPTURE(folder.filename().string());
+        const auto matrix = read_case(folder);
+        const auto judgement = judged(matrix);
+        CHECK(judgement.count(Verdict::rejected) == 0);
+        CHECK(judgement.count(Verdict::unknown) == 0);
+        CHECK(!judgement.cells.empty());
+        check_fixes(matrix, judgement);
+        compare(folder, check_text(matrix, judgement));
+    }
+    MESSAGE(fmt::format("{} cases", folders.size()));
+    CHECK(folders.size() >= 10);
+}

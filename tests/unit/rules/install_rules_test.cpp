@@ -1,0 +1,158 @@
+// toolkit-available, end-of-life and gpu-matches-compute.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "own_facts.hpp"
+#include "rule_check.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::rules;
+
+namespace {
+
+constexpr std::string_view kToolkit = "toolkit-available";
+constexpr std::string_view kEnd = "end-of-life";
+constexpr std::string_view kMatches = "gpu-matches-compute";
+
+Words archive(std::string os, std::string cuda) {
+    return {{Field::family, "debian"}, {Field::os, os}, {Field::cuda, cuda}, {Field::cuda_from, "archive"}};
+}
+
+std::string ended(const Words& words, std::string_view today) {
+    const auto findings = ask(kEnd, words, Facts::embedded(), today);
+    return findings.empty() ? "" : findings.front().message;
+}
+
+}  // namespace
+
+TEST_CASE("toolkit-available rejects what the family does not have") {
+    CHECK(message_of(kToolkit, archive("debian12", "12.4.1")) ==
+          "family debian cannot supply CUDA 12.4.1 on debian12 from archive: it has 11.8.0 (archive) there");
+    CHECK(fix_of(kToolkit, archive("debian12", "12.4.1")) == "os debian13, or cuda 11.8.0");
+    CHECK(verdict_of(kToolkit, archive("debian13", "11.8.0")) == Verdict::rejected);
+    CHECK(message_of(kToolkit, archive("ubuntu24.04", "12.4.1")) ==
+          "family debian cannot supply CUDA 12.4.1 on ubuntu24.04 from archive: it has no toolkit there");
+    const auto cpu =
+        ask(kToolkit, {{Field::family, "cpu"}, {Field::os, "debian12"}, {Field::cuda, "11.8.0"}});
+    REQUIRE(cpu.size() == 1);
+    CHECK(cpu[0].message == "family cpu cannot supply CUDA 11.8.0 on debian12: it has no toolkit there");
+    CHECK(cpu[0].fix_text() == "family debian");
+    CHECK(
+        message_of(kToolkit, {{Field::family, "debian"}, {Field::os, "debian12"}, {Field::cuda, "12.4.1"}}) ==
+        "family debian cannot supply CUDA 12.4.1 on debian12: it has 11.8.0 (archive), 13.0.1 to 13.4.3 "
+        "(wheels) there");
+    CHECK(fix_of(kToolkit, {{Field::family, "debian"}, {Field::os, "debian12"}, {Field::cuda, "12.4.1"}}) ==
+          "os debian13, or cuda 11.8.0, or cuda 13.0.1");
+}
+
+TEST_CASE("toolkit-available offers the other place of the same toolkit") {
+    const auto facts = with_rows(
+        "toolkit_sources",
+        {"id: toolkit-test-1, family: debian, os: [debian12, debian13], cuda: \"12.9.1\", cuda_from: wheels",
+         "id: toolkit-test-2, family: debian, cuda: \"12.8.1\", cuda_from: wheels"});
+    CHECK(fix_of(kToolkit, archive("debian12", "12.9.1"), facts) == "cuda_from wheels, or cuda 11.8.0");
+    CHECK(ask(kToolkit, {{Field::family, "debian"}, {Field::os, "debian13"}, {Field::cuda, "12.9.1"}}, facts)
+              .empty());
+    CHECK(
+        ask(kToolkit, {{Field::family, "debian"}, {Field::os, "rockylinux9"}, {Field::cuda, "12.8.1"}}, facts)
+            .empty());
+}
+
+TEST_CASE("toolkit-available accepts what it has") {
+    for (const auto& words :
+         {archive("debian11", "11.2.2"), archive("debian12", "11.8"), archive("debian13", "12.4.1")}) {
+        CHECK(ask(kToolkit, words).empty());
+    }
+    CHECK(
+        ask(kToolkit, {{Field::family, "debian"}, {Field::os, "debian12"}, {Field::cuda, "11.8.0"}}).empty());
+    CHECK(
+        ask(kToolkit, {{Field::os, "debian12"}, {Field::cuda, "12.4.1"}}).empty());  // no family, no question
+    CHECK(ask(kToolkit, {{Field::family, "debian"},
+                         {Field::os, "debian12"},
+                         {Field::cuda, "12.4.1"},
+                         {Field::image, "a/b:c"}})
+              .empty());
+}
+
+TEST_CASE("toolkit-available does not guess") {
+    CHECK(
+        verdict_of(kToolkit, {{Field::family, "ngc"}, {Field::os, "ubuntu22.04"}, {Field::cuda, "12.4.1"}}) ==
+        Verdict::unknown);
+    CHECK(verdict_of(kToolkit, archive("fedora41", "12.4.1")) == Verdict::unknown);
+    CHECK(verdict_of(kToolkit, archive("debian12", "12.7")) == Verdict::unknown);
+}
+
+TEST_CASE("end-of-life warns with the date, from the day after on") {
+    CHECK(ended({{Field::driver, "470.161.03"}}, "2026-11-21") ==
+          "driver branch 470 reached its end of life on 2024-07-20");
+    CHECK(ended({{Field::driver, "470.161.03"}}, "2024-07-20") == "");
+    CHECK(ended({{Field::driver, "470.161.03"}}, "2024-07-21") != "");
+    CHECK(ended({{Field::driver, "535.183.01"}}, "2026-06-30") == "");
+    CHECK(ended({{Field::driver, "535.183.01"}}, "2026-07-01") ==
+          "driver branch 535 reached its end of life in 2026-06");
+    CHECK(ended({{Field::python, "3.10"}}, "2026-11-21") ==
+          "python 3.10 reached its end of life on 2026-10-31");
+    CHECK(ended({{Field::os, "debian11"}}, "2026-11-21") ==
+          "Debian 11 reached its end of life on 2026-08-31");
+    CHECK(ended({{Field::os, "centos7"}}, "2026-11-21") == "CentOS 7 reached its end of life on 2024-06-30");
+    CHECK(fix_of(kEnd, {{Field::driver, "470.161.03"}}) == "driver 580.178.04");
+    CHECK(fix_of(kEnd, {{Field::python, "3.9.1"}}) == "python 3.11");
+    CHECK(fix_of(kEnd, {{Field::os, "debian11"}}) == "os debian13");
+    CHECK(verdict_of(kEnd, {{Field::driver, "470.161.03"}}) == Verdict::degraded);
+}
+
+TEST_CASE("end-of-life is silent about what is supported, and about ends that no fact knows") {
+    for (const auto& words :
+         {Words{{Field::driver, "580.95.05"}}, Words{{Field::python, "3.12"}},
+          Words{{Field::os, "ubuntu24.04"}}, Words{{Field::os, "debian13"}}, Words{{Field::driver, "620"}},
+          Words{{Field::python, "3.15"}}, Words{{Field::driver, "595"}}, Words{{Field::os, "rockylinux9"}}}) {
+        CAPTURE(words[0].second);
+        CHECK(ask(kEnd, words).empty());
+    }
+    const auto extended = ask(kEnd, {{Field::os, "debian12"}});
+    REQUIRE(extended.size() == 1);
+    CHECK(extended[0].severity == Severity::note);
+    CHECK(extended[0].message ==
+          "Debian 12 left its standard support on 2026-07-11; long-term support ends on 2028-06-30");
+}
+
+TEST_CASE("end-of-life of CUDA, by release or by minor") {
+    const auto minor =
+        with_rows("cuda_toolkits", {"id: cuda-toolkit-11.8, cuda: \"11.8\", newest: \"11.8.0\", ptx_isa: "
+                                    "\"7.8\", targets: [\"9.0\"], eol: \"2025-01\"",
+                                    "id: cuda-toolkit-13.4, cuda: \"13.4\", newest: \"13.4.3\", ptx_isa: "
+                                    "\"9.4\", targets: [\"9.0\"], eol: \"2027-01\""});
+    CHECK(message_of(kEnd, {{Field::cuda, "11.8.0"}}, minor) ==
+          "CUDA 11.8 reached its end of life in 2025-01");
+    CHECK(fix_of(kEnd, {{Field::cuda, "11.8.0"}}, minor) == "cuda 13.4.3");
+    const auto release = with_rows(
+        "cuda_releases", {"id: cuda-12.4.0, cuda: \"12.4.0\", minor: \"12.4\", eol: \"2024-04-01\"",
+                          "id: cuda-12.4.1, cuda: \"12.4.1\", minor: \"12.4\", eol: \"2027-04-01\""});
+    CHECK(message_of(kEnd, {{Field::cuda, "12.4.0"}}, release) ==
+          "CUDA 12.4.0 reached its end of life on 2024-04-01");
+    CHECK(fix_of(kEnd, {{Field::cuda, "12.4.0"}}, release) == "cuda 12.4.1");
+    CHECK(ask(kEnd, {{Field::cuda, "12.4.1"}}, release).empty());
+}
+
+TEST_CASE("end-of-life does not guess") {
+    CHECK(verdict_of(kEnd, {{Field::driver, "999.1"}}) == Verdict::unknown);
+    CHECK(verdict_of(kEnd, {{Field::cuda, "12.7"}}) == Verdict::unknown);
+    CHECK(verdict_of(kEnd, {{Field::python, "3.99"}}) == Verdict::unknown);
+    CHECK(message_of(kEnd, {{Field::os, "debain12"}}) ==
+          "no fact knows os debain12 (did you mean debian12?): its end of life is unknown");
+    CHECK(fix_of(kEnd, {{Field::os, "debain12"}}) == "os debian12 (then accepted)");
+}
+
+TEST_CASE("gpu-matches-compute") {
+    CHECK(message_of(kMatches, {{Field::gpu, "RTX 4090"}, {Field::compute, "8.6"}}) ==
+          "compute 8.6 is not that of RTX 4090, which is 8.9: everything else is judged by compute 8.6");
+    CHECK(fix_of(kMatches, {{Field::gpu, "RTX 4090"}, {Field::compute, "8.6"}}) == "compute 8.9");
+    CHECK(verdict_of(kMatches, {{Field::gpu, "T4"}, {Field::compute, "8.0"}}) == Verdict::degraded);
+    CHECK(ask(kMatches, {{Field::gpu, "H100"}, {Field::compute, "9.0a"}}).empty());
+    CHECK(ask(kMatches, {{Field::gpu, "T4"}, {Field::compute, "7.5"}}).empty());
+    CHECK(ask(kMatches, {{Field::gpu, "T4"}}).empty());
+    CHECK(ask(kMatches, {{Field::compute, "7.5"}}).empty());
+    CHECK(ask(kMatches, {{Field::gpu, "Voodoo 2"}, {Field::compute, "7.5"}})
+              .empty());  // left to the rules that need the GPU
+}
