@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+namespace cudamatrix::suite {
+
+inline std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+/// "11.8.89" out of "Cuda compilation tools, release 11.8, V11.8.89"; "" when there is no such text.
+inline std::string parse_nvcc_version(const std::string& text) {
+    const std::size_t release = text.find(", V");
+    if (release == std::string::npos) return "";
+    const std::size_t begin = release + 3;
+    return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
+}
+
+/// The first line that tells of an error; the first line of all when none says so.
+inline std::string error_line(const std::string& text) {
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
+        begin = end + 1;
+    }
+    return first_line(text);
+}
+
+struct CompileFault {
+    std::string reason;
+    std::string fault;
+    std::string hint;
+};
+
+/// What kind of fault nvcc's text tells of; empty members when it is none that is known.
+inline CompileFault classify_compile_error(const std::string& text) {
+    const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+    if (has("Unsupported gpu architecture")) {
+        return {"unsupported_arch", "F10",
+                "this nvcc does not know one of the compute capabilities asked for"};
+    }
+    if (has("unsupported GNU version") || has("unsupported clang version")) {
+        return {"host_compiler", "F21",
+                "the host compiler is too new for this nvcc: give an older one with --ccbin"};
+    }
+    if (has("Failed to preprocess host compiler properties")) {
+        return {"host_compiler", "F21", "nvcc found no working host compiler: install g++ or give --ccbin"};
+    }
+    if (has("requires C++17") || has("C++17 or later")) return {"dialect", "F22", ""};
+    return {};
+}
+
+}  // namespace cudamatrix::suite

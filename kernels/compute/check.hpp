@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/exec/portable.hpp"
+#include "kernels/support/record.hpp"
+
+/// What the compute tests' checkers share.
+namespace cudamatrix::suite {
+
+/// Elements behind the end of an output that a kernel must not touch.
+inline constexpr std::size_t kGuard = 1024;
+
+/// A signalling NaN that no arithmetic produces: an element that still holds it was never written.
+inline constexpr std::uint32_t kBlankBits = 0x7fa5a5a5;
+
+inline std::uint32_t bits_of(float value) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+inline float float_of(std::uint32_t bits) {
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/// An output of n elements and its guard, all blank. Filled by bits: a float NaN might lose them on its way.
+inline std::vector<float> blank_output(std::size_t n) {
+    std::vector<float> output(n + kGuard);
+    for (float& element : output)
+        std::memcpy(&element, &kBlankBits, sizeof element);
+    return output;
+}
+
+/// Checks that the kernel ran in every block, and that no element is blank within n or touched beyond.
+inline void check_ran(Record& record, const RunFlag& flag, int blocks) {
+    record.check("ran_flag", flag.blocks == static_cast<unsigned>(blocks) && flag.arch != 0,
+                 std::to_string(flag.blocks) + " of " + std::to_string(blocks) +
+                     " blocks reported, code for " + std::to_string(flag.arch));
+}
+
+inline void check_written(Record& record, const std::vector<float>& output, std::size_t n) {
+    std::size_t blank = 0;
+    std::size_t touched = 0;
+    for (std::size_t i = 0; i < output.size(); ++i) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &output[i], sizeof bits);
+        if (i < n) blank += bits == kBlankBits ? 1 : 0;
+        if (i >= n) touched += bits != kBlankBits ? 1 : 0;
+    }
+    record.check("all_written", blank == 0, std::to_string(blank) + " elements were never written");
+    record.check("nothing_beyond", touched == 0 && output.size() == n + kGuard,
+                 std::to_string(touched) + " elements beyond the end were written");
+}
+
+}  // namespace cudamatrix::suite

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "kernels/host/driver_probe.hpp"
+#include "kernels/support/context.hpp"
+#include "kernels/support/record.hpp"
+
+namespace cudamatrix::suite {
+
+/// What the probe's facts mean for the cell: the decision tree of dev.driver. Pure.
+[[nodiscard]] Record judge_driver(const DriverFacts& facts, const Context& context);
+
+}  // namespace cudamatrix::suite

@@ -1,0 +1,276 @@
+"""torch.arch: does the image's torch fit the cell?
+
+Checks, without needing a GPU: the version that was promised, the CUDA it was built for, code for the cell's compute
+capability, and that the libraries in the process come from the packages that torch pins. Writes one record on the
+descriptor given by --record-fd. Exit codes: 0 pass, 1 fail, 3 error, 77 skip.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+EXIT = {"pass": 0, "fail": 1, "error": 3, "skip": 77}
+FLAGS = ("--require-gpu",)
+
+
+class Record:
+    def __init__(self):
+        self.checks = []
+        self.evidence = {}
+        self.fault = ""
+        self.reason = ""
+        self.hint = ""
+
+    def check(self, name, ok, note="", reason="", fault="", hint=""):
+        entry = {"name": name}
+        if not ok:
+            entry["note"] = note
+            if not self.reason:
+                self.reason, self.fault, self.hint = reason or "mismatch", fault, hint
+        entry["ok"] = bool(ok)
+        self.checks.append(entry)
+        return bool(ok)
+
+    def line(self, status, summary):
+        line = {"id": "torch.arch", "part": "load", "status": status}
+        if status != "pass" and self.reason:
+            line["reason"] = self.reason
+        if status != "pass" and self.fault:
+            line["fault"] = self.fault
+        line["summary"] = summary
+        line["checks"] = self.checks
+        line["metrics"] = []
+        if status != "pass" and self.hint:
+            line["hint"] = self.hint
+        if self.evidence:
+            line["evidence"] = self.evidence
+        return line
+
+
+def options(argv):
+    values = {}
+    i = 0
+    while i < len(argv):
+        if argv[i] in FLAGS:
+            i += 1
+            continue
+        values.setdefault(argv[i], []).append(argv[i + 1] if i + 1 < len(argv) else "")
+        i += 2
+    return {name: texts[-1] for name, texts in values.items()}
+
+
+def write(fd, line):
+    data = (json.dumps(line) + "\n").encode()
+    while data:
+        data = data[os.write(fd, data):]
+    return EXIT[line["status"]]
+
+
+def parse_target(text):
+    """'sm_90a' -> ('sass', 9, 0, 'a'); 'compute_120' -> ('ptx', 12, 0, ''); None for anything else."""
+    match = re.fullmatch(r"(sm|compute)_(\d+)(\d)([af]?)", text)
+    if not match:
+        return None
+    kind = "sass" if match.group(1) == "sm" else "ptx"
+    return kind, int(match.group(2)), int(match.group(3)), match.group(4)
+
+
+def code_text(target):
+    return "%s %d.%d%s" % target
+
+
+# Devices of the Tegra line run no SASS but their own, and theirs runs nowhere else.
+TEGRA = {(3, 2), (5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)}
+
+
+def sass_runs(target, device):
+    _, major, minor, variant = target
+    if (major, minor) == device:
+        return True
+    if variant == "a" or major != device[0] or minor > device[1]:
+        return False
+    return (major, minor) not in TEGRA and device not in TEGRA
+
+
+def road(targets, compute):
+    """By which road code for `targets` runs on a device; '' for none. Whether the driver knows the PTX ISA is judged
+    by static.fatbin, which sees the ISA."""
+    device = tuple(int(part) for part in compute.split("."))
+    sass = sorted((t for t in targets if t[0] == "sass" and sass_runs(t, device)), key=lambda t: t[1:3])
+    if sass:
+        best = sass[-1]
+        exact = best[1:3] == device
+        return code_text(best) + ("" if exact else " (same major) for " + compute)
+    ptx = [t for t in targets if t[0] == "ptx"]
+    fits = [t for t in ptx if (sass_runs(t, device) if t[3] else t[1:3] <= device)]
+    if fits:
+        return code_text(max(fits, key=lambda t: t[1:3])) + " via JIT"
+    return ""
+
+
+def same_version(found, promised):
+    """The local part (+cu124) counts only when it is promised."""
+    if "+" not in promised:
+        found = found.split("+")[0]
+    return found == promised
+
+
+def major_minor(version):
+    return ".".join((version or "").split(".")[:2])
+
+
+def check_versions(record, torch, opts):
+    promised = opts.get("--expect-torch", "")
+    record.check("torch_version", same_version(torch.__version__, promised),
+                 "the cell promises torch %s, the image has %s" % (promised, torch.__version__), "wrong_version", "F23")
+    built_for = torch.version.cuda or ""
+    record.evidence["torch"] = torch.__version__
+    record.evidence["torch_cuda"] = built_for
+    promised_cuda = opts.get("--expect-torch-cuda", "")
+    if promised_cuda:
+        record.check("torch_cuda", major_minor(built_for) == major_minor(promised_cuda),
+                     "the cell promises torch for CUDA %s, this one is for %s" % (promised_cuda, built_for or "CPU only"),
+                     "wrong_cuda", "F23")
+
+
+def arch_flags(torch):
+    flags = getattr(torch._C, "_cuda_getArchFlags", None)  # get_arch_list() answers [] without a GPU
+    return (flags() or "").split() if flags else []
+
+
+def check_arch(record, torch, opts):
+    flags = arch_flags(torch)
+    targets = [target for target in map(parse_target, flags) if target]
+    record.evidence["arch_flags"] = flags
+    record.check("arch_flags_known", len(targets) == len(flags) and flags,
+                 "torch lists %s" % (" ".join(flags) or "no architecture"), "no_cuda", "F23")
+    compute = opts.get("--compute", "")
+    if compute and targets:
+        way = road(targets, compute)
+        record.evidence["road"] = way or "none"
+        record.check("compute_capability", bool(way),
+                     "torch is built for %s, the cell needs %s" % (", ".join(map(code_text, targets)), compute),
+                     "no_road", "F23", "choose a torch or a variant that ships this compute capability")
+    return targets
+
+
+def check_binary(record, torch, opts, targets):
+    """The device code that really lies in torch's library, against what torch says about itself."""
+    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cuda.so")
+    suite = os.path.join(opts.get("--prefix", ""), "bin", "suite")
+    if not os.path.isfile(library):
+        record.check("libtorch_cuda", False, library + " is missing", "lib_absent", "F11")
+        return
+    result = subprocess.run([suite, "fatbin", library], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    try:
+        facts = json.loads(result.stdout.decode())
+    except ValueError:
+        facts = {"error": "suite fatbin: " + result.stderr.decode(errors="replace").strip()}
+    found = facts.get("fatbin", [])
+    record.evidence["libtorch_cuda"] = {"path": library, "fatbin": found}
+    record.check("libtorch_cuda_readable", not facts.get("error"), facts.get("error", ""), "fatbin", "F6")
+    plain = {line.split("@")[0].rstrip("af") for line in found}
+    missing = [code_text(t) for t in targets if code_text(t).rstrip("af") not in plain]
+    record.check("libtorch_cuda_code", not missing, "torch names %s, its library lacks it" % ", ".join(missing),
+                 "fatbin", "F6")
+
+
+def installed_pins(metadata):
+    """Exact pins of torch's NVIDIA and triton packages that apply here: {name: (pinned, installed or None)}."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:
+        from pip._vendor.packaging.requirements import Requirement
+    pins = {}
+    for text in metadata.requires("torch") or []:
+        requirement = Requirement(text)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        if not re.match(r"nvidia-|triton|pytorch-triton", requirement.name):
+            continue
+        exact = [spec.version for spec in requirement.specifier if spec.operator == "=="]
+        if len(exact) != 1:
+            continue
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            version = None
+        pins[requirement.name] = (exact[0], version)
+    return pins
+
+
+def loaded_libraries():
+    paths = set()
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            parts = line.rstrip("\n").split(None, 5)
+            if len(parts) == 6 and re.search(r"/lib(cu|nv|nccl)[^/]*\.so", parts[5]):
+                paths.add(parts[5])
+    return sorted(paths)
+
+
+def check_packages(record, torch):
+    from importlib import metadata
+
+    try:
+        pins = installed_pins(metadata)
+    except (ImportError, metadata.PackageNotFoundError) as error:
+        # A distribution's own torch has no wheel metadata: there is nothing to compare with, which is said.
+        record.evidence["packages"] = "not compared: %s" % error
+        return
+    record.evidence["packages"] = {name: installed for name, (_, installed) in sorted(pins.items())}
+    wrong = ["%s: pinned %s, installed %s" % (name, pinned, installed)
+             for name, (pinned, installed) in sorted(pins.items()) if pinned != installed]
+    record.check("pinned_packages", not wrong, "; ".join(wrong), "wrong_version", "F11")
+
+    owned = set()
+    for name, (_, installed) in pins.items():
+        if installed is not None:
+            for path in metadata.files(name) or []:
+                owned.add(os.path.realpath(str(path.locate())))
+    torch_lib = os.path.realpath(os.path.join(os.path.dirname(torch.__file__), "lib")) + os.sep
+    paths = loaded_libraries()
+    record.evidence["libraries"] = paths
+    if owned:
+        # libcuda and its companions belong to the driver, not to a package.
+        foreign = [path for path in paths
+                   if os.path.realpath(path) not in owned and not os.path.realpath(path).startswith(torch_lib)
+                   and not re.search(r"/lib(cuda|nvidia)[-.]", path)]
+        record.check("libraries_from_packages", not foreign, "not from torch's packages: " + ", ".join(foreign),
+                     "shadowed_library", "F11", "look at LD_LIBRARY_PATH and at a second CUDA in the image")
+
+
+def judge(record):
+    failed = [check for check in record.checks if not check["ok"]]
+    if failed:
+        return record.line("fail", "%s: %s" % (failed[0]["name"], failed[0].get("note", "")))
+    if not record.checks:
+        record.reason = "nothing_checked"
+        return record.line("error", "the test compared nothing")
+    return record.line("pass", "torch %s: %s" % (record.evidence["torch"], record.evidence.get("road", "no capability asked for")))
+
+
+def main(argv):
+    opts = options(argv)
+    fd = int(opts.get("--record-fd", "1"))
+    record = Record()
+    if not opts.get("--expect-torch"):
+        record.reason = "not_in_cell"
+        return write(fd, record.line("skip", "the cell promises no torch"))
+    try:
+        import torch
+    except Exception as error:  # whatever an import can raise, it is the finding
+        absent = isinstance(error, ModuleNotFoundError) and error.name == "torch"
+        record.check("import_torch", False, "%s: %s" % (type(error).__name__, error),
+                     "lib_absent" if absent else "import_failed", "F11")
+        return write(fd, judge(record))
+    check_versions(record, torch, opts)
+    targets = check_arch(record, torch, opts)
+    check_binary(record, torch, opts, targets)
+    check_packages(record, torch)
+    return write(fd, judge(record))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The table of tests behind registry.def.
+namespace cudamatrix::suite {
+
+enum class RunsBy { host, cuda, python };
+enum class Level { quick, standard, full, soak };
+
+struct Test {
+    std::string_view id;
+    std::string_view group;
+    RunsBy runs_by;
+    std::string_view source;   ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
+    std::string_view part;     ///< of its one record; a cuda test has two: "gpu" and "cpu"
+    bool needs_gpu;            ///< whether `part` ("gpu" for a cuda test) can only be judged on a GPU
+    std::string_view min_cc;   ///< "" = none
+    std::string_view variant;  ///< "" = built for the whole architecture list
+    std::string_view min_cuda;
+    Level level;
+    int seconds;              ///< expected
+    std::string_view faults;  ///< fault codes that it can name, separated by blanks
+
+    [[nodiscard]] std::vector<std::string_view> parts() const {
+        if (runs_by == RunsBy::cuda) return {"gpu", "cpu"};
+        return {part};
+    }
+    /// File name of a cuda test's program: "cmp.vadd" -> "cmp_vadd".
+    [[nodiscard]] std::string program() const {
+        std::string name(id);
+        for (char& c : name) {
+            if (c == '.') c = '_';
+        }
+        return name;
+    }
+};
+
+inline const std::vector<Test>& all_tests() {
+    static const std::vector<Test> kTests = {
+#define CUDAMATRIX_HOST_TEST(id, group, function, part, needs_gpu, min_cc, min_cuda, level, seconds, faults) \
+    {id,     group, RunsBy::host, #function,    part,    needs_gpu,                                          \
+     min_cc, "",    min_cuda,     Level::level, seconds, faults},
+#define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, seconds, faults) \
+    {id, group, RunsBy::cuda, stem, "gpu", true, min_cc, variant, min_cuda, Level::level, seconds, faults},
+#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, level, seconds, faults) \
+    {id, group, RunsBy::python, script, part, false, "", "", "", Level::level, seconds, faults},
+#include "kernels/registry.def"
+#undef CUDAMATRIX_HOST_TEST
+#undef CUDAMATRIX_CUDA_TEST
+#undef CUDAMATRIX_PYTHON_TEST
+    };
+    return kTests;
+}
+
+inline const Test* find_test(std::string_view id) {
+    for (const Test& test : all_tests()) {
+        if (test.id == id) return &test;
+    }
+    return nullptr;
+}
+
+inline std::string_view to_text(Level level) {
+    switch (level) {
+        case Level::quick:
+            return "quick";
+        case Level::standard:
+            return "standard";
+        case Level::full:
+            return "full";
+        case Level::soak:
+            return "soak";
+    }
+    return "";
+}
+
+}  // namespace cudamatrix::suite

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""A docker client that does nothing real: it keeps images and containers in a folder, answers the subcommands that
+cudamatrix uses, logs every call, and misbehaves as asked.
+
+FAKE_DOCKER_DIR      state folder: calls.jsonl, images.json, containers/, export/ (copied out by build --output)
+FAKE_DOCKER_FAULTS   words joined by ',': see the uses of fault() below
+FAKE_DOCKER_VERSION  client version (20.10.24); FAKE_DOCKER_BUILDX=1: it has the buildx plugin
+"""
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+
+STATE = os.environ["FAKE_DOCKER_DIR"]
+FAULTS = [word for word in os.environ.get("FAKE_DOCKER_FAULTS", "").split(",") if word]
+TESTS = [("env.vars", "load", "pass"), ("env.shm", "load", "pass"), ("static.compile", "static", "pass"),
+         ("static.fatbin", "static", "pass"), ("load.paths", "load", "pass"), ("dev.driver", "gpu", "skip"),
+         ("dev.query", "gpu", "skip"), ("cmp.vadd", "gpu", "skip"), ("cmp.vadd", "cpu", "pass"),
+         ("cmp.reduce", "gpu", "skip"), ("cmp.reduce", "cpu", "pass"), ("cmp.sgemm", "gpu", "skip"),
+         ("cmp.sgemm", "cpu", "pass"), ("torch.arch", "load", "skip")]
+
+
+def fault(name):
+    return name in FAULTS
+
+
+def log(argv):
+    with open(os.path.join(STATE, "calls.jsonl"), "a", encoding="utf-8") as calls:
+        calls.write(json.dumps({"argv": argv, "buildkit": os.environ.get("DOCKER_BUILDKIT", "")}) + "\n")
+
+
+def load_images():
+    try:
+        with open(os.path.join(STATE, "images.json"), encoding="utf-8") as images:
+            return json.load(images)
+    except FileNotFoundError:
+        return {}
+
+
+def fail(text, code=1):
+    sys.stderr.write(text + "\n")
+    sys.exit(code)
+
+
+def values(argv, flag):
+    return [argv[i + 1] for i in range(len(argv) - 1) if argv[i] == flag]
+
+
+def hang():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(600)
+
+
+def version():
+    if fault("version_hangs"):
+        hang()
+    if fault("version_garbled"):
+        print("{not json")
+        return
+    answer = {"Client": {"Version": os.environ.get("FAKE_DOCKER_VERSION", "20.10.24+dfsg1")}, "Server": None}
+    if fault("daemon_down"):
+        print(json.dumps(answer))
+        fail("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?")
+    answer["Server"] = {"Version": "20.10.24"}
+    print(json.dumps(answer))
+
+
+def build(argv):
+    context = argv[-1]
+    target = (values(argv, "--target") or [""])[0]
+    sys.stderr.write("#1 [internal] load build definition from Dockerfile\n#5 [devel 1/2] RUN true\n#5 DONE 0.1s\n")
+    sys.stderr.flush()
+    if fault("build_hangs"):
+        hang()
+    if fault("build_fails") or any(fault("build_fails:" + os.path.basename(c)) for c in [context]):
+        fail("#6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1\n\x1b[31mfailed to solve\x1b[0m")
+    for output in values(argv, "--output"):
+        destination = dict(part.split("=", 1) for part in output.split(","))["dest"]
+        shutil.copytree(os.path.join(STATE, "export"), destination, dirs_exist_ok=True)
+    digest = hashlib.sha256()
+    for folder, _, names in sorted(os.walk(context)):
+        for name in sorted(names):
+            with open(os.path.join(folder, name), "rb") as content:
+                digest.update(name.encode() + content.read())
+    digest.update(repr((target, values(argv, "--label"))).encode())
+    images = load_images()
+    for tag in values(argv, "--tag"):
+        images[tag] = {"Id": "sha256:" + digest.hexdigest(), "Size": 2_000_000 if target == "proof" else 1_000_000,
+                       "Config": {"Labels": dict(label.split("=", 1) for label in values(argv, "--label"))}}
+    with open(os.path.join(STATE, "images.json"), "w", encoding="utf-8") as out:
+        json.dump(images, out)
+
+
+def inspect(reference):
+    if fault("inspect_garbled"):
+        print("[" * 100)
+        return
+    images = load_images()
+    found = images.get(reference) or next((i for i in images.values() if i["Id"] == reference), None)
+    if found is None:
+        fail("Error: No such image: " + reference)
+    print(json.dumps(found))
+
+
+def suite_lines(argv):
+    run, cell = values(argv, "--run")[0], values(argv, "--cell")[0]
+    head = {"v": 1, "run": run, "cell": cell}
+    compute = (values(argv, "--compute") or ["7.5"])[0]
+    parts = {}
+    for test, part, _ in TESTS:
+        parts.setdefault(test, []).append(part)
+    if fault("plan_short"):
+        del parts["static.fatbin"]
+    lines = [{**head, "plan": list(parts), "parts": parts}]
+    counts = {}
+    for test, part, status in TESTS:
+        if test not in parts or fault("missing:" + test):
+            continue
+        if "--gpus" in argv and part == "gpu":
+            status = "pass"
+        if test == "torch.arch" and "--expect-torch" in argv:
+            status = "pass"
+        if (fault("fail:" + test) or fault("fail:" + cell)) and status == "pass":
+            status = "fail"
+        line = {**head, "id": test, "part": part, "status": status, "t_ms": 5, "summary": test + " " + status}
+        if status == "pass":
+            line["checks"] = [{"name": "value", "ok": True}]
+        if status == "skip":
+            line["reason"] = "no_device" if part == "gpu" else "not_in_cell"
+        if test == "static.fatbin":
+            road = "sass 7.0" if fault("other_road") else "sass " + compute
+            line["evidence"] = {"fatbin": ["sass " + compute, "ptx " + compute + "@7.8"], "road": road}
+        counts[status] = counts.get(status, 0) + 1
+        lines.append(line)
+    if fault("unknown_test"):
+        lines.append({**head, "id": "forged.pass", "part": "gpu", "status": "pass"})
+    if fault("forged_cell"):
+        lines[1]["cell"] = "another"
+    code = 1 if counts.get("fail") else 0 if "--gpus" in argv else 4
+    lines.append({**head, "totals": counts, "exit": 0 if fault("forged_exit") else code})
+    return lines, code
+
+
+def run(argv):
+    name = values(argv, "--name")[0]
+    containers = os.path.join(STATE, "containers")
+    os.makedirs(containers, exist_ok=True)
+    with open(os.path.join(containers, name), "w", encoding="utf-8") as container:
+        container.write(values(argv, "--label")[0])
+    if fault("run_hangs"):
+        hang()
+    if fault("run_floods"):
+        while True:
+            sys.stdout.write("x" * 65536)
+    lines, code = suite_lines(argv)
+    if fault("no_totals"):
+        lines.pop()
+    out = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    if fault("bad_utf8"):
+        out = out.replace(b"static.compile pass", b"static.compile \xff\xfe")
+    if fault("ansi"):
+        out = out.replace(b"static.compile pass", b"\\u001b[2Jstatic.compile")
+    if fault("garbled"):
+        out = out[: len(out) // 2] + b"\x00\xff{{{" + out[len(out) // 2:]
+    sys.stdout.buffer.write(out)
+    sys.stdout.flush()
+    sys.stderr.write("a word on \x1b[31mstderr\n")
+    if fault("run_dies"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.remove(os.path.join(containers, name))
+    sys.exit(code)
+
+
+def container_call(verb, name):
+    path = os.path.join(STATE, "containers", name)
+    if fault("stop_hangs") and verb in ("stop", "kill"):
+        hang()
+    if not os.path.exists(path):
+        fail("Error: No such container: " + name)
+    if verb == "rm":
+        os.remove(path)
+    print(name)
+
+
+def ps(argv):
+    wanted = values(argv, "--filter")[0].removeprefix("label=")
+    folder = os.path.join(STATE, "containers")
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        with open(os.path.join(folder, name), encoding="utf-8") as container:
+            if container.read() == wanted:
+                print(name)
+
+
+def main(argv):
+    log(argv)
+    verb = argv[0]
+    if verb == "version":
+        version()
+    elif argv == ["buildx", "version"]:
+        if os.environ.get("FAKE_DOCKER_BUILDX") != "1":
+            fail("docker: 'buildx' is not a docker command.")
+        print("github.com/docker/buildx v0.13.1")
+    elif fault("daemon_dies"):
+        fail("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?")
+    elif verb == "info":
+        print(os.environ.get("FAKE_DOCKER_ROOT", STATE))
+    elif verb == "build":
+        build(argv)
+    elif argv[:2] == ["image", "inspect"]:
+        inspect(argv[-1])
+    elif verb == "run":
+        run(argv)
+    elif verb in ("stop", "kill", "rm"):
+        container_call(verb, argv[-1])
+    elif verb == "ps":
+        ps(argv)
+    else:
+        fail("fake docker does not know " + " ".join(argv), 125)
+
+
+main(sys.argv[1:])

@@ -1,0 +1,82 @@
+#include <doctest/doctest.h>
+
+#include "kernels/build/gencode.hpp"
+#include "kernels/build/nvcc_text.hpp"
+#include "kernels/build/options.hpp"
+
+using namespace cudamatrix::suite;
+using cudamatrix::fatbin::parse_arch;
+using Args = std::vector<std::string>;
+
+namespace {
+
+Args gencode(std::initializer_list<const char*> computes, const char* ptx, const std::string& variant = "") {
+    std::vector<cudamatrix::fatbin::Arch> list;
+    for (const char* text : computes)
+        list.push_back(*parse_arch(text));
+    return gencode_options(list, *ptx == '\0' ? std::nullopt : parse_arch(ptx), variant);
+}
+
+std::string error_of(const Args& args) {
+    std::string error;
+    CHECK_FALSE(parse_build_options(args, error));
+    return error;
+}
+
+}  // namespace
+
+TEST_CASE("nvcc is asked for SASS of each capability and PTX of one") {
+    CHECK(gencode({"9.0", "7.5"}, "9.0") == Args{"-gencode", "arch=compute_75,code=sm_75", "-gencode",
+                                                 "arch=compute_90,code=[sm_90,compute_90]"});
+    CHECK(gencode({"8.6"}, "8.0") ==
+          Args{"-gencode", "arch=compute_86,code=sm_86", "-gencode", "arch=compute_80,code=compute_80"});
+    CHECK(gencode({"7.5", "7.5"}, "") == Args{"-gencode", "arch=compute_75,code=sm_75"});
+}
+
+TEST_CASE("ordinary programs are built in the plain form, variants for their target only") {
+    CHECK(gencode({"9.0a", "12.0f"}, "12.0f") == Args{"-gencode", "arch=compute_90,code=sm_90", "-gencode",
+                                                      "arch=compute_120,code=[sm_120,compute_120]"});
+    CHECK(gencode({"8.0", "9.0"}, "9.0", "9.0a") == Args{"-gencode", "arch=compute_90a,code=sm_90a"});
+    CHECK(gencode({"10.0"}, "10.0", "10.0f") == Args{"-gencode", "arch=compute_100f,code=sm_100f"});
+    CHECK(gencode({"8.0", "10.0"}, "10.0", "9.0a").empty());
+    CHECK(gencode({"12.0"}, "12.0", "10.0f").empty());
+}
+
+TEST_CASE("suite_build's options") {
+    std::string error;
+    const auto options = parse_build_options({"--source", "/s", "--out", "/o", "--compute", "7.5,9.0",
+                                              "--ptx", "9.0", "--ccbin", "g++-11", "--cuda-lib", "/a,/b"},
+                                             error);
+    REQUIRE_MESSAGE(options, error);
+    CHECK(options->computes.size() == 2);
+    CHECK(options->cuda_lib == Args{"/a", "/b"});
+    CHECK(parse_build_options({"--source", "/s", "--out", "/o", "--no-nvcc"}, error));
+    const Args base = {"--source", "/s", "--out", "/o"};
+    const auto with = [&](Args more) {
+        more.insert(more.begin(), base.begin(), base.end());
+        return error_of(more);
+    };
+    CHECK(with({}) == "--compute is needed, or --no-nvcc");
+    CHECK(with({"--compute", "75"}) == "--compute '75': expected compute capabilities like 7.5,8.0,9.0");
+    CHECK(with({"--compute", "7.5,"}) == "--compute '7.5,': expected compute capabilities like 7.5,8.0,9.0");
+    CHECK(with({"--compute", "7.5", "--ptx", "7.5,8.0"}) ==
+          "--ptx '7.5,8.0': expected one compute capability like 9.0");
+    CHECK(with({"--no-nvcc", "--compute", "7.5"}) == "--no-nvcc excludes --nvcc, --compute and --ptx");
+    CHECK(with({"--frobnicate"}) == "unknown option --frobnicate");
+    CHECK(with({"--nvcc"}) == "--nvcc takes a value");
+    CHECK(error_of({"--compute", "7.5"}) == "--source and --out are needed");
+}
+
+TEST_CASE("nvcc's texts") {
+    CHECK(parse_nvcc_version("Cuda compilation tools, release 11.8, V11.8.89\nBuild cuda_11.8.r11.8") ==
+          "11.8.89");
+    CHECK(parse_nvcc_version("gcc 12") == "");
+    CHECK(classify_compile_error("nvcc fatal   : Unsupported gpu architecture 'compute_120'").fault == "F10");
+    CHECK(classify_compile_error(
+              "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 11")
+              .fault == "F21");
+    CHECK(classify_compile_error("vadd.cu(3): error: identifier \"x\" is undefined").fault == "");
+    CHECK(classify_compile_error("").fault == "");
+    CHECK(error_line("note: a\nb.cu(3): error: c\nd\n") == "b.cu(3): error: c");
+    CHECK(error_line("nothing here\nmore") == "nothing here");
+}

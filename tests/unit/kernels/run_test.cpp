@@ -1,0 +1,279 @@
+// `suite run` as a whole: the real program, with stand-ins for the programs that nvcc would have built and
+// for libcuda.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <map>
+
+#include "kernels/registry.hpp"
+#include "kernels/runner/verdict.hpp"
+#include "kernels/support/json.hpp"
+#include "kernels/support/process.hpp"
+#include "kernels/support/sha256.hpp"
+#include "unit/kernels/scratch.hpp"
+
+using namespace cudamatrix::suite;
+using json::Value;
+using Args = std::vector<std::string>;
+
+namespace {
+
+struct Run {
+    int exit = -1;
+    Value plan;
+    Value totals;
+    std::map<std::string, Value> lines;  ///< by "id/part"
+    std::string err;
+
+    [[nodiscard]] std::string status(const std::string& key) const {
+        const auto it = lines.find(key);
+        return it == lines.end() ? "absent" : it->second.text_of("status");
+    }
+    [[nodiscard]] std::string reason(const std::string& key) const {
+        const auto it = lines.find(key);
+        return it == lines.end() ? "absent" : it->second.text_of("reason");
+    }
+    [[nodiscard]] std::string verdict() const { return totals.text_of("verdict"); }
+};
+
+/// A prefix whose test programs are stand-ins.
+class Suite {
+  public:
+    explicit Suite(bool with_nvcc = true) {
+        std::string files;
+        for (const Test& test : all_tests()) {
+            if (test.runs_by != RunsBy::cuda || !with_nvcc) continue;
+            const std::string name = std::string("bin/").append(test.program());
+            std::filesystem::create_directories(folder_.path() + "/bin");
+            std::filesystem::copy_file(SUITE_FAKE_TEST, folder_.path() + "/" + name);
+            if (!files.empty()) files += ",";
+            files += R"({"file":")";
+            files += name;
+            files += R"(","sha256":")";
+            files += *sha256_of_file(folder_.path() + "/" + name);
+            files += "\"}";
+        }
+        const std::string status = with_nvcc ? "\"pass\"" : "\"skip\",\"reason\":\"no_nvcc\"";
+        folder_.write("static.jsonl",
+                      "{\"v\":1,\"id\":\"static.compile\",\"part\":\"static\",\"status\":" + status +
+                          ",\"summary\":\"s\",\"checks\":[{\"name\":\"a\",\"ok\":true}],\"evidence\":{"
+                          "\"nvcc\":\"12.4.131\",\"files\":[" +
+                          files + "]}}\n");
+    }
+
+    Run run(Args more, std::vector<std::pair<std::string, std::string>> env = {},
+            bool with_driver = true) const {
+        ProcessSpec spec;
+        spec.argv = {SUITE_PROGRAM, "run",
+                     "--cell",      "c",
+                     "--run",       "r",
+                     "--prefix",    folder_.path(),
+                     "--only",      "static.compile,dev.driver,dev.query,cmp.vadd,cmp.reduce,cmp.sgemm"};
+        spec.argv.insert(spec.argv.end(), more.begin(), more.end());
+        spec.env = std::move(env);
+        spec.env.emplace_back("LD_LIBRARY_PATH", with_driver ? SUITE_FAKE_DRIVER : "/no/such/folder");
+        spec.limit_s = 60;
+        const ProcessResult result = run_process(spec);
+        return read(result);
+    }
+
+    [[nodiscard]] const std::string& path() const { return folder_.path(); }
+
+  private:
+    static Run read(const ProcessResult& result) {
+        Run run;
+        run.exit = result.exit_code;
+        run.err = result.err;
+        std::size_t begin = 0;
+        while (begin < result.out.size()) {
+            const std::size_t end = result.out.find('\n', begin);
+            std::string error;
+            const auto line = json::parse(result.out.substr(begin, end - begin), error);
+            REQUIRE_MESSAGE(line, error);
+            if (line->find("plan") != nullptr) run.plan = *line;
+            if (line->find("totals") != nullptr) run.totals = *line;
+            if (line->find("id") != nullptr)
+                run.lines[line->text_of("id") + "/" + line->text_of("part")] = *line;
+            begin = end + 1;
+        }
+        return run;
+    }
+
+    scratch::Folder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("without a GPU: static parts pass, GPU parts are skipped, and the verdict is pass-static") {
+    const Suite suite;
+    const Run run = suite.run({}, {}, false);
+    CHECK(run.exit == 4);
+    CHECK(run.verdict() == "pass-static");
+    CHECK(run.status("dev.driver/gpu") == "skip");
+    CHECK(run.reason("cmp.vadd/gpu") == "no_device");
+    CHECK(run.status("cmp.vadd/cpu") == "pass");
+    CHECK(run.status("static.compile/static") == "pass");
+    CHECK(run.reason("env.vars/load") == "deselected");
+    CHECK(run.plan.find("plan")->items().size() == all_tests().size());
+    CHECK(run.plan.find("lines")->integer() == static_cast<std::int64_t>(run.lines.size()));
+    CHECK(run.totals.find("kernels_on_gpu")->integer() == 0);
+    for (const auto& [key, line] : run.lines) {
+        CHECK(line.find("v")->integer() == 1);
+        CHECK(line.text_of("run") == "r");
+        CHECK(line.text_of("cell") == "c");
+    }
+    CHECK(suite.run({"--require-gpu"}, {}, false).exit == 1);
+    CHECK(suite.run({"--mode", "gpu"}, {}, false).status("dev.driver/gpu") == "fail");
+    CHECK(suite.run({"--mode", "gpu"}, {}, false).reason("cmp.vadd/gpu") == "prereq_failed");
+}
+
+TEST_CASE("with a GPU everything runs, and lines carry the GPU") {
+    const Suite suite;
+    const Run run = suite.run({"--compute", "8.6"});
+    CHECK(run.exit == 0);
+    CHECK(run.verdict() == "pass");
+    CHECK(run.totals.find("kernels_on_gpu")->integer() == 3);
+    const Value* gpu = run.lines.at("cmp.vadd/gpu").find("gpu");
+    REQUIRE(gpu != nullptr);
+    CHECK(gpu->text_of("cc") == "8.6");
+    CHECK(gpu->text_of("driver") == "550.54.15");
+    CHECK(gpu->text_of("uuid") == "GPU-abababab-abab-abab-abab-ababababab00");
+    CHECK(run.lines.at("cmp.vadd/cpu").find("gpu") == nullptr);
+    // Told not to look, it does not.
+    const Run blind = suite.run({"--mode", "nogpu"});
+    CHECK(blind.exit == 4);
+    CHECK(blind.reason("dev.driver/gpu") == "no_device");
+}
+
+TEST_CASE("a GPU that is not the cell's is named") {
+    const Suite suite;
+    const Run run = suite.run({"--compute", "9.0"});
+    CHECK(run.exit == 1);
+    CHECK(run.lines.at("dev.query/gpu").text_of("summary") ==
+          "compute capability: Fake GPU is 8.6, the cell promises 9.0");
+    CHECK(suite.run({"--gpus", "2"}).status("dev.query/gpu") == "fail");
+    CHECK(suite.run({"--min-memory-mib", "40000"}).status("dev.query/gpu") == "fail");
+    CHECK(suite.run({"--gpus", "1", "--min-memory-mib", "20000"}).exit == 0);
+}
+
+TEST_CASE("a faulty driver is one failure, the rest is skipped for it") {
+    const Suite suite;
+    const Run run = suite.run({}, {{"FAKE_INIT", "803"}});
+    CHECK(run.exit == 1);
+    CHECK(run.lines.at("dev.driver/gpu").text_of("fault") == "F4");
+    for (const char* key : {"dev.query/gpu", "cmp.vadd/gpu", "cmp.reduce/gpu", "cmp.sgemm/gpu"}) {
+        CHECK(run.reason(key) == "prereq_failed");
+    }
+    CHECK(run.status("cmp.vadd/cpu") == "pass");
+    CHECK(run.totals.find("totals")->find("fail")->integer() == 1);
+}
+
+TEST_CASE("what a test says is believed only when it agrees with itself") {
+    const Suite suite;
+    struct Case {
+        const char* what;
+        const char* status;
+        const char* reason;
+        int exit;
+    };
+    for (const Case& c :
+         {Case{"fail", "fail", "mismatch", 1}, Case{"error", "error", "setup", 3},
+          Case{"silent:0", "error", "no_record", 3}, Case{"silent:1", "error", "no_record", 3},
+          Case{"lie", "error", "bad_record", 3}, Case{"red-pass", "error", "bad_record", 3},
+          Case{"other-id", "error", "bad_record", 3}, Case{"garbage", "error", "bad_record", 3},
+          Case{"flood", "error", "bad_record", 3}, Case{"skip:tired", "error", "unknown_skip", 3},
+          Case{"skip:lib_absent", "fail", "lib_absent", 1}, Case{"segv", "crash", "signal", 1},
+          Case{"noisy", "pass", "", 4}, Case{"orphan", "pass", "", 4}}) {
+        const Run run = suite.run({"--mode", "nogpu"}, {{"FAKE_TEST_cmp_reduce_cpu", c.what}});
+        CHECK_MESSAGE(run.status("cmp.reduce/cpu") == c.status, c.what);
+        CHECK_MESSAGE(run.reason("cmp.reduce/cpu") == c.reason, c.what);
+        CHECK_MESSAGE(run.exit == c.exit, c.what);
+        CHECK_MESSAGE(run.status("cmp.sgemm/cpu") == "pass", c.what);
+    }
+}
+
+TEST_CASE("a hanging test is ended and the run goes on") {
+    const Suite suite;
+    const Run run =
+        suite.run({"--mode", "nogpu", "--limit-seconds", "0.5"}, {{"FAKE_TEST_cmp_vadd_cpu", "hang"}});
+    CHECK(run.status("cmp.vadd/cpu") == "timeout");
+    CHECK(run.reason("cmp.vadd/cpu") == "time_limit");
+    CHECK(run.lines.at("cmp.vadd/cpu").text_of("hint") == "it was waiting");
+    CHECK(run.status("cmp.sgemm/cpu") == "pass");
+    CHECK(run.exit == 1);
+}
+
+TEST_CASE("a test that finds no GPU where the driver showed one has failed") {
+    const Suite suite;
+    const Run run = suite.run({}, {{"FAKE_TEST_cmp_sgemm_gpu", "skip:no_device"}});
+    CHECK(run.status("cmp.sgemm/gpu") == "fail");
+    CHECK(run.exit == 1);
+}
+
+TEST_CASE("after a crash on the GPU a canary tells whether the GPU still works") {
+    const Suite suite;
+    const Run alive = suite.run({}, {{"FAKE_TEST_cmp_reduce_gpu", "segv"}});
+    CHECK(alive.status("cmp.reduce/gpu") == "crash");
+    CHECK(alive.lines.at("cmp.reduce/gpu").find("evidence")->text_of("canary") == "pass");
+    CHECK(alive.status("cmp.sgemm/gpu") == "pass");
+    CHECK(alive.exit == 1);
+    const Run dead = suite.run({}, {{"FAKE_TEST_cmp_vadd_gpu", "segv"}});
+    CHECK(dead.status("cmp.vadd/gpu") == "crash");
+    CHECK(dead.reason("cmp.reduce/gpu") == "prereq_failed");
+    CHECK(dead.reason("cmp.sgemm/gpu") == "prereq_failed");
+    CHECK(dead.status("cmp.sgemm/cpu") == "pass");
+}
+
+TEST_CASE("skips follow from the cell") {
+    const Suite suite;
+    const Run old_gpu = suite.run({"--compute", "5.2"}, {}, false);
+    CHECK(old_gpu.reason("cmp.vadd/gpu") == "cc_too_low");
+    CHECK(old_gpu.lines.at("cmp.vadd/gpu").text_of("summary") ==
+          "needs compute capability 6.0, the cell has 5.2");
+    CHECK(suite.run({"--expect-cuda", "10.2"}, {}, false).reason("cmp.vadd/cpu") == "cuda_too_old");
+    CHECK(suite.run({"--only", "torch.arch"}, {}, false).reason("torch.arch/load") == "not_in_cell");
+    const Run torch =
+        suite.run({"--only", "torch.arch", "--expect-torch", "2.6.0", "--python", "/no/python"}, {}, false);
+    CHECK(torch.reason("torch.arch/load") == "lib_absent");
+    CHECK(torch.status("torch.arch/load") == "fail");
+    const Suite hostonly(false);
+    const Run run = hostonly.run({}, {}, false);
+    CHECK(run.reason("cmp.vadd/gpu") == "no_nvcc");
+    CHECK(run.reason("cmp.vadd/cpu") == "no_nvcc");
+    CHECK(run.reason("static.compile/static") == "no_nvcc");
+    CHECK(run.exit == 5);
+    CHECK(run.verdict() == "nothing-ran");
+    const Run promised = hostonly.run({"--expect-cuda", "12.4"}, {}, false);
+    CHECK(promised.status("static.compile/static") == "fail");
+}
+
+TEST_CASE("a program that was not built is skipped for static.compile's sake") {
+    const Suite suite;
+    std::filesystem::remove(suite.path() + "/bin/cmp_reduce");
+    const Run run = suite.run({}, {}, false);
+    CHECK(run.reason("cmp.reduce/cpu") == "prereq_failed");
+    CHECK(run.status("static.compile/static") == "fail");
+    CHECK(run.reason("static.compile/static") == "stale");
+    CHECK(run.status("cmp.vadd/cpu") == "pass");
+}
+
+TEST_CASE("usage errors exit 2 and print nothing on stdout") {
+    const Suite suite;
+    const Run run = suite.run({"--compute", "75"});
+    CHECK(run.exit == 2);
+    CHECK(run.err.rfind("suite: --compute '75': expected X.Y\n", 0) == 0);
+    CHECK(run.plan.is(Value::Type::null));
+    CHECK(suite.run({"--only", "cmp.bogus"}).exit == 2);
+    for (const Args& args :
+         {Args{}, Args{"frobnicate"}, Args{"test"}, Args{"test", "no.such"}, Args{"fatbin"}}) {
+        ProcessSpec spec;
+        spec.argv = {SUITE_PROGRAM};
+        spec.argv.insert(spec.argv.end(), args.begin(), args.end());
+        CHECK(run_process(spec).exit_code == 2);
+    }
+    ProcessSpec help;
+    help.argv = {SUITE_PROGRAM, "run", "--help"};
+    CHECK(run_process(help).exit_code == 0);
+    help.argv = {SUITE_PROGRAM, "list"};
+    CHECK(run_process(help).out.find("cmp.sgemm") != std::string::npos);
+}
