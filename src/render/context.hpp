@@ -1,0 +1,39 @@
+// How a value is written where it lands. Every value in a template names its context, so that no text can become
+// anything but a value: it is escaped, or refused.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace cudamatrix::mustache {
+
+enum class Context {
+    env,          ///< value of ENV or ARG: double-quoted, nothing expands
+    label,        ///< name or value of LABEL: the same
+    arg,          ///< one word of a command in RUN: bare where it is harmless, else in single quotes
+    json,         ///< a JSON string: the exec form of CMD and ENTRYPOINT
+    yaml,         ///< a double-quoted YAML scalar in which compose interpolates nothing
+    yaml_key,     ///< the same as the key of a map
+    raw_comment,  ///< the rest of a comment line
+    path,         ///< a path or name that stands bare in an instruction
+    word,         ///< a name, version or digest that stands bare: [A-Za-z0-9_][A-Za-z0-9_.+!-]*
+    ident,        ///< the name of a variable: [A-Za-z_][A-Za-z0-9_]*
+};
+
+[[nodiscard]] std::optional<Context> context_named(std::string_view name);
+[[nodiscard]] std::string_view to_string(Context context);
+[[nodiscard]] const std::vector<std::string>& context_names();
+
+/// Why a value cannot be written in a context: "a control character", "an empty path" ...
+struct Refused {
+    std::string why;
+};
+
+/// `value` as it is written in `context`. Control characters, line ends, invalid UTF-8 and characters that change the
+/// direction of text are refused everywhere.
+[[nodiscard]] std::variant<std::string, Refused> escape(std::string_view value, Context context);
+
+}  // namespace cudamatrix::mustache

@@ -1,0 +1,238 @@
+#include "render/template.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "render/template_parser.hpp"
+
+namespace cudamatrix::mustache {
+namespace {
+
+constexpr std::size_t kDeepestPartial = 16;
+constexpr std::uint64_t kLargestTemplate = 1u << 20;
+
+std::string folder_of(std::string_view name) {
+    const auto slash = name.rfind('/');
+    return slash == std::string_view::npos ? "" : std::string(name.substr(0, slash + 1));
+}
+
+}  // namespace
+
+std::string_view Data::kind() const {
+    if (text() != nullptr) return "a text";
+    if (truth() != nullptr) return "a boolean";
+    return list() != nullptr ? "a list" : "an object";
+}
+
+// Walks a tree and writes the output. The scopes are the model and the items of the sections around.
+class Filler {
+  public:
+    Filler(Library& library, std::string folder) : library_(library), folder_(std::move(folder)) {}
+
+    Status fill(const std::vector<Node>& nodes) {
+        for (const auto& node : nodes) {
+            if (auto done = fill(node); !done.ok()) return done;
+        }
+        return Done{};
+    }
+
+    std::vector<const Data*> scopes;
+    std::string out;
+
+  private:
+    Status fill(const Node& node) {
+        switch (node.kind) {
+            case Node::Kind::text:
+                out += node.text;
+                return Done{};
+            case Node::Kind::value:
+                return fill_value(node);
+            case Node::Kind::partial:
+                return fill_partial(node);
+            case Node::Kind::section:
+            case Node::Kind::inverted:
+                return fill_section(node);
+        }
+        return Done{};
+    }
+
+    Status fill_value(const Node& node) {
+        const auto value = find(node);
+        if (!value.ok()) return value.failure();
+        const auto* text = value.value()->text();
+        if (text == nullptr) {
+            return error(node, fmt::format("{} is {}: only a text can be written out", node.text, value.value()->kind()));
+        }
+        auto escaped = escape(*text, node.context);
+        if (const auto* refused = std::get_if<Refused>(&escaped)) {
+            return error(node, fmt::format("the value of {} holds {}: \"{}\" cannot be written as {}", node.text, refused->why,
+                                           text::printable(std::string_view(*text).substr(0, 80)), to_string(node.context)));
+        }
+        out += std::get<std::string>(escaped);
+        return Done{};
+    }
+
+    Status fill_section(const Node& node) {
+        const auto found = find(node);
+        if (!found.ok()) return found.failure();
+        const Data& value = *found.value();
+        const bool wanted = node.kind == Node::Kind::section;
+        if (const auto* truth = value.truth()) return *truth == wanted ? fill(node.children) : Status(Done{});
+        if (const auto* list = value.list()) {
+            if (!wanted) return list->empty() ? fill(node.children) : Status(Done{});
+            for (const auto& item : *list) {
+                if (auto done = fill_inside(item, node.children); !done.ok()) return done;
+            }
+            return Done{};
+        }
+        if (value.object() != nullptr && wanted) return fill_inside(value, node.children);
+        return error(node, fmt::format("{} is {}: a section needs a boolean, a list{}", node.text, value.kind(), wanted ? " or an object" : ""));
+    }
+
+    Status fill_inside(const Data& scope, const std::vector<Node>& children) {
+        scopes.push_back(&scope);
+        auto done = fill(children);
+        scopes.pop_back();
+        return done;
+    }
+
+    Status fill_partial(const Node& node) {
+        auto name = folder_ + "partials/" + node.text + ".mustache";
+        if (!library_.has(name)) name = "partials/" + node.text + ".mustache";
+        if (!library_.has(name)) {
+            return error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text, folder_, node.text));
+        }
+        if (depth_ == kDeepestPartial) return error(node, fmt::format("partials are nested deeper than {}", kDeepestPartial));
+        const auto parsed = library_.parsed(name, node.indent);
+        if (!parsed.ok()) return parsed.failure();
+        ++depth_;
+        auto done = fill(parsed.value()->nodes);
+        --depth_;
+        return done;
+    }
+
+    // The first part of a dotted name is looked for from the inside out, the rest only in what it names.
+    Result<const Data*> find(const Node& node) {
+        if (node.text == ".") return scopes.back();
+        const auto parts = text::split(node.text, '.');
+        const Data* value = nullptr;
+        for (auto scope = scopes.rbegin(); scope != scopes.rend() && value == nullptr; ++scope) value = member(**scope, parts.front());
+        for (std::size_t i = 1; i < parts.size() && value != nullptr; ++i) value = member(*value, parts[i]);
+        if (value != nullptr) return value;
+        const auto near = text::did_you_mean(node.text, names());
+        return unknown(node, near ? fmt::format("did you mean {}?", *near) : std::string());
+    }
+
+    static const Data* member(const Data& value, const std::string& name) {
+        const auto* object = value.object();
+        if (object == nullptr) return nullptr;
+        const auto found = object->find(name);
+        return found == object->end() ? nullptr : &found->second;
+    }
+
+    static void collect(const Data& value, const std::string& prefix, std::vector<std::string>& names) {
+        const auto* object = value.object();
+        if (object == nullptr) return;
+        for (const auto& [name, child] : *object) {
+            names.push_back(prefix + name);
+            collect(child, prefix + name + ".", names);
+        }
+    }
+
+    [[nodiscard]] std::vector<std::string> names() const {
+        std::vector<std::string> all;
+        for (const auto* scope : scopes) collect(*scope, "", all);
+        return all;
+    }
+
+    static Failure unknown(const Node& node, std::string fix) {
+        return {ExitCode::bad_input,
+                {Diagnostic::error(fmt::format("there is no value {}", node.text), node.where).with_fix(std::move(fix))}};
+    }
+
+    static Failure error(const Node& node, std::string message) {
+        return {ExitCode::bad_input, {Diagnostic::error(std::move(message), node.where)}};
+    }
+
+    Library& library_;
+    std::string folder_;
+    std::size_t depth_ = 0;
+};
+
+Library::Library() = default;
+Library::~Library() = default;
+Library::Library(Library&&) noexcept = default;
+Library& Library::operator=(Library&&) noexcept = default;
+
+void Library::add(std::string name, std::string text, std::string shown) {
+    parsed_.clear();
+    files_[std::move(name)] = {std::move(text), std::move(shown)};
+}
+
+bool Library::has(std::string_view name) const { return files_.find(name) != files_.end(); }
+
+Status Library::override_from(const std::filesystem::path& directory) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+        if (it->path().extension() == ".mustache") found.push_back(it->path());
+    }
+    const auto shown = text::printable(directory.string());
+    if (error) return input_failure(fmt::format("cannot read the folder of templates {}: {}", shown, error.message()));
+    std::sort(found.begin(), found.end());
+
+    std::vector<std::string> known;
+    for (const auto& [name, ignored] : files_) known.push_back(name);
+    std::vector<Diagnostic> mistakes;
+    for (const auto& path : found) {
+        const auto name = path.lexically_relative(directory).generic_string();
+        if (!has(name)) {
+            const auto near = text::did_you_mean(name, known);
+            mistakes.push_back(Diagnostic::error(fmt::format("{} replaces no template of ours", text::printable(path.string())))
+                                   .with_fix(near ? fmt::format("did you mean {}?", *near) : std::string()));
+            continue;
+        }
+        auto content = file::read(path, kLargestTemplate);
+        if (!content.ok()) return content.failure();
+        add(name, std::move(content).value(), path.string());
+    }
+    if (found.empty()) mistakes.push_back(Diagnostic::error(fmt::format("{} holds no *.mustache file", shown)));
+    if (!mistakes.empty()) return Failure{ExitCode::bad_input, std::move(mistakes)};
+    return Done{};
+}
+
+std::string Library::hash() const {
+    Sha256 digest;
+    for (const auto& [name, file] : files_) {
+        digest.update(fmt::format("{} {}\n", name, file.text.size())).update(file.text);
+    }
+    return digest.hex();
+}
+
+Result<const Template*> Library::parsed(const std::string& name, const std::string& indent) {
+    auto& slot = parsed_[{name, indent}];
+    if (slot == nullptr) {
+        const auto& file = files_.find(name)->second;
+        auto tree = parse_template(file.text, file.shown, indent);
+        if (!tree.ok()) return tree.failure();
+        slot = std::make_unique<Template>(std::move(tree).value());
+    }
+    return static_cast<const Template*>(slot.get());
+}
+
+Result<std::string> Library::fill(std::string_view name, const Data& model) {
+    const std::string key(name);
+    if (!has(key)) return input_failure(fmt::format("there is no template {}", key));
+    const auto tree = parsed(key, "");
+    if (!tree.ok()) return tree.failure();
+    Filler filler(*this, folder_of(name));
+    filler.scopes.push_back(&model);
+    if (auto done = filler.fill(tree.value()->nodes); !done.ok()) return done.failure();
+    return std::move(filler.out);
+}
+
+}  // namespace cudamatrix::mustache

@@ -1,0 +1,245 @@
+// tests/render/<case>/: matrix.yaml and cudamatrix.lock (optional) give the folder expected/. With CUDAMATRIX_UPDATE_GOLDEN=1
+// the folders are written anew. The sources of the suite are left out, and hashes that follow from them or from the facts.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/json.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+#include "render/artifacts.hpp"
+#include "render/image_plan.hpp"
+#include "unit/render/dockerfile_tokens.hpp"
+
+namespace fs = std::filesystem;
+using namespace cudamatrix;
+
+namespace {
+
+const fs::path kCases = fs::path(CUDAMATRIX_TESTS_DIR) / "render";
+
+using Tree = std::map<std::string, std::string>;
+
+std::string slurp(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    REQUIRE_MESSAGE(in.good(), path.string());
+    std::stringstream all;
+    all << in.rdbuf();
+    return all.str();
+}
+
+bool is_sources(const std::string& path) { return path.find("/suite/") != std::string::npos; }
+
+std::string normalised_index(const std::string& content) {
+    auto index = parse_json(content, "index.json").value();
+    for (const char* key : {"version", "templates", "suite"}) index[key] = "...";
+    for (auto& image : index["images"]) image["inputs"] = "...";
+    Json files = Json::object();
+    for (const auto& [path, digest] : index["files"].items()) {
+        if (!is_sources(path)) files[path] = "...";
+    }
+    index["files"] = files;
+    return to_text(index) + "\n";
+}
+
+struct Case {
+    Matrix matrix;
+    ImagePlan plan;
+    Lock lock;
+    Rendering rendering;
+};
+
+// The lock's questions follow the facts; a golden lock answers whatever they ask today.
+void answer_today(Lock& lock, const std::vector<Image>& images) {
+    for (const auto& image : images) {
+        const auto found = lock.images.find(image.id);
+        if (found != lock.images.end()) found->second.asked = asked_of(image);
+    }
+}
+
+Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
+    Case out;
+    auto matrix = read_matrix_text(slurp(folder / "matrix.yaml"), matrix_path.empty() ? "matrix.yaml" : matrix_path);
+    for (const auto& d : matrix.ok() ? std::vector<Diagnostic>{} : matrix.failure().diagnostics) MESSAGE(render(d, {}));
+    REQUIRE(matrix.ok());
+    out.matrix = std::move(matrix).value();
+    const auto facts = Facts::embedded();
+    std::vector<PlannedCell> cells;
+    for_each_cell(out.matrix, [&](const Cell& cell) {
+        cells.push_back({cell, cell_id(out.matrix, cell)});
+        return true;
+    });
+    out.plan = plan_images(out.matrix, cells, facts);
+    auto lock = read_lock(folder / kLockFile);
+    REQUIRE(lock.ok());
+    if (lock->has_value()) out.lock = **lock;
+    if (lock->has_value() && std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr) {
+        answer_today(out.lock, out.plan.images);
+        REQUIRE(write_lock(folder / kLockFile, out.lock).ok());
+    }
+    RenderSettings settings;
+    settings.facts_hash = "0123456789ab";
+    settings.facts_date = "2026-01-01";
+    auto rendering = render_artifacts(out.matrix, out.plan.images, out.lock, settings);
+    for (const auto& d : rendering.ok() ? std::vector<Diagnostic>{} : rendering.failure().diagnostics) MESSAGE(render(d, {}));
+    REQUIRE(rendering.ok());
+    out.rendering = std::move(rendering).value();
+    return out;
+}
+
+Tree tree_of(const Case& rendered) {
+    Tree tree;
+    for (const auto& [path, content] : rendered.rendering.artifacts) {
+        const auto name = path.generic_string();
+        if (is_sources(name)) continue;
+        tree[name] = name == "index.json" ? normalised_index(content) : content;
+    }
+    std::string refused;
+    for (const auto& [cell, reason] : rendered.plan.refusals) refused += cell + ": " + reason + "\n";
+    if (!refused.empty()) tree["refused.txt"] = refused;
+    return tree;
+}
+
+Tree tree_on_disk(const fs::path& root) {
+    Tree tree;
+    if (!fs::exists(root)) return tree;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+        if (entry.is_regular_file()) tree[entry.path().lexically_relative(root).generic_string()] = slurp(entry.path());
+    }
+    return tree;
+}
+
+void write_tree(const fs::path& root, const Tree& tree) {
+    fs::remove_all(root);
+    for (const auto& [name, content] : tree) {
+        fs::create_directories((root / name).parent_path());
+        std::ofstream(root / name, std::ios::binary) << content;
+    }
+}
+
+std::vector<fs::path> cases() {
+    std::vector<fs::path> all;
+    for (const auto& entry : fs::directory_iterator(kCases)) {
+        if (entry.is_directory()) all.push_back(entry.path());
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("every golden folder is what its matrix gives") {
+    REQUIRE(cases().size() >= 6);
+    for (const auto& folder : cases()) {
+        CAPTURE(folder.filename().string());
+        const auto got = tree_of(render_case(folder));
+        if (std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr) write_tree(folder / "expected", got);
+        const auto want = tree_on_disk(folder / "expected");
+        std::set<std::string> names;
+        for (const auto& tree : {got, want}) {
+            for (const auto& [name, content] : tree) names.insert(name);
+        }
+        for (const auto& name : names) {
+            CAPTURE(name);
+            CHECK(got.count(name) == 1);
+            CHECK(want.count(name) == 1);
+            if (got.count(name) == 1 && want.count(name) == 1) CHECK(got.at(name) == want.at(name));
+        }
+    }
+}
+
+TEST_CASE("the same bytes a second time, and from a matrix file in another place") {
+    for (const auto& folder : cases()) {
+        const auto first = render_case(folder);
+        const auto second = render_case(folder, "/somewhere/else/matrix.yaml");
+        REQUIRE(first.rendering.artifacts.size() == second.rendering.artifacts.size());
+        for (std::size_t i = 0; i < first.rendering.artifacts.size(); ++i) {
+            CHECK(first.rendering.artifacts[i].path == second.rendering.artifacts[i].path);
+            CHECK(first.rendering.artifacts[i].content == second.rendering.artifacts[i].content);
+        }
+    }
+}
+
+TEST_CASE("every Dockerfile keeps the house rules") {
+    for (const auto& folder : cases()) {
+        for (const auto& [path, content] : render_case(folder).rendering.artifacts) {
+            if (path.filename() != "Dockerfile") continue;
+            CAPTURE(path.string());
+            CHECK(content.starts_with("# Generated by cudamatrix "));
+            for (const auto& instruction : dockerfile_structure(content)) {
+                CAPTURE(instruction);
+                const auto keyword = instruction.substr(0, instruction.find(' '));
+                CHECK(std::set<std::string>{"FROM", "ADD", "COPY", "RUN", "ENV", "LABEL", "WORKDIR", "USER", "CMD"}.count(keyword) == 1);
+                CHECK(instruction.find("BROKEN") == std::string::npos);
+                CHECK(instruction.find("HEREDOC") == std::string::npos);
+                CHECK(instruction.find("FLAG FLAG") == std::string::npos);
+            }
+            for (const auto& line : text::split(content, '\n')) {
+                CAPTURE(line);
+                CHECK_FALSE(line.ends_with(' '));
+                CHECK_FALSE(line.ends_with('\t'));
+                CHECK(line.find("--link") == std::string::npos);
+                CHECK_FALSE(line.starts_with("# syntax"));
+            }
+            // Every base is ours: nothing is pulled by a name that can move.
+            for (const auto& line : text::split(content, '\n')) {
+                if (!line.starts_with("FROM ")) continue;
+                const auto base = text::split(line, ' ')[1];
+                CHECK(std::set<std::string>{"scratch", "base", "devel", "runtime"}.count(base) == 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("pins: what the lock covers names every version, what it does not says unpinned") {
+    for (const auto& folder : cases()) {
+        const auto rendered = render_case(folder);
+        for (std::size_t i = 0; i < rendered.plan.images.size(); ++i) {
+            const auto& image = rendered.plan.images[i];
+            const auto& about = rendered.rendering.images[i];
+            CAPTURE(image.id);
+            CHECK(about.pinned == rendered.lock.covers(image));
+            for (const auto& [path, content] : rendered.rendering.artifacts) {
+                if (path == about.folder / "Dockerfile") {
+                    CHECK((content.find("unpinned") == std::string::npos) == about.pinned);
+                    CHECK((content.find("UNPINNED") == std::string::npos) == about.pinned);
+                    if (about.pinned) CHECK(content.find(rendered.lock.base(image)->sha256) != std::string::npos);
+                }
+                if (path.parent_path() == about.folder && path.filename().string().starts_with("requirements")) {
+                    for (const auto& line : text::split(content, '\n')) {
+                        if (line.empty() || line.front() == '#') continue;
+                        CHECK((line.find(" --hash=sha256:") != std::string::npos) == about.pinned);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("compose files are valid by the compose-spec schema") {
+    Environment environment;
+    const char* path = std::getenv("PATH");
+    environment["PATH"] = path == nullptr ? "/usr/bin:/bin" : path;
+    if (!find_program("check-jsonschema", environment)) {
+        MESSAGE("not validated: check-jsonschema is not on PATH (tests/run.sh installs it)");
+        return;
+    }
+    std::vector<std::string> argv{"check-jsonschema", "--builtin-schema", "vendor.compose-spec"};
+    for (const auto& folder : cases()) {
+        for (const char* name : {"compose.yaml", "compose.gpu.yaml"}) argv.push_back((folder / "expected" / name).string());
+    }
+    Command command;
+    command.argv = argv;
+    command.environment = environment;
+    command.time_limit = std::chrono::seconds(120);
+    const auto outcome = cudamatrix::run(command);
+    REQUIRE(outcome.ok());
+    CHECK_MESSAGE(outcome->success(), outcome->out, outcome->err);
+}

@@ -1,0 +1,210 @@
+// Structure invariance: whatever text stands where a text of the model stands, a file keeps the instructions, words and
+// operators that it has with harmless text, or the value is refused.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+#include "matrix/yaml.hpp"
+#include "render/compose.hpp"
+#include "render/dockerfile_model.hpp"
+#include "render/image_plan.hpp"
+#include "render/library.hpp"
+#include "unit/render/dockerfile_tokens.hpp"
+#include "unit/render/payloads.hpp"
+
+using namespace cudamatrix;
+using mustache::Data;
+
+namespace {
+
+constexpr std::string_view kMatrix = R"(version: 1
+name: injection
+axes:
+  gpu: [T4]
+include:
+  - {gpu: T4, cuda: "11.8.0", os: debian12}
+  - {gpu: T4, cuda: "11.8.0", os: debian12, flavour: devel}
+  - {gpu: T4, cuda: "13.4.3", os: debian12}
+  - {gpu: T4, torch: 2.6.0+cu118, python: "3.11", os: debian12, packages: {timm: "0.6.13"}, env: {HF_HOME: /cache}}
+set: {driver: "580.65.06", os: debian13}
+build: {network: host, ca_bundle: /etc/ssl/site-ca.pem}
+mirrors: {pypi: "https://wheels.example.org/simple", pytorch: "https://wheels.example.org/whl"}
+)";
+
+// A lock with one pin of each kind, so that the pinned parts of the templates are reached.
+Lock lock_for(const std::vector<Image>& images) {
+    Lock lock;
+    for (const auto& image : images) {
+        lock.bases[image.suite] = {std::string(64, 'a'), {"mmdebstrap"}, {{"base-files", "12"}}};
+        ImagePins pins;
+        pins.asked = asked_of(image);
+        const WheelPin wheel{"torch", "2.6.0", std::string(64, 'b')};
+        pins.devel = pins.toolkit = pins.python = pins.runtime = {{"gcc", "1:2~3"}};
+        pins.cuda = pins.wheels = pins.installer = {wheel};
+        lock.images[image.id] = pins;
+    }
+    return lock;
+}
+
+// The same data with the text number `target` (depth first) replaced. `count` ends as the number of texts.
+Data replaced(const Data& data, std::size_t target, const std::string& text, std::size_t& count) {
+    if (data.text() != nullptr) return count++ == target ? Data(text) : data;
+    if (const auto* list = data.list()) {
+        Data::List out;
+        for (const auto& item : *list) out.push_back(replaced(item, target, text, count));
+        return out;
+    }
+    if (const auto* object = data.object()) {
+        Data::Object out;
+        for (const auto& [name, item] : *object) out.emplace(name, replaced(item, target, text, count));
+        return out;
+    }
+    return data;
+}
+
+std::vector<std::string> yaml_structure(const yaml::Node& node) {
+    std::vector<std::string> out;
+    for (const auto& [key, value] : node.members) {
+        out.push_back("key");
+        for (auto& line : yaml_structure(value)) out.push_back(" " + line);
+    }
+    for (const auto& item : node.items) {
+        out.push_back("item");
+        for (auto& line : yaml_structure(item)) out.push_back(" " + line);
+    }
+    if (node.kind == yaml::Node::Kind::scalar) out.push_back("scalar");
+    return out;
+}
+
+std::vector<std::string> structure_of(const std::string& name, const std::string& content) {
+    if (name.find("Dockerfile") != std::string::npos || name.find("lock") != std::string::npos) return dockerfile_structure(content);
+    if (name.find("compose") != std::string::npos) {
+        const auto parsed = yaml::parse(content, name);
+        return parsed.ok() ? yaml_structure(*parsed) : std::vector<std::string>{"BROKEN " + parsed.failure().diagnostics.front().message};
+    }
+    // requirements and .dockerignore: lines, and on each line the number of words.
+    std::vector<std::string> out;
+    for (const auto& line : text::split(content, '\n')) {
+        if (!line.starts_with('#')) out.push_back(std::to_string(text::split(line, ' ').size()) + (line.starts_with('-') ? " option" : ""));
+    }
+    return out;
+}
+
+struct Target {
+    std::string name;
+    Data model;
+};
+
+struct Tally {
+    std::size_t tried = 0, refused = 0, kept = 0;
+};
+
+void attack(mustache::Library& library, const Target& target, Tally& tally) {
+    const auto benign = fill_dockerfile(library, target.name, target.model);
+    REQUIRE_MESSAGE(benign.ok(), (benign.ok() ? "" : benign.failure().diagnostics.front().message));
+    const auto wanted = structure_of(target.name, *benign);
+    std::size_t texts = 0;
+    static_cast<void>(replaced(target.model, static_cast<std::size_t>(-1), "", texts));
+    for (std::size_t at = 0; at < texts; ++at) {
+        for (const auto& value : hostile_values()) {
+            std::size_t count = 0;
+            const auto filled = fill_dockerfile(library, target.name, replaced(target.model, at, value, count));
+            ++tally.tried;
+            if (!filled.ok()) {
+                ++tally.refused;
+                continue;
+            }
+            ++tally.kept;
+            const bool same = structure_of(target.name, *filled) == wanted;
+            const bool clean = text::printable(text::replace_all(*filled, "\n", "")) == text::replace_all(*filled, "\n", "");
+            if (same && clean) continue;
+            CAPTURE(target.name);
+            CAPTURE(at);
+            CAPTURE(value.substr(0, 100));
+            CHECK(structure_of(target.name, *filled) == wanted);
+            CHECK(clean);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("no value changes the structure of any file") {
+    auto matrix = read_matrix_text(kMatrix, "matrix.yaml");
+    REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : matrix.failure().diagnostics.front().message));
+    std::vector<PlannedCell> cells;
+    for_each_cell(*matrix, [&](const Cell& cell) {
+        cells.push_back({cell, cell_id(*matrix, cell)});
+        return true;
+    });
+    const auto plan = plan_images(*matrix, cells, Facts::embedded());
+    REQUIRE(plan.refusals.empty());
+    REQUIRE(plan.images.size() == 5);
+
+    RenderSettings settings;
+    settings.facts_hash = "0123456789ab";
+    settings.facts_date = "2026-01-01";
+    auto library = load_templates(settings);
+    REQUIRE(library.ok());
+    const auto lock = lock_for(plan.images);
+    std::vector<Target> targets;
+    std::vector<RenderedImage> rendered;
+    for (const auto& image : plan.images) {
+        const ImageInput input{*matrix, image, lock, settings};
+        auto model = dockerfile_model(input);
+        targets.push_back({"debian/Dockerfile.mustache", model});
+        targets.push_back({"debian/lock.mustache", lock_model(*matrix, image)});
+        for (const auto& [file, wheels] : requirements_of(input)) {
+            model["wheels"] = wheels;
+            targets.push_back({"debian/requirements.mustache", model});
+        }
+        RenderedImage about;
+        about.id = image.id;
+        about.folder = "images/" + image.id;
+        about.reference = "cudamatrix/injection:" + image.id;
+        rendered.push_back(about);
+    }
+    targets.push_back({"debian/dockerignore.mustache", targets.front().model});
+    const auto compose = compose_model(*matrix, plan.images, rendered, settings);
+    for (const char* name : {"compose.yaml.mustache", "compose.gpu.yaml.mustache"}) targets.push_back({name, compose});
+
+    Tally tally;
+    for (const auto& target : targets) attack(*library, target, tally);
+    MESSAGE(tally.tried << " values tried: " << tally.refused << " refused, " << tally.kept << " written without changing the structure");
+    CHECK(tally.refused > 1000);
+    CHECK(tally.kept > 1000);
+}
+
+TEST_CASE("the tokenizer of this test sees what it must see") {
+    const std::vector<std::string> base = dockerfile_structure("RUN a 'b c' && d\nENV X=\"y\"\n");
+    CHECK(base == std::vector<std::string>{"RUN 2w && 1w", "ENV 1w"});
+    for (const char* other : {"RUN a b c && d\nENV X=\"y\"\n", "RUN a 'b c'; d\nENV X=\"y\"\n", "RUN a \"$(b)\" && d\nENV X=\"y\"\n",
+                              "RUN a `b` && d\nENV X=\"y\"\n", "RUN a 'b c' && d\nENV X=\"y\" Z=1\n", "RUN a 'b c' && d\nENV X=\"$y\"\n",
+                              "RUN a 'b c' && d\nUSER root\nENV X=\"y\"\n", "RUN --mount=x a 'b c' && d\nENV X=\"y\"\n",
+                              "RUN a 'b c' && d # x\nUSER root\nENV X=\"y\"\n", "RUN a 'b c && d\nENV X=\"y\"\n", "RUN a 'b c' && d\nENV X=\"y\n",
+                              "RUN a <<EOF && d\nENV X=\"y\"\n", "RUN a 'b c' && d\\\nENV X=\"y\"\n"}) {
+        CAPTURE(other);
+        CHECK(dockerfile_structure(other) != base);
+    }
+    for (const char* same : {"RUN a 'b  c' && d\n# x\n\nENV X=\"y z\"\n", "RUN a \\\n  # note\n 'b' && d\nENV X=y\n", "RUN a b\\ c && 'd$x'\nENV X=\"\\$y\"\n"}) {
+        CAPTURE(same);
+        CHECK(dockerfile_structure(same) == base);
+    }
+}
+
+TEST_CASE("the first lines of a Dockerfile belong to us") {
+    mustache::Library library;
+    const auto begins = [&](const std::string& text) {
+        library.add("t", text, "t");
+        return fill_dockerfile(library, "t", Data::Object{{"x", "syntax=evil/frontend"}, {"y", "escape=`"}}).ok();
+    };
+    CHECK(begins("# Generated\nFROM scratch\n"));
+    CHECK(begins("# a comment: with words\n#\n\nFROM scratch\n# syntax=x\n"));
+    CHECK_FALSE(begins("# {{ x | raw_comment }}\nFROM scratch\n"));
+    CHECK_FALSE(begins("#{{ y | raw_comment }}\nFROM scratch\n"));
+    CHECK_FALSE(begins("# Generated\n# {{ y | raw_comment }}\nFROM scratch\n"));
+    CHECK_FALSE(begins("#   SYNTAX = a\nFROM scratch\n"));
+}

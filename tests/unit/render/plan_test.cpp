@@ -1,0 +1,224 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+#include "render/artifacts.hpp"
+#include "render/image_plan.hpp"
+
+using namespace cudamatrix;
+
+namespace {
+
+struct Planned {
+    Matrix matrix;
+    ImagePlan plan;
+};
+
+Planned plan(const std::string& yaml) {
+    auto matrix = read_matrix_text("version: 1\nname: test\n" + yaml, "matrix.yaml");
+    REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : matrix.failure().diagnostics.front().message));
+    Planned out{std::move(matrix).value(), {}};
+    std::vector<PlannedCell> cells;
+    for_each_cell(out.matrix, [&](const Cell& cell) {
+        cells.push_back({cell, cell_id(out.matrix, cell)});
+        return true;
+    });
+    out.plan = plan_images(out.matrix, cells, Facts::embedded());
+    return out;
+}
+
+// The one image that the cells share.
+Image one(const std::string& yaml) {
+    auto planned = plan(yaml);
+    for (const auto& refusal : planned.plan.refusals) MESSAGE(refusal.reason);
+    REQUIRE(planned.plan.refusals.empty());
+    REQUIRE(planned.plan.images.size() == 1);
+    return planned.plan.images.front();
+}
+
+std::string refusal(const std::string& yaml) {
+    const auto planned = plan(yaml);
+    REQUIRE(planned.plan.images.empty());
+    REQUIRE(planned.plan.refusals.size() == 1);
+    return planned.plan.refusals.front().reason;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("cells that differ in driver, GPU or compute share one image") {
+    const auto planned = plan(R"(axes:
+  driver: ["470.161.03", "580.65.06"]
+  gpu: [T4, A100 80GB, H100]
+  cuda: ["11.8.0", "12.4.1"]
+  os: [debian12, debian13]
+zip: [[cuda, os]]
+)");
+    CHECK(planned.plan.refusals.empty());
+    REQUIRE(planned.plan.images.size() == 2);
+    const auto& first = planned.plan.images[0];
+    CHECK(first.id == "debian12-cu11.8.0");
+    CHECK(first.cells.size() == 6);
+    CHECK(first.cells.front() == "drv470.161.03-t4-cu11.8.0-debian12");
+    CHECK(first.family == "debian");
+    CHECK(first.suite == "bookworm");
+    CHECK(first.flavour == "runtime");
+    CHECK(first.arch == "x86_64");
+    CHECK(first.cuda == "11.8.0");
+    CHECK(first.cuda_from == "archive");
+    CHECK(first.compiler == "g++-11");
+    CHECK(first.compute == Texts{"7.5", "8.0", "9.0"});
+    CHECK(first.ptx == "9.0");
+    CHECK(planned.plan.images[1].id == "debian13-cu12.4.1");
+    CHECK(planned.plan.images[1].compiler == "g++-13");
+}
+
+TEST_CASE("targets: what the toolkit's nvcc can make, else nearest below in the same major, else PTX") {
+    const auto compute = [](const std::string& values, const std::string& cuda, const std::string& os) {
+        return one(fmt::format("axes: {{compute: [{}]}}\nset: {{cuda: \"{}\", os: {}}}\n", values, cuda, os));
+    };
+    CHECK(compute("\"8.6\", \"7.5\", \"8.0\"", "11.8.0", "debian12").compute == Texts{"7.5", "8.0", "8.6"});
+    CHECK(compute("\"9.0a\"", "12.4.1", "debian13").compute == Texts{"9.0"});
+    CHECK(compute("\"10.0\", \"8.0\"", "12.4.1", "debian13").compute == Texts{"8.0"});
+    CHECK(compute("\"12.0\"", "12.4.1", "debian13").compute == Texts{"9.0"});
+    CHECK(compute("\"12.0\"", "12.4.1", "debian13").ptx == "9.0");
+    CHECK(compute("\"12.0f\"", "13.4.3", "debian12").compute == Texts{"12.0"});
+    CHECK(compute("\"8.9\"", "11.2.2", "debian11").compute == Texts{"8.6"});
+    CHECK(compute("\"7.0\"", "13.4.3", "debian12").compute == Texts{"12.1"});  // rejected by the rules; still well defined
+    CHECK(one("set: {gpu: RTX 5090, cuda: \"13.4.3\", os: debian12}\n").compute == Texts{"12.0"});
+    CHECK(one("set: {gpu: T4, compute: \"8.0\", cuda: \"11.8.0\"}\n").compute == Texts{"8.0"});
+    CHECK(one("set: {gpu: Nobody Knows 9000, cuda: \"11.8.0\"}\n").compute == Texts{"6.0", "9.0"});
+}
+
+TEST_CASE("without a GPU: the lowest target from 6.0 on and the highest") {
+    CHECK(one("set: {cuda: \"11.8.0\"}\n").compute == Texts{"6.0", "9.0"});
+    const auto wheels = one("set: {cuda: \"13.4.3\", os: debian12}\n");
+    CHECK(wheels.compute == Texts{"7.5", "12.1"});
+    CHECK(wheels.ptx == "12.1");
+}
+
+TEST_CASE("no toolkit: nothing is compiled by nvcc") {
+    const auto image = one("axes: {gpu: [T4, H100]}\nset: {torch: 2.6.0+cu124, os: debian12}\n");
+    CHECK(image.id == "debian12-torch2.6.0_cu124");
+    CHECK(image.compute.empty());
+    CHECK(image.ptx == "");
+    CHECK(image.cuda == "");
+    CHECK(image.torch == "2.6.0");
+    CHECK(image.torch_variant == "cu124");
+    CHECK(image.torch_cuda == "12.4");
+    CHECK(image.torch_index_default);
+    CHECK(image.torch_index == "");
+    CHECK(image.python == "3.11");
+    CHECK(image.compiler == "g++-12");
+    CHECK(one("set: {torch: none, os: debian12}\n").id == "debian12");
+    CHECK(one("set: {os: debian12, python: \"3.11\"}\n").id == "debian12-py3.11");
+}
+
+TEST_CASE("fields that the matrix leaves open are filled in") {
+    CHECK(one("set: {cuda: \"11.8\"}\n").os == "debian12");
+    CHECK(one("set: {cuda: \"12.4\"}\n").os == "debian13");
+    CHECK(one("set: {cuda: \"12.4\"}\n").cuda == "12.4.1");
+    CHECK(one("set: {cuda: \"13.4.3\"}\n").os == "debian13");
+    CHECK(one("set: {cuda: \"13.4.3\", python: \"3.11\"}\n").os == "debian12");
+    CHECK(one("set: {cuda: \"13.4.3\", python: \"3.11.2\"}\n").python == "3.11");
+    CHECK(one("set: {torch: 2.6.0, python: \"3.9\"}\n").os == "debian11");
+    CHECK(one("set: {cuda: \"13\", os: debian12}\n").cuda_from == "wheels");
+    CHECK(one("set: {cuda: \"11.8.0\", cuda_from: archive}\n").id == "debian12-cu11.8.0");
+}
+
+TEST_CASE("torch that the default index does not serve needs the index of its variant") {
+    const std::string cell = "set: {torch: 2.6.0+cu118, os: debian12}\n";
+    CHECK(refusal(cell) ==
+          "torch 2.6.0+cu118 is not the build that the Python index serves: its own index must be named; write mirrors: {pytorch: URL} (the part "
+          "before /cu118)");
+    const auto image = one(cell + "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n");
+    CHECK_FALSE(image.torch_index_default);
+    CHECK(image.torch_index == "https://wheels.example.org/whl/cu118");
+    CHECK(image.torch_cuda == "11.8");
+}
+
+TEST_CASE("each refusal says what and what instead") {
+    CHECK(refusal("set: {os: ubuntu22.04}\n") ==
+          "os ubuntu22.04 is judged but not rendered: family debian is rendered on debian11, debian12, debian13");
+    CHECK(refusal("set: {family: ngc}\n") == "family ngc is judged but not rendered; write family: debian instead");
+    CHECK(refusal("set: {arch: aarch64}\n") == "arch aarch64: family debian is rendered for x86_64");
+    CHECK(refusal("set: {cuda: \"12.6.3\"}\n") ==
+          "no distribution of family debian has all that the cell needs (debian11, debian12, debian13 were tried)");
+    CHECK(refusal("set: {cuda: \"12.6.3\", os: debian12}\n") == "CUDA 12.6.3 has no source for family debian on debian12");
+    CHECK(refusal("set: {cuda: \"99.1\", os: debian12}\n") == "cuda 99.1: no fact knows this release");
+    CHECK(refusal("set: {torch: 99.1.0, os: debian12}\n") == "torch 99.1.0: no fact knows this release");
+    CHECK(refusal("set: {python: \"3.12\", os: debian12}\n") ==
+          "python 3.12: family debian takes the distribution's python, which is 3.11 on debian12");
+    CHECK(refusal("set: {python: \"3.11t\", os: debian12}\n") ==
+          "python 3.11t: family debian takes the distribution's python, which is 3.11 on debian12");
+    CHECK(refusal("set: {compiler: clang-14, os: debian12}\n") == "compiler clang-14: family debian compiles with gcc");
+    CHECK(refusal("set: {env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,root\"}, os: debian12}\n") ==
+          "env NVIDIA_DRIVER_CAPABILITIES compute,root: not a value that is rendered");
+}
+
+TEST_CASE("of NVIDIA's variables only the two with closed lists are rendered") {
+    const auto image = one("set: {os: debian12, env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\", NVIDIA_REQUIRE_CUDA: \"cuda=12\", A: b}}\n");
+    CHECK(image.env == std::vector<std::pair<std::string, std::string>>{{"A", "b"}, {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}});
+}
+
+TEST_CASE("ids are injective, and legal as tag, service and folder") {
+    const auto planned = plan(R"(axes:
+  cuda: ["11.8.0", "12.4.1", "13.0.3", "13.4.3"]
+  os: [debian12, debian13]
+  flavour: [runtime, devel]
+  compiler: [gcc-10, gcc-11, gcc-12]
+  packages: [{a: "1"}, {a: "2"}, {b: "1"}]
+  env: [{A: "1"}, {A: "2"}]
+)");
+    std::set<std::string> ids;
+    for (const auto& image : planned.plan.images) {
+        CAPTURE(image.id);
+        CHECK(ids.insert(image.id).second);
+        CHECK(image.id.size() <= 100);
+        CHECK(image.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-+") == std::string::npos);
+        CHECK(image.id.find('+') == std::string::npos);
+        CHECK(image.id.find("..") == std::string::npos);
+    }
+    CHECK(planned.plan.images.size() + planned.plan.refusals.size() == 288);
+    CHECK(planned.plan.images.size() > 100);
+}
+
+TEST_CASE("the repository of a matrix is legal whatever its name") {
+    const auto named = [](const std::string& name) {
+        Matrix matrix;
+        matrix.name = name;
+        return image_repository(matrix);
+    };
+    CHECK(named("quickstart") == "cudamatrix/quickstart");
+    CHECK(named("cuda-12-images") == "cudamatrix/cuda-12-images");
+    std::set<std::string> all;
+    for (const std::string name : {"a.b", "a_b", "A-b", "a-b", "a--b", "-a", "...", "", "a-", std::string(200, 'x').c_str()}) {
+        CAPTURE(name);
+        const auto repository = named(name);
+        CHECK(all.insert(repository).second);
+        const auto tail = repository.substr(repository.find('/') + 1);
+        CHECK(tail.size() <= 60);
+        CHECK(tail.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos);
+        CHECK(tail.front() != '-');
+        CHECK(tail.back() != '-');
+    }
+}
+
+TEST_CASE("the base: one command for each suite; mirrors reach it") {
+    const auto image = one("set: {cuda: \"11.8.0\"}\n");
+    const auto plain = bootstrap_of(image, {});
+    CHECK(plain.suite == "bookworm");
+    CHECK(plain.file == "bootstrap-bookworm.tar");
+    CHECK(plain.command.front() == "mmdebstrap");
+    CHECK(plain.command[plain.command.size() - 2] == "bookworm");
+    CHECK(plain.command.back() == "{output}");
+    CHECK(plain.environment == std::vector<std::pair<std::string, std::string>>{{"SOURCE_DATE_EPOCH", "1735689600"}});
+    const auto mirrored = bootstrap_of(image, {{"debian", "https://apt.example.org/debian"}, {"debian-security", "http://apt.example.org/security"}});
+    CHECK(Texts(mirrored.command.end() - 4, mirrored.command.end()) ==
+          Texts{"{output}", "deb https://apt.example.org/debian bookworm main contrib non-free",
+                "deb https://apt.example.org/debian bookworm-updates main contrib non-free",
+                "deb http://apt.example.org/security bookworm-security main contrib non-free"});
+}
