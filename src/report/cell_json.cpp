@@ -1,0 +1,98 @@
+#include "report/cell_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+constexpr std::array kOrder{Verdict::accepted, Verdict::degraded, Verdict::rejected, Verdict::unknown};
+
+Json value_json(const FieldInfo& field, const Value& value) {
+    if (field.syntax == Syntax::string_map) {
+        auto out = Json::object();
+        for (const auto& [name, text] : value.items)
+            out[name] = text;
+        return out;
+    }
+    if (field.syntax == Syntax::name_list) {
+        auto out = Json::array();
+        for (const auto& item : value.items)
+            out.push_back(item.first);
+        if (value.items.empty()) out.push_back(value.text);  // one name is a list of one
+        return out;
+    }
+    return value.text;
+}
+
+}  // namespace
+
+Json fields_json(const Cell& cell) {
+    auto out = Json::object();
+    for (const auto& field : all_fields()) {
+        if (const auto* value = cell.get(field.field))
+            out[std::string(field.name)] = value_json(field, *value);
+    }
+    return out;
+}
+
+std::string field_text(const Value& value) {
+    if (value.items.empty()) return value.text;
+    std::vector<std::string> parts;
+    for (const auto& [name, text] : value.items)
+        parts.push_back(text.empty() ? name : name + "=" + text);
+    return text::join(parts, ", ");
+}
+
+Json verdicts_json(const Judgement& judgement) {
+    auto out = Json::object();
+    for (const auto verdict : kOrder)
+        out[std::string(to_string(verdict))] = judgement.count(verdict);
+    return out;
+}
+
+Json matrix_json(const CheckReport& report) {
+    Json out{
+        {"name", report.matrix.name}, {"path", report.matrix.path}, {"cells", cell_count(report.judgement)}};
+    if (!report.matrix.stages.empty()) out["stages"] = report.matrix.stages;
+    return out;
+}
+
+Json diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
+    auto out = Json::array();
+    for (const auto& diagnostic : diagnostics) {
+        out.push_back(Json{{"severity", to_string(diagnostic.severity)},
+                           {"message", diagnostic.message},
+                           {"file", diagnostic.where.file},
+                           {"line", diagnostic.where.line},
+                           {"column", diagnostic.where.column},
+                           {"notes", diagnostic.notes},
+                           {"fix", diagnostic.fix}});
+    }
+    return out;
+}
+
+std::uint64_t cell_count(const Judgement& judgement) {
+    return std::accumulate(judgement.verdicts.begin(), judgement.verdicts.end(), std::uint64_t{0});
+}
+
+bool stage_counts(const Matrix& matrix, Stage stage) {
+    return matrix.stages.empty() ||
+           std::find(matrix.stages.begin(), matrix.stages.end(), to_string(stage)) != matrix.stages.end();
+}
+
+std::string verdicts_text(const Judgement& judgement) {
+    const auto total = cell_count(judgement);
+    std::vector<std::string> parts;
+    for (const auto verdict : kOrder) {
+        const auto cells = judgement.count(verdict);
+        if (cells != 0) parts.push_back(fmt::format("{} {}", cells, to_string(verdict)));
+    }
+    const auto head = text::count(total, "cell");
+    return parts.empty() ? head : head + ": " + text::join(parts, ", ");
+}
+
+}  // namespace cudamatrix::report

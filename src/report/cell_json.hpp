@@ -1,0 +1,35 @@
+// A cell and its parts as JSON, the same in every document (private to src/report).
+#pragma once
+
+#include <cstdint>
+
+#include "base/json.hpp"
+#include "report/inputs.hpp"
+
+namespace cudamatrix::report {
+
+/// {"driver": "550.54.15", "uses": ["THC"], "packages": {"timm": "0.6.13"}}: what the matrix says about the
+/// cell, as it is written there (versions stay text), in the order of the fields.
+[[nodiscard]] Json fields_json(const Cell& cell);
+
+/// The text of a field's value for people: "550.54.15", "THC, ptx-only", "timm=0.6.13".
+[[nodiscard]] std::string field_text(const Value& value);
+
+/// {"accepted": N, "degraded": N, "rejected": N, "unknown": N}
+[[nodiscard]] Json verdicts_json(const Judgement& judgement);
+
+/// {"name": ..., "path": ..., "cells": N, "stages": [...]}; stages only where the file restricts them.
+[[nodiscard]] Json matrix_json(const CheckReport& report);
+
+/// The warnings of the reader: [{"severity", "message", "file", "line", "column", "notes", "fix"}]
+[[nodiscard]] Json diagnostics_json(const std::vector<Diagnostic>& diagnostics);
+
+[[nodiscard]] std::uint64_t cell_count(const Judgement& judgement);
+
+/// Whether the verdict of a cell depends on `stage` (stages: of the matrix file).
+[[nodiscard]] bool stage_counts(const Matrix& matrix, Stage stage);
+
+/// "3 cells: 1 accepted, 2 rejected": what is zero is left out, but never everything.
+[[nodiscard]] std::string verdicts_text(const Judgement& judgement);
+
+}  // namespace cudamatrix::report

@@ -1,0 +1,52 @@
+#include "report/formats.hpp"
+
+#include <array>
+
+#include "report/check.hpp"
+#include "report/list.hpp"
+#include "report/run_report.hpp"
+
+namespace cudamatrix::report {
+
+std::span<const CheckFormat> check_formats() {
+    static constexpr std::array formats{
+        CheckFormat{"text", "findings as a compiler prints them, and a table", check_text,
+                    check_summary_text},
+        CheckFormat{"json", "one JSON document", check_json, check_summary_json},
+        CheckFormat{"github", "annotations of a GitHub workflow", check_github, nullptr},
+    };
+    return formats;
+}
+
+std::span<const ListFormat> list_formats() {
+    static constexpr std::array formats{
+        ListFormat{"text", "every cell with its verdict and fields",
+                   [](const CheckReport& report) { return Result<std::string>(list_text(report)); }},
+        ListFormat{"json", "one JSON document",
+                   [](const CheckReport& report) { return Result<std::string>(list_json(report)); }},
+        ListFormat{"github-matrix", "the accepted and degraded cells on one line, for fromJSON",
+                   list_github_matrix},
+    };
+    return formats;
+}
+
+std::span<const RunFormat> run_formats() {
+    static constexpr std::array formats{
+        RunFormat{"text", "tables that fit a terminal", run_text},
+        RunFormat{"json", "one JSON document",
+                  [](const RunReport& report, const TextOptions&) { return run_json(report); }},
+        RunFormat{"junit", "JUnit XML",
+                  [](const RunReport& report, const TextOptions&) { return junit(report); }},
+    };
+    return formats;
+}
+
+std::span<const FactsFormat> facts_formats() {
+    static constexpr std::array formats{
+        FactsFormat{"text", "tables that fit a terminal", facts_text, fact_text},
+        FactsFormat{"json", "one JSON document", facts_json, fact_json},
+    };
+    return formats;
+}
+
+}  // namespace cudamatrix::report

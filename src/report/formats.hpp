@@ -1,0 +1,67 @@
+// THE list of report formats: for every kind of report its formats and their writers. A new format is one
+// writer and one row.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "report/facts_report.hpp"
+#include "report/inputs.hpp"
+#include "report/results.hpp"
+
+namespace cudamatrix::report {
+
+struct CheckFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const CheckReport&);
+    std::string (*write_summary)(const CheckReport&);  ///< nullptr: the format has no --summary
+};
+
+struct ListFormat {
+    std::string_view name;
+    std::string_view about;
+    Result<std::string> (*write)(const CheckReport&);
+};
+
+struct RunFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const RunReport&, const TextOptions&);
+};
+
+struct FactsFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const FactsReport&);
+    Result<std::string> (*write_one)(const FactsReport&, std::string_view id);
+};
+
+/// The first format of each list is the default.
+[[nodiscard]] std::span<const CheckFormat> check_formats();
+[[nodiscard]] std::span<const ListFormat> list_formats();
+[[nodiscard]] std::span<const RunFormat> run_formats();
+[[nodiscard]] std::span<const FactsFormat> facts_formats();
+
+/// "text, json, github": for help and messages.
+template <class Format>
+[[nodiscard]] std::vector<std::string> names_of(std::span<const Format> formats) {
+    std::vector<std::string> names;
+    for (const auto& format : formats)
+        names.emplace_back(format.name);
+    return names;
+}
+
+/// The format of that name, nullptr when there is none.
+template <class Format>
+[[nodiscard]] const Format* format_named(std::span<const Format> formats, std::string_view name) {
+    const auto found =
+        std::find_if(formats.begin(), formats.end(), [&](const Format& f) { return f.name == name; });
+    return found == formats.end() ? nullptr : &*found;
+}
+
+}  // namespace cudamatrix::report

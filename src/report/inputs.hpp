@@ -1,0 +1,33 @@
+// What the writers get besides the data itself.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "matrix/matrix.hpp"
+#include "rules/judge.hpp"
+
+namespace cudamatrix::report {
+
+/// Which tool wrote the report, from which knowledge.
+struct ToolInfo {
+    std::string version;
+    std::string facts_date;  ///< YYYY-MM-DD
+    std::string facts_hash;  ///< first 12 hexadecimal digits
+};
+
+struct TextOptions {
+    bool colour = false;     ///< ANSI colours; only a terminal should get them
+    std::size_t width = 80;  ///< columns that a table may take; below 40 counts as 40
+};
+
+/// A judged matrix: what `check` and `list` print.
+struct CheckReport {
+    const Matrix& matrix;
+    const Judgement& judgement;
+    ToolInfo tool;
+    TextOptions text;
+};
+
+}  // namespace cudamatrix::report

@@ -1,0 +1,157 @@
+#include "report/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+constexpr std::string_view kDots = "...";
+
+// Bytes of the first `columns` code points of a valid UTF-8 text.
+std::size_t prefix_bytes(std::string_view text, std::size_t columns) {
+    std::size_t at = 0;
+    for (; at < text.size(); ++at) {
+        const bool starts_character = (static_cast<unsigned char>(text[at]) & 0xC0u) != 0x80u;
+        if (starts_character && columns-- == 0) break;
+    }
+    return at;
+}
+
+// One line. Hostile output can be megabytes: look no further than what could be shown.
+std::string cleaned(std::string_view text, std::size_t columns) {
+    const std::size_t most = columns > text.size() / 4 ? text.size() : columns * 4 + 4;
+    std::string line(text.substr(0, most));
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    return text::printable(line);
+}
+
+}  // namespace
+
+std::string clipped(std::string_view text, std::size_t columns) {
+    auto clean = cleaned(text, columns);
+    if (text::display_width(clean) <= columns) return clean;
+    if (columns <= kDots.size()) return std::string(kDots.substr(0, columns));
+    clean.resize(prefix_bytes(clean, columns - kDots.size()));
+    return clean.append(kDots);
+}
+
+std::string clipped_middle(std::string_view text, std::size_t columns) {
+    auto clean = text::printable(text);
+    const auto width = text::display_width(clean);
+    if (width <= columns) return clean;
+    if (columns <= kDots.size() + 2) return clipped(text, columns);
+    const std::size_t tail = (columns - kDots.size()) / 2;
+    const std::size_t head = columns - kDots.size() - tail;
+    return clean.substr(0, prefix_bytes(clean, head))
+        .append(kDots)
+        .append(clean, prefix_bytes(clean, width - tail));
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns, std::size_t lines) {
+    const std::size_t room = columns > indent + 10 ? columns - indent : 10;
+    const auto whole = clipped(text::trim(text), room * lines);
+    std::string_view rest = whole;
+    std::string out;
+    for (std::size_t number = 1; !rest.empty(); ++number) {
+        auto end = prefix_bytes(rest, room);
+        std::string shown(rest.substr(0, end));
+        if (end < rest.size() && number == lines) {
+            shown = clipped(rest, room);
+            end = rest.size();
+        } else if (end < rest.size() && rest[end] != ' ') {
+            const auto blank = rest.rfind(' ', end);
+            if (blank != std::string_view::npos && blank > 0) shown = rest.substr(0, end = blank);
+        }
+        out += std::string(indent, ' ') + std::string(text::trim(shown)) + "\n";
+        rest = text::trim(rest.substr(end));
+    }
+    return out;
+}
+
+std::string coloured(std::string_view text, Colour colour, bool enabled) {
+    static constexpr std::array<std::string_view, 6> codes{"",         "\x1b[31m", "\x1b[32m",
+                                                           "\x1b[33m", "\x1b[35m", "\x1b[1m"};
+    if (!enabled || colour == Colour::none || text.empty()) return std::string(text);
+    return fmt::format("{}{}\x1b[0m", codes[static_cast<std::size_t>(colour)], text);
+}
+
+Colour colour_of(std::string_view word) {
+    struct Entry {
+        std::string_view word;
+        Colour colour;
+    };
+    static constexpr std::array entries{
+        Entry{"accepted", Colour::green}, Entry{"degraded", Colour::yellow},
+        Entry{"rejected", Colour::red},   Entry{"unknown", Colour::magenta},
+        Entry{"passed", Colour::green},   Entry{"passed_static", Colour::green},
+        Entry{"failed", Colour::red},     Entry{"errored", Colour::red},
+        Entry{"pass", Colour::green},     Entry{"pass-static", Colour::green},
+        Entry{"fail", Colour::red},       Entry{"error", Colour::red},
+        Entry{"timeout", Colour::red},    Entry{"crash", Colour::red},
+        Entry{"skip", Colour::yellow},    Entry{"incomplete", Colour::yellow},
+    };
+    const auto found =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.word == word; });
+    return found == entries.end() ? Colour::none : found->colour;
+}
+
+std::vector<std::size_t> TextTable::widths(std::size_t first) const {
+    std::vector<std::size_t> out;
+    for (std::size_t column = first; column < columns_.size(); ++column) {
+        auto widest = text::display_width(columns_[column].title);
+        for (const auto& row : rows_)
+            widest = std::max(widest, text::display_width(text::printable(row[column])));
+        out.push_back(widest);
+    }
+    return out;
+}
+
+std::string TextTable::line(const std::vector<std::string>& row, std::size_t first,
+                            const std::vector<std::size_t>& widths, bool colour) const {
+    std::string out;
+    std::size_t pending = 0;  // blanks are written before the next text, so that no line ends in one
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const auto& column = columns_[first + i];
+        const auto text = clipped_middle(row[first + i], widths[i]);
+        const auto gap = widths[i] - text::display_width(text);
+        if (column.right) pending += gap;
+        if (!text.empty()) {
+            out += std::string(pending, ' ') + coloured(text, colour_of(text), colour);
+            pending = 0;
+        }
+        pending += (column.right ? 0 : gap) + 2;
+    }
+    return out;
+}
+
+std::string TextTable::render(std::size_t width, bool colour) const {
+    width = std::max<std::size_t>(width, 40);
+    const auto total = [](const std::vector<std::size_t>& list) {
+        return std::accumulate(list.begin(), list.end(), std::size_t{0}) + 2 * (list.size() - 1);
+    };
+    std::vector<std::string> titles;
+    for (const auto& column : columns_)
+        titles.push_back(column.title);
+
+    if (const auto all = widths(0); 2 + total(all) <= width) {
+        std::string out = "  " + line(titles, 0, all, false) + "\n";
+        for (const auto& row : rows_)
+            out += "  " + line(row, 0, all, colour) + "\n";
+        return out;
+    }
+    auto rest = widths(1);
+    while (4 + total(rest) > width)
+        --*std::max_element(rest.begin(), rest.end());
+    std::string out = "  " + titles[0] + "\n    " + line(titles, 1, rest, false) + "\n";
+    for (const auto& row : rows_) {
+        out += "  " + clipped_middle(row[0], width - 2) + "\n    " + line(row, 1, rest, colour) + "\n";
+    }
+    return out;
+}
+
+}  // namespace cudamatrix::report

@@ -1,0 +1,54 @@
+// Text that fits a terminal: cleaning, cutting, wrapping, tables (private to src/report).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudamatrix::report {
+
+/// `text` on one line, fit for a terminal, and at most `columns` wide: what is longer loses its end to "...".
+[[nodiscard]] std::string clipped(std::string_view text, std::size_t columns);
+
+/// The same, but the middle is lost: for ids, whose ends tell them apart.
+[[nodiscard]] std::string clipped_middle(std::string_view text, std::size_t columns);
+
+/// `text` on lines of at most `columns`, each behind `indent` blanks and with a newline; broken at blanks
+/// where there are any. No more than `lines` lines: the last one then ends in "...".
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns,
+                                  std::size_t lines);
+
+enum class Colour { none, red, green, yellow, magenta, bold };
+[[nodiscard]] std::string coloured(std::string_view text, Colour colour, bool enabled);
+
+/// The colour in which a verdict, an outcome or a status is shown; none for a word that is neither.
+[[nodiscard]] Colour colour_of(std::string_view word);
+
+/// A table whose first column is the name of the row. Where a row does not fit, the name gets a line of its
+/// own.
+class TextTable {
+  public:
+    struct Column {
+        std::string title;
+        bool right = false;  ///< numbers
+    };
+
+    explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+    /// Every line at most `width` columns. Cells of `colour_of` words are coloured where `colour` is set.
+    [[nodiscard]] std::string render(std::size_t width, bool colour) const;
+
+  private:
+    [[nodiscard]] std::vector<std::size_t> widths(std::size_t first) const;
+    [[nodiscard]] std::string line(const std::vector<std::string>& row, std::size_t first,
+                                   const std::vector<std::size_t>& widths, bool colour) const;
+
+    std::vector<Column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace cudamatrix::report

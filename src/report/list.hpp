@@ -1,0 +1,25 @@
+// The reports of `list`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.hpp"
+#include "report/inputs.hpp"
+
+namespace cudamatrix::report {
+
+/// Jobs that GitHub runs of one matrix.
+inline constexpr std::size_t kGithubMatrixEntries = 256;
+
+/// Every cell: its verdict and id on one line, its fields below.
+[[nodiscard]] std::string list_text(const CheckReport& report);
+
+/// One JSON document: every cell with id, fields and verdict.
+[[nodiscard]] std::string list_json(const CheckReport& report);
+
+/// {"include":[{"id":...,"verdict":...,"driver":...}]} on one line, for fromJSON of a workflow: the accepted
+/// and degraded cells. More of them than GitHub runs are an input failure that says how many there are.
+[[nodiscard]] Result<std::string> list_github_matrix(const CheckReport& report);
+
+}  // namespace cudamatrix::report

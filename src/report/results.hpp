@@ -1,0 +1,79 @@
+// What was really seen for each cell and image of a run: the data that every report writer prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudamatrix {
+
+/// How far a cell was really seen to work.
+enum class Proof : std::uint8_t { none, rendered, built, loaded, ran };
+[[nodiscard]] std::string_view to_string(Proof proof);
+
+enum class TestStatus : std::uint8_t { pass, fail, skip, error, timeout, crash };
+[[nodiscard]] std::string_view to_string(TestStatus status);
+
+/// One line of the suite, checked and cleaned.
+struct TestResult {
+    std::string id;    ///< static.fatbin
+    std::string part;  ///< gpu, cpu, static ...; may be empty
+    TestStatus status = TestStatus::error;
+    std::string reason;  ///< closed set for skips
+    std::string fault;   ///< F1 .. F25
+    std::string summary;
+    std::string hint;
+    std::string road;                 ///< static.fatbin, torch.arch: by which code the cell's GPU would run
+    std::vector<std::string> fatbin;  ///< the code found: "sass 7.5", "ptx 9.0@8.4"
+    std::string evidence;             ///< tail of the test's output
+    double milliseconds = 0;
+};
+
+enum class CellOutcome : std::uint8_t { skipped, planned, passed, passed_static, failed, errored };
+[[nodiscard]] std::string_view to_string(CellOutcome outcome);
+
+struct CellResult {
+    std::string id;
+    std::string verdict;  ///< accepted, degraded, rejected, unknown
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::vector<std::string> findings;  ///< one line each: "error: ... [rule, at stage]"
+    CellOutcome outcome = CellOutcome::skipped;
+    std::string reason;  ///< why it was skipped, failed or errored; empty otherwise
+    Proof proof = Proof::none;
+    std::string image;   ///< Image::id, empty when the cell has none
+    std::string log;     ///< path of the log, relative to the output folder
+    double seconds = 0;  ///< of the suite's run for this cell
+    std::vector<TestResult> tests;
+};
+
+struct ImageResult {
+    std::string id;
+    std::string reference;  ///< what the engine knows it by
+    std::string digest;     ///< image id of the engine (sha256:...)
+    std::uint64_t runtime_bytes = 0;
+    std::uint64_t proof_bytes = 0;
+    bool built = false;
+    bool reused = false;  ///< nothing changed since the last build
+    std::string error;    ///< why the build failed; empty otherwise
+    std::string log;      ///< path relative to the output folder
+    double seconds = 0;
+};
+
+struct RunReport {
+    std::string matrix;   ///< its name
+    std::string command;  ///< build, test, run
+    std::string engine;   ///< docker, and why it was chosen
+    std::string engine_why;
+    std::string version;
+    std::string facts_date;
+    std::string facts_hash;
+    std::string output;  ///< the output folder
+    bool gpu = false;    ///< whether a GPU was there to run on
+    std::vector<ImageResult> images;
+    std::vector<CellResult> cells;
+    double seconds = 0;
+    int exit_code = 0;
+};
+
+}  // namespace cudamatrix

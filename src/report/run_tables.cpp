@@ -1,0 +1,141 @@
+#include "report/run_tables.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/layout.hpp"
+#include "report/run_totals.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+constexpr std::size_t kFailuresShown = 40;  // of all cells together; the other formats have them all
+constexpr std::size_t kEvidenceLines = 5;
+
+std::string seconds_text(double seconds) {
+    return fmt::format("{:.1f}", finite_seconds(seconds));
+}
+
+std::string size_text(std::uint64_t bytes) {
+    return bytes == 0 ? "-" : text::human_bytes(bytes);
+}
+
+std::string name_of(const TestResult& test) {
+    return test.part.empty() ? test.id : test.id + "[" + test.part + "]";
+}
+
+// The last lines of a test's output, each cut to the terminal.
+std::string evidence_tail(std::string_view evidence, std::size_t width) {
+    evidence = text::trim(evidence);
+    std::size_t start = evidence.size();
+    for (std::size_t lines = 0; lines < kEvidenceLines && start != 0 && start != std::string_view::npos;
+         ++lines) {
+        start = evidence.rfind('\n', start - 1);
+    }
+    if (start != 0 && start != std::string_view::npos) evidence.remove_prefix(start + 1);
+    std::string out;
+    if (evidence.empty()) return out;
+    for (const auto& line : text::split(evidence, '\n')) {
+        out += "      | " + clipped(text::trim(line), width - 8) + "\n";
+    }
+    return out;
+}
+
+std::string failure_text(const TestResult& test, const TextOptions& options) {
+    std::string out = "    " + clipped(name_of(test), options.width - 14) + "  " +
+                      coloured(to_string(test.status), Colour::red, options.colour) + "\n";
+    std::vector<std::string> why;
+    if (!test.reason.empty()) why.push_back(test.reason);
+    if (!test.fault.empty()) why.push_back("fault " + test.fault);
+    auto line = text::join(why, ", ");
+    if (!test.summary.empty()) line += (line.empty() ? "" : ": ") + test.summary;
+    if (!line.empty()) out += wrapped(line, 6, options.width, 4);
+    if (!test.hint.empty()) out += wrapped("hint: " + test.hint, 6, options.width, 4);
+    return out + evidence_tail(test.evidence, options.width);
+}
+
+}  // namespace
+
+std::string cells_part(const RunReport& report, const TextOptions& options) {
+    TextTable table(
+        {{"CELL"}, {"VERDICT"}, {"OUTCOME"}, {"PROOF"}, {"SECONDS", true}, {"IMAGE"}, {"SIZE", true}});
+    for (const auto& cell : report.cells) {
+        if (cell.outcome == CellOutcome::skipped) continue;
+        const auto* image = image_of(report, cell);
+        table.add({cell.id, cell.verdict, std::string(to_string(cell.outcome)),
+                   std::string(to_string(cell.proof)), seconds_text(cell.seconds),
+                   cell.image.empty() ? "-" : cell.image,
+                   image == nullptr ? "-" : size_text(image->runtime_bytes)});
+    }
+    return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
+}
+
+std::string failures_part(const RunReport& report, const TextOptions& options) {
+    std::string out;
+    std::size_t shown = 0, hidden = 0;
+    for (const auto& image : report.images) {
+        if (image.error.empty()) continue;
+        out += "  " + clipped("image " + image.id, options.width - 2) + "\n" +
+               wrapped(image.error, 6, options.width, 8);
+        if (!image.log.empty()) out += wrapped("log: " + image.log, 6, options.width, 2);
+    }
+    for (const auto& cell : report.cells) {
+        if (cell.outcome != CellOutcome::failed && cell.outcome != CellOutcome::errored) continue;
+        std::string body = cell.reason.empty() ? "" : wrapped(cell.reason, 4, options.width, 4);
+        for (const auto& test : cell.tests) {
+            if (!is_failure(test.status)) continue;
+            if (++shown > kFailuresShown) {
+                ++hidden;
+                continue;
+            }
+            body += failure_text(test, options);
+        }
+        if (!cell.log.empty()) body += wrapped("log: " + cell.log, 4, options.width, 2);
+        out += "  " + clipped_middle(cell.id, options.width - 2) + "\n" + body;
+    }
+    if (out.empty()) return out;
+    if (hidden != 0)
+        out +=
+            fmt::format("  and {}: see the JSON or JUnit report\n", text::count(hidden, "more failing test"));
+    return "failures\n" + out + "\n";
+}
+
+std::string skipped_part(const RunReport& report, const TextOptions& options) {
+    std::string out;
+    for (const auto& cell : report.cells) {
+        if (cell.outcome != CellOutcome::skipped) continue;
+        auto why = wrapped(cell.reason.empty() ? cell.verdict : cell.verdict + ": " + cell.reason, 4,
+                           options.width, 3);
+        if (why.find(cell.verdict) == 4) {
+            why.replace(4, cell.verdict.size(),
+                        coloured(cell.verdict, colour_of(cell.verdict), options.colour));
+        }
+        out += "  " + clipped_middle(cell.id, options.width - 2) + "\n" + why;
+    }
+    return out.empty() ? out : "skipped\n" + out + "\n";
+}
+
+std::string roads_part(const RunReport& report, const TextOptions& options) {
+    TextTable table({{"CELL"}, {"ROAD"}, {"SEEN BY"}});
+    for (const auto& cell : report.cells) {
+        for (const auto& test : cell.tests) {
+            if (!test.road.empty()) table.add({cell.id, "would run by " + test.road, test.id});
+        }
+    }
+    return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
+}
+
+std::string images_part(const RunReport& report, const TextOptions& options) {
+    TextTable table({{"IMAGE"}, {"BUILD"}, {"RUNTIME", true}, {"PROOF", true}, {"SECONDS", true}});
+    for (const auto& image : report.images) {
+        const std::string build = !image.error.empty() ? "failed"
+                                  : image.reused       ? "reused"
+                                  : image.built        ? "built"
+                                                       : "-";
+        table.add({image.id, build, size_text(image.runtime_bytes), size_text(image.proof_bytes),
+                   seconds_text(image.seconds)});
+    }
+    return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
+}
+
+}  // namespace cudamatrix::report

@@ -1,0 +1,283 @@
+#include "report/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "report/formats.hpp"
+#include "rules/finding_text.hpp"
+#include "unit/report/fixtures.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::report;
+using fixtures::golden;
+using fixtures::Judged;
+
+namespace {
+
+Diagnostic useless_exclude() {
+    return Diagnostic::warning("this exclude matches no cell", {"matrix.yaml", 4, 3, 6})
+        .with_fix("remove it");
+}
+
+std::string summary_line(const std::string& report) {
+    const auto lines = text::split(report, '\n');
+    return lines.size() < 2 ? report : lines[lines.size() - 2];
+}
+
+}  // namespace
+
+TEST_CASE("check text: findings as the rules print them, then the table") {
+    Judged data;
+    const auto& source = data.matrix.source;
+    const auto expected = render_finding(fixtures::driver_too_old(), source, false) +
+                          render_finding(fixtures::python_end_of_life(), source, false) +
+                          "\n"
+                          "  CELL                  VERDICT   DECIDED BY\n"
+                          "  drv470.161.03-py3.12  rejected  runtime: driver-supports-cuda\n"
+                          "  drv550.54.15-py3.9    degraded  install: end-of-life\n"
+                          "  drv550.54.15-py3.12   accepted\n"
+                          "\n"
+                          "training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n";
+    CHECK(check_text(data.report()) == expected);
+}
+
+TEST_CASE("check text: the reader's warnings come first") {
+    Judged data;
+    data.matrix.warnings = {useless_exclude()};
+    CHECK(check_text(data.report()).starts_with("matrix.yaml:4:3: warning: this exclude matches no cell\n"));
+}
+
+TEST_CASE("check text: a stage that does not count is not what decided a cell") {
+    Judged data;
+    data.matrix.stages = {"install"};
+    data.judgement.cells[0].findings = {0, 2, 3};
+    for (int i = 0; i < 2; ++i) {
+        auto blocker = fixtures::driver_too_old();
+        blocker.finding.rule = i == 0 ? "torch-supports-python" : "torch-built-for-cuda";
+        blocker.finding.stage = Stage::install;
+        data.judgement.findings.push_back(blocker);
+    }
+    const auto text = check_text(data.report());
+    CHECK(text.find("drv470.161.03-py3.12  rejected  install: torch-supports-python (+1)\n") !=
+          std::string::npos);
+    CHECK(text.find("runtime: driver-supports-cuda\n") == std::string::npos);
+}
+
+TEST_CASE("check text: ids that do not fit get a line of their own, within 80 columns") {
+    Judged data;
+    data.judgement.findings.clear();
+    data.judgement.cells.clear();
+    data.judgement.verdicts = {};
+    const std::string id(100, 'a');
+    data.add(id + "-tail", {}, Verdict::accepted);
+    data.add("short", {}, Verdict::unknown);
+    CHECK(check_text(data.report()) ==
+          "  CELL\n"
+          "    VERDICT   DECIDED BY\n"
+          "  " +
+              std::string(38, 'a') + "..." + std::string(32, 'a') +
+              "-tail\n"
+              "    accepted\n"
+              "  short\n"
+              "    unknown\n"
+              "\n"
+              "training: 2 cells: 1 accepted, 1 unknown\n");
+}
+
+TEST_CASE("check text: more than 64 cells are counted, not listed") {
+    Judged data;
+    for (int i = 0; i < 62; ++i)
+        data.add(fmt::format("cell{}", i), {}, Verdict::accepted);
+    const auto text = check_text(data.report());
+    CHECK(text.find("DECIDED BY") == std::string::npos);
+    CHECK(text.ends_with("\n\ntraining: 65 cells: 63 accepted, 1 degraded, 1 rejected\n"));
+}
+
+TEST_CASE("check text: no cells at all") {
+    Judged data;
+    data.judgement = {};
+    CHECK(check_text(data.report()) == "training: 0 cells\n");
+}
+
+TEST_CASE("check text: colour only where it is asked for") {
+    Judged data;
+    CHECK(check_text(data.report(80, false)).find('\x1b') == std::string::npos);
+    const auto coloured = check_text(data.report(80, true));
+    CHECK(coloured.find("  drv550.54.15-py3.12   \x1b[32maccepted\x1b[0m\n") != std::string::npos);
+    CHECK(coloured.find("  drv470.161.03-py3.12  \x1b[31mrejected\x1b[0m  runtime") != std::string::npos);
+}
+
+TEST_CASE("check json: the whole document") {
+    Judged data;
+    CHECK(check_json(data.report()) == golden("check.json"));
+}
+
+TEST_CASE("check json: warnings and asked stages are in the document") {
+    Judged data;
+    data.matrix.stages = {"install", "runtime"};
+    data.matrix.warnings = {useless_exclude()};
+    const auto json = parse_json(check_json(data.report()), "report");
+    REQUIRE(json.ok());
+    CHECK(json->at("matrix").at("stages") == Json({"install", "runtime"}));
+    CHECK(json->at("warnings").at(0).at("message") == "this exclude matches no cell");
+    CHECK(json->at("warnings").at(0).at("line") == 4);
+}
+
+TEST_CASE("check github: one annotation for each finding") {
+    Judged data;
+    CHECK(check_github(data.report()) ==
+          "::error file=matrix.yaml,line=4,col=12,endColumn=24,title=driver-supports-cuda (runtime)::driver "
+          "470.161.03 is "
+          "too old for CUDA 12.4.1: CUDA 12 needs >= 525.60.13%0A1 cell, first drv470.161.03-py3.12%0Afix: "
+          "driver >= "
+          "525.60.13, or cuda 11.8.0 with this driver, or exclude: {driver: \"470.161.03\"}\n"
+          "::warning file=matrix.yaml,line=5,col=12,endColumn=17,title=end-of-life (install)::python 3.9 had "
+          "its last "
+          "release on 2025-10-31%0A1 cell, first drv550.54.15-py3.9%0Afix: python 3.12\n"
+          "cudamatrix check training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n");
+}
+
+TEST_CASE("check github: unknown is a warning that says so, a note a notice") {
+    Judged data;
+    auto& findings = data.judgement.findings;
+    findings[0].finding.severity = Severity::unknown;
+    findings[0].finding.fixes.clear();
+    findings[0].where = {"matrix.yaml", 0, 0, 1};
+    findings[1].finding.severity = Severity::note;
+    findings[1].where = {};
+    findings[1].cells = 0;
+    CHECK(check_github(data.report()) ==
+          "::warning file=matrix.yaml,title=unknown%3A driver-supports-cuda (runtime)::driver 470.161.03 is "
+          "too old for CUDA "
+          "12.4.1: CUDA 12 needs >= 525.60.13%0A1 cell, first drv470.161.03-py3.12\n"
+          "::notice title=end-of-life (install)::python 3.9 had its last release on 2025-10-31%0Afix: python "
+          "3.12\n"
+          "cudamatrix check training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n");
+}
+
+TEST_CASE("check github: properties and data are escaped each by their own rules") {
+    Judged data;
+    auto& group = data.judgement.findings[0];
+    group.where.file = "a,b:100%.yaml";
+    group.finding.message = "50%: a, b\r\n::error::forged";
+    group.finding.fixes.clear();
+    const auto lines = text::split(check_github(data.report()), '\n');
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[0] ==
+          "::error file=a%2Cb%3A100%25.yaml,line=4,col=12,endColumn=24,title=driver-supports-cuda "
+          "(runtime)::50%25: "
+          "a, b  ::error::forged%0A1 cell, first drv470.161.03-py3.12");
+}
+
+TEST_CASE("check github: the matrix' name cannot start a command") {
+    Judged data;
+    data.judgement = {};
+    data.matrix.name = "::stop-commands::x\n::error::y";
+    CHECK(check_github(data.report()) == "cudamatrix check ::stop-commands::x ::error::y: 0 cells\n");
+}
+
+TEST_CASE("check github: the reader's warnings are annotations too") {
+    Judged data;
+    data.judgement = {};
+    data.matrix.warnings = {useless_exclude()};
+    CHECK(check_github(data.report()) ==
+          "::warning file=matrix.yaml,line=4,col=3,endColumn=9,title=matrix file::this exclude matches no "
+          "cell%0Afix: remove it\n"
+          "cudamatrix check training: 0 cells\n");
+}
+
+TEST_CASE("check summary: counts by rule") {
+    Judged data;
+    CHECK(check_summary_text(data.report()) ==
+          "  RULE                  REJECTED  UNKNOWN  DEGRADED  NOTES\n"
+          "  driver-supports-cuda         1        0         0      0\n"
+          "  end-of-life                  0        0         1      0\n"
+          "\n"
+          "training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n");
+    CHECK(check_summary_json(data.report()) == golden("summary.json"));
+}
+
+TEST_CASE("check summary: a cell counts once for a rule that rejects it twice") {
+    Judged data;
+    data.judgement.findings.push_back(fixtures::driver_too_old());
+    data.judgement.cells[0].findings = {0, 2};
+    CHECK(check_summary_json(data.report()).find(R"({"rule":"driver-supports-cuda","rejected":1,)") !=
+          std::string::npos);
+}
+
+TEST_CASE("check summary: without listed cells the groups count, beyond 32 bits") {
+    Judged data;
+    data.judgement.cells.clear();
+    data.judgement.verdicts = {};
+    data.judgement.verdicts[static_cast<std::size_t>(Verdict::rejected)] = 10'000'000'000;
+    data.judgement.findings[0].cells = 10'000'000'000;
+    data.judgement.findings[1].cells = 4;
+    const auto json = parse_json(check_summary_json(data.report()), "report");
+    REQUIRE(json.ok());
+    CHECK(json->at("rules").at(0) == Json{{"rule", "driver-supports-cuda"},
+                                          {"rejected", 10'000'000'000},
+                                          {"unknown", 0},
+                                          {"degraded", 0},
+                                          {"notes", 0}});
+    CHECK(json->at("verdicts").at("rejected") == 10'000'000'000);
+    CHECK(summary_line(check_summary_text(data.report())) ==
+          "training: 10000000000 cells: 10000000000 rejected");
+}
+
+TEST_CASE("check: whatever the texts, every format stays what it is") {
+    for (const auto& hostile : fixtures::hostile_texts()) {
+        Judged data;
+        data.matrix.name = hostile;
+        data.matrix.path = hostile;
+        data.judgement.cells[0].id = hostile;
+        data.judgement.cells[0].not_checked = {hostile};
+        auto& group = data.judgement.findings[0];
+        group.finding.message = hostile;
+        group.finding.fixes = {{hostile, {{Field::driver, hostile}}}};
+        group.finding.facts[0].id = hostile;
+        group.first_cell = hostile;
+        group.where.file = hostile.substr(0, 4096);  // no path is longer
+        Diagnostic warning = useless_exclude();
+        warning.message = hostile;
+        data.matrix.warnings = {warning};
+        const auto report = data.report();
+
+        for (const auto& json : {check_json(report), check_summary_json(report)}) {
+            const auto parsed = parse_json(json, "report");
+            REQUIRE(parsed.ok());
+            CHECK(parsed->at("schema_version") == 1);
+        }
+        CHECK(fixtures::terminal_safe(check_summary_text(report)));
+        CHECK(fixtures::widest_line(summary_line(check_text(report))) <= 120);
+        const auto annotations = check_github(report);
+        CHECK(fixtures::terminal_safe(annotations));
+        CHECK(annotations.size() < 20'000);
+        const auto lines = text::split(annotations, '\n');
+        CHECK(std::count_if(lines.begin(), lines.end(), [](const auto& l) { return l.starts_with("::"); }) ==
+              3);
+        CHECK(lines.size() == 5);
+    }
+}
+
+TEST_CASE("check: the same data gives the same bytes") {
+    Judged first, second;
+    for (const auto& format : check_formats()) {
+        CHECK(format.write(first.report()) == format.write(second.report()));
+    }
+}
+
+TEST_CASE("formats: every list is found by its names, and by nothing else") {
+    CHECK(names_of(check_formats()) == std::vector<std::string>{"text", "json", "github"});
+    CHECK(names_of(list_formats()) == std::vector<std::string>{"text", "json", "github-matrix"});
+    CHECK(names_of(run_formats()) == std::vector<std::string>{"text", "json", "junit"});
+    CHECK(names_of(facts_formats()) == std::vector<std::string>{"text", "json"});
+    REQUIRE(format_named(check_formats(), "github") != nullptr);
+    CHECK((format_named(check_formats(), "github")->write_summary == nullptr));
+    CHECK(format_named(check_formats(), "junit") == nullptr);
+    CHECK(format_named(run_formats(), "") == nullptr);
+    CHECK(format_named(list_formats(), "JSON") == nullptr);
+}

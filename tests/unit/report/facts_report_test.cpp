@@ -1,0 +1,181 @@
+#include "report/facts_report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <vector>
+
+#include "base/json.hpp"
+#include "unit/report/fixtures.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::report;
+
+namespace {
+
+// Rows are views: everything that they show stands here.
+class Knowledge {
+  public:
+    explicit Knowledge(std::string_view hostile = "first release of the branch") {
+        id_ = {"cuda-12.4"};
+        targets_ = {"5.0", "5.2", "9.0a"};
+        ptx_ = {"8.4"};
+        sources_ = {"https://docs.nvidia.com/cuda/", "https://example.org/" + std::string(90, 'x')};
+        for (const auto& source : sources_)
+            source_views_.emplace_back(source);
+        as_of_ = {"2026-10-01"};
+        measured_ = {"measured"};
+        note_ = {hostile};
+        toolkit_ = {{{"id", id_, false},
+                     {"ptx_isa", ptx_, false},
+                     {"targets", targets_, true},
+                     {"empty", {}, true},
+                     {"note", note_, false},
+                     {"source", source_views_, true},
+                     {"as_of", as_of_, false},
+                     {"confidence", measured_, false}}};
+        driver_id_ = {"driver-r470"};
+        unverified_ = {"unverified"};
+        driver_ = {{{"id", driver_id_, false}, {"confidence", unverified_, false}}};
+        tables_.push_back(Table{"cuda_toolkits", "2026-10-01", {Row(toolkit_)}});
+        tables_.push_back(Table{"driver_branches", "2026-09-30", {Row(driver_)}});
+    }
+    Knowledge(const Knowledge&) = delete;
+    Knowledge& operator=(const Knowledge&) = delete;
+
+    [[nodiscard]] FactsReport report(std::size_t width = 80) const {
+        return {tables_, fixtures::kTool, {false, width}};
+    }
+
+  private:
+    using One = std::array<std::string_view, 1>;
+    One id_, ptx_, as_of_, measured_, note_, driver_id_, unverified_;
+    std::array<std::string_view, 3> targets_;
+    std::array<std::string, 2> sources_;
+    std::vector<std::string_view> source_views_;
+    std::array<Row::Column, 8> toolkit_;
+    std::array<Row::Column, 2> driver_;
+    std::vector<Table> tables_;
+};
+
+std::string refused(const Result<std::string>& result) {
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.failure().code == ExitCode::bad_input);
+    return render(result.failure().diagnostics.at(0), "");
+}
+
+}  // namespace
+
+TEST_CASE("facts text: tables with their rows") {
+    Knowledge facts;
+    CHECK(facts_text(facts.report()) ==
+          "  TABLE            ROWS  MEASURED  READ  UNVERIFIED  AS OF\n"
+          "  cuda_toolkits       1         1     0           0  2026-10-01\n"
+          "  driver_branches     1         0     0           1  2026-09-30\n"
+          "\n"
+          "facts 2026-11-21 0123456789ab: 2 rows in 2 tables; `cudamatrix facts show ID` shows a table or a "
+          "row\n");
+}
+
+TEST_CASE("facts text: a row with all its columns; sources are never cut") {
+    Knowledge facts;
+    const auto text = fact_text(facts.report(), "cuda-12.4");
+    REQUIRE(text.ok());
+    CHECK(text.value() ==
+          "cuda-12.4 (table cuda_toolkits)\n"
+          "  ptx_isa     8.4\n"
+          "  targets     5.0, 5.2, 9.0a\n"
+          "  empty       (none)\n"
+          "  note        first release of the branch\n"
+          "  source      https://docs.nvidia.com/cuda/\n"
+          "  source      https://example.org/" +
+              std::string(90, 'x') +
+              "\n"
+              "  as_of       2026-10-01\n"
+              "  confidence  measured\n");
+}
+
+TEST_CASE("facts text: long values go on below themselves") {
+    Knowledge facts(
+        "a note that is much too long for one line of sixty columns, so that it is continued below");
+    const auto text = fact_text(facts.report(20), "cuda-12.4");
+    REQUIRE(text.ok());
+    CHECK(text->find("  note        a note that is much too long for one line of\n"
+                     "              sixty columns, so that it is continued below\n") != std::string::npos);
+}
+
+TEST_CASE("facts text: a row without a date or a source says only what it has") {
+    Knowledge facts;
+    const auto text = fact_text(facts.report(), "driver-r470");
+    REQUIRE(text.ok());
+    CHECK(text.value() == "driver-r470 (table driver_branches)\n  as_of\n  confidence  unverified\n");
+}
+
+TEST_CASE("facts text: the name of a table lists its rows") {
+    Knowledge facts;
+    const auto text = fact_text(facts.report(), "cuda_toolkits");
+    REQUIRE(text.ok());
+    CHECK(text.value() ==
+          "table cuda_toolkits: 1 row\n"
+          "  ID         AS OF       CONFIDENCE\n"
+          "  cuda-12.4  2026-10-01  measured\n");
+}
+
+TEST_CASE("facts: what nobody knows is refused, with the nearest name") {
+    Knowledge facts;
+    CHECK(refused(fact_text(facts.report(), "cuda-12.5")) ==
+          "cudamatrix: error: no fact or table is called \"cuda-12.5\"\n  fix: did you mean cuda-12.4?\n");
+    CHECK(refused(fact_text(facts.report(), "driver_branch")) ==
+          "cudamatrix: error: no fact or table is called \"driver_branch\"\n  fix: did you mean "
+          "driver_branches?\n");
+    CHECK(refused(fact_json(facts.report(), "weather")) ==
+          "cudamatrix: error: no fact or table is called \"weather\"\n  fix: `cudamatrix facts show` lists "
+          "the tables\n");
+    CHECK(refused(fact_text(facts.report(), "")).find("called \"\"") != std::string::npos);
+    CHECK(refused(fact_text(facts.report(), "CUDA-12.4")).find("did you mean cuda-12.4?") !=
+          std::string::npos);
+    CHECK(refused(fact_text(facts.report(), std::string(1'000'000, 'c'))).size() < 300);
+    CHECK(refused(fact_text({{}, fixtures::kTool, {}}, "cuda-12.4")).find("lists the tables") !=
+          std::string::npos);
+}
+
+TEST_CASE("facts json: tables, a row, the rows of a table") {
+    Knowledge facts;
+    const auto head = std::string(
+        "{\n  \"schema_version\": 1,\n  \"tool\": \"cudamatrix\",\n  \"version\": \"0.1.0\",\n"
+        "  \"facts\": {\"date\":\"2026-11-21\",\"hash\":\"0123456789ab\"},\n");
+    CHECK(facts_json(facts.report()) ==
+          head +
+              "  \"tables\": [\n"
+              "    {\"name\":\"cuda_toolkits\",\"as_of\":\"2026-10-01\",\"rows\":1},\n"
+              "    {\"name\":\"driver_branches\",\"as_of\":\"2026-09-30\",\"rows\":1}\n  ]\n}\n");
+    const auto row = fact_json(facts.report(), "driver-r470");
+    REQUIRE(row.ok());
+    CHECK(row.value() ==
+          head +
+              "  \"table\": \"driver_branches\",\n"
+              "  \"row\": "
+              "{\"id\":\"driver-r470\",\"columns\":{\"id\":\"driver-r470\",\"confidence\":\"unverified\"},"
+              "\"sources\":[],\"as_of\":\"\",\"confidence\":\"unverified\"}\n}\n");
+    const auto table = fact_json(facts.report(), "cuda_toolkits");
+    REQUIRE(table.ok());
+    const auto json = parse_json(table.value(), "report");
+    REQUIRE(json.ok());
+    CHECK(json->at("rows").at(0).at("columns").at("targets") == Json({"5.0", "5.2", "9.0a"}));
+    CHECK(json->at("rows").at(0).at("columns").at("empty") == Json::array());
+    CHECK(json->at("rows").at(0).at("columns").at("ptx_isa") == "8.4");
+}
+
+TEST_CASE("facts: whatever a row of an overlay says, the terminal is safe and the JSON whole") {
+    for (const auto& hostile : fixtures::hostile_texts()) {
+        Knowledge facts(hostile);
+        const auto text = fact_text(facts.report(), "cuda-12.4");
+        REQUIRE(text.ok());
+        CHECK(fixtures::terminal_safe(text.value()));
+        CHECK(text->size() < 10'000);
+        const auto json = fact_json(facts.report(), "cuda-12.4");
+        REQUIRE(json.ok());
+        CHECK(parse_json(json.value(), "report").ok());
+        CHECK(fixtures::terminal_safe(refused(fact_text(facts.report(), hostile))));
+    }
+}

@@ -1,0 +1,153 @@
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "base/text.hpp"
+#include "report/run_report.hpp"
+#include "report/run_totals.hpp"
+#include "unit/report/fixtures.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::report;
+using fixtures::golden;
+
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+RunReport with_outcomes(std::initializer_list<CellOutcome> outcomes, bool gpu) {
+    RunReport report;
+    report.gpu = gpu;
+    for (const auto outcome : outcomes) {
+        CellResult cell;
+        cell.id = "cell";
+        cell.verdict = outcome == CellOutcome::skipped ? "rejected" : "accepted";
+        cell.outcome = outcome;
+        report.cells.push_back(cell);
+    }
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("run text: failures, skipped cells, roads, images") {
+    CHECK(run_text(fixtures::run(), {}) == golden("run.txt"));
+    CHECK(fixtures::widest_line(golden("run.txt")) <= 80);
+}
+
+TEST_CASE("run text: a run without a GPU that went well") {
+    CHECK(run_text(fixtures::green_run(), {}) == golden("green.txt"));
+}
+
+TEST_CASE("run text: a wide terminal gets one line for each cell") {
+    CHECK(run_text(fixtures::green_run(), {false, 160}) == golden("wide.txt"));
+}
+
+TEST_CASE("run text: every line but paths fits, however narrow") {
+    const auto report = fixtures::run();
+    for (const std::size_t width : {0u, 40u, 60u, 79u}) {
+        const auto text = run_text(report, {false, width});
+        CHECK(fixtures::widest_line(text.substr(0, text.find("\nfail: "))) <=
+              std::max<std::size_t>(width, 40));
+    }
+}
+
+TEST_CASE("run text: colour adds nothing but colour") {
+    auto text = run_text(fixtures::run(), {true, 80});
+    CHECK(contains(text, "\x1b[32mpassed_static\x1b[0m"));
+    CHECK(contains(text, "\x1b[31mfail\x1b[0m: 2 of 4 cells failed"));
+    for (const auto* code : {"\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[35m", "\x1b[0m"})
+        text = text::replace_all(text, code, "");
+    CHECK(text == golden("run.txt"));
+}
+
+TEST_CASE("closing line: never pass without a GPU") {
+    using enum CellOutcome;
+    CHECK(closing_line(with_outcomes({passed, passed, skipped}, true)) ==
+          "pass: 2 cells proved on a GPU, 1 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({passed_static}, false)) ==
+          "pass-static: 1 cell proved as far as possible without a GPU, 0 rejected, 0 unknown");
+    // A line of the suite that claims more than can be is not believed.
+    CHECK(closing_line(with_outcomes({passed, passed}, false)) ==
+          "pass-static: 2 cells proved as far as possible without a GPU, 0 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({passed, passed_static, passed_static}, true)) ==
+          "pass-static: 1 cell proved on a GPU, 2 as far as possible without one, 0 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({passed_static}, true)) ==
+          "pass-static: 1 cell proved as far as possible without a GPU, 0 rejected, 0 unknown");
+}
+
+TEST_CASE("closing line: one failure makes the run fail, whatever passed") {
+    using enum CellOutcome;
+    CHECK(closing_line(with_outcomes({passed, failed, skipped}, true)) ==
+          "fail: 1 of 2 cells failed, 1 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({errored, planned}, false)) ==
+          "fail: 1 of 2 cells failed, 0 rejected, 0 unknown");
+    auto report = with_outcomes({planned}, false);
+    report.images.resize(2);
+    report.images[0].error = "no space left";
+    CHECK(closing_line(report) == "fail: 0 of 1 cell failed, 1 image not built, 0 rejected, 0 unknown");
+}
+
+TEST_CASE("closing line: what was not tested is not called proved") {
+    using enum CellOutcome;
+    CHECK(closing_line(with_outcomes({passed, planned, planned}, true)) ==
+          "incomplete: 1 of 3 cells proved, 0 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({skipped, skipped}, true)) ==
+          "nothing: no cell attempted, 2 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({}, true)) == "nothing: no cell attempted, 0 rejected, 0 unknown");
+    auto report = with_outcomes({planned, planned}, false);
+    report.images.resize(1);
+    CHECK(closing_line(report) == "rendered: 2 cells in 1 image, 0 rejected, 0 unknown");
+    report.images[0].built = true;
+    CHECK(closing_line(report) == "built: 2 cells in 1 image, 0 rejected, 0 unknown");
+}
+
+TEST_CASE("run text: many failing tests are cut with their number") {
+    auto report = fixtures::run();
+    auto& tests = report.cells[2].tests;
+    const auto failing = tests[1];
+    tests.assign(45, failing);
+    const auto text = run_text(report, {});
+    CHECK(contains(text, "  and 5 more failing tests: see the JSON or JUnit report\n"));
+}
+
+TEST_CASE("run text: of a test's output the last five lines are shown") {
+    auto report = fixtures::run();
+    report.cells[2].tests[1].evidence = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n\n";
+    const auto text = run_text(report, {});
+    CHECK(contains(text, "      | three\n      | four\n      | five\n      | six\n      | seven\n    log: "));
+    CHECK_FALSE(contains(text, "| two"));
+}
+
+TEST_CASE("run text: a report with nothing in it") {
+    RunReport report;
+    report.command = "test";
+    report.matrix = "empty";
+    CHECK(run_text(report, {}) == "test of empty\n\nnothing: no cell attempted, 0 rejected, 0 unknown\n");
+}
+
+TEST_CASE("run text: whatever the container printed, the terminal is safe") {
+    for (const auto& hostile : fixtures::hostile_texts()) {
+        auto report = fixtures::run();
+        report.matrix = report.engine = report.engine_why = hostile;
+        for (auto& image : report.images)
+            image.error = image.digest = hostile;
+        report.images[0].id = hostile;
+        for (auto& cell : report.cells) {
+            cell.reason = cell.image = hostile;
+            cell.seconds = std::numeric_limits<double>::quiet_NaN();
+            for (auto& test : cell.tests) {
+                test.id = test.part = test.reason = test.fault = test.summary = test.hint = test.road =
+                    test.evidence = hostile;
+                test.fatbin = {hostile};
+            }
+        }
+        const auto text = run_text(report, {});
+        CHECK(fixtures::terminal_safe(text));
+        CHECK(fixtures::widest_line(text) <= 80);
+        CHECK(text.size() < 20'000);
+        CHECK(contains(text, "\nfail: 2 of 4 cells failed, 2 images not built, 1 rejected, 1 unknown\n"));
+    }
+}
