@@ -1,0 +1,109 @@
+#include "run/bootstrap.hpp"
+
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kLimit{15};
+
+// Beside each tar lies a note of how it was made: a tar without a fitting note is not trusted.
+std::string note(const Bootstrap& bootstrap, const std::string& digest) {
+    auto environment = Json::array();
+    for (const auto& [name, value] : bootstrap.environment) environment.push_back(name + "=" + value);
+    return to_text(Json{{"command", bootstrap.command}, {"environment", environment}, {"sha256", digest}}) + "\n";
+}
+
+bool is_whole(const Bootstrap& bootstrap, const fs::path& tar, std::string& digest) {
+    std::error_code error;
+    if (!fs::is_regular_file(tar, error)) return false;
+    const auto written = file::read(tar.string() + ".json", 64u << 10);
+    if (!written.ok()) return false;
+    const auto found = sha256_of_file(tar);
+    if (!found.ok() || *written != note(bootstrap, *found)) return false;
+    digest = *found;
+    return true;
+}
+
+// The line of stderr that says most: the last one that begins with E:, else the last one.
+std::string reason_of(const Outcome& outcome) {
+    std::string last;
+    std::string error;
+    for (const auto& line : text::split(outcome.err, '\n')) {
+        const auto trimmed = text::trim(line);
+        if (trimmed.empty()) continue;
+        last = trimmed;
+        if (trimmed.substr(0, 2) == "E:") error = trimmed;
+    }
+    return text::printable(error.empty() ? last : error);
+}
+
+Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
+    Command command;
+    command.argv = bootstrap.command;
+    for (auto& argument : command.argv) argument = text::replace_all(argument, "{output}", partial.string());
+    command.environment = context.environment;
+    for (const auto& [name, value] : bootstrap.environment) command.environment[name] = value;
+    command.time_limit = kLimit;
+    command.output_limit = 1u << 20;
+    const auto& program = command.argv.front();
+    if (!find_program(program, command.environment)) {
+        return environment_failure(
+            fmt::format("the base of {} cannot be bootstrapped: {} is not on PATH", bootstrap.suite, program),
+            fmt::format("install it (Debian, Ubuntu: apt-get install {})", program));
+    }
+    const auto outcome = cudamatrix::run(command, context.cancellation);
+    if (!outcome.ok()) return outcome.failure();
+    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (!outcome->success()) {
+        return environment_failure(
+            fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}", bootstrap.suite, program,
+                        outcome->describe(), reason_of(*outcome)),
+            "check the network, the proxy variables and the mirrors of the matrix file");
+    }
+    return Done{};
+}
+
+}  // namespace
+
+Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const BootstrapContext& context) {
+    if (bootstrap.command.empty()) return environment_failure("there is no bootstrap command for " + bootstrap.suite);
+    BootstrapTar tar;
+    tar.path = context.folder / bootstrap.file;
+    if (is_whole(bootstrap, tar.path, tar.sha256)) {
+        tar.reused = true;
+        return tar;
+    }
+    if (auto made = file::make_directories(context.folder); !made.ok()) return made.failure();
+    if (context.progress) context.progress(fmt::format("bootstrapping {} (about 20 s)", bootstrap.suite));
+
+    // mmdebstrap tells the format by the name's end, so the partial file ends in .tar as well.
+    const auto partial = context.folder / ("partial-" + bootstrap.file);
+    std::error_code error;
+    const auto abandon = [&](Failure failure) {
+        fs::remove(partial, error);
+        return failure;
+    };
+    if (auto made = make(bootstrap, context, partial); !made.ok()) return abandon(made.failure());
+    const auto digest = sha256_of_file(partial);
+    if (!digest.ok()) return abandon(digest.failure());
+    tar.sha256 = *digest;
+    fs::rename(partial, tar.path, error);
+    if (error) {
+        return abandon(environment_failure(
+            fmt::format("cannot write {}: {}", text::printable(tar.path.string()), error.message())));
+    }
+    if (auto noted = file::write(tar.path.string() + ".json", note(bootstrap, tar.sha256)); !noted.ok()) {
+        return noted.failure();
+    }
+    return tar;
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,205 @@
+#include "run/build.hpp"
+
+#include <map>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "run/bootstrap.hpp"
+#include "run/disk.hpp"
+#include "run/engine_build.hpp"
+#include "run/lock.hpp"
+#include "run/schedule.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_of(const std::optional<engine::ImageInfo>& info, const RenderedImage& rendered) {
+    if (!info) return false;
+    const auto label = info->labels.find(std::string(engine::kInputsLabel));
+    return label != info->labels.end() && label->second == rendered.inputs;
+}
+
+class Builder {
+  public:
+    Builder(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan)
+        : input_(input), settings_(settings), engine_(engine), ticker_(ticker), plan_(plan) {}
+
+    Status run() {
+        if (auto found = find_work(); !found.ok()) return found;
+        if (auto prepared = prepare(); !prepared.ok()) return prepared;
+        const Schedule schedule{settings_.jobs, settings_.keep_going, settings_.cancellation};
+        const auto started = run_jobs(work_.size(), schedule, [this](std::size_t i) { return build(i); });
+        for (std::size_t i = started; i < work_.size(); ++i) {
+            if (!interrupted()) plan_.report.images[work_[i]].error = "not built: an earlier image failed";
+        }
+        mark_cells();
+        return Done{};
+    }
+
+  private:
+    [[nodiscard]] bool interrupted() const {
+        return settings_.cancellation != nullptr && settings_.cancellation->requested();
+    }
+
+    // Images that are not current; the others are done.
+    Status find_work() {
+        for (std::size_t i = 0; i < plan_.images.size(); ++i) {
+            const auto present = find_images(engine_, plan_.rendering.images[i], settings_.cancellation);
+            if (!present.ok()) return present.failure();
+            if (present->current) {
+                plan_.report.images[i].reused = true;
+                record(i, *present);
+                ticker_.say(fmt::format("{}: up to date, reused", plan_.images[i].id));
+            } else {
+                work_.push_back(i);
+            }
+        }
+        return Done{};
+    }
+
+    // Everything that would fail for all of them: asked before anything is started.
+    Status prepare() {
+        if (work_.empty()) return Done{};
+        if (auto network = require_network(input_, settings_, "build"); !network.ok()) return network;
+        if (auto disk = check(); !disk.ok()) return disk;
+        for (const auto i : work_) {
+            const auto& image = plan_.images[i];
+            if (bases_.count(image.suite) != 0) continue;
+            const auto* bootstrap = plan_.bootstrap(image);
+            if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
+            auto tar = ensure_bootstrap(*bootstrap,
+                                        {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                                         [this](std::string_view line) { ticker_.say(line); }});
+            if (!tar.ok()) return tar.failure();
+            const auto* pinned = plan_.lock.base(image);
+            if (pinned != nullptr && pinned->sha256 != tar->sha256) {
+                return base_moved(image.suite, pinned->sha256, tar->sha256);
+            }
+            bases_.emplace(image.suite, std::move(*tar));
+        }
+        return Done{};
+    }
+
+    Status check() {
+        std::vector<const Image*> images;
+        for (const auto i : work_) images.push_back(&plan_.images[i]);
+        const auto bytes = settings_.disk_bytes != 0 ? settings_.disk_bytes : engine_bytes_needed(images);
+        std::vector<DiskDemand> demands{{settings_.out, output_bytes_needed(images)}};
+        if (const auto folder = engine::storage(engine_, settings_.cancellation)) {
+            demands.push_back({*folder, bytes});
+        } else {
+            ticker_.say("free disk of the engine is not checked: its folder is not on this machine");
+        }
+        return check_disk(demands);
+    }
+
+    bool build(std::size_t job) {
+        const auto index = work_[job];
+        auto& result = plan_.report.images[index];
+        const auto& rendered = plan_.rendering.images[index];
+        const auto start = ticker_.seconds();
+        ticker_.say(fmt::format("[build {}/{}] {}", job + 1, work_.size(), result.id));
+        auto status = link_base(index);
+        for (const bool proof : {false, true}) {
+            if (status.ok()) status = build_target(rendered, proof, result);
+        }
+        result.seconds = ticker_.seconds() - start;
+        if (status.ok()) {
+            const auto present = find_images(engine_, rendered, settings_.cancellation);
+            if (!present.ok()) {
+                status = present.failure();
+            } else if (!present->current) {
+                status = environment_failure(result.id + ": the engine does not hold what it built");
+            } else {
+                record(index, *present);
+            }
+        }
+        if (!status.ok()) return fail(result, status.failure());
+        ticker_.say(fmt::format("[build {}/{}] {} built in {:.0f} s, {}", job + 1, work_.size(), result.id, result.seconds,
+                                text::human_bytes(result.runtime_bytes)));
+        return true;
+    }
+
+    bool fail(ImageResult& result, const Failure& failure) {
+        if (failure.code == ExitCode::interrupted || failure.diagnostics.empty()) return false;
+        result.error = failure.diagnostics.front().message;
+        ticker_.say(fmt::format("FAILED {}", result.error));
+        return false;
+    }
+
+    Status link_base(std::size_t index) {
+        const auto& image = plan_.images[index];
+        const auto folder = settings_.out / plan_.rendering.images[index].folder;
+        return file::link_or_copy(bases_.at(image.suite).path, folder / plan_.bootstrap(image)->file);
+    }
+
+    Status build_target(const RenderedImage& rendered, bool proof, ImageResult& result) {
+        engine::BuildRequest request;
+        request.context = settings_.out / rendered.folder;
+        request.target = proof ? "proof" : "runtime";
+        request.reference = proof ? rendered.proof_reference : rendered.reference;
+        request.network = network_of(input_, settings_);
+        request.ca_bundle = input_.matrix.build.ca_bundle;
+        request.labels = {{std::string(engine::kInputsLabel), rendered.inputs}};
+        const auto name = fmt::format("logs/build-{}{}.log", rendered.id, proof ? "-proof" : "");
+        result.log = name;
+        return engine_build(engine_, request,
+                            {rendered.id, settings_.out / name, settings_.build_limit, settings_.cancellation}, ticker_);
+    }
+
+    void record(std::size_t index, const Present& present) {
+        auto& result = plan_.report.images[index];
+        result.built = true;
+        result.digest = present.runtime.id;
+        result.runtime_bytes = present.runtime.bytes;
+        result.proof_bytes = present.proof.bytes;
+    }
+
+    void mark_cells() {
+        for (auto& cell : plan_.report.cells) {
+            const auto found = plan_.image_of.find(cell.id);
+            if (found == plan_.image_of.end()) continue;
+            const auto& image = plan_.report.images[found->second];
+            if (image.built) {
+                cell.proof = Proof::built;
+            } else if (!image.error.empty()) {
+                cell.outcome = CellOutcome::errored;
+                cell.reason = image.error;
+                cell.log = image.log;
+            } else {
+                cell.reason = "interrupted";
+            }
+        }
+    }
+
+    const RunInput& input_;
+    const RunSettings& settings_;
+    const engine::Engine& engine_;
+    Ticker& ticker_;
+    Plan& plan_;
+    std::vector<std::size_t> work_;
+    std::map<std::string, BootstrapTar> bases_;
+};
+
+}  // namespace
+
+Result<Present> find_images(const engine::Engine& engine, const RenderedImage& rendered, const Cancellation* cancellation) {
+    Present present;
+    auto runtime = engine::inspect(engine, rendered.reference, cancellation);
+    if (!runtime.ok()) return runtime.failure();
+    auto proof = engine::inspect(engine, rendered.proof_reference, cancellation);
+    if (!proof.ok()) return proof.failure();
+    present.current = is_of(*runtime, rendered) && is_of(*proof, rendered);
+    if (*runtime) present.runtime = std::move(**runtime);
+    if (*proof) present.proof = std::move(**proof);
+    return present;
+}
+
+Status build_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
+                  Plan& plan) {
+    return Builder(input, settings, engine, ticker, plan).run();
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,112 @@
+#include "run/cell_args.hpp"
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "facts/lookup.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+constexpr std::string_view kNoCuda = "None";  // what torch itself says in a build without CUDA
+
+std::string_view text_of(const Cell& cell, Field field) {
+    const auto* value = cell.get(field);
+    return value == nullptr ? std::string_view{} : std::string_view(value->text);
+}
+
+// "9.0a" -> "9.0": a device has no variant.
+std::string plain(std::string_view compute) {
+    while (!compute.empty() && (compute.back() < '0' || compute.back() > '9')) compute.remove_suffix(1);
+    return std::string(compute);
+}
+
+// The soname of the CUDA runtime: of the major since 12, of 11.0 for all of 11.
+std::string cudart(const Version& cuda) {
+    return cuda.major() == 11 ? "libcudart.so.11.0" : fmt::format("libcudart.so.{}", cuda.major());
+}
+
+}  // namespace
+
+CellDevice cell_device(const Facts& facts, const Cell& cell) {
+    CellDevice device;
+    if (cell.has(Field::compute)) {
+        device.compute = plain(text_of(cell, Field::compute));
+    } else if (cell.has(Field::gpu)) {
+        if (const auto gpu = lookup::gpu(facts, text_of(cell, Field::gpu))) device.compute = gpu->text("compute");
+    }
+    if (cell.has(Field::driver)) {
+        const auto driver = lookup::driver(facts, text_of(cell, Field::driver));
+        if (driver && driver->branch) device.ptx_isa = driver->branch->text("ptx_isa");
+    }
+    return device;
+}
+
+GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, const CellDevice& device) {
+    GpuChoice choice;
+    if (gpus.empty()) return choice;
+    if (cell.has(Field::driver)) {
+        auto wanted_text = text_of(cell, Field::driver);
+        if (!wanted_text.empty() && (wanted_text.front() == 'R' || wanted_text.front() == 'r')) wanted_text.remove_prefix(1);
+        const auto wanted = Version::parse(wanted_text);
+        const auto here = Version::parse(gpus.front().driver);
+        if (!wanted || !here || !wanted->covers(*here)) {
+            choice.why_not = fmt::format("not run on this machine's GPU: its driver is {}, the cell's {}",
+                                         gpus.front().driver, text::printable(wanted_text));
+            return choice;
+        }
+    }
+    for (const auto& gpu : gpus) {
+        if (device.compute.empty() || gpu.compute == device.compute) {
+            choice.index = gpu.index;
+            return choice;
+        }
+    }
+    choice.why_not = fmt::format("not run on this machine's GPU: its compute capability is {} ({}), the cell's {}",
+                                 gpus.front().compute, gpus.front().name, device.compute);
+    return choice;
+}
+
+std::vector<std::string> suite_arguments(const Image& image, std::string_view cell_id, const CellDevice& device,
+                                         bool gpu) {
+    std::vector<std::string> arguments{"run", "--cell", std::string(cell_id)};
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) arguments.insert(arguments.end(), {name, value});
+    };
+    add("--compute", device.compute);
+    add("--ptx-isa", device.ptx_isa);
+    add("--expect-cuda", image.cuda);
+    if (!image.torch.empty()) {
+        add("--expect-torch", image.torch_variant.empty() ? image.torch : image.torch + "+" + image.torch_variant);
+        if (image.torch_cuda != kNoCuda) add("--expect-torch-cuda", image.torch_cuda);
+    }
+    add("--mode", gpu ? "gpu" : "nogpu");
+    return arguments;
+}
+
+std::vector<std::string> image_arguments(const Image& image) {
+    std::vector<std::string> arguments;
+    if (const auto cuda = Version::parse(image.cuda)) arguments.insert(arguments.end(), {"--lib", cudart(*cuda)});
+    if (image.torch.empty()) return arguments;
+    arguments.insert(arguments.end(), {"--python", "/opt/venv/bin/python"});
+    if (!image.torch_cuda.empty() && image.torch_cuda != kNoCuda) {
+        arguments.insert(arguments.end(), {"--fatbin", fmt::format("/opt/venv/lib/python{}/site-packages/torch/lib/"
+                                                                   "libtorch_cuda.so", image.python)});
+    }
+    return arguments;
+}
+
+std::set<std::string> registered_tests(std::string_view registry) {
+    std::set<std::string> ids;
+    for (const auto& line : text::split(registry, '\n')) {
+        const auto trimmed = text::trim(line);
+        if (trimmed.substr(0, 11) != "CUDAMATRIX_") continue;
+        const auto open = trimmed.find("(\"");
+        if (open == std::string_view::npos) continue;
+        const auto rest = trimmed.substr(open + 2);
+        const auto close = rest.find('"');
+        if (close != std::string_view::npos && close > 0) ids.emplace(rest.substr(0, close));
+    }
+    return ids;
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,143 @@
+#include "run/plan.hpp"
+
+#include <algorithm>
+
+#include "base/build_info.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+std::string finding_line(const Finding& finding) {
+    return fmt::format("{}: {} [{}, at {}]", to_string(finding.severity), finding.message, finding.rule,
+                       to_string(finding.stage));
+}
+
+// Why a cell is not attempted: the first finding that decided its verdict.
+std::string skip_reason(const Judgement& judgement, const JudgedCell& cell) {
+    for (const auto index : cell.findings) {
+        const auto& finding = judgement.findings[index].finding;
+        if (finding.verdict() == cell.verdict) return finding.message;
+    }
+    return {};
+}
+
+CellResult cell_result(const Judgement& judgement, const JudgedCell& judged) {
+    CellResult cell;
+    cell.id = judged.id;
+    cell.verdict = to_string(judged.verdict);
+    for (const auto& field : all_fields()) {
+        if (const auto* value = judged.cell.get(field.field)) cell.fields.emplace_back(field.name, value->text);
+    }
+    for (const auto index : judged.findings) cell.findings.push_back(finding_line(judgement.findings[index].finding));
+    return cell;
+}
+
+bool is_attempted(const JudgedCell& cell) {
+    return cell.verdict == Verdict::accepted || cell.verdict == Verdict::degraded;
+}
+
+RenderSettings render_settings(const RunInput& input, const RunSettings& settings) {
+    RenderSettings render;
+    render.templates = settings.templates;
+    render.suite = settings.suite;
+    render.network = network_of(input, settings);
+    render.facts_hash = input.facts.hash();
+    render.facts_date = input.facts.date();
+    return render;
+}
+
+RunReport empty_report(const RunInput& input, const RunSettings& settings, std::string_view command) {
+    RunReport report;
+    report.matrix = input.matrix.name;
+    report.command = command;
+    report.version = kVersion;
+    report.facts_date = input.facts.date();
+    report.facts_hash = input.facts.hash();
+    report.output = settings.out.string();
+    return report;
+}
+
+}  // namespace
+
+const Bootstrap* Plan::bootstrap(const Image& image) const {
+    const auto found = std::find_if(rendering.bootstraps.begin(), rendering.bootstraps.end(),
+                                    [&](const Bootstrap& one) { return one.suite == image.suite; });
+    return found == rendering.bootstraps.end() ? nullptr : &*found;
+}
+
+std::filesystem::path lock_path(const Matrix& matrix) {
+    return std::filesystem::path(matrix.path).parent_path() / kLockFile;
+}
+
+std::string network_of(const RunInput& input, const RunSettings& settings) {
+    return settings.network.empty() ? input.matrix.build.network : settings.network;
+}
+
+Status require_network(const RunInput& input, const RunSettings& settings, std::string_view what) {
+    if (network_of(input, settings) != "none") return Done{};
+    return input_failure(
+        fmt::format("{} fetches packages, and its network is none", what),
+        "--network default or --network host, or build: {network: default} in the matrix file");
+}
+
+Status render_again(const RunInput& input, const RunSettings& settings, Lock lock, Plan& plan) {
+    auto rendering = render_artifacts(input.matrix, plan.images, lock, render_settings(input, settings));
+    if (!rendering.ok()) return rendering.failure();
+    plan.lock = std::move(lock);
+    plan.rendering = std::move(*rendering);
+    plan.report.images.clear();
+    for (const auto& image : plan.rendering.images) {
+        ImageResult result;
+        result.id = image.id;
+        result.reference = image.reference;
+        plan.report.images.push_back(std::move(result));
+    }
+    return Done{};
+}
+
+Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command) {
+    Plan plan;
+    plan.report = empty_report(input, settings, command);
+    std::vector<PlannedCell> cells;
+    for (const auto& judged : input.judgement.cells) {
+        plan.report.cells.push_back(cell_result(input.judgement, judged));
+        plan.judged.emplace(judged.id, &judged);
+        if (is_attempted(judged)) {
+            cells.push_back({judged.cell, judged.id});
+        } else {
+            plan.report.cells.back().reason = skip_reason(input.judgement, judged);
+        }
+    }
+    auto images = plan_images(input.matrix, cells, input.facts);
+    plan.images = std::move(images.images);
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        for (const auto& id : plan.images[i].cells) plan.image_of.emplace(id, i);
+    }
+    std::map<std::string, std::string, std::less<>> refused;
+    for (auto& refusal : images.refusals) refused.emplace(refusal.cell, std::move(refusal.reason));
+    for (auto& cell : plan.report.cells) {
+        if (const auto found = plan.image_of.find(cell.id); found != plan.image_of.end()) {
+            cell.image = plan.images[found->second].id;
+            cell.outcome = CellOutcome::planned;
+        } else if (const auto why = refused.find(cell.id); why != refused.end()) {
+            cell.reason = fmt::format("cannot be rendered: {}", why->second);
+        }
+    }
+    auto lock = read_lock(lock_path(input.matrix));
+    if (!lock.ok()) return lock.failure();
+    if (auto rendered = render_again(input, settings, lock->value_or(Lock{}), plan); !rendered.ok()) {
+        return rendered.failure();
+    }
+    return plan;
+}
+
+std::vector<std::string> unpinned(const Plan& plan) {
+    std::vector<std::string> ids;
+    for (const auto& image : plan.images) {
+        if (!plan.lock.covers(image)) ids.push_back(image.id);
+    }
+    return ids;
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,45 @@
+// From a judged matrix to what shall be done: the cells that get an image, the images, their pins and their files.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render/artifacts.hpp"
+#include "render/image_plan.hpp"
+#include "render/lock_file.hpp"
+#include "run/session.hpp"
+
+namespace cudamatrix::job {
+
+struct Plan {
+    std::vector<Image> images;
+    Lock lock;
+    Rendering rendering;   ///< rendering.images[i] belongs to images[i]
+    RunReport report;      ///< a cell for every judged one; attempted ones are `planned`, all others `skipped` with a reason
+    std::map<std::string, std::size_t, std::less<>> image_of;     ///< cell id -> index of its image
+    std::map<std::string, const JudgedCell*, std::less<>> judged; ///< cell id -> its judgement
+
+    [[nodiscard]] const Bootstrap* bootstrap(const Image& image) const;
+};
+
+/// Where the lock of a matrix lies: beside its file.
+[[nodiscard]] std::filesystem::path lock_path(const Matrix& matrix);
+
+/// Plans and renders with the lock as it is (an absent one pins nothing). Reads files only; uses no network.
+[[nodiscard]] Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command);
+
+/// Renders anew, after the lock has changed.
+[[nodiscard]] Status render_again(const RunInput& input, const RunSettings& settings, Lock lock, Plan& plan);
+
+/// Ids of the images that the lock does not cover.
+[[nodiscard]] std::vector<std::string> unpinned(const Plan& plan);
+
+/// The network of builds: --network, else build.network of the matrix file.
+[[nodiscard]] std::string network_of(const RunInput& input, const RunSettings& settings);
+/// Building without a network cannot work here: an input failure that says how to choose one.
+[[nodiscard]] Status require_network(const RunInput& input, const RunSettings& settings, std::string_view what);
+
+}  // namespace cudamatrix::job
