@@ -1,0 +1,43 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "report/formats.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct CheckOptions {
+    MatrixOptions input;
+    std::string format;
+    bool summary = false;
+};
+
+ExitCode check(const CheckOptions& options, const World& world) {
+    const auto& format = *report::format_named(report::check_formats(), options.format);
+    if (options.summary && format.write_summary == nullptr) {
+        return report_failure(input_failure(fmt::format("--summary has no format {}", options.format), "--format text or json"), world);
+    }
+    const auto loaded = load(options.input, world);
+    if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    const auto& judgement = loaded.value()->judgement;
+    const auto report = check_report(*loaded.value(), world);
+    print(options.summary ? format.write_summary(report) : format.write(report));
+    const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0;
+    return act ? ExitCode::findings : ExitCode::success;
+}
+
+}  // namespace
+
+Action add_check(CLI::App& app) {
+    auto options = std::make_shared<CheckOptions>();
+    options->input.add(app);
+    add_format(app, options->format, report::names_of(report::check_formats()));
+    app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
+    return [options](const World& world) { return check(*options, world); };
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,152 @@
+#include "commands/common.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <cstdio>
+
+#include "base/build_info.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::uint64_t kLargestExcerpt = 1u << 20;
+
+// YYYY-MM-DD, so that dates compare as text.
+std::string valid_date(const std::string& text) {
+    const bool shape = text.size() == 10 && text[4] == '-' && text[7] == '-' &&
+                       text.find_first_not_of("0123456789-") == std::string::npos;
+    const auto month = shape ? std::string_view(text).substr(5, 2) : std::string_view();
+    const auto day = shape ? std::string_view(text).substr(8, 2) : std::string_view();
+    if (!shape || month < "01" || month > "12" || day < "01" || day > "31") return "a date is written YYYY-MM-DD";
+    return {};
+}
+
+}  // namespace
+
+void MatrixOptions::add(CLI::App& app) {
+    app.add_option("MATRIX", matrix, "The matrix file (YAML)")->required();
+    app.add_option("--facts", facts, "Folder of fact tables laid over the embedded ones")->type_name("DIR");
+    app.add_option("--on", on, "Judge ends of life as of this date instead of today")->type_name("DATE")->check(valid_date);
+}
+
+void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& names) {
+    format = names.front();
+    app.add_option("--format", format, "What stdout carries")->check(CLI::IsMember(names))->capture_default_str();
+}
+
+void ImageOptions::add_output(CLI::App& app) {
+    input.add(app);
+    app.add_option("--out", out, "Output folder (default: cudamatrix-out/NAME)")->type_name("DIR");
+    app.add_option("--templates", templates, "Folder of templates and partials that replace ours by name")->type_name("DIR");
+    app.add_option("--suite", suite, "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
+        ->type_name("DIR");
+    app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
+}
+
+void ImageOptions::add_engine(CLI::App& app) {
+    app.add_option("--engine", engine, "What builds and runs images")
+        ->check(CLI::IsMember({"auto", "docker", "host"}))
+        ->capture_default_str();
+    app.add_option("--network", network, "Network of image builds, instead of build.network of the matrix file")
+        ->check(CLI::IsMember({"none", "default", "host"}));
+    app.add_option("--ca-bundle", ca_bundle,
+                   "PEM file with the certificates of your site, given to builds as a secret and never to a layer")
+        ->type_name("FILE");
+    app.add_option("--jobs,-j", jobs, "Images built at a time")->check(CLI::Range(1u, 64u))->capture_default_str();
+    app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
+}
+
+Result<Facts> load_facts(const std::string& overlay) {
+    if (overlay.empty()) return Facts::embedded();
+    return Facts::with_overlay(overlay);
+}
+
+Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world) {
+    auto facts = load_facts(options.facts);
+    if (!facts.ok()) return std::move(facts).failure();
+    auto matrix = read_matrix_file(options.matrix);
+    if (!matrix.ok()) return std::move(matrix).failure();
+    auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}});
+    loaded->options.today = options.on.empty() ? world.today : options.on;
+    auto judgement = judge(loaded->matrix, loaded->facts, loaded->options);
+    if (!judgement.ok()) return std::move(judgement).failure();
+    loaded->judgement = std::move(judgement).value();
+    return loaded;
+}
+
+Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, const World& world) {
+    auto loaded = load(options.input, world);
+    if (!loaded.ok()) return loaded;
+    auto& matrix = loaded.value()->matrix;
+    report_warnings(matrix, world);
+    if (!options.network.empty()) matrix.build.network = options.network;
+    if (!options.ca_bundle.empty()) {
+        std::error_code error;
+        const auto path = std::filesystem::absolute(options.ca_bundle, error);
+        if (error || !std::filesystem::is_regular_file(path, error)) {
+            return input_failure(fmt::format("--ca-bundle {}: no such file", text::printable(options.ca_bundle)),
+                                 "name a PEM file, e.g. /etc/ssl/certs/ca-certificates.crt");
+        }
+        matrix.build.ca_bundle = path.string();
+    }
+    return loaded;
+}
+
+report::ToolInfo tool_info(const Facts& facts) { return {kVersion, facts.date(), facts.hash()}; }
+
+report::CheckReport check_report(const Loaded& loaded, const World& world) {
+    return {loaded.matrix, loaded.judgement, tool_info(loaded.facts), {world.colour_out, world.columns}};
+}
+
+RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world) {
+    RunSettings settings;
+    settings.out = options.out.empty() ? std::filesystem::path("cudamatrix-out") / loaded.matrix.name
+                                       : std::filesystem::path(options.out);
+    settings.engine = options.engine;
+    settings.network = options.network;
+    settings.templates = options.templates;
+    settings.suite = options.suite;
+    settings.require_gpu = options.require_gpu;
+    settings.strict = options.strict;
+    settings.jobs = options.jobs;
+    settings.run_id = world.run_id;
+    settings.environment = world.environment;
+    settings.cancellation = world.cancellation;
+    settings.progress = [](std::string_view line) {
+        fmt::print(stderr, "{}\n", text::printable(line));
+        std::fflush(stderr);
+    };
+    return settings;
+}
+
+ExitCode report_failure(const Failure& failure, const World& world) {
+    std::string name, source;
+    for (const auto& diagnostic : failure.diagnostics) {
+        if (diagnostic.where.file != name) {
+            name = diagnostic.where.file;
+            source.clear();
+            if (diagnostic.where.line != 0) {
+                if (auto content = file::read(name, kLargestExcerpt); content.ok()) source = std::move(content).value();
+            }
+        }
+        // Text that is not UTF-8 has no columns worth a caret.
+        const bool excerpt = !text::invalid_utf8(source).has_value();
+        fmt::print(stderr, "{}", render(diagnostic, excerpt ? source : std::string_view(), world.colour_err));
+    }
+    return failure.code;
+}
+
+void report_warnings(const Matrix& matrix, const World& world) {
+    for (const auto& warning : matrix.warnings) {
+        fmt::print(stderr, "{}", render(warning, matrix.source, world.colour_err));
+    }
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+}  // namespace cudamatrix

@@ -1,0 +1,81 @@
+// What the commands share: options, loading, and the way failures are printed.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/command.hpp"
+#include "facts/facts.hpp"
+#include "matrix/matrix.hpp"
+#include "report/inputs.hpp"
+#include "rules/judge.hpp"
+#include "run/session.hpp"
+
+namespace cudamatrix {
+
+/// Options of every command that reads a matrix file.
+struct MatrixOptions {
+    std::string matrix;
+    std::string facts;  ///< --facts DIR
+    std::string on;     ///< --on DATE; empty: today
+
+    void add(CLI::App& app);
+};
+
+/// Options of every command that works with images.
+struct ImageOptions {
+    MatrixOptions input;
+    std::string out;        ///< --out DIR; empty: cudamatrix-out/NAME
+    std::string format;
+    std::string engine = "auto";
+    std::string network;
+    std::string ca_bundle;
+    std::string templates;
+    std::string suite;
+    unsigned jobs = 1;
+    bool require_gpu = false;
+    bool strict = false;
+
+    void add_output(CLI::App& app);
+    void add_engine(CLI::App& app);
+};
+
+/// A matrix with everything that judging gave. Cells point into the matrix, so the whole stays where it is.
+struct Loaded {
+    Matrix matrix;
+    Facts facts;
+    Judgement judgement;
+    JudgeOptions options;
+};
+
+/// Reads facts and matrix, and judges every cell.
+[[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world);
+
+/// The same for commands that work with images: options over the matrix file's build settings, warnings to stderr.
+[[nodiscard]] Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, const World& world);
+
+/// --format with the names of a list of formats; the first is the default.
+void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& names);
+
+[[nodiscard]] report::ToolInfo tool_info(const Facts& facts);
+
+/// What the writers of `check` and `list` print.
+[[nodiscard]] report::CheckReport check_report(const Loaded& loaded, const World& world);
+
+[[nodiscard]] Result<Facts> load_facts(const std::string& overlay);
+
+/// The settings of the main job: options over matrix file; progress lines go to stderr.
+[[nodiscard]] RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world);
+
+/// Prints the diagnostics to stderr, with excerpts of the files that they point into; gives the exit code.
+ExitCode report_failure(const Failure& failure, const World& world);
+
+/// Prints the warnings of a matrix (excludes that match nothing ...) to stderr.
+void report_warnings(const Matrix& matrix, const World& world);
+
+/// Writes to stdout.
+void print(const std::string& text);
+
+}  // namespace cudamatrix

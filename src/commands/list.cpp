@@ -1,0 +1,37 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include "commands/common.hpp"
+#include "report/formats.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct ListOptions {
+    MatrixOptions input;
+    std::string format;
+};
+
+ExitCode list(const ListOptions& options, const World& world) {
+    const auto loaded = load(options.input, world);
+    if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    report_warnings(loaded.value()->matrix, world);
+    const auto report = check_report(*loaded.value(), world);
+    const auto text = report::format_named(report::list_formats(), options.format)->write(report);
+    if (!text.ok()) return report_failure(text.failure(), world);
+    print(text.value());
+    return ExitCode::success;
+}
+
+}  // namespace
+
+Action add_list(CLI::App& app) {
+    auto options = std::make_shared<ListOptions>();
+    options->input.add(app);
+    add_format(app, options->format, report::names_of(report::list_formats()));
+    return [options](const World& world) { return list(*options, world); };
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,120 @@
+// The program: the table of commands on top of CLI11, signals, and nothing else.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+#include "base/build_info.hpp"
+#include "base/text.hpp"
+#include "commands/command.hpp"
+#include "facts/facts.hpp"
+
+extern char** environ;
+
+namespace {
+
+using namespace cudamatrix;
+
+Cancellation cancellation;  // the one global: a signal handler can reach nothing else
+
+extern "C" void on_signal(int) {
+    if (cancellation.requested()) _exit(static_cast<int>(ExitCode::interrupted));  // the second time without manners
+    cancellation.request();
+}
+
+std::string utc(const char* format) {
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char buffer[32];
+    return std::string(buffer, std::strftime(buffer, sizeof buffer, format, &parts));
+}
+
+World world_of_this_process() {
+    World world;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        if (const auto equals = text.find('='); equals != std::string_view::npos && equals != 0) {
+            world.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+        }
+    }
+    world.today = utc("%Y-%m-%d");
+    world.run_id = fmt::format("{}-{}", utc("%Y%m%dT%H%M%SZ"), static_cast<long>(getpid()));
+    const auto set = [&](const char* name) {
+        const auto found = world.environment.find(name);
+        return found != world.environment.end() && !found->second.empty();
+    };
+    const bool wanted = !set("NO_COLOR") && world.environment["TERM"] != "dumb";
+    world.colour_out = wanted && isatty(STDOUT_FILENO) == 1;
+    world.colour_err = wanted && isatty(STDERR_FILENO) == 1;
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) world.columns = size.ws_col;
+    world.cancellation = &cancellation;
+    return world;
+}
+
+constexpr std::string_view kNextStep =
+    "cudamatrix judges, renders, builds and proves matrices of GPU base images.\n"
+    "\n"
+    "Type next:\n"
+    "  cudamatrix check matrix.yaml     which combinations can work, and why the others cannot\n"
+    "  cudamatrix run matrix.yaml       build the good ones and prove each with CUDA kernels\n"
+    "  cudamatrix --help                all commands\n"
+    "\n"
+    "No matrix yet? Save this as matrix.yaml:\n"
+    "  version: 1\n"
+    "  axes:\n"
+    "    driver: [\"470.161.03\", \"550\"]\n"
+    "    gpu: [T4, H100]\n"
+    "    cuda: [\"11.8\", \"12.4.1\"]\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    struct sigaction action{};
+    action.sa_handler = on_signal;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+
+    CLI::App app("Judge, render, build and prove matrices of GPU base images.", "cudamatrix");
+    app.require_subcommand(0, 1);
+    app.footer("Exit codes: 0 nothing to act on; 1 findings or failures; 2 bad input or usage; 3 environment or I/O;\n"
+               "4 passed as far as possible without a GPU; 130 interrupted.\n"
+               "Example: cudamatrix check matrix.yaml");
+    bool version = false;
+    app.add_flag("--version", version, "Print version, date and hash of the facts");
+
+    std::vector<std::pair<CLI::App*, Action>> actions;
+    for (const auto& row : all_commands()) {
+        auto* command = app.add_subcommand(std::string(row.name), std::string(row.summary));
+        command->footer(fmt::format("{}\n\nExample: {}", row.details, row.example));
+        actions.emplace_back(command, row.add(*command));
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        // --help is an error to CLI11 with exit code 0; every other one is wrong usage.
+        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    }
+    if (version) {
+        const auto facts = Facts::embedded();
+        fmt::print("cudamatrix {}\nfacts {} {}\n", kVersion, facts.date(), facts.hash());
+        return 0;
+    }
+    for (const auto& [command, run] : actions) {
+        if (!command->parsed()) continue;
+        const auto world = world_of_this_process();
+        const auto code = run(world);
+        const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+        if (cancellation.requested()) return static_cast<int>(ExitCode::interrupted);
+        return static_cast<int>(written ? code : worse(code, ExitCode::environment));
+    }
+    fmt::print("{}", kNextStep);
+    return 0;
+}

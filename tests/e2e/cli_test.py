@@ -1,0 +1,174 @@
+"""The command line as a user meets it: help, exit codes, bad input. Usage: cli_test.py CUDAMATRIX [unittest arguments]"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+COMMANDS = ["check", "list", "lock", "render", "build", "test", "run", "facts"]
+GOOD = """version: 1
+name: good
+axes:
+  driver: ["535.183.01", "550.54.15"]
+  gpu: [T4]
+  cuda: ["11.8.0"]
+set: {os: debian12, family: debian}
+"""
+
+
+def run(*arguments, cwd=None, env=None):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env=env, timeout=60, stdin=subprocess.DEVNULL)
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.dir = pathlib.Path(self.folder.name)
+
+    def write(self, content, name="matrix.yaml"):
+        path = self.dir / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return name
+
+    def run(self, result=None):  # unittest's own name; the program is started by run() of this module
+        return super().run(result)
+
+    def bad(self, content, *needles):
+        """check must end with 2, print nothing on stdout, and one clear error with the needles on stderr."""
+        name = self.write(content)
+        got = run("check", name, cwd=self.dir)
+        self.assertEqual((got.returncode, got.stdout), (2, ""), got.stderr)
+        for needle in needles:
+            self.assertIn(needle, got.stderr)
+        return got.stderr
+
+    def test_without_arguments_says_what_to_type_next(self):
+        got = run()
+        self.assertEqual(got.returncode, 0)
+        self.assertIn("cudamatrix check matrix.yaml", got.stdout)
+
+    def test_the_matrix_shown_without_arguments_is_a_good_one(self):
+        shown = run().stdout.split("as matrix.yaml:\n")[1]
+        name = self.write("\n".join(line[2:] for line in shown.splitlines()) + "\n")
+        got = run("check", name, cwd=self.dir)
+        self.assertIn(got.returncode, (0, 1), got.stderr)
+        self.assertEqual(got.stderr, "")
+
+    def test_version_names_the_facts(self):
+        got = run("--version")
+        self.assertRegex(got.stdout, r"^cudamatrix \d+\.\d+\.\d+\nfacts 20\d\d-\d\d-\d\d [0-9a-f]{12}\n$")
+
+    def test_every_help_has_an_example(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                got = run(command, "--help")
+                self.assertEqual(got.returncode, 0)
+                self.assertIn("Example: cudamatrix " + command, got.stdout)
+
+    def test_wrong_usage_is_2(self):
+        for arguments in (["chekc"], ["check"], ["check", "m.yaml", "--format", "xml"], ["check", "m.yaml", "--on", "yesterday"],
+                          ["run", "m.yaml", "--engine", "lxc"], ["--frobnicate"]):
+            with self.subTest(arguments):
+                got = run(*arguments, cwd=self.dir)
+                self.assertEqual((got.returncode, got.stdout), (2, ""))
+                self.assertTrue(got.stderr)
+
+    def test_missing_file_and_directory(self):
+        for name in ("nowhere.yaml", "."):
+            got = run("check", name, cwd=self.dir)
+            self.assertEqual((got.returncode, got.stdout), (2, ""))
+            self.assertIn("cannot read " + name, got.stderr)
+
+    def test_bad_files(self):
+        self.bad("", "matrix.yaml")
+        self.bad("# nothing\n", "matrix.yaml")
+        self.bad(b"version: 1\nname: \xff\xfe\n", "UTF-8")
+        self.bad("version: 1\naxes:\n  driver: [\"550\"]\n  cudaa: [\"12.4\"]\n", "matrix.yaml:4:3: error: ", "cudaa", "cuda")
+        self.bad("version: 1\nname: a\nname: b\n", "matrix.yaml:3:1: error: ", "name")
+        self.bad("version: 1\naxes: &a\n  driver: [*a]\n", "matrix.yaml:2:", "anchor")
+        bomb = "a: &a [x,x]\n" + "".join(f"{c}: &{c} [*{p},*{p}]\n" for p, c in zip("abcdefgh", "bcdefghi"))
+        self.bad("version: 1\n" + bomb, "matrix.yaml:2:", "anchor")
+        self.bad("version: 1\nexpect_cells: 2\naxes:\n  driver: [\"550\"]\n", "expect_cells", "2", "1")
+
+    def test_all_mistakes_in_one_run(self):
+        text = self.bad("version: 1\nfoo: 1\naxes:\n  drivr: [\"550\"]\n  cuda: [\"12;4\"]\n", ":2:1: error: ", ":4:3: error: ", ":5:")
+        self.assertEqual(text.count("error: "), 3, text)
+
+    def test_check_formats(self):
+        name = self.write(GOOD)
+        document = json.loads(run("check", name, "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(len(document["cells"]), 2)
+        summary = json.loads(run("check", name, "--summary", "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual(sum(summary["verdicts"].values()), 2)
+        self.assertNotIn("cells", summary)
+
+    def test_rejected_is_1_with_caret_source_and_fix(self):
+        name = self.write(GOOD.replace('"11.8.0"', '"12.4.1"').replace('"535.183.01"', '"470.161.03"'))
+        got = run("check", name, cwd=self.dir)
+        self.assertEqual(got.returncode, 1)
+        for needle in ("matrix.yaml:4:12: error: driver 470.161.03 is too old for CUDA 12.4.1", "[driver-supports-cuda, at runtime]",
+                       "^~~~", "https://", "fix: "):
+            self.assertIn(needle, got.stdout)
+        github = run("check", name, "--format", "github", cwd=self.dir)
+        self.assertEqual(github.returncode, 1)
+        self.assertIn("::error file=matrix.yaml,line=4,col=12", github.stdout)
+
+    def test_github_matrix_is_one_line(self):
+        name = self.write(GOOD)
+        got = run("list", name, "--format", "github-matrix", cwd=self.dir)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertEqual(got.stdout.count("\n"), 1)
+        include = json.loads(got.stdout)["include"]
+        self.assertEqual([row["driver"] for row in include], ["535.183.01", "550.54.15"])
+
+    def test_on_moves_the_ends_of_life(self):
+        name = self.write(GOOD)
+        early = run("check", name, "--on", "2023-09-01", cwd=self.dir).stdout
+        late = run("check", name, "--on", "2035-01-01", cwd=self.dir).stdout
+        self.assertNotIn("[end-of-life", early)
+        self.assertIn("[end-of-life", late)
+
+    def test_missing_engine_is_3_and_leaves_nothing(self):
+        name = self.write(GOOD)
+        env = dict(os.environ, PATH=str(self.dir), DOCKER_HOST="unix://" + str(self.dir / "none.sock"))
+        for command in ("lock", "build", "test", "run"):
+            with self.subTest(command):
+                got = run(command, name, "--engine", "docker", cwd=self.dir, env=env)
+                self.assertEqual((got.returncode, got.stdout), (3, ""), got.stderr)
+                self.assertIn("docker", got.stderr)
+                self.assertFalse((self.dir / "cudamatrix.lock").exists())
+
+    def test_render_without_a_lock_is_loud_and_stable(self):
+        name = self.write(GOOD)
+        first = run("render", name, "--out", "one", cwd=self.dir)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        dockerfiles = list((self.dir / "one").rglob("Dockerfile"))
+        self.assertEqual(len(dockerfiles), 1)
+        self.assertIn("unpinned", dockerfiles[0].read_text())
+        run("render", name, "--out", "two", cwd=self.dir, env=dict(os.environ, LC_ALL="tr_TR.UTF-8", TZ="Asia/Tokyo"))
+        trees = [{str(p.relative_to(self.dir / d)): p.read_bytes() for p in (self.dir / d).rglob("*") if p.is_file()} for d in ("one", "two")]
+        self.assertEqual(trees[0], trees[1])
+
+    def test_facts_show(self):
+        got = run("facts", "show", "driver-r470")
+        self.assertEqual(got.returncode, 0)
+        self.assertIn("470", got.stdout)
+        self.assertIn("https://", got.stdout)
+        missing = run("facts", "show", "driver-r47")
+        self.assertEqual((missing.returncode, missing.stdout), (2, ""))
+        self.assertIn("driver-r470", missing.stderr)
+
+    def test_a_full_output_device_is_3(self):
+        name = self.write(GOOD)
+        with open("/dev/full", "w") as full:
+            got = subprocess.run([PROGRAM, "check", name], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, timeout=60)
+        self.assertEqual(got.returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,165 @@
+"""The main job on real images: builds, proves, reuses, rebuilds, and turns red when a kernel is broken on purpose.
+Usage: images_test.py CUDAMATRIX SOURCE_DIR WORK_DIR   (needs a docker daemon and the network; no GPU)
+
+The tests run in the order of their names and share one output folder, because each step builds on the images of the last."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+PROGRAM, SOURCE, WORK = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
+del sys.argv[1:4]
+DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
+MATRIX = WORK / "matrix.yaml"
+OUT = WORK / "out"
+NVCC = {"11.8.0": "11.8", "12.4.1": "12.4", "13.4.3": "13.4"}
+
+
+def docker(*arguments, check=True):
+    got = subprocess.run([DOCKER, *arguments], capture_output=True, text=True, env=dict(os.environ, DOCKER_BUILDKIT="1"))
+    if check and got.returncode != 0:
+        raise AssertionError(f"docker {' '.join(arguments)}: {got.stdout}{got.stderr}")
+    return got.stdout
+
+
+def run(program=PROGRAM, *extra, out=OUT):
+    """cudamatrix run: progress to our own stderr, the report as JSON back."""
+    got = subprocess.run([program, "run", MATRIX, "--out", out, "--engine", "docker", "--network", "host", "--format", "json",
+                          "--ca-bundle", "/etc/ssl/certs/ca-certificates.crt", *extra], stdout=subprocess.PIPE, text=True)
+    return got.returncode, json.loads(got.stdout) if got.stdout else None
+
+
+def gpu_less(test):
+    return test["part"] != "gpu"
+
+
+class Images(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        shutil.copy(SOURCE / "tests/e2e/images/matrix.yaml", MATRIX)
+
+    def attempted(self, report):
+        return [c for c in report["cells"] if c["outcome"] != "skipped"]
+
+    def test_1_every_accepted_cell_is_built_and_proven(self):
+        code, report = run()
+        self.assertEqual(code, 4, json.dumps(report, indent=1)[:20000])
+        self.assertEqual(report["result"], "pass-static")
+        cells = self.attempted(report)
+        self.assertEqual({c["fields"]["cuda"] for c in cells if "cuda" in c["fields"]}, set(NVCC))
+        self.assertTrue(any("torch" in c["fields"] for c in cells))
+        for cell in cells:
+            with self.subTest(cell["id"]):
+                self.assertEqual((cell["outcome"], cell["proof"]), ("passed_static", "loaded"))
+                results = {(t["id"], t["part"]): t for t in cell["tests"]}
+                failed = [t for t in cell["tests"] if t["status"] not in ("pass", "skip")]
+                self.assertEqual(failed, [])
+                by_id = {t["id"]: t for t in cell["tests"] if gpu_less(t)}
+                if "cuda" in cell["fields"]:
+                    version = NVCC[cell["fields"]["cuda"]]
+                    self.assertIn(f"nvcc {version}", by_id["static.compile"]["summary"])
+                    self.assertTrue(any(f.startswith("sass ") for f in by_id["static.fatbin"]["fatbin"]), by_id["static.fatbin"])
+                else:
+                    self.assertEqual(by_id["torch.arch"]["status"], "pass")
+                    self.assertIn("no_nvcc", {t["reason"] for t in cell["tests"] if t["status"] == "skip"})
+                self.assertGreater(cell["image_bytes"], 0)
+                self.assertTrue((OUT / cell["log"]).is_file())
+                self.assertTrue(results)
+
+    def test_2_the_reports_agree(self):
+        report = json.loads((OUT / "report.json").read_text())
+        suites = {s.get("name"): s for s in xml.parse(OUT / "report.xml").getroot().iter("testsuite")}
+        for cell in self.attempted(report):
+            suite = suites[cell["id"]]
+            self.assertEqual(int(suite.get("failures", "0")) + int(suite.get("errors", "0")), 0)
+            if "cuda" in cell["fields"]:
+                self.assertIn("sass", xml.tostring(suite, encoding="unicode"))
+        self.assertIn("pass-static", (OUT / "report.txt").read_text())
+
+    def test_3_images_are_small_labelled_and_not_root(self):
+        report = json.loads((OUT / "report.json").read_text())
+        for image in report["images"]:
+            with self.subTest(image["id"]):
+                config = json.loads(docker("image", "inspect", image["reference"]))[0]["Config"]
+                self.assertNotIn(config["User"], ("", "root", "0"))
+                labels = config["Labels"]
+                for name in ("org.opencontainers.image.title", "io.cudamatrix.cells", "io.cudamatrix.facts", "io.cudamatrix.version"):
+                    self.assertTrue(labels.get(name), labels)
+                if "torch" not in image["id"]:
+                    self.assertLess(image["runtime_bytes"], 400e6)
+
+    def test_4_compose_files_are_valid(self):
+        for name in ("compose.yaml", "compose.gpu.yaml"):
+            self.assertTrue((OUT / name).is_file())
+            got = subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.compose-spec", OUT / name], capture_output=True, text=True)
+            self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+
+    def test_5_a_second_run_takes_seconds(self):
+        start = time.monotonic()
+        code, report = run()
+        self.assertEqual(code, 4)
+        self.assertLess(time.monotonic() - start, 60)
+        self.assertTrue(all(i["reused"] for i in report["images"]), report["images"])
+
+    def test_6_a_deleted_image_is_rebuilt_alone(self):
+        report = json.loads((OUT / "report.json").read_text())
+        victim = next(i for i in report["images"] if "13.4.3" in i["id"])
+        docker("image", "rm", "--force", victim["digest"])
+        code, report = run()
+        self.assertEqual(code, 4)
+        self.assertEqual([i["id"] for i in report["images"] if not i["reused"]], [victim["id"]])
+
+    def test_7_docker_build_by_hand(self):
+        folder = next(p.parent for p in OUT.rglob("Dockerfile") if "11.8.0" in str(p))
+        header = (folder / "Dockerfile").read_text().splitlines()[:40]
+        line = next(h.lstrip("# ").strip() for h in header if "docker build" in h)
+        words = [w for w in line.split() if "=" not in w or w.startswith("--")]
+        command = words[words.index("docker") + 1:]
+        command = ["by-hand" if previous in ("-t", "--tag") else w for previous, w in zip([""] + command, command)]
+        got = subprocess.run([DOCKER, *command], cwd=folder, capture_output=True, text=True, env=dict(os.environ, DOCKER_BUILDKIT="1"))
+        self.assertEqual(got.returncode, 0, line + "\n" + got.stdout + got.stderr)
+
+    def broken(self, name, file, old, new):
+        """cudamatrix with one edit in its suite, run on the same matrix and output folder."""
+        suite = WORK / ("suite-" + name)
+        shutil.copytree(SOURCE / "kernels", suite / "kernels")
+        shutil.copytree(SOURCE / "src/fatbin", suite / "fatbin")
+        path = suite / file
+        text = path.read_text()
+        self.assertEqual(text.count(old), 1, f"{file} holds {old!r} {text.count(old)} times")
+        path.write_text(text.replace(old, new))
+        return run(PROGRAM, "--suite", str(suite), out=WORK / ("out-" + name))
+
+    def reds(self, report):
+        return {t["id"] for c in self.attempted(report) for t in c["tests"] if t["status"] not in ("pass", "skip")}
+
+    def test_8_a_planted_defect_turns_exactly_its_test_red(self):
+        code, report = self.broken("defect", *PLANTED)
+        self.assertEqual(code, 1)
+        self.assertEqual(self.reds(report), {"cmp.reduce"})
+        rebuilt = [i["id"] for i in report["images"] if not i["reused"]]
+        self.assertTrue(rebuilt and all("torch" not in i for i in rebuilt), "the torch image has no kernel in it")
+
+    def test_9_a_kernel_that_does_not_compile_turns_static_compile_red(self):
+        code, report = self.broken("syntax", *SYNTAX)
+        self.assertEqual(code, 1)
+        self.assertIn("static.compile", self.reds(report))
+        for cell in self.attempted(report):
+            if "cuda" in cell["fields"]:
+                self.assertEqual(cell["outcome"], "failed")
+
+
+# A warp reduction that leaves lanes out, and a call of a function that does not exist.
+PLANTED = ("kernels/compute/reduce_body.hpp", "delta > 0; delta /= 2", "delta > 0; delta /= 4")
+SYNTAX = ("kernels/compute/vadd.cu", "vadd_body(block, args);", "no_such_body(block, args);")
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
