@@ -61,14 +61,16 @@ struct ChildSetup {
         sigset_t none;
         ::sigemptyset(&none);
         ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD})
+            ::signal(signal, SIG_DFL);
         return {};
     }
 
-    // Boost would end a child whose exec failed by exit(), which runs our atexit handlers and flushes our buffers twice.
-    // Its check for this member asks for five arguments and its call passes four.
+    // Boost would end a child whose exec failed by exit(), which runs our atexit handlers and flushes our
+    // buffers twice. Its check for this member asks for five arguments and its call passes four.
     template <class Launcher>
-    void on_exec_error(Launcher&, const boost::filesystem::path&, const char* const*&, const bp::error_code&) const {
+    void on_exec_error(Launcher&, const boost::filesystem::path&, const char* const*&,
+                       const bp::error_code&) const {
         if (::getpid() != parent) ::_exit(127);
     }
     template <class Launcher>
@@ -78,7 +80,8 @@ struct ChildSetup {
     }
 };
 
-// While it lives, a write to a pipe that nobody reads is an error of the call and not the end of this process.
+// While it lives, a write to a pipe that nobody reads is an error of the call and not the end of this
+// process.
 class NoBrokenPipeSignal {
   public:
     NoBrokenPipeSignal() {
@@ -156,7 +159,8 @@ class Stream {
 bool has_ended(pid_t pid) {
     siginfo_t info{};
     for (;;) {
-        if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0) return info.si_pid == pid;
+        if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+            return info.si_pid == pid;
         if (errno != EINTR) return true;
     }
 }
@@ -168,7 +172,8 @@ int reap(pid_t pid) {
     return status;
 }
 
-// The running child: reads both pipes, feeds the input, and walks the ladder SIGTERM, grace, SIGKILL when it must end.
+// The running child: reads both pipes, feeds the input, and walks the ladder SIGTERM, grace, SIGKILL when it
+// must end.
 class Supervision {
   public:
     Supervision(const Command& command, const Cancellation* cancellation, pid_t pid, Outcome& outcome)
@@ -187,11 +192,13 @@ class Supervision {
                 reaped = true;
                 drained_by = Clock::now() + milliseconds(1000);
             }
-            // A process that not even SIGKILL ends hangs in the kernel (a wedged driver): nothing but leaving it is left.
+            // A process that not even SIGKILL ends hangs in the kernel (a wedged driver): nothing but leaving
+            // it is left.
             if (killed_ && Clock::now() > kill_at_ + milliseconds(5000)) break;
             if (reaped && ((out.end(0) < 0 && err.end(0) < 0) || Clock::now() > *drained_by)) break;
             if (!reaped) enforce(out_stream, err_stream);
-            std::array<pollfd, 3> fds{{{out.end(0), POLLIN, 0}, {err.end(0), POLLIN, 0}, {in.end(1), POLLOUT, 0}}};
+            std::array<pollfd, 3> fds{
+                {{out.end(0), POLLIN, 0}, {err.end(0), POLLIN, 0}, {in.end(1), POLLOUT, 0}}};
             if (::poll(fds.data(), fds.size(), reaped ? 10 : 20) <= 0) continue;
             if (fds[0].revents != 0 && !out_stream.take(out.end(0))) out.close(0);
             if (fds[1].revents != 0 && !err_stream.take(err.end(0))) err.close(0);
@@ -254,7 +261,7 @@ class Supervision {
 };
 
 bool is_program(const std::string& path) {
-    struct stat status{};
+    struct stat status {};
     return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
@@ -263,11 +270,16 @@ bool is_program(const std::string& path) {
 std::string Outcome::describe() const {
     const auto seconds = static_cast<double>(elapsed.count()) / 1000.0;
     switch (how) {
-        case Ended::exited: return fmt::format("exit code {}", exit_code);
-        case Ended::signalled: return fmt::format("killed by signal {}", signal);
-        case Ended::timed_out: return fmt::format("timed out after {:.0f} s", seconds);
-        case Ended::flooded: return "stopped: it wrote more output than is allowed";
-        case Ended::cancelled: return "interrupted";
+        case Ended::exited:
+            return fmt::format("exit code {}", exit_code);
+        case Ended::signalled:
+            return fmt::format("killed by signal {}", signal);
+        case Ended::timed_out:
+            return fmt::format("timed out after {:.0f} s", seconds);
+        case Ended::flooded:
+            return "stopped: it wrote more output than is allowed";
+        case Ended::cancelled:
+            return "interrupted";
     }
     return {};
 }
@@ -277,7 +289,8 @@ std::optional<std::string> find_program(std::string_view program, const Environm
     if (name.empty()) return std::nullopt;
     if (name.find('/') != std::string::npos) return is_program(name) ? std::optional(name) : std::nullopt;
     const auto path = environment.find("PATH");
-    for (const auto& directory : text::split(path == environment.end() ? "/usr/bin:/bin" : path->second, ':')) {
+    for (const auto& directory :
+         text::split(path == environment.end() ? "/usr/bin:/bin" : path->second, ':')) {
         if (directory.empty() || directory.front() != '/') continue;  // a relative PATH entry is an open door
         const auto candidate = directory + "/" + name;
         if (is_program(candidate)) return candidate;
@@ -290,10 +303,12 @@ Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
     const auto& name = command.argv.front();
     const auto program = find_program(name, command.environment);
     if (!program) {
-        return environment_failure(fmt::format("cannot run {}: it was not found in PATH", text::printable(name)));
+        return environment_failure(
+            fmt::format("cannot run {}: it was not found in PATH", text::printable(name)));
     }
     Pipe in, out, err;
-    if (!in.ok() || !out.ok() || !err.ok()) return environment_failure("cannot create a pipe: too many open files");
+    if (!in.ok() || !out.ok() || !err.ok())
+        return environment_failure("cannot create a pipe: too many open files");
     // Non-blocking, so that a child that does not read cannot hold us.
     ::fcntl(in.end(1), F_SETFL, O_NONBLOCK);
 
@@ -303,25 +318,31 @@ Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
         boost::system::error_code error;
         const std::vector<std::string> arguments(command.argv.begin() + 1, command.argv.end());
         std::vector<std::string> variables;
-        for (const auto& [key, value] : command.environment) variables.push_back(key + "=" + value);
+        for (const auto& [key, value] : command.environment)
+            variables.push_back(key + "=" + value);
         std::vector<const char*> environment;
-        for (const auto& variable : variables) environment.push_back(variable.c_str());
+        for (const auto& variable : variables)
+            environment.push_back(variable.c_str());
         environment.push_back(nullptr);
         bp::process_stdio stdio{in.end(0), out.end(1), err.end(1)};
         const ChildSetup setup{::getpid()};
         bp::posix::default_launcher launcher;
         launcher.env = environment.data();
         auto executor = context.get_executor();
-        auto child = command.working_directory.empty()
-                         ? launcher(executor, error, *program, arguments, stdio, setup)
-                         : launcher(executor, error, *program, arguments, stdio, setup,
-                                    bp::process_start_dir(boost::filesystem::path(command.working_directory)));
+        auto child =
+            command.working_directory.empty()
+                ? launcher(executor, error, *program, arguments, stdio, setup)
+                : launcher(executor, error, *program, arguments, stdio, setup,
+                           bp::process_start_dir(boost::filesystem::path(command.working_directory)));
         if (error) {
-            if (launcher.pid > 0) static_cast<void>(reap(launcher.pid));  // Boost leaves the failed child a zombie
-            return environment_failure(fmt::format("cannot run {}: {}", text::printable(name), error.message()));
+            if (launcher.pid > 0)
+                static_cast<void>(reap(launcher.pid));  // Boost leaves the failed child a zombie
+            return environment_failure(
+                fmt::format("cannot run {}: {}", text::printable(name), error.message()));
         }
         const pid_t pid = child.id();
-        child.detach();  // from here the process is ours: Boost's own end of a process does not know its group
+        child
+            .detach();  // from here the process is ours: Boost's own end of a process does not know its group
         ::setpgid(pid, pid);
         in.close(0);
         out.close(1);

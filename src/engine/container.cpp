@@ -22,8 +22,8 @@ bool is_gone(const Result<Outcome>& removed) {
     return removed->success() || text::lower(removed->err).find("no such container") != std::string::npos;
 }
 
-// Stops politely once, then removes by force until the engine agrees that it is gone. A create that was under way when
-// the client died may appear late, hence the second look.
+// Stops politely once, then removes by force until the engine agrees that it is gone. A create that was under
+// way when the client died may appear late, hence the second look.
 void end_container(const Engine& engine, const std::string& name) {
     using std::chrono::milliseconds;
     static_cast<void>(call(engine, engine.dialect->stop(name), milliseconds(4000)));
@@ -38,8 +38,8 @@ void end_container(const Engine& engine, const std::string& name) {
 std::string container_name(std::string_view run_id, std::string_view cell_id) {
     auto name = fmt::format("cudamatrix-{}-{}", run_id, cell_id);
     for (char& c : name) {
-        const bool legal = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                           c == '_' || c == '-';
+        const bool legal = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == '.' || c == '_' || c == '-';
         if (!legal) c = '_';
     }
     if (name.size() > kLongestName) {
@@ -53,7 +53,8 @@ Result<Outcome> run_container(const Engine& engine, const RunRequest& request, c
                               const std::function<void(std::string_view, bool)>& on_line) {
     auto arguments = engine.dialect->run(request);
     if (const auto forbidden = forbidden_argument(arguments)) {
-        return environment_failure(fmt::format("refused to start a container with {}", text::printable(*forbidden)));
+        return environment_failure(
+            fmt::format("refused to start a container with {}", text::printable(*forbidden)));
     }
     auto command = engine.command(std::move(arguments));
     command.time_limit = limits.time;
@@ -62,7 +63,8 @@ Result<Outcome> run_container(const Engine& engine, const RunRequest& request, c
     command.stop_on_flood = true;
     command.on_line = on_line;
     auto outcome = cudamatrix::run(command, cancellation);
-    // --rm did its work when the client saw the container end by itself; every other end is made sure of here.
+    // --rm did its work when the client saw the container end by itself; every other end is made sure of
+    // here.
     if (!outcome.ok() || outcome->how != Ended::exited) end_container(engine, request.name);
     return outcome;
 }

@@ -1,5 +1,5 @@
-// THE table of engines: what each one's command line looks like. Argument vectors only, built from checked values;
-// nothing here runs anything. A new engine is one row.
+// THE table of engines: what each one's command line looks like. Argument vectors only, built from checked
+// values; nothing here runs anything. A new engine is one row.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ namespace cudamatrix::engine {
 using Argv = std::vector<std::string>;
 
 /// Labels by which images and containers of ours are found again.
-inline constexpr std::string_view kRunLabel = "io.cudamatrix.run";        ///< on containers: the run's id
-inline constexpr std::string_view kInputsLabel = "io.cudamatrix.inputs";  ///< on images: hash of all that went in
+inline constexpr std::string_view kRunLabel = "io.cudamatrix.run";  ///< on containers: the run's id
+inline constexpr std::string_view kInputsLabel =
+    "io.cudamatrix.inputs";  ///< on images: hash of all that went in
 
 /// One image build. Everything but `context` and `ca_bundle` comes from ids that our own code made.
 struct BuildRequest {
@@ -28,23 +29,25 @@ struct BuildRequest {
     std::string network;               ///< none, host or default: the user's choice, nothing else ever
     std::string ca_bundle;             ///< given as the BuildKit secret `ca`; empty: none
     std::vector<std::pair<std::string, std::string>> labels;
-    std::vector<std::pair<std::string, std::string>> arguments;  ///< build args; recorded in the image: never a secret
-    std::filesystem::path export_to;   ///< the target's files are written here instead of becoming an image
-    bool no_cache = false;             ///< resolve anew, whatever the build cache holds
+    std::vector<std::pair<std::string, std::string>>
+        arguments;                    ///< build args; recorded in the image: never a secret
+    std::filesystem::path export_to;  ///< the target's files are written here instead of becoming an image
+    bool no_cache = false;            ///< resolve anew, whatever the build cache holds
 };
 
-/// One container run, hardened: no network, read-only, no capabilities, nothing mounted, bounded in memory and processes.
+/// One container run, hardened: no network, read-only, no capabilities, nothing mounted, bounded in memory
+/// and processes.
 struct RunRequest {
-    std::string image;                  ///< id or name:tag; never pulled
-    std::string name;                   ///< container name, by which it is ended
-    std::string run_id;                 ///< value of kRunLabel
-    std::string entrypoint;             ///< empty: the image's
+    std::string image;       ///< id or name:tag; never pulled
+    std::string name;        ///< container name, by which it is ended
+    std::string run_id;      ///< value of kRunLabel
+    std::string entrypoint;  ///< empty: the image's
     std::vector<std::string> arguments;
     std::vector<std::pair<std::string, std::string>> environment;
-    std::optional<unsigned> gpu;        ///< index of the one GPU that the container sees
+    std::optional<unsigned> gpu;  ///< index of the one GPU that the container sees
     std::uint64_t memory_mib = 4096;
-    std::uint64_t shm_mib = 64;         ///< of /dev/shm
-    std::uint64_t tmp_mib = 512;        ///< of the noexec /tmp
+    std::uint64_t shm_mib = 64;   ///< of /dev/shm
+    std::uint64_t tmp_mib = 512;  ///< of the noexec /tmp
     unsigned processes = 512;
 };
 
@@ -53,26 +56,27 @@ struct Dialect {
     std::string_view name;
     std::string_view program;
     bool containers = false;
-    Argv (*version)() = nullptr;                                   ///< JSON about client and server on stdout
-    Argv (*buildkit)() = nullptr;                                  ///< succeeds where builds have secrets and targets
+    Argv (*version)() = nullptr;   ///< JSON about client and server on stdout
+    Argv (*buildkit)() = nullptr;  ///< succeeds where builds have secrets and targets
     Argv (*build)(const BuildRequest&) = nullptr;
-    Argv (*inspect)(std::string_view reference) = nullptr;         ///< one JSON object: Id, Size, Config.Labels
+    Argv (*inspect)(std::string_view reference) = nullptr;  ///< one JSON object: Id, Size, Config.Labels
     Argv (*run)(const RunRequest&) = nullptr;
     Argv (*stop)(std::string_view container) = nullptr;
     Argv (*kill)(std::string_view container) = nullptr;
     Argv (*remove)(std::string_view container) = nullptr;
-    Argv (*list)(std::string_view run_id) = nullptr;               ///< ids of the run's containers, one a line
+    Argv (*list)(std::string_view run_id) = nullptr;  ///< ids of the run's containers, one a line
     Argv (*import)(std::string_view tar, std::string_view reference) = nullptr;
     Argv (*remove_image)(std::string_view reference) = nullptr;
-    Argv (*storage)() = nullptr;                                   ///< the folder where its images lie, on stdout
+    Argv (*storage)() = nullptr;  ///< the folder where its images lie, on stdout
 };
 
-/// All rows, in the order in which `auto` tries them. The arguments that a row builds do not hold the program itself.
+/// All rows, in the order in which `auto` tries them. The arguments that a row builds do not hold the program
+/// itself.
 [[nodiscard]] std::span<const Dialect> all_dialects();
 [[nodiscard]] const Dialect* dialect_named(std::string_view name);
 
-/// The first argument that no container run of ours may ever carry (--privileged, any mount, host namespaces ...), or
-/// nullopt. Checked before every run, and over all rows by a test.
+/// The first argument that no container run of ours may ever carry (--privileged, any mount, host namespaces
+/// ...), or nullopt. Checked before every run, and over all rows by a test.
 [[nodiscard]] std::optional<std::string> forbidden_argument(const Argv& argv);
 
 }  // namespace cudamatrix::engine

@@ -32,7 +32,8 @@ std::vector<std::string> clients(std::string_view name, const Environment& envir
             if (!directory.empty() && directory.front() == '/') add(directory + "/" + std::string(name));
         }
     }
-    for (const auto& fallback : fallbacks) add(fallback);
+    for (const auto& fallback : fallbacks)
+        add(fallback);
     return found;
 }
 
@@ -58,8 +59,9 @@ std::string first_line(std::string_view text) {
 }
 
 // Tries one client. Gives its engine, or the reason why not in `why_not`.
-std::optional<Engine> try_client(const Dialect& dialect, const std::string& client, const Environment& environment,
-                                 const Cancellation* cancellation, std::string& why_not) {
+std::optional<Engine> try_client(const Dialect& dialect, const std::string& client,
+                                 const Environment& environment, const Cancellation* cancellation,
+                                 std::string& why_not) {
     Engine engine;
     engine.dialect = &dialect;
     engine.program = client;
@@ -73,12 +75,14 @@ std::optional<Engine> try_client(const Dialect& dialect, const std::string& clie
     if (!outcome.ok()) return reject("it cannot be run");
     if (outcome->how != Ended::exited) return reject(outcome->describe());
     const auto json = parse_json(outcome->out, "docker version");
-    const bool known = json.ok() && json->is_object() && json->contains("Client") && (*json)["Client"].is_object();
+    const bool known =
+        json.ok() && json->is_object() && json->contains("Client") && (*json)["Client"].is_object();
     const auto client_version = known ? string_or((*json)["Client"], "Version") : std::string{};
     const bool served = known && json->contains("Server") && (*json)["Server"].is_object();
     if (!served) {
         const auto reason = first_line(outcome->err);
-        return reject(fmt::format("its daemon does not answer ({})", reason.empty() ? outcome->describe() : reason));
+        return reject(
+            fmt::format("its daemon does not answer ({})", reason.empty() ? outcome->describe() : reason));
     }
     const auto version = Version::parse(client_version);
     if (!version) return reject("it does not tell its version");
@@ -86,7 +90,8 @@ std::optional<Engine> try_client(const Dialect& dialect, const std::string& clie
     if (version->major() >= 23) {
         const auto buildx = probe(engine, dialect.buildkit(), cancellation);
         if (!buildx.ok() || !buildx->success()) {
-            return reject(fmt::format("client {} cannot use BuildKit: its buildx plugin is missing", version->text()));
+            return reject(
+                fmt::format("client {} cannot use BuildKit: its buildx plugin is missing", version->text()));
         }
     }
     engine.version = fmt::format("client {}, server {}", text::printable(client_version),
@@ -97,7 +102,8 @@ std::optional<Engine> try_client(const Dialect& dialect, const std::string& clie
 }
 
 Result<Engine> choose_containers(const Dialect& dialect, const Environment& environment,
-                                 const Cancellation* cancellation, const std::vector<std::string>& fallbacks) {
+                                 const Cancellation* cancellation,
+                                 const std::vector<std::string>& fallbacks) {
     const auto found = clients(dialect.program, environment, fallbacks);
     std::vector<std::string> why_not;
     for (const auto& client : found) {
@@ -113,17 +119,22 @@ Result<Engine> choose_containers(const Dialect& dialect, const Environment& envi
     if (found.empty()) {
         return environment_failure(
             fmt::format("engine {}: no program {} on PATH", dialect.name, dialect.program),
-            "install it (Debian, Ubuntu: apt-get install docker.io) and start its daemon, or take --engine host");
+            "install it (Debian, Ubuntu: apt-get install docker.io) and start its daemon, or take --engine "
+            "host");
     }
     auto diagnostic = Diagnostic::error(fmt::format("engine {}: none of its clients works", dialect.name));
-    for (auto& reason : why_not) diagnostic = std::move(diagnostic).with_note(std::move(reason));
-    diagnostic = std::move(diagnostic)
-                     .with_fix("start the daemon (systemctl start docker) or point DOCKER_HOST at it; a client from "
-                               "release 23 on needs the package docker-buildx-plugin or docker-buildx");
+    for (auto& reason : why_not)
+        diagnostic = std::move(diagnostic).with_note(std::move(reason));
+    diagnostic =
+        std::move(diagnostic)
+            .with_fix(
+                "start the daemon (systemctl start docker) or point DOCKER_HOST at it; a client from "
+                "release 23 on needs the package docker-buildx-plugin or docker-buildx");
     return Failure{ExitCode::environment, {std::move(diagnostic)}};
 }
 
-Result<Engine> choose_host(const Dialect& dialect, const Environment& environment, const Cancellation* cancellation) {
+Result<Engine> choose_host(const Dialect& dialect, const Environment& environment,
+                           const Cancellation* cancellation) {
     auto nvcc = find_program("nvcc", environment);
     if (!nvcc) nvcc = find_program("/usr/local/cuda/bin/nvcc", environment);
     if (!nvcc) {
@@ -138,7 +149,8 @@ Result<Engine> choose_host(const Dialect& dialect, const Environment& environmen
     if (!outcome.ok()) return outcome.failure();
     constexpr std::string_view kMark = ", V";  // "Cuda compilation tools, release 13.0, V13.0.88"
     const auto at = outcome->out.rfind(kMark);
-    const auto word = at == std::string::npos ? std::string_view{} : std::string_view(outcome->out).substr(at + kMark.size());
+    const auto word = at == std::string::npos ? std::string_view{}
+                                              : std::string_view(outcome->out).substr(at + kMark.size());
     const auto version = Version::parse(text::trim(word.substr(0, word.find('\n'))));
     if (!outcome->success() || !version) {
         return environment_failure(fmt::format("engine host: {} does not tell its version ({})",
@@ -157,15 +169,17 @@ Command Engine::command(Argv arguments) const {
     Command command;
     command.argv.reserve(arguments.size() + 1);
     command.argv.push_back(program);
-    for (auto& argument : arguments) command.argv.push_back(std::move(argument));
+    for (auto& argument : arguments)
+        command.argv.push_back(std::move(argument));
     command.environment = environment;
     return command;
 }
 
-Result<Engine> choose(std::string_view wanted, const Environment& environment, const Cancellation* cancellation,
-                      const std::vector<std::string>& fallback_clients) {
+Result<Engine> choose(std::string_view wanted, const Environment& environment,
+                      const Cancellation* cancellation, const std::vector<std::string>& fallback_clients) {
     std::vector<std::string> names;
-    for (const auto& dialect : all_dialects()) names.emplace_back(dialect.name);
+    for (const auto& dialect : all_dialects())
+        names.emplace_back(dialect.name);
     if (wanted != "auto" && dialect_named(wanted) == nullptr) {
         return input_failure(fmt::format("there is no engine {}", text::printable(wanted)),
                              fmt::format("auto, {}", text::join(names, ", ")));
@@ -173,8 +187,9 @@ Result<Engine> choose(std::string_view wanted, const Environment& environment, c
     std::vector<Diagnostic> tried;
     for (const auto& dialect : all_dialects()) {
         if (wanted != "auto" && wanted != dialect.name) continue;
-        auto engine = dialect.containers ? choose_containers(dialect, environment, cancellation, fallback_clients)
-                                         : choose_host(dialect, environment, cancellation);
+        auto engine = dialect.containers
+                          ? choose_containers(dialect, environment, cancellation, fallback_clients)
+                          : choose_host(dialect, environment, cancellation);
         if (engine.ok()) {
             if (wanted == "auto" && !dialect.containers && !tried.empty()) {
                 engine->why += fmt::format(" (no container engine: {})", tried.front().message);
@@ -182,7 +197,8 @@ Result<Engine> choose(std::string_view wanted, const Environment& environment, c
             return engine;
         }
         if (engine.failure().code == ExitCode::interrupted) return engine;
-        for (const auto& diagnostic : engine.failure().diagnostics) tried.push_back(diagnostic);
+        for (const auto& diagnostic : engine.failure().diagnostics)
+            tried.push_back(diagnostic);
     }
     return Failure{ExitCode::environment, std::move(tried)};
 }
@@ -197,7 +213,8 @@ Result<std::optional<ImageInfo>> inspect(const Engine& engine, std::string_view 
                                                text::printable(reference), what));
     };
     if (!outcome->success()) {
-        if (outcome->how == Ended::exited && text::lower(outcome->err).find("no such image") != std::string::npos) {
+        if (outcome->how == Ended::exited &&
+            text::lower(outcome->err).find("no such image") != std::string::npos) {
             return std::optional<ImageInfo>{};
         }
         return fail(outcome->err.empty() ? outcome->describe() : first_line(outcome->err));
@@ -207,7 +224,8 @@ Result<std::optional<ImageInfo>> inspect(const Engine& engine, std::string_view 
     ImageInfo info;
     info.id = string_or(*json, "Id");
     if (!json->is_object() || info.id.substr(0, 7) != "sha256:") return fail("its answer has no image id");
-    if (json->contains("Size") && (*json)["Size"].is_number_unsigned()) info.bytes = (*json)["Size"].get<std::uint64_t>();
+    if (json->contains("Size") && (*json)["Size"].is_number_unsigned())
+        info.bytes = (*json)["Size"].get<std::uint64_t>();
     if (json->contains("Config") && (*json)["Config"].is_object() && (*json)["Config"].contains("Labels") &&
         (*json)["Config"]["Labels"].is_object()) {
         for (const auto& [key, value] : (*json)["Config"]["Labels"].items()) {

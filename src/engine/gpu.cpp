@@ -44,8 +44,9 @@ Gpus find_gpus(const Environment& environment, const Cancellation* cancellation)
     const auto outcome = cudamatrix::run(command, cancellation);
     if (!outcome.ok()) return gpus;
     if (!outcome->success()) {
-        gpus.note = fmt::format("nvidia-smi: {}: {}", outcome->describe(),
-                                text::printable(text::trim(outcome->out.empty() ? outcome->err : outcome->out)));
+        gpus.note =
+            fmt::format("nvidia-smi: {}: {}", outcome->describe(),
+                        text::printable(text::trim(outcome->out.empty() ? outcome->err : outcome->out)));
         return gpus;
     }
     gpus.list = parse_gpus(outcome->out);

@@ -13,33 +13,35 @@
 namespace cudamatrix {
 
 struct RenderSettings {
-    std::filesystem::path templates;  ///< folder of templates and partials that replace ours by name; empty: none
-    std::filesystem::path suite;      ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
-    std::string network;              ///< of builds; empty: build.network of the matrix file
-    std::string facts_hash;           ///< Facts::hash()
-    std::string facts_date;           ///< Facts::date()
+    std::filesystem::path
+        templates;  ///< folder of templates and partials that replace ours by name; empty: none
+    std::filesystem::path
+        suite;            ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
+    std::string network;  ///< of builds; empty: build.network of the matrix file
+    std::string facts_hash;  ///< Facts::hash()
+    std::string facts_date;  ///< Facts::date()
 };
 
 struct RenderedImage {
     std::string id;
-    std::filesystem::path folder;       ///< "images/ID", relative to the output folder; the context of its builds
-    std::string reference;              ///< "cudamatrix/NAME:ID": what target `runtime` is tagged
-    std::string proof_reference;        ///< "cudamatrix/NAME:ID-proof"
-    std::string inputs;                 ///< hash of all that goes into it; goes on the image as label io.cudamatrix.inputs
-    bool pinned = false;                ///< the lock covers it
+    std::filesystem::path folder;  ///< "images/ID", relative to the output folder; the context of its builds
+    std::string reference;         ///< "cudamatrix/NAME:ID": what target `runtime` is tagged
+    std::string proof_reference;   ///< "cudamatrix/NAME:ID-proof"
+    std::string inputs;   ///< hash of all that goes into it; goes on the image as label io.cudamatrix.inputs
+    bool pinned = false;  ///< the lock covers it
 };
 
 struct Rendering {
-    std::vector<Artifact> artifacts;     ///< sorted by path
-    std::vector<RenderedImage> images;   ///< in the order of the plan
-    std::vector<Bootstrap> bootstraps;   ///< one for each suite, sorted
+    std::vector<Artifact> artifacts;    ///< sorted by path
+    std::vector<RenderedImage> images;  ///< in the order of the plan
+    std::vector<Bootstrap> bootstraps;  ///< one for each suite, sorted
     std::string templates_hash;
 };
 
-/// Everything that the output folder gets, as bytes: no clock, no machine, no network. An image that `lock` does not cover
-/// is rendered with its pins reading `unpinned`.
-[[nodiscard]] Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image>& images, const Lock& lock,
-                                                 const RenderSettings& settings);
+/// Everything that the output folder gets, as bytes: no clock, no machine, no network. An image that `lock`
+/// does not cover is rendered with its pins reading `unpinned`.
+[[nodiscard]] Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image>& images,
+                                                 const Lock& lock, const RenderSettings& settings);
 
 /// "cudamatrix/NAME": repository of a matrix's images.
 [[nodiscard]] std::string image_repository(const Matrix& matrix);

@@ -21,12 +21,14 @@ struct Extra {
 constexpr std::array<Extra, 2> kExtras{{
     {"bookworm", "--include=usr-is-merged"},
     {"bookworm",
-     "--customize-hook=chroot \"$1\" apt-get purge --yes usrmerge perl libperl5.36 perl-modules-5.36 libgdbm6 "
+     "--customize-hook=chroot \"$1\" apt-get purge --yes usrmerge perl libperl5.36 perl-modules-5.36 "
+     "libgdbm6 "
      "libgdbm-compat4 libfile-find-rule-perl libnumber-compare-perl libtext-glob-perl"},
 }};
 
 std::string mirror(const Mirrors& mirrors, std::string_view name) {
-    const auto found = std::find_if(mirrors.begin(), mirrors.end(), [&](const auto& m) { return m.first == name; });
+    const auto found =
+        std::find_if(mirrors.begin(), mirrors.end(), [&](const auto& m) { return m.first == name; });
     return found == mirrors.end() ? "" : found->second;
 }
 
@@ -37,18 +39,23 @@ Bootstrap bootstrap_of(const Image& image, const Mirrors& mirrors) {
     out.suite = image.suite;
     out.file = fmt::format("bootstrap-{}.tar", image.suite);
     out.environment = {{"SOURCE_DATE_EPOCH", std::string(kEpoch)}};
-    out.command = {"mmdebstrap", "--variant=apt",
+    out.command = {"mmdebstrap",
+                   "--variant=apt",
                    "--components=" + text::replace_all(kComponents, " ", ","),
-                   "--aptopt=APT::Install-Recommends \"false\"", "--aptopt=Acquire::Languages \"none\"",
-                   "--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/doc/*",
-                   "--dpkgopt=path-include=/usr/share/doc/*/copyright", "--dpkgopt=path-exclude=/usr/share/locale/*",
+                   "--aptopt=APT::Install-Recommends \"false\"",
+                   "--aptopt=Acquire::Languages \"none\"",
+                   "--dpkgopt=path-exclude=/usr/share/man/*",
+                   "--dpkgopt=path-exclude=/usr/share/doc/*",
+                   "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+                   "--dpkgopt=path-exclude=/usr/share/locale/*",
                    "--dpkgopt=path-exclude=/usr/share/info/*"};
     for (const auto& [suite, option] : kExtras) {
         if (suite == image.suite) out.command.emplace_back(option);
     }
     const auto archive = mirror(mirrors, "debian");
     const auto security = mirror(mirrors, "debian-security");
-    if (archive.starts_with("https:") || security.starts_with("https:")) out.command.emplace_back("--include=ca-certificates");
+    if (archive.starts_with("https:") || security.starts_with("https:"))
+        out.command.emplace_back("--include=ca-certificates");
     // mmdebstrap copies the machine's own name and resolver into the tar.
     out.command.emplace_back("--customize-hook=rm -f \"$1/etc/hostname\" \"$1/etc/resolv.conf\"");
     out.command.insert(out.command.end(), {image.suite, "{output}"});

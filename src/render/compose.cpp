@@ -15,19 +15,20 @@ constexpr std::string_view kShmTorch = "1g";
 constexpr std::string_view kShm = "64m";
 
 Data service(const Image& image, const RenderedImage& rendered) {
-    return Object{{"name", rendered.id},
-                  {"image", Object{{"tag", rendered.reference}, {"folder", "./" + rendered.folder.generic_string()}}},
-                  {"shm_size", image.torch.empty() ? kShm : kShmTorch},
-                  {"command_any", false},
-                  {"command", List{}},
-                  {"environment_any", false},
-                  {"environment", List{}},
-                  {"ports_any", false},
-                  {"ports", List{}},
-                  {"volumes_any", false},
-                  {"volumes", List{}},
-                  {"healthcheck_any", false},
-                  {"healthcheck", List{}}};
+    return Object{
+        {"name", rendered.id},
+        {"image", Object{{"tag", rendered.reference}, {"folder", "./" + rendered.folder.generic_string()}}},
+        {"shm_size", image.torch.empty() ? kShm : kShmTorch},
+        {"command_any", false},
+        {"command", List{}},
+        {"environment_any", false},
+        {"environment", List{}},
+        {"ports_any", false},
+        {"ports", List{}},
+        {"volumes_any", false},
+        {"volumes", List{}},
+        {"healthcheck_any", false},
+        {"healthcheck", List{}}};
 }
 
 // A project's name may hold no '.' and no '/'.
@@ -38,26 +39,28 @@ std::string project(const Matrix& matrix) {
 
 }  // namespace
 
-Data::Object compose_model(const Matrix& matrix, const std::vector<Image>& images, const std::vector<RenderedImage>& rendered,
-                           const RenderSettings& settings) {
+Data::Object compose_model(const Matrix& matrix, const std::vector<Image>& images,
+                           const std::vector<RenderedImage>& rendered, const RenderSettings& settings) {
     const auto& network = settings.network.empty() ? matrix.build.network : settings.network;
     List services;
     List gpu_services;
     for (std::size_t i = 0; i < rendered.size(); ++i) {
         services.push_back(service(images[i], rendered[i]));
-        gpu_services.push_back(Object{{"name", rendered[i].id}, {"gpu_count", "all"}, {"gpu_ids_any", false}, {"gpu_ids", List{}}});
+        gpu_services.push_back(Object{
+            {"name", rendered[i].id}, {"gpu_count", "all"}, {"gpu_ids_any", false}, {"gpu_ids", List{}}});
     }
-    return {{"tool", Object{{"version", kVersion}}},
-            {"matrix", Object{{"title", matrix.name}}},
-            {"header", List{fmt::format("One service for each of {}.", text::count(rendered.size(), "image"))}},
-            {"project", project(matrix)},
-            {"services", std::move(services)},
-            {"gpu_services", std::move(gpu_services)},
-            {"build", Object{{"network_any", true}, {"network", network}}},
-            {"ca", !matrix.build.ca_bundle.empty()},
-            {"ca_bundle", matrix.build.ca_bundle},
-            {"named_volumes_any", false},
-            {"named_volumes", List{}}};
+    return {
+        {"tool", Object{{"version", kVersion}}},
+        {"matrix", Object{{"title", matrix.name}}},
+        {"header", List{fmt::format("One service for each of {}.", text::count(rendered.size(), "image"))}},
+        {"project", project(matrix)},
+        {"services", std::move(services)},
+        {"gpu_services", std::move(gpu_services)},
+        {"build", Object{{"network_any", true}, {"network", network}}},
+        {"ca", !matrix.build.ca_bundle.empty()},
+        {"ca_bundle", matrix.build.ca_bundle},
+        {"named_volumes_any", false},
+        {"named_volumes", List{}}};
 }
 
 }  // namespace cudamatrix

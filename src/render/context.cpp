@@ -22,8 +22,12 @@ constexpr std::array<std::pair<std::string_view, Context>, 10> kContexts{{
     {"ident", Context::ident},
 }};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 bool made_of(std::string_view value, std::string_view extra) {
     return std::all_of(value.begin(), value.end(), [&](char c) {
@@ -43,8 +47,10 @@ std::string quoted_for_dockerfile(std::string_view value) {
 
 std::variant<std::string, Refused> shell_word(std::string_view value) {
     if (value.find("<<") != std::string_view::npos) return Refused{"\"<<\", which may begin a here-document"};
-    // A bare leading '-' directly behind RUN would be read as a flag of the instruction, a leading '~' as a folder.
-    const bool bare = !value.empty() && made_of(value, "_./+:@%,=~-") && value.front() != '-' && value.front() != '~';
+    // A bare leading '-' directly behind RUN would be read as a flag of the instruction, a leading '~' as a
+    // folder.
+    const bool bare =
+        !value.empty() && made_of(value, "_./+:@%,=~-") && value.front() != '-' && value.front() != '~';
     if (bare) return std::string(value);
     return "'" + text::replace_all(value, "'", "'\\''") + "'";
 }
@@ -64,7 +70,9 @@ std::variant<std::string, Refused> yaml_key(std::string_view value) {
 std::variant<std::string, Refused> bare_path(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a path is needed"};
     if (value.front() == '-') return Refused{"a leading '-', which would be read as an option"};
-    if (!made_of(value, "_./+~-")) return Refused{"a character that a bare path may not have (letters, digits and _ . / + ~ - would be accepted)"};
+    if (!made_of(value, "_./+~-"))
+        return Refused{
+            "a character that a bare path may not have (letters, digits and _ . / + ~ - would be accepted)"};
     for (const auto& part : text::split(value, '/')) {
         if (part == "..") return Refused{"a \"..\" step"};
     }
@@ -75,7 +83,8 @@ std::variant<std::string, Refused> bare_word(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a word is needed"};
     const char first = value.front();
     if (!(is_digit(first) || is_letter(first) || first == '_') || !made_of(value, "_.+!-")) {
-        return Refused{"a character that a bare word may not have (letters, digits and _ . + ! - would be accepted)"};
+        return Refused{
+            "a character that a bare word may not have (letters, digits and _ . + ! - would be accepted)"};
     }
     return std::string(value);
 }
@@ -106,14 +115,16 @@ std::string_view to_string(Context context) {
 const std::vector<std::string>& context_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;
-        for (const auto& [text, context] : kContexts) all.emplace_back(text);
+        for (const auto& [text, context] : kContexts)
+            all.emplace_back(text);
         return all;
     }();
     return names;
 }
 
 std::variant<std::string, Refused> escape(std::string_view value, Context context) {
-    // printable() changes exactly what must never reach a file: controls, invalid UTF-8, invisible characters.
+    // printable() changes exactly what must never reach a file: controls, invalid UTF-8, invisible
+    // characters.
     if (text::printable(value) != value) return Refused{"a control character, a line end or invalid text"};
     switch (context) {
         case Context::env:

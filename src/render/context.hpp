@@ -1,5 +1,5 @@
-// How a value is written where it lands. Every value in a template names its context, so that no text can become
-// anything but a value: it is escaped, or refused.
+// How a value is written where it lands. Every value in a template names its context, so that no text can
+// become anything but a value: it is escaped, or refused.
 #pragma once
 
 #include <optional>
@@ -32,8 +32,8 @@ struct Refused {
     std::string why;
 };
 
-/// `value` as it is written in `context`. Control characters, line ends, invalid UTF-8 and characters that change the
-/// direction of text are refused everywhere.
+/// `value` as it is written in `context`. Control characters, line ends, invalid UTF-8 and characters that
+/// change the direction of text are refused everywhere.
 [[nodiscard]] std::variant<std::string, Refused> escape(std::string_view value, Context context);
 
 }  // namespace cudamatrix::mustache

@@ -17,12 +17,12 @@ class Data {
     using Object = std::map<std::string, Data, std::less<>>;
 
     Data() : data_(std::string()) {}
-    Data(std::string text) : data_(std::move(text)) {}                     // NOLINT: implicit on purpose
-    Data(std::string_view text) : data_(std::string(text)) {}              // NOLINT
-    Data(const char* text) : data_(std::string(text)) {}                   // NOLINT
-    Data(bool truth) : data_(truth) {}                                     // NOLINT
-    Data(List list) : data_(std::move(list)) {}                            // NOLINT
-    Data(Object object) : data_(std::move(object)) {}                      // NOLINT
+    Data(std::string text) : data_(std::move(text)) {}         // NOLINT: implicit on purpose
+    Data(std::string_view text) : data_(std::string(text)) {}  // NOLINT
+    Data(const char* text) : data_(std::string(text)) {}       // NOLINT
+    Data(bool truth) : data_(truth) {}                         // NOLINT
+    Data(List list) : data_(std::move(list)) {}                // NOLINT
+    Data(Object object) : data_(std::move(object)) {}          // NOLINT
     Data(const std::vector<std::string>& texts) : data_(List(texts.begin(), texts.end())) {}  // NOLINT
 
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&data_); }

@@ -18,18 +18,29 @@ using List = Data::List;
 
 constexpr std::string_view kVenv = "/opt/venv";
 constexpr std::string_view kToolkit = "/usr/local/cuda";
-constexpr std::string_view kUserId = "65532";  // the number that hardened images use for "nobody in particular"
-constexpr std::string_view kPipTool = "pip==25.3";  // reads metadata by range requests; older ones download every wheel
+constexpr std::string_view kUserId =
+    "65532";  // the number that hardened images use for "nobody in particular"
+constexpr std::string_view kPipTool =
+    "pip==25.3";  // reads metadata by range requests; older ones download every wheel
 constexpr std::string_view kUnpinned = "unpinned";
 constexpr std::size_t kCellsInLabel = 100;
 
 // The archive's multiarch folder.
-std::string library_folder(const Image& image) { return fmt::format("/usr/lib/{}-linux-gnu", image.arch); }
+std::string library_folder(const Image& image) {
+    return fmt::format("/usr/lib/{}-linux-gnu", image.arch);
+}
 
-std::string cuda_major(const Image& image) { return text::split(image.cuda, '.').front(); }
+std::string cuda_major(const Image& image) {
+    return text::split(image.cuda, '.').front();
+}
 
-// A word of a command line that a person pastes into a shell.
+// A word of a command line that a person pastes into a shell, quoted only where it must be.
 std::string pasted(const std::string& word) {
+    const auto plain = [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
+    };
+    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
     auto escaped = mustache::escape(word, mustache::Context::arg);
     const auto* text = std::get_if<std::string>(&escaped);
     return text == nullptr ? word : *text;
@@ -38,9 +49,11 @@ std::string pasted(const std::string& word) {
 List apt_list(const std::vector<AptPin>* pins, const std::vector<std::string>& wanted) {
     List out;
     if (pins != nullptr) {
-        for (const auto& [package, version] : *pins) out.push_back(Object{{"package", package}, {"version", version}, {"pinned", true}});
+        for (const auto& [package, version] : *pins)
+            out.push_back(Object{{"package", package}, {"version", version}, {"pinned", true}});
     } else {
-        for (const auto& package : wanted) out.push_back(Object{{"package", package}, {"version", kUnpinned}, {"pinned", false}});
+        for (const auto& package : wanted)
+            out.push_back(Object{{"package", package}, {"version", kUnpinned}, {"pinned", false}});
     }
     return out;
 }
@@ -54,7 +67,10 @@ List wheel_list(const std::vector<WheelPin>* pins, const std::vector<std::string
     } else {
         for (const auto& requirement : wanted) {
             const auto at = requirement.find("==");
-            out.push_back(Object{{"name", requirement.substr(0, at)}, {"version", requirement.substr(at + 2)}, {"sha256", kUnpinned}, {"pinned", false}});
+            out.push_back(Object{{"name", requirement.substr(0, at)},
+                                 {"version", requirement.substr(at + 2)},
+                                 {"sha256", kUnpinned},
+                                 {"pinned", false}});
         }
     }
     return out;
@@ -73,27 +89,35 @@ std::string network_of(const Matrix& matrix, const RenderSettings& settings) {
 
 std::string build_line(const ImageInput& input) {
     const auto& build = input.matrix.build;
-    std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", network_of(input.matrix, input.settings));
+    std::string line =
+        fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", network_of(input.matrix, input.settings));
     if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + build.ca_bundle);
-    return line + fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
+    return line +
+           fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
 }
 
 std::string bootstrap_line(const Bootstrap& bootstrap) {
     std::string line;
-    for (const auto& [name, value] : bootstrap.environment) line += name + "=" + pasted(value) + " ";
+    for (const auto& [name, value] : bootstrap.environment)
+        line += name + "=" + pasted(value) + " ";
     std::vector<std::string> words;
-    for (const auto& word : bootstrap.command) words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
+    for (const auto& word : bootstrap.command)
+        words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
     return line + text::join(words, " ");
 }
 
 List header(const ImageInput& input, const Bootstrap& bootstrap) {
     List lines;
     if (!input.lock.covers(input.image)) {
-        lines.emplace_back("UNPINNED: cudamatrix.lock does not cover this image. What a build installs is whatever the archive and the");
+        lines.emplace_back(
+            "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is whatever the "
+            "archive and the");
         lines.emplace_back("index serve that day. `cudamatrix lock MATRIX` pins it.");
     }
-    lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"), input.matrix.name));
-    for (const auto& cell : input.image.cells) lines.emplace_back("  " + cell);
+    lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"),
+                                   input.matrix.name));
+    for (const auto& cell : input.image.cells)
+        lines.emplace_back("  " + cell);
     lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
     lines.emplace_back("  " + bootstrap_line(bootstrap));
     lines.emplace_back("  " + build_line(input));
@@ -104,31 +128,42 @@ Object cuda_model(const Image& image, bool pinned) {
     const bool archive = image.cuda_from == "archive";
     const bool wheels = image.cuda_from == "wheels";
     const auto root = std::string(kToolkit);
-    Object cuda{{"present", !image.cuda.empty()}, {"version", image.cuda},
-                {"from_archive", archive}, {"from_wheels", wheels},
+    Object cuda{{"present", !image.cuda.empty()},
+                {"version", image.cuda},
+                {"from_archive", archive},
+                {"from_wheels", wheels},
                 {"unpack", archive && !wanted_of(image).toolkit.empty()},
-                {"nvcc", archive ? "/usr/bin/nvcc" : root + "/bin/nvcc"}, {"ccbin", image.compiler},
+                {"nvcc", archive ? "/usr/bin/nvcc" : root + "/bin/nvcc"},
+                {"ccbin", image.compiler},
                 {"include", archive ? "/usr/include" : root + "/include"},
                 {"lib", archive ? library_folder(image) : root + "/lib"},
-                {"requirements", "requirements-cuda.txt"}, {"hashed", pinned},
-                {"wheel_root", "nvidia/cu" + cuda_major(image)}, {"runtime_files", List{}}};
+                {"requirements", "requirements-cuda.txt"},
+                {"hashed", pinned},
+                {"wheel_root", "nvidia/cu" + cuda_major(image)},
+                {"runtime_files", List{}}};
     if (wheels) {
-        cuda["runtime_files"] = List{Object{{"source", fmt::format("{}/lib/libcudart.so.{}", root, cuda_major(image))}, {"target", root + "/lib/"}}};
+        cuda["runtime_files"] =
+            List{Object{{"source", fmt::format("{}/lib/libcudart.so.{}", root, cuda_major(image))},
+                        {"target", root + "/lib/"}}};
     }
     return cuda;
 }
 
 List environment(const Image& image) {
-    std::map<std::string, std::string> variables{{"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}, {"NVIDIA_VISIBLE_DEVICES", "all"}};
-    for (const auto& [name, value] : image.env) variables[name] = value;
+    std::map<std::string, std::string> variables{{"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"},
+                                                 {"NVIDIA_VISIBLE_DEVICES", "all"}};
+    for (const auto& [name, value] : image.env)
+        variables[name] = value;
     List out;
-    for (const auto& [name, value] : variables) out.push_back(Object{{"name", name}, {"value", value}});
+    for (const auto& [name, value] : variables)
+        out.push_back(Object{{"name", name}, {"value", value}});
     return out;
 }
 
 std::string cells_label(const Image& image) {
     const auto shown = std::min(image.cells.size(), kCellsInLabel);
-    auto label = text::join({image.cells.begin(), image.cells.begin() + static_cast<std::ptrdiff_t>(shown)}, " ");
+    auto label =
+        text::join({image.cells.begin(), image.cells.begin() + static_cast<std::ptrdiff_t>(shown)}, " ");
     if (shown < image.cells.size()) label += fmt::format(" and {} more", image.cells.size() - shown);
     return label;
 }
@@ -143,7 +178,8 @@ List labels(const ImageInput& input) {
         {"io.cudamatrix.matrix", input.matrix.name},
         {"io.cudamatrix.version", kVersion}};
     List out;
-    for (const auto& [name, value] : all) out.push_back(Object{{"name", name}, {"value", value}});
+    for (const auto& [name, value] : all)
+        out.push_back(Object{{"name", name}, {"value", value}});
     return out;
 }
 
@@ -167,7 +203,9 @@ Object common_model(const Matrix& matrix, const Image& image) {
 
 std::string image_title(const Image& image) {
     std::string title = fmt::format("{} ({})", image.os, image.suite);
-    if (!image.cuda.empty()) title += fmt::format(", CUDA {} from {}", image.cuda, image.cuda_from == "archive" ? "the archive" : "wheels");
+    if (!image.cuda.empty())
+        title += fmt::format(", CUDA {} from {}", image.cuda,
+                             image.cuda_from == "archive" ? "the archive" : "wheels");
     if (!image.torch.empty()) title += fmt::format(", torch {}+{}", image.torch, image.torch_variant);
     if (!image.python.empty()) title += ", python " + image.python;
     return title + ", " + image.flavour;
@@ -190,8 +228,9 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
 
     auto model = common_model(input.matrix, image);
     model["header"] = header(input, bootstrap);
-    model["bootstrap"] = Object{{"file", bootstrap.file},
-                                {"sha256", pins == nullptr ? std::string(kUnpinned) : input.lock.base(image)->sha256}};
+    model["bootstrap"] =
+        Object{{"file", bootstrap.file},
+               {"sha256", pins == nullptr ? std::string(kUnpinned) : input.lock.base(image)->sha256}};
     model["cuda"] = cuda_model(image, pins != nullptr);
     const auto runtime = apt_list(pinned(&ImagePins::runtime), wanted.runtime);
     model["apt"] = Object{{"devel", apt_list(pinned(&ImagePins::devel), wanted.devel)},
@@ -199,7 +238,8 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
                           {"python", apt_list(pinned(&ImagePins::python), wanted.python)},
                           {"runtime", runtime},
                           {"runtime_any", !runtime.empty()}};
-    model["suite"] = Object{{"cxx", image.compiler}, {"compute", text::join(image.compute, ",")}, {"ptx", image.ptx}};
+    model["suite"] =
+        Object{{"cxx", image.compiler}, {"compute", text::join(image.compute, ",")}, {"ptx", image.ptx}};
     model["flavour"] = Object{{"devel", image.flavour == "devel"}};
     model["pip"] = Object{{"any", !wanted.wheels.empty()},
                           {"hashed", pins != nullptr},
@@ -207,7 +247,8 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
                           {"installer", installer(pinned(&ImagePins::installer), wanted)},
                           {"requirements", "requirements.txt"},
                           {"venv", kVenv}};
-    model["torch"] = Object{{"present", !image.torch.empty()}, {"version", image.torch}, {"cuda", image.torch_cuda}};
+    model["torch"] =
+        Object{{"present", !image.torch.empty()}, {"version", image.torch}, {"cuda", image.torch_cuda}};
     model["user"] = Object{{"name", input.matrix.build.user}, {"id", kUserId}};
     model["workdir"] = input.matrix.build.workdir;
     model["path"] = search_path(image);
@@ -220,8 +261,12 @@ std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
     const auto wanted = wanted_of(input.image);
     const auto* pins = input.lock.covers(input.image) ? input.lock.pins(input.image) : nullptr;
     std::map<std::string, mustache::Data> files;
-    if (!wanted.wheels.empty()) files.emplace("requirements.txt", wheel_list(pins == nullptr ? nullptr : &pins->wheels, wanted.wheels));
-    if (!wanted.cuda.empty()) files.emplace("requirements-cuda.txt", wheel_list(pins == nullptr ? nullptr : &pins->cuda, wanted.cuda));
+    if (!wanted.wheels.empty())
+        files.emplace("requirements.txt",
+                      wheel_list(pins == nullptr ? nullptr : &pins->wheels, wanted.wheels));
+    if (!wanted.cuda.empty())
+        files.emplace("requirements-cuda.txt",
+                      wheel_list(pins == nullptr ? nullptr : &pins->cuda, wanted.cuda));
     return files;
 }
 
@@ -233,23 +278,35 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image) {
         return packages.empty() ? List{} : List{Object{{"name", name}, {"packages", packages}}};
     };
     List apt;
-    for (const auto& [name, packages] : {std::pair{"devel", &wanted.devel}, std::pair{"python", &wanted.python}, std::pair{"runtime", &wanted.runtime}}) {
-        for (auto& item : named(name, *packages)) apt.push_back(std::move(item));
+    for (const auto& [name, packages] :
+         {std::pair{"devel", &wanted.devel}, std::pair{"python", &wanted.python},
+          std::pair{"runtime", &wanted.runtime}}) {
+        for (auto& item : named(name, *packages))
+            apt.push_back(std::move(item));
     }
     List pip;
-    if (!wanted.cuda.empty()) pip.push_back(Object{{"name", "cuda"}, {"options", List{"--no-deps"}}, {"requirements", wanted.cuda}});
-    if (!wanted.wheels.empty()) pip.push_back(Object{{"name", "wheels"}, {"options", List{}}, {"requirements", wanted.wheels}});
-    if (!wanted.installer.empty()) pip.push_back(Object{{"name", "installer"}, {"options", List{"--no-deps"}}, {"requirements", wanted.installer}});
+    if (!wanted.cuda.empty())
+        pip.push_back(
+            Object{{"name", "cuda"}, {"options", List{"--no-deps"}}, {"requirements", wanted.cuda}});
+    if (!wanted.wheels.empty())
+        pip.push_back(Object{{"name", "wheels"}, {"options", List{}}, {"requirements", wanted.wheels}});
+    if (!wanted.installer.empty())
+        pip.push_back(Object{
+            {"name", "installer"}, {"options", List{"--no-deps"}}, {"requirements", wanted.installer}});
     for (auto& item : pip) {
         auto object = *item.object();
         auto options = *object["options"].list();
-        for (const auto& option : pip_options(image, matrix.mirrors)) options.emplace_back(option);
+        for (const auto& option : pip_options(image, matrix.mirrors))
+            options.emplace_back(option);
         object["options"] = std::move(options);
         item = std::move(object);
     }
     const bool any = !pip.empty();
-    model["resolve"] = Object{{"apt", std::move(apt)}, {"download", named("toolkit", wanted.toolkit)},
-                              {"pip_any", any}, {"pip_tool", kPipTool}, {"pip", std::move(pip)}};
+    model["resolve"] = Object{{"apt", std::move(apt)},
+                              {"download", named("toolkit", wanted.toolkit)},
+                              {"pip_any", any},
+                              {"pip_tool", kPipTool},
+                              {"pip", std::move(pip)}};
     return model;
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "render/artifacts.hpp"
+#include "render/data.hpp"
 #include "render/image.hpp"
 #include "render/lock_file.hpp"
-#include "render/data.hpp"
 
 namespace cudamatrix {
 

@@ -25,10 +25,12 @@ bool is_source(const std::filesystem::path& path) {
 
 std::span<const EmbeddedFile> embedded_below(std::string_view folder) {
     const auto all = embedded_files();
-    const auto first = std::lower_bound(all.begin(), all.end(), folder,
-                                        [](const EmbeddedFile& file, std::string_view name) { return file.path < name; });
+    const auto first =
+        std::lower_bound(all.begin(), all.end(), folder,
+                         [](const EmbeddedFile& file, std::string_view name) { return file.path < name; });
     auto last = first;
-    while (last != all.end() && last->path.starts_with(folder)) ++last;
+    while (last != all.end() && last->path.starts_with(folder))
+        ++last;
     return {first, last};
 }
 
@@ -54,20 +56,24 @@ Result<std::vector<SuiteFile>> suite_from(const std::filesystem::path& folder) {
     for (const std::string_view part : {"fatbin", "kernels"}) {
         std::error_code error;
         std::size_t found = 0;
-        for (fs::recursive_directory_iterator it(folder / part, error), end; !error && it != end; it.increment(error)) {
+        for (fs::recursive_directory_iterator it(folder / part, error), end; !error && it != end;
+             it.increment(error)) {
             if (!it->is_regular_file(error) || !is_source(it->path())) continue;
             auto content = file::read(it->path(), kLargestSource);
             if (!content.ok()) return content.failure();
-            suite.push_back({it->path().lexically_relative(folder).generic_string(), std::move(content).value()});
+            suite.push_back(
+                {it->path().lexically_relative(folder).generic_string(), std::move(content).value()});
             ++found;
         }
         if (error || found == 0) {
-            return input_failure(fmt::format("{} holds no sources of the suite: {}", text::printable((folder / part).string()),
-                                             error ? error.message() : "no source file is there"),
-                                 "give a folder that holds kernels/ and fatbin/");
+            return input_failure(
+                fmt::format("{} holds no sources of the suite: {}", text::printable((folder / part).string()),
+                            error ? error.message() : "no source file is there"),
+                "give a folder that holds kernels/ and fatbin/");
         }
     }
-    std::sort(suite.begin(), suite.end(), [](const SuiteFile& a, const SuiteFile& b) { return a.path < b.path; });
+    std::sort(suite.begin(), suite.end(),
+              [](const SuiteFile& a, const SuiteFile& b) { return a.path < b.path; });
     return suite;
 }
 
@@ -77,7 +83,8 @@ bool is_host_part(std::string_view suite_path) {
 
 std::string suite_hash(const std::vector<SuiteFile>& suite) {
     Sha256 digest;
-    for (const auto& [path, content] : suite) digest.update(fmt::format("{} {}\n", path, content.size())).update(content);
+    for (const auto& [path, content] : suite)
+        digest.update(fmt::format("{} {}\n", path, content.size())).update(content);
     return digest.hex();
 }
 

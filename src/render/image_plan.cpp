@@ -50,12 +50,14 @@ void choose_targets(Image& image, const std::set<std::string>& asked, const Fact
         }
     }
     if (asked.empty()) {
-        const auto first = std::find_if(targets.begin(), targets.end(), [](const Version& v) { return v.major() >= kOldestDefault; });
+        const auto first = std::find_if(targets.begin(), targets.end(),
+                                        [](const Version& v) { return v.major() >= kOldestDefault; });
         chosen.insert(first == targets.end() ? targets.back() : *first);
         chosen.insert(targets.back());
     }
     if (chosen.empty() && left_to_ptx) chosen.insert(*left_to_ptx);
-    for (const auto& target : chosen) image.compute.push_back(target.major_minor());
+    for (const auto& target : chosen)
+        image.compute.push_back(target.major_minor());
     image.ptx = image.compute.back();
 }
 
@@ -79,9 +81,11 @@ ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cell
             asked.emplace_back();
         }
         plan.images[place->second].cells.push_back(id);
-        if (const auto compute = compute_of(cell, facts); !compute.empty()) asked[place->second].insert(compute);
+        if (const auto compute = compute_of(cell, facts); !compute.empty())
+            asked[place->second].insert(compute);
     }
-    for (std::size_t i = 0; i < plan.images.size(); ++i) choose_targets(plan.images[i], asked[i], facts);
+    for (std::size_t i = 0; i < plan.images.size(); ++i)
+        choose_targets(plan.images[i], asked[i], facts);
     return plan;
 }
 

@@ -8,7 +8,8 @@
 
 namespace cudamatrix {
 
-/// A cell that gets no image, and why: "os windows: family debian is rendered on debian11, debian12 or debian13".
+/// A cell that gets no image, and why: "os windows: family debian is rendered on debian11, debian12 or
+/// debian13".
 struct Refusal {
     std::string cell;
     std::string reason;
@@ -19,13 +20,15 @@ struct ImagePlan {
     std::vector<Refusal> refusals;  ///< in the order of the cells
 };
 
-/// Groups `cells` by what their image holds. Fields that the matrix leaves open are filled in for rendering only:
-/// family debian, flavour runtime, arch x86_64, and the newest distribution that supplies the toolkit and has a python for
-/// the torch wheel.
+/// Groups `cells` by what their image holds. Fields that the matrix leaves open are filled in for rendering
+/// only: family debian, flavour runtime, arch x86_64, and the newest distribution that supplies the toolkit
+/// and has a python for the torch wheel.
 ///
-/// compute of an image: the union of its cells' compute capabilities (`compute`, else the GPU's), each lowered to the
-/// nearest target of the same major version that the toolkit's nvcc knows; one that has none is left to the PTX. Cells
-/// without either get the lowest target from 6.0 on (the suite's floor) and the highest. ptx: the highest of them.
-[[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts);
+/// compute of an image: the union of its cells' compute capabilities (`compute`, else the GPU's), each
+/// lowered to the nearest target of the same major version that the toolkit's nvcc knows; one that has none
+/// is left to the PTX. Cells without either get the lowest target from 6.0 on (the suite's floor) and the
+/// highest. ptx: the highest of them.
+[[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells,
+                                    const Facts& facts);
 
 }  // namespace cudamatrix

@@ -29,12 +29,15 @@ Result<mustache::Library> load_templates(const RenderSettings& settings) {
     return library;
 }
 
-Result<std::string> fill_dockerfile(mustache::Library& library, const std::string& name, const mustache::Data& model) {
+Result<std::string> fill_dockerfile(mustache::Library& library, const std::string& name,
+                                    const mustache::Data& model) {
     auto filled = library.fill(name, model);
     if (!filled.ok()) return filled;
     if (const auto directive = directive_in(*filled); !directive.empty()) {
-        return input_failure(fmt::format("the template {} gives a Dockerfile that begins with the builder directive \"{}\"", name, directive),
-                             "begin it with a comment that is no directive");
+        return input_failure(
+            fmt::format("the template {} gives a Dockerfile that begins with the builder directive \"{}\"",
+                        name, directive),
+            "begin it with a comment that is no directive");
     }
     return filled;
 }

@@ -20,14 +20,17 @@ struct AptList {
     std::string_view name;
     std::vector<AptPin> ImagePins::*member;
 };
-constexpr AptList kAptLists[] = {
-    {"devel", &ImagePins::devel}, {"toolkit", &ImagePins::toolkit}, {"python", &ImagePins::python}, {"runtime", &ImagePins::runtime}};
+constexpr AptList kAptLists[] = {{"devel", &ImagePins::devel},
+                                 {"toolkit", &ImagePins::toolkit},
+                                 {"python", &ImagePins::python},
+                                 {"runtime", &ImagePins::runtime}};
 
 struct WheelList {
     std::string_view name;
     std::vector<WheelPin> ImagePins::*member;
 };
-constexpr WheelList kWheelLists[] = {{"cuda", &ImagePins::cuda}, {"image", &ImagePins::wheels}, {"installer", &ImagePins::installer}};
+constexpr WheelList kWheelLists[] = {
+    {"cuda", &ImagePins::cuda}, {"image", &ImagePins::wheels}, {"installer", &ImagePins::installer}};
 
 template <class Pin, class Name>
 std::vector<Pin> sorted(std::vector<Pin> pins, Name name) {
@@ -37,7 +40,8 @@ std::vector<Pin> sorted(std::vector<Pin> pins, Name name) {
 
 Json apt_json(const std::vector<AptPin>& pins) {
     Json out = Json::array();
-    for (const auto& [package, version] : sorted(pins, &AptPin::package)) out.push_back(package + "=" + version);
+    for (const auto& [package, version] : sorted(pins, &AptPin::package))
+        out.push_back(package + "=" + version);
     return out;
 }
 
@@ -51,10 +55,13 @@ Json wheels_json(const std::vector<WheelPin>& pins) {
 
 Json image_json(const ImagePins& pins) {
     Json apt = Json::object();
-    for (const auto& [name, member] : kAptLists) apt[std::string(name)] = apt_json(pins.*member);
+    for (const auto& [name, member] : kAptLists)
+        apt[std::string(name)] = apt_json(pins.*member);
     Json wheels = Json::object();
-    for (const auto& [name, member] : kWheelLists) wheels[std::string(name)] = wheels_json(pins.*member);
-    return Json{{"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};
+    for (const auto& [name, member] : kWheelLists)
+        wheels[std::string(name)] = wheels_json(pins.*member);
+    return Json{
+        {"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};
 }
 
 // Reads a parsed document; the first thing that does not fit stops it and is kept as the reason.
@@ -63,25 +70,30 @@ class LockReader {
     explicit LockReader(std::string_view name) : name_(name) {}
 
     Result<Lock> read(const Json& json) {
-        const auto version = json.is_object() && json.contains("schema_version") ? json["schema_version"] : Json();
+        const auto version =
+            json.is_object() && json.contains("schema_version") ? json["schema_version"] : Json();
         if (!version.is_number_integer()) return failure("it has no schema_version");
         if (version != kLockSchema) {
-            return input_failure(fmt::format("{}: schema_version {} is not understood: this cudamatrix {} reads {}", name_,
-                                             to_text(version, false), kVersion, kLockSchema),
-                                 "use the cudamatrix that wrote it, or delete it and run `cudamatrix lock`");
+            return input_failure(
+                fmt::format("{}: schema_version {} is not understood: this cudamatrix {} reads {}", name_,
+                            to_text(version, false), kVersion, kLockSchema),
+                "use the cudamatrix that wrote it, or delete it and run `cudamatrix lock`");
         }
         Lock lock;
         lock.tool = string(json, "tool");
         lock.facts = string(json, "facts");
         lock.templates = string(json, "templates");
-        for (const auto& [suite, base] : object(json, "bases").items()) lock.bases[suite] = base_pins(suite, base);
-        for (const auto& [id, image] : object(json, "images").items()) lock.images[id] = image_pins(id, image);
+        for (const auto& [suite, base] : object(json, "bases").items())
+            lock.bases[suite] = base_pins(suite, base);
+        for (const auto& [id, image] : object(json, "images").items())
+            lock.images[id] = image_pins(id, image);
         if (!problem_.empty()) return failure(problem_);
         return lock;
     }
 
     [[nodiscard]] Failure failure(const std::string& why) const {
-        return input_failure(fmt::format("{} is no lock file: {}", name_, text::printable(why)), "delete it and run `cudamatrix lock`");
+        return input_failure(fmt::format("{} is no lock file: {}", name_, text::printable(why)),
+                             "delete it and run `cudamatrix lock`");
     }
 
   private:
@@ -96,8 +108,12 @@ class LockReader {
         return {};
     }
 
-    const Json& object(const Json& json, std::string_view key) { return member(json, key, Json::value_t::object, empty_object_); }
-    const Json& array(const Json& json, std::string_view key) { return member(json, key, Json::value_t::array, empty_array_); }
+    const Json& object(const Json& json, std::string_view key) {
+        return member(json, key, Json::value_t::object, empty_object_);
+    }
+    const Json& array(const Json& json, std::string_view key) {
+        return member(json, key, Json::value_t::array, empty_array_);
+    }
 
     const Json& member(const Json& json, std::string_view key, Json::value_t type, const Json& empty) {
         if (json.is_object()) {
@@ -157,9 +173,11 @@ class LockReader {
         pins.asked = string(json, "asked");
         pins.index = string(json, "index");
         const auto& apt = object(json, "apt");
-        for (const auto& [name, list] : kAptLists) pins.*list = apt_pins(array(apt, name));
+        for (const auto& [name, list] : kAptLists)
+            pins.*list = apt_pins(array(apt, name));
         const auto& wheels = object(json, "wheels");
-        for (const auto& [name, list] : kWheelLists) pins.*list = wheel_pins(array(wheels, name));
+        for (const auto& [name, list] : kWheelLists)
+            pins.*list = wheel_pins(array(wheels, name));
         if (clean && !problem_.empty()) problem_ += " (image " + id + ")";
         return pins;
     }
@@ -177,10 +195,12 @@ Flat flat(const ImagePins* pins) {
     Flat out;
     if (pins == nullptr) return out;
     for (const auto& [name, member] : kAptLists) {
-        for (const auto& [package, version] : pins->*member) out[package] = version;
+        for (const auto& [package, version] : pins->*member)
+            out[package] = version;
     }
     for (const auto& [name, member] : kWheelLists) {
-        for (const auto& [wheel, version, digest] : pins->*member) out["wheel " + wheel] = fmt::format("{} ({})", version, digest.substr(0, 12));
+        for (const auto& [wheel, version, digest] : pins->*member)
+            out["wheel " + wheel] = fmt::format("{} ({})", version, digest.substr(0, 12));
     }
     return out;
 }
@@ -189,11 +209,13 @@ Flat flat(const BasePins* base) {
     Flat out;
     if (base == nullptr) return out;
     out["bootstrap tar"] = base->sha256.substr(0, 12);
-    for (const auto& [package, version] : base->packages) out[package] = version;
+    for (const auto& [package, version] : base->packages)
+        out[package] = version;
     return out;
 }
 
-void compare(const std::string& what, const Flat& before, const Flat& after, std::vector<std::string>& lines) {
+void compare(const std::string& what, const Flat& before, const Flat& after,
+             std::vector<std::string>& lines) {
     if (before.empty() && !after.empty()) {
         lines.push_back(fmt::format("{}: {} pinned", what, text::count(after.size(), "package")));
         return;
@@ -201,7 +223,8 @@ void compare(const std::string& what, const Flat& before, const Flat& after, std
     for (const auto& [name, version] : after) {
         const auto old = before.find(name);
         if (old == before.end()) lines.push_back(fmt::format("{}: {} {} is new", what, name, version));
-        if (old != before.end() && old->second != version) lines.push_back(fmt::format("{}: {} {} -> {}", what, name, old->second, version));
+        if (old != before.end() && old->second != version)
+            lines.push_back(fmt::format("{}: {} {} -> {}", what, name, old->second, version));
     }
     for (const auto& [name, version] : before) {
         if (after.count(name) == 0) lines.push_back(fmt::format("{}: {} {} is gone", what, name, version));
@@ -209,13 +232,14 @@ void compare(const std::string& what, const Flat& before, const Flat& after, std
 }
 
 template <class Pins>
-void compare_all(const std::map<std::string, Pins, std::less<>>& before, const std::map<std::string, Pins, std::less<>>& after,
-                 std::vector<std::string>& lines) {
+void compare_all(const std::map<std::string, Pins, std::less<>>& before,
+                 const std::map<std::string, Pins, std::less<>>& after, std::vector<std::string>& lines) {
     const auto at = [](const auto& map, const std::string& key) {
         const auto found = map.find(key);
         return found == map.end() ? nullptr : &found->second;
     };
-    for (const auto& [key, pins] : after) compare(key, flat(at(before, key)), flat(&pins), lines);
+    for (const auto& [key, pins] : after)
+        compare(key, flat(at(before, key)), flat(&pins), lines);
     for (const auto& [key, pins] : before) {
         if (at(after, key) == nullptr) lines.push_back(fmt::format("{}: no longer pinned", key));
     }
@@ -237,7 +261,8 @@ std::string asked_of(const Image& image) {
     const auto wanted = wanted_of(image);
     std::string all = fmt::format("{} {} {} {} {}\n", image.family, image.suite, image.arch, image.python,
                                   image.torch_index_default ? "default" : image.torch_variant);
-    for (const auto* list : {&wanted.devel, &wanted.toolkit, &wanted.python, &wanted.runtime, &wanted.cuda, &wanted.wheels, &wanted.installer}) {
+    for (const auto* list : {&wanted.devel, &wanted.toolkit, &wanted.python, &wanted.runtime, &wanted.cuda,
+                             &wanted.wheels, &wanted.installer}) {
         all += text::join(*list, " ") + "\n";
     }
     return sha256(all);
@@ -263,16 +288,21 @@ Result<std::optional<Lock>> read_lock(const std::filesystem::path& path) {
 std::string lock_text(const Lock& lock) {
     Json bases = Json::object();
     for (const auto& [suite, base] : lock.bases) {
-        bases[suite] = Json{{"sha256", base.sha256}, {"command", base.command}, {"packages", apt_json(base.packages)}};
+        bases[suite] =
+            Json{{"sha256", base.sha256}, {"command", base.command}, {"packages", apt_json(base.packages)}};
     }
     Json images = Json::object();
-    for (const auto& [id, pins] : lock.images) images[id] = image_json(pins);
-    const Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},         {"facts", lock.facts},
-                     {"templates", lock.templates},   {"bases", std::move(bases)}, {"images", std::move(images)}};
+    for (const auto& [id, pins] : lock.images)
+        images[id] = image_json(pins);
+    const Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},
+                     {"facts", lock.facts},           {"templates", lock.templates},
+                     {"bases", std::move(bases)},     {"images", std::move(images)}};
     return to_text(whole) + "\n";
 }
 
-Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock) { return file::write(path, lock_text(lock)); }
+Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock) {
+    return file::write(path, lock_text(lock));
+}
 
 std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
     std::vector<std::string> lines;

@@ -1,5 +1,5 @@
-// cudamatrix.lock: the exact packages, wheels and bases behind a render. Reading and writing only; what resolves them is
-// in src/run.
+// cudamatrix.lock: the exact packages, wheels and bases behind a render. Reading and writing only; what
+// resolves them is in src/run.
 #pragma once
 
 #include <filesystem>
@@ -40,22 +40,22 @@ struct BasePins {
 
 /// What an image is made of.
 struct ImagePins {
-    std::string asked;             ///< what was resolved (asked_of): pins of another question do not count
-    std::string index;             ///< where torch came from: "default" or the variant of the index; empty: no wheels
-    std::vector<AptPin> devel;     ///< installed in the stage that compiles, with their dependencies
-    std::vector<AptPin> toolkit;   ///< unpacked there
-    std::vector<AptPin> python;    ///< installed in the stage that fetches a wheel toolkit
-    std::vector<AptPin> runtime;   ///< installed in what users ship
-    std::vector<WheelPin> cuda;    ///< wheels of the toolkit
-    std::vector<WheelPin> wheels;  ///< wheels of the image
+    std::string asked;  ///< what was resolved (asked_of): pins of another question do not count
+    std::string index;  ///< where torch came from: "default" or the variant of the index; empty: no wheels
+    std::vector<AptPin> devel;        ///< installed in the stage that compiles, with their dependencies
+    std::vector<AptPin> toolkit;      ///< unpacked there
+    std::vector<AptPin> python;       ///< installed in the stage that fetches a wheel toolkit
+    std::vector<AptPin> runtime;      ///< installed in what users ship
+    std::vector<WheelPin> cuda;       ///< wheels of the toolkit
+    std::vector<WheelPin> wheels;     ///< wheels of the image
     std::vector<WheelPin> installer;  ///< what installs those, in the build only
     friend bool operator==(const ImagePins&, const ImagePins&) = default;
 };
 
 struct Lock {
-    std::string tool;       ///< version of the program that wrote it
-    std::string facts;      ///< Facts::hash() then
-    std::string templates;  ///< hash of the templates then
+    std::string tool;                                      ///< version of the program that wrote it
+    std::string facts;                                     ///< Facts::hash() then
+    std::string templates;                                 ///< hash of the templates then
     std::map<std::string, BasePins, std::less<>> bases;    ///< by suite: bookworm
     std::map<std::string, ImagePins, std::less<>> images;  ///< by Image::id
     friend bool operator==(const Lock&, const Lock&) = default;
@@ -64,14 +64,16 @@ struct Lock {
     /// The pins of `image`, or nullptr when there are none for what it asks now.
     [[nodiscard]] const ImagePins* pins(const Image& image) const;
     /// Both are there: nothing of the image reads `unpinned`.
-    [[nodiscard]] bool covers(const Image& image) const { return base(image) != nullptr && pins(image) != nullptr; }
+    [[nodiscard]] bool covers(const Image& image) const {
+        return base(image) != nullptr && pins(image) != nullptr;
+    }
 };
 
 /// Everything about an image that its pins depend on, as a hash.
 [[nodiscard]] std::string asked_of(const Image& image);
 
-/// The lock in `path`; nullopt when there is no such file. A malformed one, one of another schema_version and values that
-/// could not stand in a Dockerfile are input failures.
+/// The lock in `path`; nullopt when there is no such file. A malformed one, one of another schema_version and
+/// values that could not stand in a Dockerfile are input failures.
 [[nodiscard]] Result<std::optional<Lock>> read_lock(const std::filesystem::path& path);
 [[nodiscard]] Result<Lock> parse_lock(std::string_view text, std::string_view name);
 

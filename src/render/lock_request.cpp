@@ -14,10 +14,11 @@ namespace cudamatrix {
 namespace {
 
 Failure strange(std::string_view file, std::string_view what) {
-    return environment_failure(fmt::format("the answer {} of the lock cannot be believed: {}", file, text::printable(what)));
+    return environment_failure(
+        fmt::format("the answer {} of the lock cannot be believed: {}", file, text::printable(what)));
 }
 
-std::string without_architecture(std::string package) {
+std::string without_architecture(const std::string& package) {
     const auto colon = package.find(':');
     return package.substr(0, std::min(colon, package.size()));
 }
@@ -29,7 +30,8 @@ void in_order(std::vector<Pin>& pins, Name name) {
 
 Result<std::vector<AptPin>> checked(std::vector<AptPin> pins, std::string_view file) {
     for (const auto& [package, version] : pins) {
-        if (!is_apt_package(package) || !is_apt_version(version)) return strange(file, fmt::format("\"{} {}\"", package, version));
+        if (!is_apt_package(package) || !is_apt_version(version))
+            return strange(file, fmt::format("\"{} {}\"", package, version));
     }
     in_order(pins, &AptPin::package);
     return pins;
@@ -41,7 +43,8 @@ Result<std::vector<AptPin>> read_simulation(std::string_view content, std::strin
     for (const auto& line : text::split(content, '\n')) {
         if (!line.starts_with("Inst ")) continue;
         const auto words = text::split(line, ' ');
-        const auto open = std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('('); });
+        const auto open = std::find_if(words.begin(), words.end(),
+                                       [](const std::string& word) { return word.starts_with('('); });
         if (words.size() < 3 || open == words.end()) return strange(file, line);
         pins.push_back({without_architecture(words[1]), open->substr(1)});
     }
@@ -83,18 +86,23 @@ std::string normalised(std::string_view name) {
     return out;
 }
 
-// pip install --report: install[].metadata.{name, version}, install[].download_info.archive_info.hashes.sha256.
+// pip install --report: install[].metadata.{name, version},
+// install[].download_info.archive_info.hashes.sha256.
 Result<std::vector<WheelPin>> read_pip_report(std::string_view content, std::string_view file) {
     const auto json = parse_json(content, file);
     if (!json.ok()) return strange(file, json.failure().diagnostics.front().message);
     std::vector<WheelPin> pins;
-    const auto at = [](const Json& from, std::string_view key) { return from.is_object() && from.contains(key) ? from[std::string(key)] : Json(); };
+    const auto at = [](const Json& from, std::string_view key) {
+        return from.is_object() && from.contains(key) ? from[std::string(key)] : Json();
+    };
     for (const auto& item : at(*json, "install")) {
         const auto metadata = at(item, "metadata");
         const auto hashes = at(at(at(item, "download_info"), "archive_info"), "hashes");
-        WheelPin pin{normalised(string_or(metadata, "name")), string_or(metadata, "version"), string_or(hashes, "sha256")};
+        WheelPin pin{normalised(string_or(metadata, "name")), string_or(metadata, "version"),
+                     string_or(hashes, "sha256")};
         if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {
-            return strange(file, fmt::format("\"{} {}\" with sha256 \"{}\"", pin.name, pin.version, pin.sha256));
+            return strange(file,
+                           fmt::format("\"{} {}\" with sha256 \"{}\"", pin.name, pin.version, pin.sha256));
         }
         pins.push_back(std::move(pin));
     }
@@ -103,10 +111,12 @@ Result<std::vector<WheelPin>> read_pip_report(std::string_view content, std::str
 }
 
 // Every package that was asked for must be answered: by what would be installed, or by what is there already.
-std::string missing_package(const std::vector<std::string>& wanted, const std::vector<AptPin>& pins, const std::vector<AptPin>& base) {
+std::string missing_package(const std::vector<std::string>& wanted, const std::vector<AptPin>& pins,
+                            const std::vector<AptPin>& base) {
     for (const auto& package : wanted) {
         const auto is = [&](const AptPin& pin) { return pin.package == package; };
-        if (std::none_of(pins.begin(), pins.end(), is) && std::none_of(base.begin(), base.end(), is)) return package;
+        if (std::none_of(pins.begin(), pins.end(), is) && std::none_of(base.begin(), base.end(), is))
+            return package;
     }
     return {};
 }
@@ -122,9 +132,11 @@ std::string missing_wheel(const std::vector<std::string>& wanted, const std::vec
     for (const auto& requirement : wanted) {
         const auto at = requirement.find("==");
         const auto name = normalised(requirement.substr(0, at));
-        const auto found = std::find_if(pins.begin(), pins.end(), [&](const WheelPin& pin) { return pin.name == name; });
+        const auto found =
+            std::find_if(pins.begin(), pins.end(), [&](const WheelPin& pin) { return pin.name == name; });
         const auto version = requirement.substr(at + 2);
-        if (found == pins.end() || (found->version != version && !same_version(found->version, version))) return requirement;
+        if (found == pins.end() || (found->version != version && !same_version(found->version, version)))
+            return requirement;
     }
     return {};
 }
@@ -142,7 +154,9 @@ struct WheelQuestion {
     std::vector<WheelPin>& pins;
 };
 
-Failure unanswered(std::string_view file) { return strange(file, "it is missing"); }
+Failure unanswered(std::string_view file) {
+    return strange(file, "it is missing");
+}
 
 Status read_apt(const AptQuestion& question, const std::vector<AptPin>& base, const LockAnswer& answer) {
     if (question.wanted.empty()) return Done{};
@@ -163,7 +177,8 @@ Status read_wheels(const WheelQuestion& question, const LockAnswer& answer) {
     if (!content) return unanswered(question.file);
     auto pins = read_pip_report(*content, question.file);
     if (!pins.ok()) return pins.failure();
-    if (const auto wheel = missing_wheel(question.wanted, *pins); !wheel.empty()) return strange(question.file, "it says nothing of " + wheel);
+    if (const auto wheel = missing_wheel(question.wanted, *pins); !wheel.empty())
+        return strange(question.file, "it says nothing of " + wheel);
     question.pins = std::move(pins).value();
     return Done{};
 }
@@ -173,19 +188,22 @@ Status check_python(const Image& image, const LockAnswer& answer) {
     const auto said = answer("python.txt");
     if (!said) return unanswered("python.txt");
     if (!text::trim(*said).starts_with("Python " + image.python + ".")) {
-        return strange("python.txt", fmt::format("\"{}\" where python {} is promised", text::trim(*said), image.python));
+        return strange("python.txt",
+                       fmt::format("\"{}\" where python {} is promised", text::trim(*said), image.python));
     }
     return Done{};
 }
 
 }  // namespace
 
-Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image, const RenderSettings& settings) {
+Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image,
+                                           const RenderSettings& settings) {
     auto library = load_templates(settings);
     if (!library.ok()) return library.failure();
     const mustache::Data model(lock_model(matrix, image));
     std::vector<Artifact> files;
-    for (const auto& [path, name] : {std::pair{".dockerignore", "dockerignore.mustache"}, std::pair{"Dockerfile", "lock.mustache"}}) {
+    for (const auto& [path, name] :
+         {std::pair{".dockerignore", "dockerignore.mustache"}, std::pair{"Dockerfile", "lock.mustache"}}) {
         auto content = fill_dockerfile(*library, image.family + "/" + name, model);
         if (!content.ok()) return content.failure();
         files.push_back({path, std::move(content).value()});
@@ -212,8 +230,9 @@ Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer) {
     for (const auto& question : apt) {
         if (auto done = read_apt(question, out.base_packages, answer); !done.ok()) return done.failure();
     }
-    const WheelQuestion wheels[] = {{"pip-cuda.json", wanted.cuda, out.pins.cuda}, {"pip-wheels.json", wanted.wheels, out.pins.wheels},
-                                     {"pip-installer.json", wanted.installer, out.pins.installer}};
+    const WheelQuestion wheels[] = {{"pip-cuda.json", wanted.cuda, out.pins.cuda},
+                                    {"pip-wheels.json", wanted.wheels, out.pins.wheels},
+                                    {"pip-installer.json", wanted.installer, out.pins.installer}};
     for (const auto& question : wheels) {
         if (auto done = read_wheels(question, answer); !done.ok()) return done.failure();
     }

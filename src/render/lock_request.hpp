@@ -14,9 +14,10 @@
 
 namespace cudamatrix {
 
-/// Files of a build context whose target `lock` holds text files only: Dockerfile and .dockerignore. The bootstrap tar is
-/// put beside them under Bootstrap::file. Uses the network of builds.
-[[nodiscard]] Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image, const RenderSettings& settings);
+/// Files of a build context whose target `lock` holds text files only: Dockerfile and .dockerignore. The
+/// bootstrap tar is put beside them under Bootstrap::file. Uses the network of builds.
+[[nodiscard]] Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image,
+                                                         const RenderSettings& settings);
 
 /// A file of that target by name ("apt-devel.txt"), nullopt when it is not there.
 using LockAnswer = std::function<std::optional<std::string>(std::string_view name)>;
@@ -26,8 +27,8 @@ struct Resolved {
     std::vector<AptPin> base_packages;  ///< what the bootstrap tar holds
 };
 
-/// Reads the answers for `image`. They come out of a container and are not trusted: anything that is no package name,
-/// version or digest is an environment failure that names the file.
+/// Reads the answers for `image`. They come out of a container and are not trusted: anything that is no
+/// package name, version or digest is an environment failure that names the file.
 [[nodiscard]] Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer);
 
 }  // namespace cudamatrix

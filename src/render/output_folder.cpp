@@ -19,31 +19,36 @@ constexpr std::uint64_t kLargestIndex = 256u << 20;
 
 using Files = std::map<std::string, std::string>;  // path -> sha256
 
-std::string shown(const fs::path& path) { return text::printable(path.string()); }
+std::string shown(const fs::path& path) {
+    return text::printable(path.string());
+}
 
 // Relative, and made of plain names only.
 bool is_inside(const fs::path& path) {
-    return !path.empty() && path.is_relative() && std::none_of(path.begin(), path.end(), [](const fs::path& part) {
-        return part.empty() || part == "." || part == "..";
-    });
+    return !path.empty() && path.is_relative() &&
+           std::none_of(path.begin(), path.end(),
+                        [](const fs::path& part) { return part.empty() || part == "." || part == ".."; });
 }
 
-// The files that earlier runs wrote, by the list in `path`. Paths that no render gives are left out: a list that somebody
-// edited must not make us delete what lies elsewhere.
+// The files that earlier runs wrote, by the list in `path`. Paths that no render gives are left out: a list
+// that somebody edited must not make us delete what lies elsewhere.
 Result<Files> files_listed_in(const fs::path& path) {
     Files files;
     std::error_code error;
     const auto status = fs::symlink_status(path, error);
     const auto foreign = [&](std::string_view why) {
-        return environment_failure(fmt::format("{} was not written by cudamatrix ({}): the folder is left alone", shown(path), text::printable(why)),
-                                   "give another folder with --out, or remove that file");
+        return environment_failure(
+            fmt::format("{} was not written by cudamatrix ({}): the folder is left alone", shown(path),
+                        text::printable(why)),
+            "give another folder with --out, or remove that file");
     };
     if (!fs::is_regular_file(status)) return foreign("it is no regular file");
     const auto content = file::read(path, kLargestIndex);
     if (!content.ok()) return content.failure();
     const auto json = parse_json(*content, path.filename().string());
     if (!json.ok()) return foreign(json.failure().diagnostics.front().message);
-    if (string_or(*json, "tool") != "cudamatrix" || !json->contains("files") || !(*json)["files"].is_object()) return foreign("it lists no files");
+    if (string_or(*json, "tool") != "cudamatrix" || !json->contains("files") || !(*json)["files"].is_object())
+        return foreign("it lists no files");
     for (const auto& [name, digest] : (*json)["files"].items()) {
         if (is_inside(name) && digest.is_string()) files[name] = digest.get<std::string>();
     }
@@ -60,9 +65,11 @@ Result<Files> owned_files(const fs::path& out) {
 
 std::string owned_text(const std::vector<Artifact>& artifacts, const Files& orphans) {
     Files all = orphans;
-    for (const auto& [path, content] : artifacts) all[path.generic_string()] = sha256(content);
+    for (const auto& [path, content] : artifacts)
+        all[path.generic_string()] = sha256(content);
     Json files = Json::object();
-    for (const auto& [name, digest] : all) files[name] = digest;
+    for (const auto& [name, digest] : all)
+        files[name] = digest;
     return to_text(Json{{"tool", "cudamatrix"}, {"files", std::move(files)}}) + "\n";
 }
 
@@ -82,18 +89,23 @@ fs::path link_on_the_way(const fs::path& out, const fs::path& path) {
 // Refuses what must not be written over; nothing has been touched so far.
 Status check_targets(const fs::path& out, const std::vector<Artifact>& artifacts, const Files& ours) {
     for (const auto& [path, content] : artifacts) {
-        if (!is_inside(path)) return environment_failure(fmt::format("{} does not lie inside the output folder", shown(path)));
+        if (!is_inside(path))
+            return environment_failure(fmt::format("{} does not lie inside the output folder", shown(path)));
         if (const auto link = link_on_the_way(out, path); !link.empty()) {
-            return environment_failure(fmt::format("cannot write {}: {} is a symbolic link", shown(out / path), shown(link)),
-                                       "remove the link, or give another folder with --out");
+            return environment_failure(
+                fmt::format("cannot write {}: {} is a symbolic link", shown(out / path), shown(link)),
+                "remove the link, or give another folder with --out");
         }
         std::error_code error;
         const auto status = fs::symlink_status(out / path, error);
         if (!fs::exists(status) || ours.count(path.generic_string()) != 0) continue;
-        const auto there = fs::is_regular_file(status) ? sha256_of_file(out / path) : Result<std::string>(std::string());
+        const auto there =
+            fs::is_regular_file(status) ? sha256_of_file(out / path) : Result<std::string>(std::string());
         if (!there.ok() || *there != sha256(content)) {
-            return environment_failure(fmt::format("cannot write {}: it is there already, and cudamatrix did not write it", shown(out / path)),
-                                       "move it away, or give another folder with --out");
+            return environment_failure(
+                fmt::format("cannot write {}: it is there already, and cudamatrix did not write it",
+                            shown(out / path)),
+                "move it away, or give another folder with --out");
         }
     }
     return Done{};
@@ -106,9 +118,10 @@ std::string image_folder_of(const fs::path& path) {
     return "images/" + part->string();
 }
 
-// Files that an image no longer has would still reach its builds: they go. Whole images that are gone are only told.
-// Gives those with their hashes.
-Result<Files> remove_stale(const fs::path& out, const std::vector<Artifact>& artifacts, const Files& ours, Written& written) {
+// Files that an image no longer has would still reach its builds: they go. Whole images that are gone are
+// only told. Gives those with their hashes.
+Result<Files> remove_stale(const fs::path& out, const std::vector<Artifact>& artifacts, const Files& ours,
+                           Written& written) {
     Files orphans;
     std::set<std::string> wanted;
     std::set<std::string> folders;
@@ -129,9 +142,12 @@ Result<Files> remove_stale(const fs::path& out, const std::vector<Artifact>& art
         const auto there = sha256_of_file(path);
         if (!there.ok()) return there.failure();
         if (*there != digest) {
-            return environment_failure(fmt::format("{} is no longer rendered, but it was changed by hand", shown(path)), "move it away");
+            return environment_failure(
+                fmt::format("{} is no longer rendered, but it was changed by hand", shown(path)),
+                "move it away");
         }
-        if (!fs::remove(path, error) || error) return environment_failure(fmt::format("cannot remove {}: {}", shown(path), error.message()));
+        if (!fs::remove(path, error) || error)
+            return environment_failure(fmt::format("cannot remove {}: {}", shown(path), error.message()));
         ++written.removed;
     }
     return orphans;
@@ -158,7 +174,8 @@ Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>
     if (!orphans.ok()) return orphans.failure();
     // The list goes first: whatever interrupts us, it names every file of ours that is there.
     if (auto made = file::make_directories(out); !made.ok()) return made.failure();
-    if (auto listed = file::write(out / kOwnedFile, owned_text(artifacts, *orphans)); !listed.ok()) return listed.failure();
+    if (auto listed = file::write(out / kOwnedFile, owned_text(artifacts, *orphans)); !listed.ok())
+        return listed.failure();
     for (const auto& artifact : artifacts) {
         if (auto done = write_one(out, artifact, written); !done.ok()) return done.failure();
     }

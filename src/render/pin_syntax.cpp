@@ -7,13 +7,20 @@ namespace {
 
 constexpr std::size_t kLongest = 128;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
 
 bool made_of(std::string_view text, std::string_view extra, bool upper) {
     return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [&](char c) {
-        return is_digit(c) || is_lower(c) || (upper && is_upper(c)) || extra.find(c) != std::string_view::npos;
+        return is_digit(c) || is_lower(c) || (upper && is_upper(c)) ||
+               extra.find(c) != std::string_view::npos;
     });
 }
 
@@ -24,14 +31,18 @@ bool is_apt_package(std::string_view text) {
 }
 
 bool is_apt_version(std::string_view text) {
-    return made_of(text, ".+:~-", true) && (is_digit(text.front()) || is_lower(text.front()) || is_upper(text.front()));
+    return made_of(text, ".+:~-", true) &&
+           (is_digit(text.front()) || is_lower(text.front()) || is_upper(text.front()));
 }
 
 bool is_wheel_name(std::string_view text) {
-    return made_of(text, "-", false) && text.front() != '-' && text.back() != '-' && text.find("--") == std::string_view::npos;
+    return made_of(text, "-", false) && text.front() != '-' && text.back() != '-' &&
+           text.find("--") == std::string_view::npos;
 }
 
-bool is_wheel_version(std::string_view text) { return made_of(text, ".+!", false) && is_digit(text.front()); }
+bool is_wheel_version(std::string_view text) {
+    return made_of(text, ".+!", false) && is_digit(text.front());
+}
 
 bool is_sha256(std::string_view text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

@@ -1,15 +1,15 @@
-// What may stand in a pin: the allow-list for text that comes from a lock file or out of a container (private to
-// src/render).
+// What may stand in a pin: the allow-list for text that comes from a lock file or out of a container (private
+// to src/render).
 #pragma once
 
 #include <string_view>
 
 namespace cudamatrix {
 
-[[nodiscard]] bool is_apt_package(std::string_view text);   ///< [a-z0-9][a-z0-9+.-]*
-[[nodiscard]] bool is_apt_version(std::string_view text);   ///< [0-9A-Za-z][0-9A-Za-z.+:~-]*
-[[nodiscard]] bool is_wheel_name(std::string_view text);    ///< normalised: [a-z0-9]+(-[a-z0-9]+)*
-[[nodiscard]] bool is_wheel_version(std::string_view text); ///< [0-9][0-9a-z.+!]*
+[[nodiscard]] bool is_apt_package(std::string_view text);    ///< [a-z0-9][a-z0-9+.-]*
+[[nodiscard]] bool is_apt_version(std::string_view text);    ///< [0-9A-Za-z][0-9A-Za-z.+:~-]*
+[[nodiscard]] bool is_wheel_name(std::string_view text);     ///< normalised: [a-z0-9]+(-[a-z0-9]+)*
+[[nodiscard]] bool is_wheel_version(std::string_view text);  ///< [0-9][0-9a-z.+!]*
 [[nodiscard]] bool is_sha256(std::string_view text);
 
 }  // namespace cudamatrix

@@ -10,9 +10,11 @@
 namespace cudamatrix {
 
 /// The image that `cell` alone would get (without id, cells, compute and ptx), or why it gets none.
-[[nodiscard]] std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell, const Facts& facts);
+[[nodiscard]] std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell,
+                                                            const Facts& facts);
 
-/// Compute capability that the cell's GPU has, in plain form ("9.0"); empty where the cell says nothing about it.
+/// Compute capability that the cell's GPU has, in plain form ("9.0"); empty where the cell says nothing about
+/// it.
 [[nodiscard]] std::string compute_of(const Cell& cell, const Facts& facts);
 
 /// Stable and injective over what the image holds; legal as file name, image tag and compose service.

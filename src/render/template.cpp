@@ -64,12 +64,15 @@ class Filler {
         if (!value.ok()) return value.failure();
         const auto* text = value.value()->text();
         if (text == nullptr) {
-            return error(node, fmt::format("{} is {}: only a text can be written out", node.text, value.value()->kind()));
+            return error(node, fmt::format("{} is {}: only a text can be written out", node.text,
+                                           value.value()->kind()));
         }
         auto escaped = escape(*text, node.context);
         if (const auto* refused = std::get_if<Refused>(&escaped)) {
-            return error(node, fmt::format("the value of {} holds {}: \"{}\" cannot be written as {}", node.text, refused->why,
-                                           text::printable(std::string_view(*text).substr(0, 80)), to_string(node.context)));
+            return error(node,
+                         fmt::format("the value of {} holds {}: \"{}\" cannot be written as {}", node.text,
+                                     refused->why, text::printable(std::string_view(*text).substr(0, 80)),
+                                     to_string(node.context)));
         }
         out += std::get<std::string>(escaped);
         return Done{};
@@ -89,7 +92,8 @@ class Filler {
             return Done{};
         }
         if (value.object() != nullptr && wanted) return fill_inside(value, node.children);
-        return error(node, fmt::format("{} is {}: a section needs a boolean, a list{}", node.text, value.kind(), wanted ? " or an object" : ""));
+        return error(node, fmt::format("{} is {}: a section needs a boolean, a list{}", node.text,
+                                       value.kind(), wanted ? " or an object" : ""));
     }
 
     Status fill_inside(const Data& scope, const std::vector<Node>& children) {
@@ -103,9 +107,11 @@ class Filler {
         auto name = folder_ + "partials/" + node.text + ".mustache";
         if (!library_.has(name)) name = "partials/" + node.text + ".mustache";
         if (!library_.has(name)) {
-            return error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text, folder_, node.text));
+            return error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text,
+                                           folder_, node.text));
         }
-        if (depth_ == kDeepestPartial) return error(node, fmt::format("partials are nested deeper than {}", kDeepestPartial));
+        if (depth_ == kDeepestPartial)
+            return error(node, fmt::format("partials are nested deeper than {}", kDeepestPartial));
         const auto parsed = library_.parsed(name, node.indent);
         if (!parsed.ok()) return parsed.failure();
         ++depth_;
@@ -119,8 +125,10 @@ class Filler {
         if (node.text == ".") return scopes.back();
         const auto parts = text::split(node.text, '.');
         const Data* value = nullptr;
-        for (auto scope = scopes.rbegin(); scope != scopes.rend() && value == nullptr; ++scope) value = member(**scope, parts.front());
-        for (std::size_t i = 1; i < parts.size() && value != nullptr; ++i) value = member(*value, parts[i]);
+        for (auto scope = scopes.rbegin(); scope != scopes.rend() && value == nullptr; ++scope)
+            value = member(**scope, parts.front());
+        for (std::size_t i = 1; i < parts.size() && value != nullptr; ++i)
+            value = member(*value, parts[i]);
         if (value != nullptr) return value;
         const auto near = text::did_you_mean(node.text, names());
         return unknown(node, near ? fmt::format("did you mean {}?", *near) : std::string());
@@ -144,13 +152,15 @@ class Filler {
 
     [[nodiscard]] std::vector<std::string> names() const {
         std::vector<std::string> all;
-        for (const auto* scope : scopes) collect(*scope, "", all);
+        for (const auto* scope : scopes)
+            collect(*scope, "", all);
         return all;
     }
 
     static Failure unknown(const Node& node, std::string fix) {
         return {ExitCode::bad_input,
-                {Diagnostic::error(fmt::format("there is no value {}", node.text), node.where).with_fix(std::move(fix))}};
+                {Diagnostic::error(fmt::format("there is no value {}", node.text), node.where)
+                     .with_fix(std::move(fix))}};
     }
 
     static Failure error(const Node& node, std::string message) {
@@ -172,27 +182,34 @@ void Library::add(std::string name, std::string text, std::string shown) {
     files_[std::move(name)] = {std::move(text), std::move(shown)};
 }
 
-bool Library::has(std::string_view name) const { return files_.find(name) != files_.end(); }
+bool Library::has(std::string_view name) const {
+    return files_.find(name) != files_.end();
+}
 
 Status Library::override_from(const std::filesystem::path& directory) {
     namespace fs = std::filesystem;
     std::error_code error;
     std::vector<fs::path> found;
-    for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end;
+         it.increment(error)) {
         if (it->path().extension() == ".mustache") found.push_back(it->path());
     }
     const auto shown = text::printable(directory.string());
-    if (error) return input_failure(fmt::format("cannot read the folder of templates {}: {}", shown, error.message()));
+    if (error)
+        return input_failure(
+            fmt::format("cannot read the folder of templates {}: {}", shown, error.message()));
     std::sort(found.begin(), found.end());
 
     std::vector<std::string> known;
-    for (const auto& [name, ignored] : files_) known.push_back(name);
+    for (const auto& [name, ignored] : files_)
+        known.push_back(name);
     std::vector<Diagnostic> mistakes;
     for (const auto& path : found) {
         const auto name = path.lexically_relative(directory).generic_string();
         if (!has(name)) {
             const auto near = text::did_you_mean(name, known);
-            mistakes.push_back(Diagnostic::error(fmt::format("{} replaces no template of ours", text::printable(path.string())))
+            mistakes.push_back(Diagnostic::error(fmt::format("{} replaces no template of ours",
+                                                             text::printable(path.string())))
                                    .with_fix(near ? fmt::format("did you mean {}?", *near) : std::string()));
             continue;
         }
@@ -200,7 +217,8 @@ Status Library::override_from(const std::filesystem::path& directory) {
         if (!content.ok()) return content.failure();
         add(name, std::move(content).value(), path.string());
     }
-    if (found.empty()) mistakes.push_back(Diagnostic::error(fmt::format("{} holds no *.mustache file", shown)));
+    if (found.empty())
+        mistakes.push_back(Diagnostic::error(fmt::format("{} holds no *.mustache file", shown)));
     if (!mistakes.empty()) return Failure{ExitCode::bad_input, std::move(mistakes)};
     return Done{};
 }

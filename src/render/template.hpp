@@ -1,4 +1,5 @@
-// A strict subset of Mustache: every value names its context, every name must exist, every mistake has a position.
+// A strict subset of Mustache: every value names its context, every name must exist, every mistake has a
+// position.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,8 @@ namespace cudamatrix::mustache {
 struct Template;
 
 /// A folder of templates. What a template may hold:
-///     {{ name | context }}          a text, escaped for where it lands (context.hpp); {{ . | context }} is the item itself
+///     {{ name | context }}          a text, escaped for where it lands (context.hpp); {{ . | context }} is
+///     the item itself
 ///     {{# name }} ... {{/ name }}   once for each item of a list, inside an object, or if a boolean is true
 ///     {{^ name }} ... {{/ name }}   if a list is empty or a boolean is false
 ///     {{> name }}                   partials/name.mustache beside the template, indented as the tag is
@@ -31,16 +33,17 @@ class Library {
 
     /// Adds or replaces `name` ("debian/Dockerfile.mustache"); `shown` is what messages call it.
     void add(std::string name, std::string text, std::string shown);
-    /// Replaces by name what lies in `directory` (same layout). A missing directory, and a file there that replaces
-    /// nothing, are input failures: a typing error must not go unseen.
+    /// Replaces by name what lies in `directory` (same layout). A missing directory, and a file there that
+    /// replaces nothing, are input failures: a typing error must not go unseen.
     [[nodiscard]] Status override_from(const std::filesystem::path& directory);
 
     /// SHA-256 over names and texts.
     [[nodiscard]] std::string hash() const;
     [[nodiscard]] bool has(std::string_view name) const;
 
-    /// The template `name` filled from `model` (an object). Mistakes in the template and values that cannot be written in
-    /// their context are input failures at file:line:col of the template; all syntax mistakes of a file come at once.
+    /// The template `name` filled from `model` (an object). Mistakes in the template and values that cannot
+    /// be written in their context are input failures at file:line:col of the template; all syntax mistakes
+    /// of a file come at once.
     [[nodiscard]] Result<std::string> fill(std::string_view name, const Data& model);
 
   private:

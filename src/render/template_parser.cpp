@@ -39,9 +39,11 @@ class Parser {
     Result<Template> parse() {
         stack_.push_back({{}, {}, {}});
         std::size_t at = 0;
-        while (at < source_.size()) at = step(at);
+        while (at < source_.size())
+            at = step(at);
         while (stack_.size() > 1) {
-            error(stack_.back().where, fmt::format("the section {{{{# {} }}}} is never closed", stack_.back().name),
+            error(stack_.back().where,
+                  fmt::format("the section {{{{# {} }}}} is never closed", stack_.back().name),
                   fmt::format("close it with {{{{/ {} }}}}", stack_.back().name));
             close();
         }
@@ -127,13 +129,17 @@ class Parser {
                 return take_close(tag);
             case '>':
                 if (check_name(tag)) {
-                    stack_.back().nodes.push_back({Node::Kind::partial, std::string(tag.body), {}, tag.where, tag.indent, {}});
+                    stack_.back().nodes.push_back(
+                        {Node::Kind::partial, std::string(tag.body), {}, tag.where, tag.indent, {}});
                 }
                 return;
             case '&':
             case '{':
             case '=':
-                error(tag.where, fmt::format("{{{{{} does not exist here: a value is written {{{{ name | context }}}}", tag.sigil), "");
+                error(tag.where,
+                      fmt::format("{{{{{} does not exist here: a value is written {{{{ name | context }}}}",
+                                  tag.sigil),
+                      "");
                 return;
             default:
                 return take_value(tag);
@@ -144,7 +150,10 @@ class Parser {
         if (stack_.size() == 1) {
             error(tag.where, fmt::format("{{{{/ {} }}}} closes nothing", tag.body), "delete it");
         } else if (tag.body != stack_.back().name) {
-            error(tag.where, fmt::format("{{{{/ {} }}}} stands where {{{{/ {} }}}} is due", tag.body, stack_.back().name), "");
+            error(
+                tag.where,
+                fmt::format("{{{{/ {} }}}} stands where {{{{/ {} }}}} is due", tag.body, stack_.back().name),
+                "");
         } else {
             close();
         }
@@ -153,8 +162,9 @@ class Parser {
     void take_value(const Tag& tag) {
         const auto bar = tag.body.find('|');
         if (bar == std::string_view::npos) {
-            error(tag.where, fmt::format("{{{{ {} }}}} names no context: one of {} would be accepted", tag.body,
-                                         text::join(context_names(), ", ")),
+            error(tag.where,
+                  fmt::format("{{{{ {} }}}} names no context: one of {} would be accepted", tag.body,
+                              text::join(context_names(), ", ")),
                   fmt::format("write {{{{ {} | CONTEXT }}}}", tag.body));
             return;
         }
@@ -164,27 +174,37 @@ class Parser {
         const auto context = context_named(word);
         if (!context) {
             const auto near = text::did_you_mean(word, context_names());
-            error(tag.where, fmt::format("there is no context {}: one of {} would be accepted", word, text::join(context_names(), ", ")),
+            error(tag.where,
+                  fmt::format("there is no context {}: one of {} would be accepted", word,
+                              text::join(context_names(), ", ")),
                   near ? fmt::format("did you mean {}?", *near) : "");
             return;
         }
         if (!check_name(named)) return;
-        stack_.back().nodes.push_back({Node::Kind::value, std::string(named.body), *context, tag.where, {}, {}});
+        stack_.back().nodes.push_back(
+            {Node::Kind::value, std::string(named.body), *context, tag.where, {}, {}});
     }
 
     void close() {
         Open done = std::move(stack_.back());
         stack_.pop_back();
-        stack_.back().nodes.push_back({done.kind, std::move(done.name), {}, std::move(done.where), {}, std::move(done.nodes)});
+        stack_.back().nodes.push_back(
+            {done.kind, std::move(done.name), {}, std::move(done.where), {}, std::move(done.nodes)});
     }
 
     void literal(std::size_t begin, std::size_t end) {
-        if (begin < end) stack_.back().nodes.push_back({Node::Kind::text, source_.substr(begin, end - begin), {}, {}, {}, {}});
+        if (begin < end)
+            stack_.back().nodes.push_back(
+                {Node::Kind::text, source_.substr(begin, end - begin), {}, {}, {}, {}});
     }
 
     bool check_name(const Tag& tag) {
-        if (is_name(tag.body) && !(tag.sigil == '>' && tag.body.find('.') != std::string_view::npos)) return true;
-        error(tag.where, fmt::format("\"{}\" is no name: letters, digits and _ joined by '.' would be accepted", tag.body), "");
+        if (is_name(tag.body) && !(tag.sigil == '>' && tag.body.find('.') != std::string_view::npos))
+            return true;
+        error(
+            tag.where,
+            fmt::format("\"{}\" is no name: letters, digits and _ joined by '.' would be accepted", tag.body),
+            "");
         return false;
     }
 

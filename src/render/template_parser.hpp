@@ -13,19 +13,20 @@ namespace cudamatrix::mustache {
 
 struct Node {
     enum class Kind { text, value, section, inverted, partial } kind = Kind::text;
-    std::string text;               ///< the literal, or the name
-    Context context = Context::env; ///< of a value
+    std::string text;                ///< the literal, or the name
+    Context context = Context::env;  ///< of a value
     Location where;
-    std::string indent;             ///< of a partial that stands alone on its line
-    std::vector<Node> children;     ///< of a section
+    std::string indent;          ///< of a partial that stands alone on its line
+    std::vector<Node> children;  ///< of a section
 };
 
 struct Template {
     std::vector<Node> nodes;
 };
 
-/// Parses `text`. `indent` is put before each of its lines (a partial takes the indentation of its tag) and does not count
-/// in positions. All mistakes are reported.
-[[nodiscard]] Result<Template> parse_template(std::string_view text, const std::string& shown, const std::string& indent);
+/// Parses `text`. `indent` is put before each of its lines (a partial takes the indentation of its tag) and
+/// does not count in positions. All mistakes are reported.
+[[nodiscard]] Result<Template> parse_template(std::string_view text, const std::string& shown,
+                                              const std::string& indent);
 
 }  // namespace cudamatrix::mustache

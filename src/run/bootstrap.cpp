@@ -17,8 +17,10 @@ constexpr std::chrono::minutes kLimit{15};
 // Beside each tar lies a note of how it was made: a tar without a fitting note is not trusted.
 std::string note(const Bootstrap& bootstrap, const std::string& digest) {
     auto environment = Json::array();
-    for (const auto& [name, value] : bootstrap.environment) environment.push_back(name + "=" + value);
-    return to_text(Json{{"command", bootstrap.command}, {"environment", environment}, {"sha256", digest}}) + "\n";
+    for (const auto& [name, value] : bootstrap.environment)
+        environment.push_back(name + "=" + value);
+    return to_text(Json{{"command", bootstrap.command}, {"environment", environment}, {"sha256", digest}}) +
+           "\n";
 }
 
 bool is_whole(const Bootstrap& bootstrap, const fs::path& tar, std::string& digest) {
@@ -48,9 +50,11 @@ std::string reason_of(const Outcome& outcome) {
 Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
     Command command;
     command.argv = bootstrap.command;
-    for (auto& argument : command.argv) argument = text::replace_all(argument, "{output}", partial.string());
+    for (auto& argument : command.argv)
+        argument = text::replace_all(argument, "{output}", partial.string());
     command.environment = context.environment;
-    for (const auto& [name, value] : bootstrap.environment) command.environment[name] = value;
+    for (const auto& [name, value] : bootstrap.environment)
+        command.environment[name] = value;
     command.time_limit = kLimit;
     command.output_limit = 1u << 20;
     const auto& program = command.argv.front();
@@ -74,7 +78,8 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
 }  // namespace
 
 Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const BootstrapContext& context) {
-    if (bootstrap.command.empty()) return environment_failure("there is no bootstrap command for " + bootstrap.suite);
+    if (bootstrap.command.empty())
+        return environment_failure("there is no bootstrap command for " + bootstrap.suite);
     BootstrapTar tar;
     tar.path = context.folder / bootstrap.file;
     if (is_whole(bootstrap, tar.path, tar.sha256)) {

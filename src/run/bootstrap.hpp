@@ -1,5 +1,5 @@
-// The tar of a distribution from which a `debian` image starts: made once per suite, kept in the output folder, linked
-// into the contexts that need it.
+// The tar of a distribution from which a `debian` image starts: made once per suite, kept in the output
+// folder, linked into the contexts that need it.
 #pragma once
 
 #include <filesystem>
@@ -26,9 +26,10 @@ struct BootstrapContext {
     std::function<void(std::string_view line)> progress;
 };
 
-/// Gives the tar of `bootstrap`, making it where it is missing, torn or made by another command. A missing mmdebstrap and
-/// a failing one are environment failures (exit code 3); an interrupt is a Failure without diagnostics. A tar under its
-/// final name is always whole.
-[[nodiscard]] Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const BootstrapContext& context);
+/// Gives the tar of `bootstrap`, making it where it is missing, torn or made by another command. A missing
+/// mmdebstrap and a failing one are environment failures (exit code 3); an interrupt is a Failure without
+/// diagnostics. A tar under its final name is always whole.
+[[nodiscard]] Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap,
+                                                    const BootstrapContext& context);
 
 }  // namespace cudamatrix::job

@@ -23,7 +23,8 @@ bool is_of(const std::optional<engine::ImageInfo>& info, const RenderedImage& re
 
 class Builder {
   public:
-    Builder(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan)
+    Builder(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
+            Plan& plan)
         : input_(input), settings_(settings), engine_(engine), ticker_(ticker), plan_(plan) {}
 
     Status run() {
@@ -69,9 +70,9 @@ class Builder {
             if (bases_.count(image.suite) != 0) continue;
             const auto* bootstrap = plan_.bootstrap(image);
             if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
-            auto tar = ensure_bootstrap(*bootstrap,
-                                        {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                                         [this](std::string_view line) { ticker_.say(line); }});
+            auto tar = ensure_bootstrap(
+                *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                             [this](std::string_view line) { ticker_.say(line); }});
             if (!tar.ok()) return tar.failure();
             const auto* pinned = plan_.lock.base(image);
             if (pinned != nullptr && pinned->sha256 != tar->sha256) {
@@ -84,7 +85,8 @@ class Builder {
 
     Status check() {
         std::vector<const Image*> images;
-        for (const auto i : work_) images.push_back(&plan_.images[i]);
+        for (const auto i : work_)
+            images.push_back(&plan_.images[i]);
         const auto bytes = settings_.disk_bytes != 0 ? settings_.disk_bytes : engine_bytes_needed(images);
         std::vector<DiskDemand> demands{{settings_.out, output_bytes_needed(images)}};
         if (const auto folder = engine::storage(engine_, settings_.cancellation)) {
@@ -117,8 +119,8 @@ class Builder {
             }
         }
         if (!status.ok()) return fail(result, status.failure());
-        ticker_.say(fmt::format("[build {}/{}] {} built in {:.0f} s, {}", job + 1, work_.size(), result.id, result.seconds,
-                                text::human_bytes(result.runtime_bytes)));
+        ticker_.say(fmt::format("[build {}/{}] {} built in {:.0f} s, {}", job + 1, work_.size(), result.id,
+                                result.seconds, text::human_bytes(result.runtime_bytes)));
         return true;
     }
 
@@ -145,8 +147,9 @@ class Builder {
         request.labels = {{std::string(engine::kInputsLabel), rendered.inputs}};
         const auto name = fmt::format("logs/build-{}{}.log", rendered.id, proof ? "-proof" : "");
         result.log = name;
-        return engine_build(engine_, request,
-                            {rendered.id, settings_.out / name, settings_.build_limit, settings_.cancellation}, ticker_);
+        return engine_build(
+            engine_, request,
+            {rendered.id, settings_.out / name, settings_.build_limit, settings_.cancellation}, ticker_);
     }
 
     void record(std::size_t index, const Present& present) {
@@ -185,7 +188,8 @@ class Builder {
 
 }  // namespace
 
-Result<Present> find_images(const engine::Engine& engine, const RenderedImage& rendered, const Cancellation* cancellation) {
+Result<Present> find_images(const engine::Engine& engine, const RenderedImage& rendered,
+                            const Cancellation* cancellation) {
     Present present;
     auto runtime = engine::inspect(engine, rendered.reference, cancellation);
     if (!runtime.ok()) return runtime.failure();
@@ -197,8 +201,8 @@ Result<Present> find_images(const engine::Engine& engine, const RenderedImage& r
     return present;
 }
 
-Status build_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
-                  Plan& plan) {
+Status build_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,
+                  Ticker& ticker, Plan& plan) {
     return Builder(input, settings, engine, ticker, plan).run();
 }
 

@@ -17,11 +17,11 @@ struct Present {
 [[nodiscard]] Result<Present> find_images(const engine::Engine& engine, const RenderedImage& rendered,
                                           const Cancellation* cancellation);
 
-/// Builds every image of `plan` that is not current into its targets runtime and proof, and writes what came of it into
-/// plan.report: images, and for their cells proof `built` or the outcome `errored`. A failed build is no Failure; what
-/// keeps all of them from being built is (no network, no disk, no bootstrap, no engine, drift of a base). An interrupt
-/// leaves the images that were not reached without a result.
-[[nodiscard]] Status build_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,
-                                Ticker& ticker, Plan& plan);
+/// Builds every image of `plan` that is not current into its targets runtime and proof, and writes what came
+/// of it into plan.report: images, and for their cells proof `built` or the outcome `errored`. A failed build
+/// is no Failure; what keeps all of them from being built is (no network, no disk, no bootstrap, no engine,
+/// drift of a base). An interrupt leaves the images that were not reached without a result.
+[[nodiscard]] Status build_plan(const RunInput& input, const RunSettings& settings,
+                                const engine::Engine& engine, Ticker& ticker, Plan& plan);
 
 }  // namespace cudamatrix::job

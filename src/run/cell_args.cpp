@@ -16,7 +16,8 @@ std::string_view text_of(const Cell& cell, Field field) {
 
 // "9.0a" -> "9.0": a device has no variant.
 std::string plain(std::string_view compute) {
-    while (!compute.empty() && (compute.back() < '0' || compute.back() > '9')) compute.remove_suffix(1);
+    while (!compute.empty() && (compute.back() < '0' || compute.back() > '9'))
+        compute.remove_suffix(1);
     return std::string(compute);
 }
 
@@ -32,7 +33,8 @@ CellDevice cell_device(const Facts& facts, const Cell& cell) {
     if (cell.has(Field::compute)) {
         device.compute = plain(text_of(cell, Field::compute));
     } else if (cell.has(Field::gpu)) {
-        if (const auto gpu = lookup::gpu(facts, text_of(cell, Field::gpu))) device.compute = gpu->text("compute");
+        if (const auto gpu = lookup::gpu(facts, text_of(cell, Field::gpu)))
+            device.compute = gpu->text("compute");
     }
     if (cell.has(Field::driver)) {
         const auto driver = lookup::driver(facts, text_of(cell, Field::driver));
@@ -46,7 +48,8 @@ GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, con
     if (gpus.empty()) return choice;
     if (cell.has(Field::driver)) {
         auto wanted_text = text_of(cell, Field::driver);
-        if (!wanted_text.empty() && (wanted_text.front() == 'R' || wanted_text.front() == 'r')) wanted_text.remove_prefix(1);
+        if (!wanted_text.empty() && (wanted_text.front() == 'R' || wanted_text.front() == 'r'))
+            wanted_text.remove_prefix(1);
         const auto wanted = Version::parse(wanted_text);
         const auto here = Version::parse(gpus.front().driver);
         if (!wanted || !here || !wanted->covers(*here)) {
@@ -61,13 +64,14 @@ GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, con
             return choice;
         }
     }
-    choice.why_not = fmt::format("not run on this machine's GPU: its compute capability is {} ({}), the cell's {}",
-                                 gpus.front().compute, gpus.front().name, device.compute);
+    choice.why_not =
+        fmt::format("not run on this machine's GPU: its compute capability is {} ({}), the cell's {}",
+                    gpus.front().compute, gpus.front().name, device.compute);
     return choice;
 }
 
-std::vector<std::string> suite_arguments(const Image& image, std::string_view cell_id, const CellDevice& device,
-                                         bool gpu) {
+std::vector<std::string> suite_arguments(const Image& image, std::string_view cell_id,
+                                         const CellDevice& device, bool gpu) {
     std::vector<std::string> arguments{"run", "--cell", std::string(cell_id)};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) arguments.insert(arguments.end(), {name, value});
@@ -76,7 +80,8 @@ std::vector<std::string> suite_arguments(const Image& image, std::string_view ce
     add("--ptx-isa", device.ptx_isa);
     add("--expect-cuda", image.cuda);
     if (!image.torch.empty()) {
-        add("--expect-torch", image.torch_variant.empty() ? image.torch : image.torch + "+" + image.torch_variant);
+        add("--expect-torch",
+            image.torch_variant.empty() ? image.torch : image.torch + "+" + image.torch_variant);
         if (image.torch_cuda != kNoCuda) add("--expect-torch-cuda", image.torch_cuda);
     }
     add("--mode", gpu ? "gpu" : "nogpu");
@@ -85,12 +90,15 @@ std::vector<std::string> suite_arguments(const Image& image, std::string_view ce
 
 std::vector<std::string> image_arguments(const Image& image) {
     std::vector<std::string> arguments;
-    if (const auto cuda = Version::parse(image.cuda)) arguments.insert(arguments.end(), {"--lib", cudart(*cuda)});
+    if (const auto cuda = Version::parse(image.cuda))
+        arguments.insert(arguments.end(), {"--lib", cudart(*cuda)});
     if (image.torch.empty()) return arguments;
     arguments.insert(arguments.end(), {"--python", "/opt/venv/bin/python"});
     if (!image.torch_cuda.empty() && image.torch_cuda != kNoCuda) {
-        arguments.insert(arguments.end(), {"--fatbin", fmt::format("/opt/venv/lib/python{}/site-packages/torch/lib/"
-                                                                   "libtorch_cuda.so", image.python)});
+        arguments.insert(arguments.end(),
+                         {"--fatbin", fmt::format("/opt/venv/lib/python{}/site-packages/torch/lib/"
+                                                  "libtorch_cuda.so",
+                                                  image.python)});
     }
     return arguments;
 }

@@ -21,20 +21,23 @@ struct CellDevice {
 };
 [[nodiscard]] CellDevice cell_device(const Facts& facts, const Cell& cell);
 
-/// A GPU of this machine on which the cell can be run, or why there is none: it must have the cell's compute capability,
-/// and the machine's driver must be the one that the cell names (a bare branch covers its releases).
+/// A GPU of this machine on which the cell can be run, or why there is none: it must have the cell's compute
+/// capability, and the machine's driver must be the one that the cell names (a bare branch covers its
+/// releases).
 struct GpuChoice {
     std::optional<unsigned> index;
     std::string why_not;  ///< empty where a GPU was chosen, or where the machine has none at all
 };
-[[nodiscard]] GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, const CellDevice& device);
+[[nodiscard]] GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell,
+                                   const CellDevice& device);
 
-/// `run --cell ID ...` without the run's id, which is added last: the same cell gives the same arguments in every run.
+/// `run --cell ID ...` without the run's id, which is added last: the same cell gives the same arguments in
+/// every run.
 [[nodiscard]] std::vector<std::string> suite_arguments(const Image& image, std::string_view cell_id,
                                                        const CellDevice& device, bool gpu);
 
-/// What is asked in addition where the suite runs inside `image`: the libraries that it promises, and where its python and
-/// its torch lie.
+/// What is asked in addition where the suite runs inside `image`: the libraries that it promises, and where
+/// its python and its torch lie.
 [[nodiscard]] std::vector<std::string> image_arguments(const Image& image);
 
 /// Ids of the tests that a plan must hold, read from the text of the suite's registry.

@@ -15,15 +15,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t operator""_MB(unsigned long long n) { return n * 1'000'000; }
+constexpr std::uint64_t operator""_MB(unsigned long long n) {
+    return n * 1'000'000;
+}
 
 // Rounded up from builds measured on docker 20.10, overlay2, November 2026.
-constexpr auto kBase = 400_MB;         // a distribution: its tar in the context, and as a layer
-constexpr auto kSuite = 300_MB;        // host compiler and the compiled suite
-constexpr auto kArchive = 2500_MB;     // the needed parts of the archive's toolkit: downloads and what they unpack to
-constexpr auto kArchiveFull = 5500_MB; // the whole toolkit, as the devel flavour ships it
-constexpr auto kWheels = 3000_MB;      // a toolkit from wheels
-constexpr auto kTorch = 9000_MB;       // torch and its CUDA libraries: wheels, and what they unpack to
+constexpr auto kBase = 400_MB;   // a distribution: its tar in the context, and as a layer
+constexpr auto kSuite = 300_MB;  // host compiler and the compiled suite
+constexpr auto kArchive =
+    2500_MB;  // the needed parts of the archive's toolkit: downloads and what they unpack to
+constexpr auto kArchiveFull = 5500_MB;  // the whole toolkit, as the devel flavour ships it
+constexpr auto kWheels = 3000_MB;       // a toolkit from wheels
+constexpr auto kTorch = 9000_MB;        // torch and its CUDA libraries: wheels, and what they unpack to
 constexpr auto kReserve = 1000_MB;
 constexpr auto kTar = 250_MB;
 
@@ -31,7 +34,7 @@ constexpr auto kTar = 250_MB;
 dev_t device_of(const fs::path& folder) {
     std::error_code error;
     auto probe = fs::absolute(folder, error);
-    struct stat status{};
+    struct stat status {};
     while (::stat(probe.c_str(), &status) != 0 && probe.has_parent_path() && probe != probe.parent_path()) {
         probe = probe.parent_path();
     }
@@ -47,9 +50,10 @@ std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images) {
     for (const auto* image : images) {
         suites.insert(image->suite);
         bytes += kSuite;
-        if (!image->cuda.empty()) bytes += image->cuda_from == "wheels" ? kWheels
-                                           : image->flavour == "devel"  ? kArchiveFull
-                                                                        : kArchive;
+        if (!image->cuda.empty())
+            bytes += image->cuda_from == "wheels" ? kWheels
+                     : image->flavour == "devel"  ? kArchiveFull
+                                                  : kArchive;
         if (!image->torch.empty()) bytes += kTorch;
     }
     return bytes + suites.size() * kBase;
@@ -57,7 +61,8 @@ std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images) {
 
 std::uint64_t output_bytes_needed(const std::vector<const Image*>& images) {
     std::set<std::string> suites;
-    for (const auto* image : images) suites.insert(image->suite);
+    for (const auto* image : images)
+        suites.insert(image->suite);
     return suites.size() * kTar;
 }
 
@@ -74,8 +79,9 @@ Status check_disk(const std::vector<DiskDemand>& demands) {
         if (!free.ok()) return free.failure();
         if (*free < demand.bytes) {
             return environment_failure(
-                fmt::format("not enough disk space at {}: {} needed, {} free", text::printable(demand.folder.string()),
-                            text::human_bytes(demand.bytes), text::human_bytes(*free)),
+                fmt::format("not enough disk space at {}: {} needed, {} free",
+                            text::printable(demand.folder.string()), text::human_bytes(demand.bytes),
+                            text::human_bytes(*free)),
                 "free some (docker builder prune, docker image prune), or build fewer images at a time");
         }
     }

@@ -1,4 +1,5 @@
-// Is there room for what shall be built? Asked before anything is started: a full disk in the middle helps nobody.
+// Is there room for what shall be built? Asked before anything is started: a full disk in the middle helps
+// nobody.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,15 @@
 
 namespace cudamatrix::job {
 
-/// Bytes that building `images` takes at its peak where the engine keeps its images: layers, build cache and downloads.
+/// Bytes that building `images` takes at its peak where the engine keeps its images: layers, build cache and
+/// downloads.
 [[nodiscard]] std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images);
 
 /// Bytes that go to the output folder: the bootstrap tars and some text.
 [[nodiscard]] std::uint64_t output_bytes_needed(const std::vector<const Image*>& images);
 
-/// Fails (exit code 3) with the figure that is needed and the one that was found when a file system has less room.
-/// Demands on the same file system are added up.
+/// Fails (exit code 3) with the figure that is needed and the one that was found when a file system has less
+/// room. Demands on the same file system are added up.
 struct DiskDemand {
     std::filesystem::path folder;
     std::uint64_t bytes = 0;

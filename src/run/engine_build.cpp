@@ -8,7 +8,8 @@ namespace {
 
 bool names_an_error(std::string_view line) {
     const auto low = text::lower(line);
-    for (const std::string_view sign : {"error:", "e: ", "fatal:", "no matching distribution", "cannot connect"}) {
+    for (const std::string_view sign :
+         {"error:", "e: ", "fatal:", "no matching distribution", "cannot connect"}) {
         if (low.find(sign) != std::string::npos) return true;
     }
     return false;
@@ -26,7 +27,8 @@ std::string build_error(std::string_view output) {
     std::string error;
     for (const auto& line : text::split(output, '\n')) {
         const auto trimmed = text::trim(line);
-        // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says least.
+        // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says
+        // least.
         if (trimmed.empty() || trimmed.substr(0, 3) == "---") continue;
         last = trimmed;
         if (names_an_error(trimmed) && trimmed.find("executor failed running") == std::string::npos &&
@@ -44,7 +46,8 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
     command.output_limit = 32u << 20;
     BuildNarrator narrator;
     command.on_line = [&](std::string_view line, bool) {
-        if (const auto told = narrator.tell(line); !told.empty()) ticker.say(fmt::format("  {}: {}", call.what, told));
+        if (const auto told = narrator.tell(line); !told.empty())
+            ticker.say(fmt::format("  {}: {}", call.what, told));
     };
     const auto outcome = cudamatrix::run(command, call.cancellation);
     if (!outcome.ok()) return outcome.failure();
@@ -56,8 +59,9 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
     const auto code = unreachable(output) ? ExitCode::environment : ExitCode::findings;
     auto reason = outcome->how == Ended::exited ? build_error(output) : outcome->describe();
     if (reason.empty()) reason = outcome->describe();
-    return Failure{code, {Diagnostic::error(fmt::format("{}: the build failed: {}", call.what, reason))
-                              .with_note("log: " + text::printable(call.log.string()))}};
+    return Failure{code,
+                   {Diagnostic::error(fmt::format("{}: the build failed: {}", call.what, reason))
+                        .with_note("log: " + text::printable(call.log.string()))}};
 }
 
 }  // namespace cudamatrix::job

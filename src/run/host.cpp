@@ -22,10 +22,13 @@ std::string mismatch(const Image& image, const Version& nvcc) {
     const auto cuda = Version::parse(image.cuda);
     if (!cuda) return "engine host proves toolkits only";
     if (cuda->major_minor() == nvcc.major_minor()) return {};
-    return fmt::format("engine host: the cell's CUDA is {}, this machine's nvcc is {}", image.cuda, nvcc.text());
+    return fmt::format("engine host: the cell's CUDA is {}, this machine's nvcc is {}", image.cuda,
+                       nvcc.text());
 }
 
-fs::path folder_of(const RunSettings& settings, const Image& image) { return settings.out / "host" / image.id; }
+fs::path folder_of(const RunSettings& settings, const Image& image) {
+    return settings.out / "host" / image.id;
+}
 
 Result<std::vector<SuiteFile>> suite_of(const RunSettings& settings) {
     if (settings.suite.empty()) return embedded_suite();
@@ -33,7 +36,8 @@ Result<std::vector<SuiteFile>> suite_of(const RunSettings& settings) {
 }
 
 // Runs one tool of the build; its output goes to the log.
-Status run_tool(const RunSettings& settings, std::vector<std::string> argv, const std::string& what, const fs::path& log) {
+Status run_tool(const RunSettings& settings, std::vector<std::string> argv, const std::string& what,
+                const fs::path& log) {
     Command command;
     command.argv = std::move(argv);
     command.environment = settings.environment;
@@ -45,8 +49,9 @@ Status run_tool(const RunSettings& settings, std::vector<std::string> argv, cons
     if (auto written = file::write(log, output); !written.ok()) return written.failure();
     if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
     if (outcome->success()) return Done{};
-    return Failure{ExitCode::findings, {Diagnostic::error(fmt::format("{}: {}: {}", what, outcome->describe(),
-                                                                      build_error(output)))}};
+    return Failure{
+        ExitCode::findings,
+        {Diagnostic::error(fmt::format("{}: {}: {}", what, outcome->describe(), build_error(output)))}};
 }
 
 Status write_sources(const fs::path& folder, const std::vector<SuiteFile>& suite) {
@@ -58,15 +63,17 @@ Status write_sources(const fs::path& folder, const std::vector<SuiteFile>& suite
     return Done{};
 }
 
-Status build_one(const RunSettings& settings, const engine::Engine& engine, const Image& image, Ticker& ticker) {
+Status build_one(const RunSettings& settings, const engine::Engine& engine, const Image& image,
+                 Ticker& ticker) {
     const auto suite = suite_of(settings);
     if (!suite.ok()) return suite.failure();
     const auto folder = folder_of(settings, image);
     const auto source = settings.out / "host" / "src";
     const auto stamp = folder / "inputs";
     const auto inputs =
-        sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n", suite_hash(*suite), text::join(image.compute, ","), image.ptx,
-                           engine.program, engine.version)) + "\n";
+        sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n", suite_hash(*suite), text::join(image.compute, ","),
+                           image.ptx, engine.program, engine.version)) +
+        "\n";
     const auto before = file::read(stamp, 1024);
     if (before.ok() && *before == inputs) {
         ticker.say(fmt::format("{}: the suite is up to date, reused", image.id));
@@ -77,16 +84,18 @@ Status build_one(const RunSettings& settings, const engine::Engine& engine, cons
     if (auto made = file::make_directories(folder); !made.ok()) return made;
     const auto tool = (folder / "suite_build").string();
     const auto log = settings.out / "logs" / ("host-" + image.id + ".log");
-    if (auto built = run_tool(settings, {"g++", "-std=c++17", "-O2", "-I", source.string(), "-o", tool,
-                                         (source / "kernels/build/suite_build.cpp").string()},
+    if (auto built = run_tool(settings,
+                              {"g++", "-std=c++17", "-O2", "-I", source.string(), "-o", tool,
+                               (source / "kernels/build/suite_build.cpp").string()},
                               "suite_build", log);
         !built.ok()) {
         return built;
     }
-    if (auto built = run_tool(settings, {tool, "--source", source.string(), "--out", folder.string(), "--cxx", "g++",
-                                         "--compute", text::join(image.compute, ","), "--ptx", image.ptx, "--nvcc",
-                                         engine.program},
-                              "suite", log);
+    if (auto built = run_tool(
+            settings,
+            {tool, "--source", source.string(), "--out", folder.string(), "--cxx", "g++", "--compute",
+             text::join(image.compute, ","), "--ptx", image.ptx, "--nvcc", engine.program},
+            "suite", log);
         !built.ok()) {
         return built;
     }
@@ -97,7 +106,8 @@ Status build_one(const RunSettings& settings, const engine::Engine& engine, cons
 void mark(Plan& plan, std::size_t index, const Status& status) {
     for (auto& cell : plan.report.cells) {
         const auto found = plan.image_of.find(cell.id);
-        if (found == plan.image_of.end() || found->second != index || cell.outcome != CellOutcome::planned) continue;
+        if (found == plan.image_of.end() || found->second != index || cell.outcome != CellOutcome::planned)
+            continue;
         if (status.ok()) {
             cell.proof = Proof::built;
         } else {
@@ -126,10 +136,12 @@ void keep_host_cells(const engine::Engine& engine, Plan& plan) {
 
 Status build_on_host(const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan) {
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
-        const bool wanted = std::any_of(plan.report.cells.begin(), plan.report.cells.end(), [&](const CellResult& cell) {
-            const auto found = plan.image_of.find(cell.id);
-            return cell.outcome == CellOutcome::planned && found != plan.image_of.end() && found->second == i;
-        });
+        const bool wanted =
+            std::any_of(plan.report.cells.begin(), plan.report.cells.end(), [&](const CellResult& cell) {
+                const auto found = plan.image_of.find(cell.id);
+                return cell.outcome == CellOutcome::planned && found != plan.image_of.end() &&
+                       found->second == i;
+            });
         if (!wanted) continue;
         const auto status = build_one(settings, engine, plan.images[i], ticker);
         if (!status.ok() && status.failure().code != ExitCode::findings) return status;
@@ -160,7 +172,10 @@ Status test_on_host(const RunInput& input, const RunSettings& settings, const st
         ticker.say(fmt::format("[test] {} on this machine", cell.id));
         const auto start = ticker.seconds();
         const SuiteCall call{
-            {settings.run_id, cell.id, required_tests(image)}, gpu.index.has_value(), gpu.why_not, settings.out,
+            {settings.run_id, cell.id, required_tests(image)},
+            gpu.index.has_value(),
+            gpu.why_not,
+            settings.out,
             [&](const OnLine& on_line) {
                 Command command;
                 command.argv = {suite.string()};

@@ -1,4 +1,5 @@
-// Engine `host`: no container. The suite is built with this machine's own nvcc and run here; images are not built.
+// Engine `host`: no container. The suite is built with this machine's own nvcc and run here; images are not
+// built.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -9,15 +10,16 @@
 
 namespace cudamatrix::job {
 
-/// Keeps the cells whose toolkit is the one of this machine (same major and minor); all others become `skipped`, with the
-/// reason. The report then lists no images.
+/// Keeps the cells whose toolkit is the one of this machine (same major and minor); all others become
+/// `skipped`, with the reason. The report then lists no images.
 void keep_host_cells(const engine::Engine& engine, Plan& plan);
 
 /// Builds the suite below OUT/host for each remaining image; cells get proof `built`, or are `errored`.
-[[nodiscard]] Status build_on_host(const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan);
+[[nodiscard]] Status build_on_host(const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
+                                   Plan& plan);
 
 /// Runs the suites that were built, for each cell.
-[[nodiscard]] Status test_on_host(const RunInput& input, const RunSettings& settings, const std::vector<engine::Gpu>& gpus,
-                                  Ticker& ticker, Plan& plan);
+[[nodiscard]] Status test_on_host(const RunInput& input, const RunSettings& settings,
+                                  const std::vector<engine::Gpu>& gpus, Ticker& ticker, Plan& plan);
 
 }  // namespace cudamatrix::job

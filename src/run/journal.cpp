@@ -36,19 +36,26 @@ double number_or_zero(const Json& json, const char* name) {
 }
 
 Json to_json(const TestResult& test) {
-    return Json{{"id", test.id},           {"part", test.part},     {"status", to_string(test.status)},
-                {"reason", test.reason},   {"fault", test.fault},   {"summary", test.summary},
-                {"hint", test.hint},       {"road", test.road},     {"fatbin", test.fatbin},
-                {"evidence", test.evidence}, {"ms", test.milliseconds}};
+    return Json{{"id", test.id},
+                {"part", test.part},
+                {"status", to_string(test.status)},
+                {"reason", test.reason},
+                {"fault", test.fault},
+                {"summary", test.summary},
+                {"hint", test.hint},
+                {"road", test.road},
+                {"fatbin", test.fatbin},
+                {"evidence", test.evidence},
+                {"ms", test.milliseconds}};
 }
 
 std::optional<TestResult> test_from(const Json& json) {
     if (!json.is_object()) return std::nullopt;
     const auto status = value_named(string_or(json, "status"), kStatuses);
     if (!status) return std::nullopt;
-    TestResult test{string_or(json, "id"),      string_or(json, "part"),    *status,
-                    string_or(json, "reason"),  string_or(json, "fault"),   string_or(json, "summary"),
-                    string_or(json, "hint"),    string_or(json, "road"),    {},
+    TestResult test{string_or(json, "id"),       string_or(json, "part"),   *status,
+                    string_or(json, "reason"),   string_or(json, "fault"),  string_or(json, "summary"),
+                    string_or(json, "hint"),     string_or(json, "road"),   {},
                     string_or(json, "evidence"), number_or_zero(json, "ms")};
     if (json.contains("fatbin") && json["fatbin"].is_array()) {
         for (const auto& code : json["fatbin"]) {
@@ -135,7 +142,8 @@ const CellResult* Journal::find(std::string_view cell_id, std::string_view key) 
 
 Status Journal::append(const CellResult& result, std::string_view key) {
     auto tests = Json::array();
-    for (const auto& test : result.tests) tests.push_back(to_json(test));
+    for (const auto& test : result.tests)
+        tests.push_back(to_json(test));
     const Json entry{{"v", 1},
                      {"cell", result.id},
                      {"key", key},
@@ -150,7 +158,8 @@ Status Journal::append(const CellResult& result, std::string_view key) {
     if (!write_line(path_, line)) {
         const auto reason = std::generic_category().message(errno);
         torn_ = true;  // a part of the line may be there
-        return environment_failure(fmt::format("cannot write {}: {}", text::printable(path_.string()), reason));
+        return environment_failure(
+            fmt::format("cannot write {}: {}", text::printable(path_.string()), reason));
     }
     torn_ = false;
     return Done{};

@@ -1,5 +1,6 @@
-// What earlier runs proved: one JSON line per cell, only ever appended. A run that was interrupted, or is repeated, takes
-// from here what still holds. A torn or foreign line is passed over: it costs a repetition, never a wrong result.
+// What earlier runs proved: one JSON line per cell, only ever appended. A run that was interrupted, or is
+// repeated, takes from here what still holds. A torn or foreign line is passed over: it costs a repetition,
+// never a wrong result.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +23,8 @@ class Journal {
     [[nodiscard]] const CellResult* find(std::string_view cell_id, std::string_view key) const;
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
-    /// Appends one line and syncs it. Safe from several threads. What is recorded: outcome, reason, proof, log, seconds, tests.
+    /// Appends one line and syncs it. Safe from several threads. What is recorded: outcome, reason, proof,
+    /// log, seconds, tests.
     [[nodiscard]] Status append(const CellResult& result, std::string_view key);
 
     Journal(Journal&& other) noexcept;

@@ -19,8 +19,13 @@ constexpr std::uint64_t kLargestAnswer = 64u << 20;  // pip's report for torch h
 
 class Resolver {
   public:
-    Resolver(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan)
-        : input_(input), settings_(settings), engine_(engine), ticker_(ticker), plan_(plan),
+    Resolver(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
+             Plan& plan)
+        : input_(input),
+          settings_(settings),
+          engine_(engine),
+          ticker_(ticker),
+          plan_(plan),
           folder_(settings.out / "lock") {}
 
     Result<Lock> resolve(const std::vector<const Image*>& images, bool update) {
@@ -32,7 +37,8 @@ class Resolver {
             const auto& image = *images[i];
             auto tar = base_of(image, update, lock);
             if (!tar.ok()) return tar.failure();
-            ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1, images.size(), image.id));
+            ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1, images.size(),
+                                    image.id));
             auto resolved = ask(image, *tar);
             if (!resolved.ok()) return resolved.failure();
             lock.images[image.id] = std::move(resolved->pins);
@@ -48,8 +54,9 @@ class Resolver {
     Result<BootstrapTar> base_of(const Image& image, bool update, Lock& lock) {
         const auto* bootstrap = plan_.bootstrap(image);
         if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
-        auto tar = ensure_bootstrap(*bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                                                 [this](std::string_view line) { ticker_.say(line); }});
+        auto tar = ensure_bootstrap(
+            *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                         [this](std::string_view line) { ticker_.say(line); }});
         if (!tar.ok()) return tar;
         const auto known = lock.bases.find(image.suite);
         if (known != lock.bases.end() && !update && known->second.sha256 != tar->sha256) {
@@ -69,7 +76,8 @@ class Resolver {
         if (!request.ok()) return request.failure();
         const auto context = folder_ / image.id / "context";
         const auto answer = folder_ / image.id / "answer";
-        if (auto written = write_request(*request, context, image, tar); !written.ok()) return written.failure();
+        if (auto written = write_request(*request, context, image, tar); !written.ok())
+            return written.failure();
         std::error_code error;
         fs::remove_all(answer, error);
         if (auto made = file::make_directories(answer); !made.ok()) return made.failure();
@@ -82,7 +90,8 @@ class Resolver {
         build.export_to = answer;
         build.no_cache = true;
         const auto log = settings_.out / "logs" / ("lock-" + image.id + ".log");
-        if (auto built = engine_build(engine_, build, {image.id, log, settings_.build_limit, settings_.cancellation}, ticker_);
+        if (auto built = engine_build(
+                engine_, build, {image.id, log, settings_.build_limit, settings_.cancellation}, ticker_);
             !built.ok()) {
             return built.failure();
         }
@@ -115,9 +124,10 @@ class Resolver {
 
 Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found) {
     return Failure{ExitCode::findings,
-                   {Diagnostic::error(fmt::format("the base of {} is not the one in {}: sha256 {} is locked, bootstrapping "
-                                                  "gives {}: its archive has moved on",
-                                                  suite, kLockFile, locked.substr(0, 12), found.substr(0, 12)))
+                   {Diagnostic::error(
+                        fmt::format("the base of {} is not the one in {}: sha256 {} is locked, bootstrapping "
+                                    "gives {}: its archive has moved on",
+                                    suite, kLockFile, locked.substr(0, 12), found.substr(0, 12)))
                         .with_fix("cudamatrix lock --update MATRIX")}};
 }
 
@@ -133,7 +143,8 @@ Result<std::vector<std::string>> resolve_lock(const RunInput& input, const RunSe
     if (!lock.ok()) return lock.failure();
     auto changes = lock_changes(plan.lock, *lock);
     if (auto written = write_lock(lock_path(input.matrix), *lock); !written.ok()) return written.failure();
-    if (auto rendered = render_again(input, settings, std::move(*lock), plan); !rendered.ok()) return rendered.failure();
+    if (auto rendered = render_again(input, settings, std::move(*lock), plan); !rendered.ok())
+        return rendered.failure();
     return changes;
 }
 

@@ -10,8 +10,8 @@ ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
         return std::any_of(report.cells.begin(), report.cells.end(),
                            [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });
     };
-    const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_static, CellOutcome::failed,
-                               CellOutcome::errored);
+    const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_static,
+                               CellOutcome::failed, CellOutcome::errored);
     const bool red = any(CellOutcome::failed, CellOutcome::errored) ||
                      std::any_of(report.images.begin(), report.images.end(),
                                  [](const ImageResult& image) { return !image.error.empty(); });
@@ -20,7 +20,8 @@ ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
     // A cell that was to be proved and is still only planned was not reached.
     const bool proving = report.command == "test" || report.command == "run";
     if (proving && any(CellOutcome::planned)) return ExitCode::findings;
-    if (any(CellOutcome::passed_static)) return settings.require_gpu ? ExitCode::findings : ExitCode::pass_static;
+    if (any(CellOutcome::passed_static))
+        return settings.require_gpu ? ExitCode::findings : ExitCode::pass_static;
     return ExitCode::success;
 }
 

@@ -27,9 +27,11 @@ CellResult cell_result(const Judgement& judgement, const JudgedCell& judged) {
     cell.id = judged.id;
     cell.verdict = to_string(judged.verdict);
     for (const auto& field : all_fields()) {
-        if (const auto* value = judged.cell.get(field.field)) cell.fields.emplace_back(field.name, value->text);
+        if (const auto* value = judged.cell.get(field.field))
+            cell.fields.emplace_back(field.name, value->text);
     }
-    for (const auto index : judged.findings) cell.findings.push_back(finding_line(judgement.findings[index].finding));
+    for (const auto index : judged.findings)
+        cell.findings.push_back(finding_line(judgement.findings[index].finding));
     return cell;
 }
 
@@ -112,10 +114,12 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
     auto images = plan_images(input.matrix, cells, input.facts);
     plan.images = std::move(images.images);
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
-        for (const auto& id : plan.images[i].cells) plan.image_of.emplace(id, i);
+        for (const auto& id : plan.images[i].cells)
+            plan.image_of.emplace(id, i);
     }
     std::map<std::string, std::string, std::less<>> refused;
-    for (auto& refusal : images.refusals) refused.emplace(refusal.cell, std::move(refusal.reason));
+    for (auto& refusal : images.refusals)
+        refused.emplace(refusal.cell, std::move(refusal.reason));
     for (auto& cell : plan.report.cells) {
         if (const auto found = plan.image_of.find(cell.id); found != plan.image_of.end()) {
             cell.image = plan.images[found->second].id;

@@ -1,4 +1,5 @@
-// From a judged matrix to what shall be done: the cells that get an image, the images, their pins and their files.
+// From a judged matrix to what shall be done: the cells that get an image, the images, their pins and their
+// files.
 #pragma once
 
 #include <filesystem>
@@ -17,10 +18,11 @@ namespace cudamatrix::job {
 struct Plan {
     std::vector<Image> images;
     Lock lock;
-    Rendering rendering;   ///< rendering.images[i] belongs to images[i]
-    RunReport report;      ///< a cell for every judged one; attempted ones are `planned`, all others `skipped` with a reason
-    std::map<std::string, std::size_t, std::less<>> image_of;     ///< cell id -> index of its image
-    std::map<std::string, const JudgedCell*, std::less<>> judged; ///< cell id -> its judgement
+    Rendering rendering;  ///< rendering.images[i] belongs to images[i]
+    RunReport report;     ///< a cell for every judged one; attempted ones are `planned`, all others `skipped`
+                          ///< with a reason
+    std::map<std::string, std::size_t, std::less<>> image_of;      ///< cell id -> index of its image
+    std::map<std::string, const JudgedCell*, std::less<>> judged;  ///< cell id -> its judgement
 
     [[nodiscard]] const Bootstrap* bootstrap(const Image& image) const;
 };
@@ -29,7 +31,8 @@ struct Plan {
 [[nodiscard]] std::filesystem::path lock_path(const Matrix& matrix);
 
 /// Plans and renders with the lock as it is (an absent one pins nothing). Reads files only; uses no network.
-[[nodiscard]] Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command);
+[[nodiscard]] Result<Plan> make_plan(const RunInput& input, const RunSettings& settings,
+                                     std::string_view command);
 
 /// Renders anew, after the lock has changed.
 [[nodiscard]] Status render_again(const RunInput& input, const RunSettings& settings, Lock lock, Plan& plan);
@@ -40,6 +43,7 @@ struct Plan {
 /// The network of builds: --network, else build.network of the matrix file.
 [[nodiscard]] std::string network_of(const RunInput& input, const RunSettings& settings);
 /// Building without a network cannot work here: an input failure that says how to choose one.
-[[nodiscard]] Status require_network(const RunInput& input, const RunSettings& settings, std::string_view what);
+[[nodiscard]] Status require_network(const RunInput& input, const RunSettings& settings,
+                                     std::string_view what);
 
 }  // namespace cudamatrix::job

@@ -23,8 +23,8 @@ class Ticker {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Tells which lines of an image build are worth a word: the beginning of each step, once ("#7 [devel 2/4] RUN ..."), and
-/// errors. Gives the text to show, empty for all others.
+/// Tells which lines of an image build are worth a word: the beginning of each step, once ("#7 [devel 2/4]
+/// RUN ..."), and errors. Gives the text to show, empty for all others.
 class BuildNarrator {
   public:
     [[nodiscard]] std::string tell(std::string_view line);

@@ -7,7 +7,8 @@
 
 namespace cudamatrix::job {
 
-std::size_t run_jobs(std::size_t count, const Schedule& schedule, const std::function<bool(std::size_t)>& job) {
+std::size_t run_jobs(std::size_t count, const Schedule& schedule,
+                     const std::function<bool(std::size_t)>& job) {
     std::mutex mutex;
     std::size_t next = 0;
     bool stopped = false;
@@ -16,7 +17,8 @@ std::size_t run_jobs(std::size_t count, const Schedule& schedule, const std::fun
             std::size_t index = 0;
             {
                 const std::lock_guard lock(mutex);
-                const bool interrupted = schedule.cancellation != nullptr && schedule.cancellation->requested();
+                const bool interrupted =
+                    schedule.cancellation != nullptr && schedule.cancellation->requested();
                 if (stopped || interrupted || next == count) return;
                 index = next++;
             }
@@ -32,8 +34,10 @@ std::size_t run_jobs(std::size_t count, const Schedule& schedule, const std::fun
         return next;
     }
     std::vector<std::thread> pool;
-    for (std::size_t i = 0; i < threads; ++i) pool.emplace_back(work);
-    for (auto& thread : pool) thread.join();
+    for (std::size_t i = 0; i < threads; ++i)
+        pool.emplace_back(work);
+    for (auto& thread : pool)
+        thread.join();
     return next;
 }
 

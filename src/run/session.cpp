@@ -31,12 +31,14 @@ class Session {
         if (auto begun = begin(); !begun.ok()) return begun.failure();
         if (plan_.images.empty()) return nothing_to_do();
         if (!update && job::unpinned(plan_).empty()) {
-            return std::vector<std::string>{fmt::format("{}: already pinned", text::count(plan_.images.size(), "image"))};
+            return std::vector<std::string>{
+                fmt::format("{}: already pinned", text::count(plan_.images.size(), "image"))};
         }
         if (auto chosen = choose_engine(); !chosen.ok()) return chosen.failure();
         if (!engine_.containers()) {
-            return environment_failure("engine host cannot pin: the packages are resolved inside the images' own base",
-                                       "--engine docker");
+            return environment_failure(
+                "engine host cannot pin: the packages are resolved inside the images' own base",
+                "--engine docker");
         }
         auto lines = job::resolve_lock(input_, settings_, update, engine_, ticker_, plan_);
         if (lines.ok() && lines->empty()) lines->push_back("nothing moved");
@@ -87,9 +89,10 @@ class Session {
     }
 
     static Failure nothing_to_do() {
-        return Failure{ExitCode::findings, {Diagnostic::error("no cell of the matrix is accepted and can be rendered: there is "
-                                                              "nothing to pin")
-                                                .with_fix("cudamatrix check says why")}};
+        return Failure{ExitCode::findings,
+                       {Diagnostic::error("no cell of the matrix is accepted and can be rendered: there is "
+                                          "nothing to pin")
+                            .with_fix("cudamatrix check says why")}};
     }
 
     Status choose_engine() {
@@ -107,12 +110,14 @@ class Session {
         auto found = engine::find_gpus(settings_.environment, settings_.cancellation);
         if (!found.note.empty()) ticker_.say("no GPU: " + found.note);
         if (!found.list.empty() && !engine_.gpu_runtime) {
-            ticker_.say("a GPU is here, but the engine cannot hand it to a container: install nvidia-container-toolkit");
+            ticker_.say(
+                "a GPU is here, but the engine cannot hand it to a container: install "
+                "nvidia-container-toolkit");
             found.list.clear();
         }
         for (const auto& gpu : found.list) {
-            ticker_.say(fmt::format("GPU {}: {}, compute capability {}, driver {}", gpu.index, gpu.name, gpu.compute,
-                                    gpu.driver));
+            ticker_.say(fmt::format("GPU {}: {}, compute capability {}, driver {}", gpu.index, gpu.name,
+                                    gpu.compute, gpu.driver));
         }
         gpus_ = std::move(found.list);
         plan_.report.gpu = !gpus_.empty();
@@ -122,12 +127,13 @@ class Session {
         const auto written = write_artifacts(settings_.out, plan_.rendering.artifacts);
         if (!written.ok()) return written.failure();
         ticker_.say(fmt::format("rendered {} into {}: {} written, {} unchanged",
-                                text::count(plan_.images.size(), "image"), settings_.out.string(), written->changed,
-                                written->unchanged));
+                                text::count(plan_.images.size(), "image"), settings_.out.string(),
+                                written->changed, written->unchanged));
         return Done{};
     }
 
-    // Plan, engine, pins, files: what build and run have in common. Without an attempted cell there is nothing to choose.
+    // Plan, engine, pins, files: what build and run have in common. Without an attempted cell there is
+    // nothing to choose.
     Status prepare(Locking locking) {
         if (auto begun = begin(); !begun.ok()) return begun;
         if (plan_.images.empty()) return Done{};
@@ -171,7 +177,8 @@ class Session {
                                     : job::test_on_host(input_, settings_, gpus_, ticker_, plan_);
     }
 
-    // An interrupt still gives the report of what was done; everything else that ends a command early is its failure.
+    // An interrupt still gives the report of what was done; everything else that ends a command early is its
+    // failure.
     Result<RunReport> ended_early(const Failure& failure) {
         if (failure.code != ExitCode::interrupted && !interrupted()) return failure;
         for (auto& cell : plan_.report.cells) {
@@ -181,7 +188,8 @@ class Session {
     }
 
     RunReport finish() {
-        if (interrupted() && engine_.dialect != nullptr && engine_.containers()) engine::sweep(engine_, settings_.run_id);
+        if (interrupted() && engine_.dialect != nullptr && engine_.containers())
+            engine::sweep(engine_, settings_.run_id);
         plan_.report.seconds = ticker_.seconds();
         plan_.report.exit_code = static_cast<int>(job::exit_code_of(plan_.report, settings_));
         return std::move(plan_.report);

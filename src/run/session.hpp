@@ -21,20 +21,21 @@ namespace cudamatrix {
 using Progress = std::function<void(std::string_view line)>;
 
 struct RunSettings {
-    std::filesystem::path out;                ///< output folder
-    std::string engine = "auto";              ///< auto, docker, host
-    std::string network;                      ///< --network: overrides build.network of the matrix file
-    std::filesystem::path templates;          ///< --templates DIR: overrides of embedded templates; empty: none
-    std::filesystem::path suite;              ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
-    bool require_gpu = false;                 ///< passing without a GPU is exit 1 instead of 4
-    bool strict = false;                      ///< skipped cells (rejected, unknown) count as exit 1
-    bool keep_going = true;                   ///< one failed image does not stop the others
-    unsigned jobs = 1;                        ///< images built at a time
+    std::filesystem::path out;        ///< output folder
+    std::string engine = "auto";      ///< auto, docker, host
+    std::string network;              ///< --network: overrides build.network of the matrix file
+    std::filesystem::path templates;  ///< --templates DIR: overrides of embedded templates; empty: none
+    std::filesystem::path
+        suite;  ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
+    bool require_gpu = false;  ///< passing without a GPU is exit 1 instead of 4
+    bool strict = false;       ///< skipped cells (rejected, unknown) count as exit 1
+    bool keep_going = true;    ///< one failed image does not stop the others
+    unsigned jobs = 1;         ///< images built at a time
     std::chrono::milliseconds build_limit{std::chrono::minutes(60)};  ///< for one image
     std::chrono::milliseconds test_limit{std::chrono::minutes(10)};   ///< for the suite of one cell
-    std::uint64_t disk_bytes = 0;             ///< free disk needed; 0: estimated from the images
-    std::string run_id;                       ///< names containers and journal entries of this run
-    Environment environment;                  ///< of this process: PATH, DOCKER_HOST, proxies ...
+    std::uint64_t disk_bytes = 0;  ///< free disk needed; 0: estimated from the images
+    std::string run_id;            ///< names containers and journal entries of this run
+    Environment environment;       ///< of this process: PATH, DOCKER_HOST, proxies ...
     const Cancellation* cancellation = nullptr;
     Progress progress;
 };
@@ -46,11 +47,14 @@ struct RunInput {
     const Judgement& judgement;
 };
 
-/// Pins apt versions and wheel hashes of every image of the accepted and degraded cells into `cudamatrix.lock` beside
-/// the matrix file. `update`: pins that exist are resolved anew. Returns the lines that say what was pinned or moved.
-[[nodiscard]] Result<std::vector<std::string>> make_lock(const RunInput& input, const RunSettings& settings, bool update);
+/// Pins apt versions and wheel hashes of every image of the accepted and degraded cells into
+/// `cudamatrix.lock` beside the matrix file. `update`: pins that exist are resolved anew. Returns the lines
+/// that say what was pinned or moved.
+[[nodiscard]] Result<std::vector<std::string>> make_lock(const RunInput& input, const RunSettings& settings,
+                                                         bool update);
 
-/// Renders into settings.out (no network, nothing bootstrapped). The report holds images and cells with proof `rendered`.
+/// Renders into settings.out (no network, nothing bootstrapped). The report holds images and cells with proof
+/// `rendered`.
 [[nodiscard]] Result<RunReport> render_images(const RunInput& input, const RunSettings& settings);
 
 /// Renders, bootstraps and builds. Needs a lock that covers every image (`lock` makes it).

@@ -37,7 +37,8 @@ std::optional<TestStatus> status_named(std::string_view name) {
 std::string clean(std::string_view text) {
     auto cut = text.substr(0, kLongestText);
     // Not in the middle of a character.
-    while (!cut.empty() && cut.size() < text.size() && (static_cast<unsigned char>(text[cut.size()]) & 0xC0) == 0x80) {
+    while (!cut.empty() && cut.size() < text.size() &&
+           (static_cast<unsigned char>(text[cut.size()]) & 0xC0) == 0x80) {
         cut.remove_suffix(1);
     }
     return text::printable(cut);
@@ -76,11 +77,13 @@ void take_codes(const Json& holder, TestResult& test) {
     const auto* codes = member(holder, "fatbin");
     if (codes == nullptr || !codes->is_array()) return;
     for (const auto& code : *codes) {
-        if (code.is_string() && test.fatbin.size() < kMostCodes) test.fatbin.push_back(clean(code.get<std::string>()));
+        if (code.is_string() && test.fatbin.size() < kMostCodes)
+            test.fatbin.push_back(clean(code.get<std::string>()));
     }
 }
 
-// The device code that a test found: its own programs', else that of the first file it was asked to look into.
+// The device code that a test found: its own programs', else that of the first file it was asked to look
+// into.
 void take_code(const Json& evidence, TestResult& test) {
     test.road = clean(string_or(evidence, "road"));
     take_codes(evidence, test);
@@ -100,7 +103,8 @@ std::string contradiction(const Json& json, TestStatus status) {
     if (checks == nullptr || !checks->is_array() || checks->empty()) return "says pass and lists no check";
     for (const auto& check : *checks) {
         const auto* ok = member(check, "ok");
-        if (ok == nullptr || *ok != true) return "says pass, and its check " + clean(string_or(check, "name")) + " does not hold";
+        if (ok == nullptr || *ok != true)
+            return "says pass, and its check " + clean(string_or(check, "name")) + " does not hold";
     }
     return {};
 }
@@ -195,10 +199,12 @@ void SuiteReader::take_totals(const Line& line) {
         const auto counted = std::count_if(output_.tests.begin(), output_.tests.end(),
                                            [&](const TestResult& test) { return test.status == status; });
         const auto* stated = member(totals, std::string(to_string(status)).c_str());
-        const bool agrees = stated == nullptr ? counted == 0 : stated->is_number_integer() && *stated == counted;
+        const bool agrees =
+            stated == nullptr ? counted == 0 : stated->is_number_integer() && *stated == counted;
         if (!agrees) {
             problem(fmt::format("the totals say {} {}, the lines say {}",
-                                stated == nullptr ? "no" : clean(to_text(*stated, false)), to_string(status), counted));
+                                stated == nullptr ? "no" : clean(to_text(*stated, false)), to_string(status),
+                                counted));
         }
     }
 }
@@ -212,19 +218,22 @@ void SuiteReader::take_result(const Line& line) {
         return problem(fmt::format("{} was not planned", clean(part.empty() ? id : id + "/" + part)));
     }
     const auto status = status_named(string_or(json, "status"));
-    if (!status) return problem(fmt::format("{} has no known status: {}", id, clean(string_or(json, "status"))));
+    if (!status)
+        return problem(fmt::format("{} has no known status: {}", id, clean(string_or(json, "status"))));
     auto test = result_from(json, *status);
     if (output_.tests.size() >= kMostTests) return problem("too many results");
     if (!seen_.insert({id, part}).second) return problem(fmt::format("{}/{} has two results", id, part));
-    if (const auto why = contradiction(json, *status); !why.empty()) problem(fmt::format("{}/{} {}", id, part, why));
+    if (const auto why = contradiction(json, *status); !why.empty())
+        problem(fmt::format("{}/{} {}", id, part, why));
     if (test.status == TestStatus::skip &&
         std::find(kSkipReasons.begin(), kSkipReasons.end(), test.reason) == kSkipReasons.end()) {
         problem(fmt::format("{} was skipped for a reason that does not exist: {}", id, test.reason));
     }
     if (const auto* gpu = member(json, "gpu"); gpu != nullptr && gpu->is_object()) {
         output_.gpu = true;
-        output_.device = clean(fmt::format("{}, compute capability {}, driver {}", string_or(*gpu, "name", "GPU"),
-                                           string_or(*gpu, "cc", "?"), string_or(*gpu, "driver", "?")));
+        output_.device =
+            clean(fmt::format("{}, compute capability {}, driver {}", string_or(*gpu, "name", "GPU"),
+                              string_or(*gpu, "cc", "?"), string_or(*gpu, "driver", "?")));
     }
     output_.tests.push_back(std::move(test));
 }
@@ -278,7 +287,8 @@ void conclude(const SuiteOutput& output, bool gpu_given, CellResult& cell) {
     if (!output.problems.empty()) {
         cell.outcome = CellOutcome::failed;
         cell.reason = fmt::format("the suite's output cannot be believed: {}", output.problems.front());
-        if (output.problems.size() > 1) cell.reason += fmt::format(" (and {} more)", output.problems.size() - 1);
+        if (output.problems.size() > 1)
+            cell.reason += fmt::format(" (and {} more)", output.problems.size() - 1);
         return;
     }
     if (errored != output.tests.end()) {

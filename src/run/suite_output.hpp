@@ -1,5 +1,6 @@
-// Reads what the suite printed inside an image. The image is not trusted: every line is bounded, checked against the plan
-// and against what we asked for, and cleaned of control characters; what does not fit makes the cell red, never green.
+// Reads what the suite printed inside an image. The image is not trusted: every line is bounded, checked
+// against the plan and against what we asked for, and cleaned of control characters; what does not fit makes
+// the cell red, never green.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ struct SuiteOutput {
     std::string device;                 ///< what it says about that GPU, for messages
 };
 
-/// Takes the lines of standard output one by one; `finish` after the last, with the exit code of the runner (nullopt:
-/// it did not end by itself).
+/// Takes the lines of standard output one by one; `finish` after the last, with the exit code of the runner
+/// (nullopt: it did not end by itself).
 class SuiteReader {
   public:
     explicit SuiteReader(SuiteExpectation expectation);
@@ -59,7 +60,8 @@ class SuiteReader {
     std::size_t lines_ = 0;
 };
 
-/// Outcome, proof and reason of a cell from what its suite said. `gpu_given`: a GPU was handed to the container.
+/// Outcome, proof and reason of a cell from what its suite said. `gpu_given`: a GPU was handed to the
+/// container.
 void conclude(const SuiteOutput& output, bool gpu_given, CellResult& cell);
 
 }  // namespace cudamatrix::job

@@ -16,8 +16,8 @@ Status save_log(const std::filesystem::path& out, const Outcome& outcome, CellRe
     cell.log = "logs/" + cell.id + ".log";
     const auto path = out / cell.log;
     if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
-    const auto content = fmt::format("# ended: {}\n# standard output\n{}\n# standard error\n{}\n", outcome.describe(),
-                                     outcome.out, outcome.err);
+    const auto content = fmt::format("# ended: {}\n# standard output\n{}\n# standard error\n{}\n",
+                                     outcome.describe(), outcome.out, outcome.err);
     if (auto written = file::write(path, content); !written.ok()) return written.failure();
     return Done{};
 }
@@ -49,8 +49,10 @@ Status run_suite(const SuiteCall& call, CellResult& cell) {
     }
     const auto exit_code = outcome->how == Ended::exited ? std::optional(outcome->exit_code) : std::nullopt;
     const auto output = std::move(reader).finish(exit_code);
+    const auto before = cell.proof;
     conclude(output, call.gpu, cell);
     judge_end(*outcome, output, cell);
+    if (cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored) cell.proof = before;
     if (cell.outcome == CellOutcome::passed_static) cell.reason = call.why_no_gpu;
     return Done{};
 }
@@ -73,16 +75,18 @@ void compare_with_rules(const Image& image, std::string_view compute, CellResult
     for (const auto& test : cell.tests) {
         if (test.id != "static.fatbin" || test.road.empty()) continue;
         std::string expected;
-        const bool own = std::find(image.compute.begin(), image.compute.end(), compute) != image.compute.end();
+        const bool own =
+            std::find(image.compute.begin(), image.compute.end(), compute) != image.compute.end();
         if (test.road.substr(0, 4) == "none") {
             expected = "code that runs on it";
         } else if (own && !image.cuda.empty() && test.road != fmt::format("sass {}", compute)) {
             expected = fmt::format("sass {}", compute);
         }
         if (expected.empty()) continue;
-        cell.findings.push_back(fmt::format(
-            "error: the rules expect {} for compute capability {}, the image has: {} [image-agrees-with-rules, at runtime]",
-            expected, compute, test.road));
+        cell.findings.push_back(
+            fmt::format("error: the rules expect {} for compute capability {}, the image has: {} "
+                        "[image-agrees-with-rules, at runtime]",
+                        expected, compute, test.road));
         if (cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static) {
             cell.outcome = CellOutcome::failed;
             cell.proof = Proof::built;

@@ -32,7 +32,8 @@ struct Attempt {
 std::string key_of(const Attempt& attempt, const std::vector<engine::Gpu>& gpus) {
     Sha256 hash;
     hash.update(kVersion).update("\n").update(attempt.proof_id).update("\n");
-    for (const auto& argument : attempt.arguments) hash.update(argument).update("\n");
+    for (const auto& argument : attempt.arguments)
+        hash.update(argument).update("\n");
     if (attempt.gpu.index) {
         for (const auto& gpu : gpus) {
             if (gpu.index == *attempt.gpu.index) hash.update(gpu.name + "\n" + gpu.driver + "\n");
@@ -68,7 +69,8 @@ class Prover {
         return settings_.cancellation != nullptr && settings_.cancellation->requested();
     }
 
-    // What is to be run; cells without a current image, and those that an earlier run proved, are settled here.
+    // What is to be run; cells without a current image, and those that an earlier run proved, are settled
+    // here.
     Status collect(const Journal& journal) {
         std::vector<Present> present;
         for (const auto& rendered : plan_.rendering.images) {
@@ -95,7 +97,8 @@ class Prover {
                 work_.push_back(std::move(attempt));
             }
         }
-        if (reused > 0) ticker_.say(fmt::format("{}: proved by an earlier run, reused", text::count(reused, "cell")));
+        if (reused > 0)
+            ticker_.say(fmt::format("{}: proved by an earlier run, reused", text::count(reused, "cell")));
         return Done{};
     }
 
@@ -115,8 +118,10 @@ class Prover {
         const auto& judged = *plan_.judged.find(cell.id)->second;
         attempt.device = cell_device(input_.facts, judged.cell);
         attempt.gpu = choose_gpu(gpus_, judged.cell, attempt.device);
-        attempt.arguments = suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
-        for (auto& argument : image_arguments(*attempt.image)) attempt.arguments.push_back(std::move(argument));
+        attempt.arguments =
+            suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
+        for (auto& argument : image_arguments(*attempt.image))
+            attempt.arguments.push_back(std::move(argument));
         attempt.key = key_of(attempt, gpus_);
         return attempt;
     }
@@ -124,7 +129,8 @@ class Prover {
     bool take_earlier(const Journal& journal, const Attempt& attempt) {
         const auto* earlier = journal.find(attempt.cell->id, attempt.key);
         if (earlier == nullptr) return false;
-        if (earlier->outcome != CellOutcome::passed && earlier->outcome != CellOutcome::passed_static) return false;
+        if (earlier->outcome != CellOutcome::passed && earlier->outcome != CellOutcome::passed_static)
+            return false;
         auto& cell = *attempt.cell;
         cell.outcome = earlier->outcome;
         cell.proof = earlier->proof;
@@ -143,11 +149,14 @@ class Prover {
                                 attempt.gpu.index ? fmt::format(", GPU {}", *attempt.gpu.index) : ""));
         const auto start = ticker_.seconds();
         SuiteCall call{{settings_.run_id, cell.id, required_tests(*attempt.image)},
-                       attempt.gpu.index.has_value(), attempt.gpu.why_not, settings_.out,
+                       attempt.gpu.index.has_value(),
+                       attempt.gpu.why_not,
+                       settings_.out,
                        [&](const OnLine& on_line) {
                            engine::RunLimits limits;
                            limits.time = settings_.test_limit;
-                           return engine::run_container(engine_, request_for(attempt), limits, settings_.cancellation, on_line);
+                           return engine::run_container(engine_, request_for(attempt), limits,
+                                                        settings_.cancellation, on_line);
                        }};
         auto status = run_suite(call, cell);
         cell.seconds = ticker_.seconds() - start;
@@ -155,8 +164,9 @@ class Prover {
         if (cell.outcome == CellOutcome::planned) return false;  // interrupted
         compare_with_rules(*attempt.image, attempt.device.compute, cell);
         if (auto noted = journal.append(cell, attempt.key); !noted.ok()) return stop(noted.failure());
-        ticker_.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id, to_string(cell.outcome),
-                                cell.reason.empty() ? "" : ": " + cell.reason, cell.seconds));
+        ticker_.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id,
+                                to_string(cell.outcome), cell.reason.empty() ? "" : ": " + cell.reason,
+                                cell.seconds));
         return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static;
     }
 

@@ -25,8 +25,17 @@ class FakeDocker {
         std::filesystem::create_directories(root_ / "state");
         std::filesystem::create_directories(root_ / "state" / "export");
         install("docker");
-        environment = {{"PATH", (root_ / "bin").string() + ":/usr/local/bin:/usr/bin:/bin"},
-                       {"FAKE_DOCKER_DIR", state().string()}};
+        // Nothing of this machine but what the fakes themselves need: no docker, no GPU, no compiler of its
+        // own.
+        std::filesystem::create_directories(root_ / "tools");
+        for (const auto* tool : {"env", "python3", "sleep", "chmod", "mkdir", "cat"}) {
+            const auto found = find_program(tool, {{"PATH", "/usr/bin:/bin:/usr/local/bin"}});
+            if (found) std::filesystem::create_symlink(*found, root_ / "tools" / tool);
+        }
+        environment = {
+            {"PATH", (root_ / "bin").string() + ":" + (root_ / "tools").string()},
+            {"DOCKER_HOST", "unix:///nonexistent/docker.sock"},  // for a real client that is tried last
+            {"FAKE_DOCKER_DIR", state().string()}};
     }
     ~FakeDocker() {
         std::error_code error;
@@ -43,13 +52,20 @@ class FakeDocker {
     std::string install(const std::string& name, const std::string& folder = "bin") const {
         const auto path = root_ / folder / name;
         std::filesystem::create_directories(path.parent_path());
-        std::filesystem::copy_file(std::filesystem::path(CUDAMATRIX_TESTS_DIR) / "fakes" / "fake_docker.py", path,
-                                   std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(std::filesystem::path(CUDAMATRIX_TESTS_DIR) / "fakes" / "fake_docker.py",
+                                   path, std::filesystem::copy_options::overwrite_existing);
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
         return path.string();
     }
 
     void faults(const std::string& words) { environment["FAKE_DOCKER_FAULTS"] = words; }
+
+    /// Puts a shell script `name` on PATH.
+    void script(const std::string& name, const std::string& body) const {
+        const auto path = root_ / "bin" / name;
+        std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    }
 
     /// Every call so far whose first argument is `verb` (all of them when it is empty).
     [[nodiscard]] std::vector<std::vector<std::string>> calls(const std::string& verb = {}) const {

@@ -4,6 +4,8 @@ cudamatrix uses, logs every call, and misbehaves as asked.
 
 FAKE_DOCKER_DIR      state folder: calls.jsonl, images.json, containers/, export/ (copied out by build --output)
 FAKE_DOCKER_FAULTS   words joined by ',': see the uses of fault() below
+`suite run ...` in place of a subcommand answers as the kernel suite does.
+
 FAKE_DOCKER_VERSION  client version (20.10.24); FAKE_DOCKER_BUILDX=1: it has the buildx plugin
 """
 import hashlib
@@ -197,6 +199,10 @@ def ps(argv):
 def main(argv):
     log(argv)
     verb = argv[0]
+    if verb == "suite":  # the suite itself, as a program of the host
+        lines, code = suite_lines(argv)
+        print("\n".join(json.dumps(line) for line in lines))
+        sys.exit(code)
     if verb == "version":
         version()
     elif argv == ["buildx", "version"]:

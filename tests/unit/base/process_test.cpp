@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The shell is the subject's child here, never its tool: it is the shortest way to a process that misbehaves as asked.
+// The shell is the subject's child here, never its tool: it is the shortest way to a process that misbehaves
+// as asked.
 Command script(const std::string& text) {
     Command command;
     command.argv = {"/bin/sh", "-c", text};
@@ -55,7 +56,8 @@ struct Scratch {
     fs::path path;
 };
 
-// What /proc says about process `pid`: its parent and its state letter; nullopt when there is no such process.
+// What /proc says about process `pid`: its parent and its state letter; nullopt when there is no such
+// process.
 struct ProcStat {
     int parent;
     char state;
@@ -80,7 +82,8 @@ std::size_t zombie_children() {
 }
 
 std::size_t open_files() {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
 }
 
 bool alive(const std::string& pid) {
@@ -90,7 +93,8 @@ bool alive(const std::string& pid) {
 
 // A process dies a moment after the signal: wait for that moment, not for a fixed time.
 bool vanishes(const std::string& pid) {
-    for (int i = 0; i < 200 && alive(pid); ++i) std::this_thread::sleep_for(10ms);
+    for (int i = 0; i < 200 && alive(pid); ++i)
+        std::this_thread::sleep_for(10ms);
     return !alive(pid);
 }
 
@@ -118,9 +122,9 @@ TEST_CASE("process: a signal is told apart from an exit code") {
 
 TEST_CASE("process: both streams are kept apart and complete, however they interleave") {
     // More than a pipe holds on both at once: a reader that drains one after the other would deadlock.
-    const auto outcome = outcome_of(
-        script("i=0; while [ $i -lt 3000 ]; do echo out-0123456789012345678901234567890123456789; "
-               "echo err-0123456789012345678901234567890123456789 >&2; i=$((i+1)); done"));
+    const auto outcome =
+        outcome_of(script("i=0; while [ $i -lt 3000 ]; do echo out-0123456789012345678901234567890123456789; "
+                          "echo err-0123456789012345678901234567890123456789 >&2; i=$((i+1)); done"));
     CHECK(outcome.success());
     CHECK(outcome.out.size() == 3000u * 45u);
     CHECK(outcome.err.size() == 3000u * 45u);
@@ -132,7 +136,9 @@ TEST_CASE("process: lines are given as they come, the last one without a newline
     std::vector<std::string> out;
     std::vector<std::string> err;
     auto command = script("printf 'one\\n\\ntwo'; printf 'bad\\n' >&2");
-    command.on_line = [&](std::string_view line, bool is_stderr) { (is_stderr ? err : out).emplace_back(line); };
+    command.on_line = [&](std::string_view line, bool is_stderr) {
+        (is_stderr ? err : out).emplace_back(line);
+    };
     const auto outcome = outcome_of(command);
     CHECK(out == std::vector<std::string>{"one", "", "two"});
     CHECK(err == std::vector<std::string>{"bad"});
@@ -169,7 +175,8 @@ TEST_CASE("process: without input the child reads end of file at once") {
 TEST_CASE("process: a child that does not read its input does not end us by SIGPIPE") {
     auto command = script("exec 0<&-; exit 5");
     command.input = std::string(4'000'000, 'i');
-    for (int i = 0; i < 5; ++i) CHECK(outcome_of(command).exit_code == 5);
+    for (int i = 0; i < 5; ++i)
+        CHECK(outcome_of(command).exit_code == 5);
     sigset_t pending;
     ::sigemptyset(&pending);
     ::sigpending(&pending);
@@ -327,7 +334,9 @@ TEST_CASE("process: a program that cannot be started is a failure that names it"
     }
 }
 
-TEST_CASE("process: a file that is no program fails at exec, without a zombie and without our buffers written twice") {
+TEST_CASE(
+    "process: a file that is no program fails at exec, without a zombie and without our buffers written "
+    "twice") {
     const Scratch scratch;
     const auto path = scratch.path / "garbage";
     std::ofstream(path) << "\x7f"
@@ -381,8 +390,12 @@ TEST_CASE("process: many runs of every kind leave no zombie and no open file, fr
         for (int i = 0; i < 24; ++i) {
             Command command;
             switch ((i + offset) % 6) {
-                case 0: command = script("exit 3"); break;
-                case 1: command = script("kill -9 $$"); break;
+                case 0:
+                    command = script("exit 3");
+                    break;
+                case 1:
+                    command = script("kill -9 $$");
+                    break;
                 case 2:
                     command = script("exec sleep 30");
                     command.time_limit = 50ms;
@@ -392,20 +405,25 @@ TEST_CASE("process: many runs of every kind leave no zombie and no open file, fr
                     command.output_limit = 1000;
                     command.stop_on_flood = true;
                     break;
-                case 4: command = script("sleep 30 >/dev/null 2>&1 &"); break;
+                case 4:
+                    command = script("sleep 30 >/dev/null 2>&1 &");
+                    break;
                 default:
                     command = script("");
                     command.argv = {"/nonexistent"};
             }
             const auto result = run(command);
-            constexpr std::array kExpected{Ended::exited, Ended::signalled, Ended::timed_out, Ended::flooded, Ended::exited};
+            constexpr std::array kExpected{Ended::exited, Ended::signalled, Ended::timed_out, Ended::flooded,
+                                           Ended::exited};
             const auto kind = static_cast<std::size_t>((i + offset) % 6);
             if (kind == 5 ? result.ok() : !result.ok() || result->how != kExpected[kind]) ++wrong;
         }
     };
     std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) threads.emplace_back(mix, t);
-    for (auto& thread : threads) thread.join();
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back(mix, t);
+    for (auto& thread : threads)
+        thread.join();
     CHECK(wrong == 0);
     CHECK(open_files() == files);
     CHECK(zombie_children() == zombies);

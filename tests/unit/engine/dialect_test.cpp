@@ -12,7 +12,9 @@ using namespace cudamatrix::engine;
 
 namespace {
 
-const Dialect& docker() { return *dialect_named("docker"); }
+const Dialect& docker() {
+    return *dialect_named("docker");
+}
 
 RunRequest request() {
     RunRequest run;
@@ -34,22 +36,26 @@ bool has(const Argv& argv, const std::string& flag, const std::string& value) {
 
 TEST_CASE("dialect: docker run is hardened, argument for argument") {
     auto run = request();
-    CHECK(text::join(docker().run(run), " ") ==
-          "run --rm --init --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull never --network none "
-          "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
-          "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --ulimit core=0 "
-          "--ipc private --shm-size 64m --user 65532:65532 --workdir /tmp --log-driver none "
-          "sha256:abc run --cell drv550-cu11.8.0");
+    CHECK(
+        text::join(docker().run(run), " ") ==
+        "run --rm --init --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull never --network none "
+        "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
+        "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --ulimit "
+        "core=0 "
+        "--ipc private --shm-size 64m --user 65532:65532 --workdir /tmp --log-driver none "
+        "sha256:abc run --cell drv550-cu11.8.0");
 }
 
-TEST_CASE("dialect: docker run with a GPU names exactly one, and entry point and variables come before the image") {
+TEST_CASE(
+    "dialect: docker run with a GPU names exactly one, and entry point and variables come before the image") {
     auto run = request();
     run.gpu = 3;
     run.entrypoint = "/opt/suite";
     run.environment = {{"HOME", "/tmp"}};
     const auto argv = docker().run(run);
     CHECK(has(argv, "--gpus", "device=3"));
-    CHECK(text::join(argv, " ").find("--env HOME=/tmp --entrypoint /opt/suite sha256:abc run") != std::string::npos);
+    CHECK(text::join(argv, " ").find("--env HOME=/tmp --entrypoint /opt/suite sha256:abc run") !=
+          std::string::npos);
 }
 
 TEST_CASE("dialect: docker build carries the user's network, the secret and the labels") {
@@ -61,7 +67,8 @@ TEST_CASE("dialect: docker build carries the user's network, the secret and the 
     build.ca_bundle = "/etc/ssl/site.pem";
     build.labels = {{"io.cudamatrix.inputs", "abc"}};
     CHECK(text::join(docker().build(build), " ") ==
-          "build --progress plain --network host --target proof --tag cudamatrix/quickstart:debian12-cu11.8.0-proof "
+          "build --progress plain --network host --target proof --tag "
+          "cudamatrix/quickstart:debian12-cu11.8.0-proof "
           "--secret id=ca,src=/etc/ssl/site.pem --label io.cudamatrix.inputs=abc out/debian12-cu11.8.0");
 }
 
@@ -75,7 +82,8 @@ TEST_CASE("dialect: a build without a bundle has no secret, and an export is wri
     build.dockerfile = "ctx/lock.Dockerfile";
     build.arguments = {{"WHEN", "2026-11-21"}};
     CHECK(text::join(docker().build(build), " ") ==
-          "build --progress plain --network none --file ctx/lock.Dockerfile --target lock --build-arg WHEN=2026-11-21 "
+          "build --progress plain --network none --file ctx/lock.Dockerfile --target lock --build-arg "
+          "WHEN=2026-11-21 "
           "--output type=local,dest=/out/lock --no-cache ctx");
 }
 
@@ -93,7 +101,8 @@ TEST_CASE("dialect: the short commands") {
     CHECK(text::join(docker().storage(), " ") == "info --format {{.DockerRootDir}}");
 }
 
-TEST_CASE("dialect: audit: no container run of any engine carries a forbidden argument, every one the required") {
+TEST_CASE(
+    "dialect: audit: no container run of any engine carries a forbidden argument, every one the required") {
     std::size_t runs = 0;
     for (const auto& dialect : all_dialects()) {
         if (!dialect.containers) {
@@ -118,7 +127,8 @@ TEST_CASE("dialect: audit: no container run of any engine carries a forbidden ar
                 CHECK(std::count(argv.begin(), argv.end(), "--read-only") == 1);
                 CHECK(std::count(argv.begin(), argv.end(), "--rm") == 1);
                 CHECK(std::count(argv.begin(), argv.end(), "--init") == 1);
-                for (const auto* flag : {"--memory", "--pids-limit", "--tmpfs", "--name", "--label", "--log-driver"}) {
+                for (const auto* flag :
+                     {"--memory", "--pids-limit", "--tmpfs", "--name", "--label", "--log-driver"}) {
                     CHECK(std::count(argv.begin(), argv.end(), flag) == 1);
                 }
                 CHECK(text::join(argv, " ").find("noexec") != std::string::npos);

@@ -20,7 +20,8 @@ Result<Engine> choose_only(const fakes::FakeDocker& fake, std::string_view wante
 
 std::string everything(const Failure& failure) {
     std::string all;
-    for (const auto& diagnostic : failure.diagnostics) all += render(diagnostic, {});
+    for (const auto& diagnostic : failure.diagnostics)
+        all += render(diagnostic, {});
     return all;
 }
 
@@ -58,8 +59,8 @@ TEST_CASE("engine: a newer client without buildx is passed over for one that can
     fake.environment["FAKE_DOCKER_VERSION"] = "28.2.2";
     auto engine = choose_only(fake);
     REQUIRE_FALSE(engine.ok());
-    CHECK(everything(engine.failure()).find("client 28.2.2 cannot use BuildKit: its buildx plugin is missing") !=
-          std::string::npos);
+    CHECK(everything(engine.failure())
+              .find("client 28.2.2 cannot use BuildKit: its buildx plugin is missing") != std::string::npos);
     SUBCASE("the plugin makes it good") {
         fake.environment["FAKE_DOCKER_BUILDX"] = "1";
         CHECK(choose_only(fake).ok());
@@ -67,12 +68,13 @@ TEST_CASE("engine: a newer client without buildx is passed over for one that can
     SUBCASE("a fallback client is tried after those on PATH") {
         // This one answers with a version of its own: a wrapper around the fake.
         const auto inner = fake.install("docker", "other");
-        std::ofstream(fake.root() / "older") << "#!/bin/sh\nFAKE_DOCKER_VERSION=20.10.24 exec " << inner << " \"$@\"\n";
-        std::filesystem::permissions(fake.root() / "older", std::filesystem::perms::owner_all);
-        const auto second = choose("docker", fake.environment, nullptr, {(fake.root() / "older").string()});
+        fake.script("older", "FAKE_DOCKER_VERSION=20.10.24 exec " + inner + " \"$@\"");
+        const auto older = (fake.root() / "bin" / "older").string();
+        const auto second = choose("docker", fake.environment, nullptr, {older});
         REQUIRE(second.ok());
-        CHECK(second->program == (fake.root() / "older").string());
-        CHECK(second->why.find("(not " + fake.client() + ": client 28.2.2 cannot use BuildKit") != std::string::npos);
+        CHECK(second->program == older);
+        CHECK(second->why.find("(not " + fake.client() + ": client 28.2.2 cannot use BuildKit") !=
+              std::string::npos);
     }
 }
 
@@ -93,7 +95,6 @@ TEST_CASE("engine: what does not work is an environment failure that says what i
     }
     SUBCASE("no program") {
         std::filesystem::remove(fake.client());
-        fake.environment["PATH"] = (fake.root() / "bin").string();
         expected = "engine docker: no program docker on PATH";
     }
     const auto engine = choose_only(fake);
@@ -108,30 +109,30 @@ TEST_CASE("engine: an engine that does not exist is wrong usage") {
     const auto engine = choose_only(fake, "podmn");
     REQUIRE_FALSE(engine.ok());
     CHECK(engine.failure().code == ExitCode::bad_input);
-    CHECK(everything(engine.failure()) == "cudamatrix: error: there is no engine podmn\n  fix: auto, docker, host\n");
+    CHECK(everything(engine.failure()) ==
+          "cudamatrix: error: there is no engine podmn\n  fix: auto, docker, host\n");
 }
 
 TEST_CASE("engine: auto without docker takes the host's nvcc and says what was missing") {
     fakes::FakeDocker fake;
     std::filesystem::remove(fake.client());
     const auto nvcc = fake.root() / "bin" / "nvcc";
-    std::ofstream(nvcc) << "#!/bin/sh\necho 'nvcc: NVIDIA (R) Cuda compiler driver'\n"
-                           "echo 'Cuda compilation tools, release 12.4, V12.4.131'\n";
-    std::filesystem::permissions(nvcc, std::filesystem::perms::owner_all);
+    fake.script("nvcc",
+                "echo 'nvcc: NVIDIA (R) Cuda compiler driver'\necho 'Cuda compilation tools, release 12.4, "
+                "V12.4.131'");
     const auto engine = choose_only(fake, "auto");
-    if (find_program("docker", fake.environment)) return;  // a real docker in /usr/bin may be the better choice
     REQUIRE(engine.ok());
     CHECK(engine->name() == "host");
     CHECK_FALSE(engine->containers());
     CHECK(engine->version == "12.4.131");
-    CHECK(engine->why == nvcc.string() + ", nvcc 12.4.131 (no container engine: engine docker: no program docker on PATH)");
+    CHECK(engine->why ==
+          nvcc.string() + ", nvcc 12.4.131 (no container engine: engine docker: no program docker on PATH)");
 }
 
 TEST_CASE("engine: a host compiler that does not tell its version is refused") {
     fakes::FakeDocker fake;
     const auto nvcc = fake.root() / "bin" / "nvcc";
-    std::ofstream(nvcc) << "#!/bin/sh\necho broken\n";
-    std::filesystem::permissions(nvcc, std::filesystem::perms::owner_all);
+    fake.script("nvcc", "echo broken");
     const auto engine = choose_only(fake, "host");
     REQUIRE_FALSE(engine.ok());
     CHECK(engine.failure().diagnostics.front().message ==
@@ -182,7 +183,9 @@ TEST_CASE("engine: a container whose client dies, hangs, floods or is interrupte
     limits.time = 800ms;
     std::thread interrupter;
     Ended expected = Ended::timed_out;
-    SUBCASE("hangs and ignores SIGTERM") { fake.faults("run_hangs"); }
+    SUBCASE("hangs and ignores SIGTERM") {
+        fake.faults("run_hangs");
+    }
     SUBCASE("floods") {
         fake.faults("run_floods");
         limits.output = 100'000;
@@ -203,7 +206,9 @@ TEST_CASE("engine: a container whose client dies, hangs, floods or is interrupte
             cancellation.request();
         });
     }
-    SUBCASE("even when stop and kill hang too") { fake.faults("run_hangs,stop_hangs"); }
+    SUBCASE("even when stop and kill hang too") {
+        fake.faults("run_hangs,stop_hangs");
+    }
     const auto engine = choose_only(fake);
     REQUIRE(engine.ok());
     const auto start = std::chrono::steady_clock::now();
@@ -243,9 +248,7 @@ TEST_CASE("engine: lines of nvidia-smi that are no GPU are left out") {
 
 TEST_CASE("engine: a failing or hanging nvidia-smi is no GPU, with a note") {
     const fakes::FakeDocker fake;
-    const auto smi = fake.root() / "bin" / "nvidia-smi";
-    std::ofstream(smi) << "#!/bin/sh\necho 'Driver/library version mismatch'; exit 18\n";
-    std::filesystem::permissions(smi, std::filesystem::perms::owner_all);
+    fake.script("nvidia-smi", "echo 'Driver/library version mismatch'; exit 18");
     const auto gpus = find_gpus(fake.environment, nullptr);
     CHECK(gpus.list.empty());
     CHECK(gpus.note == "nvidia-smi: exit code 18: Driver/library version mismatch");

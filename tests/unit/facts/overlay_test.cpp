@@ -146,7 +146,7 @@ TEST_CASE("null leaves a column out, a list holds single values, keys of the fil
                  "table: [gpus]\nas_of: \"2026-12-01\"\nrows:\n  - {id: gpu-x, aliases: [a, [b]]}\n");
     CHECK(mistakes_of(folder) ==
           "a.yaml:1:8: error: 'table' is missing or not one value\n"
-          "a.yaml:4:29: error: column 'aliases' holds something that is not one value\n");
+          "a.yaml:4:30: error: column 'aliases' holds something that is not one value\n");
 }
 
 TEST_CASE("each kind of value says what it accepts") {

@@ -19,7 +19,9 @@ std::optional<std::string> written(std::string_view value, Context context) {
     return std::nullopt;
 }
 
-bool printable(std::string_view text) { return text::printable(text) == text; }
+bool printable(std::string_view text) {
+    return text::printable(text) == text;
+}
 
 // What a real shell makes of the words, each ended by a NUL.
 std::string echoed(const std::vector<std::string>& words) {
@@ -46,7 +48,9 @@ std::string plain_alphabet(std::string_view text, std::string_view extra) {
 
 }  // namespace
 
-TEST_CASE("there are enough hostile values") { CHECK(hostile_values().size() >= 150); }
+TEST_CASE("there are enough hostile values") {
+    CHECK(hostile_values().size() >= 150);
+}
 
 TEST_CASE("no context lets a control character through") {
     for (const auto& value : hostile_values()) {
@@ -165,7 +169,8 @@ TEST_CASE("path, word, ident: their alphabet, or refused") {
             CHECK(plain_alphabet(*path, "_./+~-") == "");
             CHECK_FALSE(path->empty());
             CHECK(path->front() != '-');
-            for (const auto& part : text::split(*path, '/')) CHECK(part != "..");
+            for (const auto& part : text::split(*path, '/'))
+                CHECK(part != "..");
         }
         if (const auto word = written(value, Context::word)) {
             CHECK(plain_alphabet(*word, "_.+!-") == "");
@@ -187,7 +192,9 @@ TEST_CASE("path, word, ident: their alphabet, or refused") {
 }
 
 TEST_CASE("a refusal says why, and contexts have names") {
-    const auto why = [](std::string_view value, Context context) { return std::get<mustache::Refused>(mustache::escape(value, context)).why; };
+    const auto why = [](std::string_view value, Context context) {
+        return std::get<mustache::Refused>(mustache::escape(value, context)).why;
+    };
     CHECK(why("a\nb", Context::env) == "a control character, a line end or invalid text");
     CHECK(why("a <<EOF", Context::arg) == "\"<<\", which may begin a here-document");
     CHECK(why("", Context::path) == "nothing, where a path is needed");
@@ -195,7 +202,8 @@ TEST_CASE("a refusal says why, and contexts have names") {
     CHECK(why("-x", Context::path) == "a leading '-', which would be read as an option");
     CHECK(why("", Context::word) == "nothing, where a word is needed");
     CHECK(why("x\\", Context::raw_comment) == "a backslash at the end of a comment");
-    for (const auto& name : mustache::context_names()) CHECK(mustache::to_string(*mustache::context_named(name)) == name);
+    for (const auto& name : mustache::context_names())
+        CHECK(mustache::to_string(*mustache::context_named(name)) == name);
     CHECK_FALSE(mustache::context_named("").has_value());
     CHECK_FALSE(mustache::context_named("raw").has_value());
 }

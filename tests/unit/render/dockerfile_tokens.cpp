@@ -42,10 +42,12 @@ std::size_t double_quoted(std::string_view line, std::size_t at, Words& words, s
     words.begin();
     for (++at; at < line.size(); ++at) {
         if (line[at] == '"') return at + 1;
-        if (line[at] == '\\' && at + 1 < line.size() && escapable.find(line[at + 1]) != std::string_view::npos) {
+        if (line[at] == '\\' && at + 1 < line.size() &&
+            escapable.find(line[at + 1]) != std::string_view::npos) {
             words.add(line[++at]);
         } else {
-            if (line[at] == '$' || (line[at] == '`' && escapable.find('`') != std::string_view::npos)) words.expands();
+            if (line[at] == '$' || (line[at] == '`' && escapable.find('`') != std::string_view::npos))
+                words.expands();
             words.add(line[at]);
         }
     }
@@ -95,10 +97,12 @@ std::optional<std::vector<std::string>> shell_tokens(std::string_view line) {
         } else if (kOperators.find(c) != std::string_view::npos) {
             words.end();
             std::string op = "OP:";
-            while (at < line.size() && line[at] == c) op += line[at++];
+            while (at < line.size() && line[at] == c)
+                op += line[at++];
             words.all.push_back(op);
         } else {
-            if (std::string_view("$`*?[").find(c) != std::string_view::npos || (c == '~' && words.empty())) words.expands();
+            if (std::string_view("$`*?[").find(c) != std::string_view::npos || (c == '~' && words.empty()))
+                words.expands();
             words.add(c);
             ++at;
         }

@@ -1,5 +1,6 @@
-// tests/render/<case>/: matrix.yaml and cudamatrix.lock (optional) give the folder expected/. With CUDAMATRIX_UPDATE_GOLDEN=1
-// the folders are written anew. The sources of the suite are left out, and hashes that follow from them or from the facts.
+// tests/render/<case>/: matrix.yaml and cudamatrix.lock (optional) give the folder expected/. With
+// CUDAMATRIX_UPDATE_GOLDEN=1 the folders are written anew. The sources of the suite are left out, and hashes
+// that follow from them or from the facts.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,12 +36,16 @@ std::string slurp(const fs::path& path) {
     return all.str();
 }
 
-bool is_sources(const std::string& path) { return path.find("/suite/") != std::string::npos; }
+bool is_sources(const std::string& path) {
+    return path.find("/suite/") != std::string::npos;
+}
 
 std::string normalised_index(const std::string& content) {
     auto index = parse_json(content, "index.json").value();
-    for (const char* key : {"version", "templates", "suite"}) index[key] = "...";
-    for (auto& image : index["images"]) image["inputs"] = "...";
+    for (const char* key : {"version", "templates", "suite"})
+        index[key] = "...";
+    for (auto& image : index["images"])
+        image["inputs"] = "...";
     Json files = Json::object();
     for (const auto& [path, digest] : index["files"].items()) {
         if (!is_sources(path)) files[path] = "...";
@@ -66,8 +71,10 @@ void answer_today(Lock& lock, const std::vector<Image>& images) {
 
 Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
     Case out;
-    auto matrix = read_matrix_text(slurp(folder / "matrix.yaml"), matrix_path.empty() ? "matrix.yaml" : matrix_path);
-    for (const auto& d : matrix.ok() ? std::vector<Diagnostic>{} : matrix.failure().diagnostics) MESSAGE(render(d, {}));
+    auto matrix =
+        read_matrix_text(slurp(folder / "matrix.yaml"), matrix_path.empty() ? "matrix.yaml" : matrix_path);
+    for (const auto& d : matrix.ok() ? std::vector<Diagnostic>{} : matrix.failure().diagnostics)
+        MESSAGE(render(d, {}));
     REQUIRE(matrix.ok());
     out.matrix = std::move(matrix).value();
     const auto facts = Facts::embedded();
@@ -88,7 +95,8 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
     settings.facts_hash = "0123456789ab";
     settings.facts_date = "2026-01-01";
     auto rendering = render_artifacts(out.matrix, out.plan.images, out.lock, settings);
-    for (const auto& d : rendering.ok() ? std::vector<Diagnostic>{} : rendering.failure().diagnostics) MESSAGE(render(d, {}));
+    for (const auto& d : rendering.ok() ? std::vector<Diagnostic>{} : rendering.failure().diagnostics)
+        MESSAGE(render(d, {}));
     REQUIRE(rendering.ok());
     out.rendering = std::move(rendering).value();
     return out;
@@ -102,7 +110,8 @@ Tree tree_of(const Case& rendered) {
         tree[name] = name == "index.json" ? normalised_index(content) : content;
     }
     std::string refused;
-    for (const auto& [cell, reason] : rendered.plan.refusals) refused += cell + ": " + reason + "\n";
+    for (const auto& [cell, reason] : rendered.plan.refusals)
+        refused += cell + ": " + reason + "\n";
     if (!refused.empty()) tree["refused.txt"] = refused;
     return tree;
 }
@@ -111,7 +120,8 @@ Tree tree_on_disk(const fs::path& root) {
     Tree tree;
     if (!fs::exists(root)) return tree;
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
-        if (entry.is_regular_file()) tree[entry.path().lexically_relative(root).generic_string()] = slurp(entry.path());
+        if (entry.is_regular_file())
+            tree[entry.path().lexically_relative(root).generic_string()] = slurp(entry.path());
     }
     return tree;
 }
@@ -144,7 +154,8 @@ TEST_CASE("every golden folder is what its matrix gives") {
         const auto want = tree_on_disk(folder / "expected");
         std::set<std::string> names;
         for (const auto& tree : {got, want}) {
-            for (const auto& [name, content] : tree) names.insert(name);
+            for (const auto& [name, content] : tree)
+                names.insert(name);
         }
         for (const auto& name : names) {
             CAPTURE(name);
@@ -176,7 +187,9 @@ TEST_CASE("every Dockerfile keeps the house rules") {
             for (const auto& instruction : dockerfile_structure(content)) {
                 CAPTURE(instruction);
                 const auto keyword = instruction.substr(0, instruction.find(' '));
-                CHECK(std::set<std::string>{"FROM", "ADD", "COPY", "RUN", "ENV", "LABEL", "WORKDIR", "USER", "CMD"}.count(keyword) == 1);
+                CHECK(std::set<std::string>{"FROM", "ADD", "COPY", "RUN", "ENV", "LABEL", "WORKDIR", "USER",
+                                            "CMD"}
+                          .count(keyword) == 1);
                 CHECK(instruction.find("BROKEN") == std::string::npos);
                 CHECK(instruction.find("HEREDOC") == std::string::npos);
                 CHECK(instruction.find("FLAG FLAG") == std::string::npos);
@@ -210,9 +223,11 @@ TEST_CASE("pins: what the lock covers names every version, what it does not says
                 if (path == about.folder / "Dockerfile") {
                     CHECK((content.find("unpinned") == std::string::npos) == about.pinned);
                     CHECK((content.find("UNPINNED") == std::string::npos) == about.pinned);
-                    if (about.pinned) CHECK(content.find(rendered.lock.base(image)->sha256) != std::string::npos);
+                    if (about.pinned)
+                        CHECK(content.find(rendered.lock.base(image)->sha256) != std::string::npos);
                 }
-                if (path.parent_path() == about.folder && path.filename().string().starts_with("requirements")) {
+                if (path.parent_path() == about.folder &&
+                    path.filename().string().starts_with("requirements")) {
                     for (const auto& line : text::split(content, '\n')) {
                         if (line.empty() || line.front() == '#') continue;
                         CHECK((line.find(" --hash=sha256:") != std::string::npos) == about.pinned);
@@ -233,7 +248,8 @@ TEST_CASE("compose files are valid by the compose-spec schema") {
     }
     std::vector<std::string> argv{"check-jsonschema", "--builtin-schema", "vendor.compose-spec"};
     for (const auto& folder : cases()) {
-        for (const char* name : {"compose.yaml", "compose.gpu.yaml"}) argv.push_back((folder / "expected" / name).string());
+        for (const char* name : {"compose.yaml", "compose.gpu.yaml"})
+            argv.push_back((folder / "expected" / name).string());
     }
     Command command;
     command.argv = argv;

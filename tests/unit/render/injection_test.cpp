@@ -1,5 +1,5 @@
-// Structure invariance: whatever text stands where a text of the model stands, a file keeps the instructions, words and
-// operators that it has with harmless text, or the value is refused.
+// Structure invariance: whatever text stands where a text of the model stands, a file keeps the instructions,
+// words and operators that it has with harmless text, or the value is refused.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -54,12 +54,14 @@ Data replaced(const Data& data, std::size_t target, const std::string& text, std
     if (data.text() != nullptr) return count++ == target ? Data(text) : data;
     if (const auto* list = data.list()) {
         Data::List out;
-        for (const auto& item : *list) out.push_back(replaced(item, target, text, count));
+        for (const auto& item : *list)
+            out.push_back(replaced(item, target, text, count));
         return out;
     }
     if (const auto* object = data.object()) {
         Data::Object out;
-        for (const auto& [name, item] : *object) out.emplace(name, replaced(item, target, text, count));
+        for (const auto& [name, item] : *object)
+            out.emplace(name, replaced(item, target, text, count));
         return out;
     }
     return data;
@@ -69,26 +71,33 @@ std::vector<std::string> yaml_structure(const yaml::Node& node) {
     std::vector<std::string> out;
     for (const auto& [key, value] : node.members) {
         out.push_back("key");
-        for (auto& line : yaml_structure(value)) out.push_back(" " + line);
+        for (auto& line : yaml_structure(value))
+            out.push_back(" " + line);
     }
     for (const auto& item : node.items) {
         out.push_back("item");
-        for (auto& line : yaml_structure(item)) out.push_back(" " + line);
+        for (auto& line : yaml_structure(item))
+            out.push_back(" " + line);
     }
     if (node.kind == yaml::Node::Kind::scalar) out.push_back("scalar");
     return out;
 }
 
 std::vector<std::string> structure_of(const std::string& name, const std::string& content) {
-    if (name.find("Dockerfile") != std::string::npos || name.find("lock") != std::string::npos) return dockerfile_structure(content);
+    if (name.find("Dockerfile") != std::string::npos || name.find("lock") != std::string::npos)
+        return dockerfile_structure(content);
     if (name.find("compose") != std::string::npos) {
         const auto parsed = yaml::parse(content, name);
-        return parsed.ok() ? yaml_structure(*parsed) : std::vector<std::string>{"BROKEN " + parsed.failure().diagnostics.front().message};
+        return parsed.ok()
+                   ? yaml_structure(*parsed)
+                   : std::vector<std::string>{"BROKEN " + parsed.failure().diagnostics.front().message};
     }
     // requirements and .dockerignore: lines, and on each line the number of words.
     std::vector<std::string> out;
     for (const auto& line : text::split(content, '\n')) {
-        if (!line.starts_with('#')) out.push_back(std::to_string(text::split(line, ' ').size()) + (line.starts_with('-') ? " option" : ""));
+        if (!line.starts_with('#'))
+            out.push_back(std::to_string(text::split(line, ' ').size()) +
+                          (line.starts_with('-') ? " option" : ""));
     }
     return out;
 }
@@ -111,7 +120,8 @@ void attack(mustache::Library& library, const Target& target, Tally& tally) {
     for (std::size_t at = 0; at < texts; ++at) {
         for (const auto& value : hostile_values()) {
             std::size_t count = 0;
-            const auto filled = fill_dockerfile(library, target.name, replaced(target.model, at, value, count));
+            const auto filled =
+                fill_dockerfile(library, target.name, replaced(target.model, at, value, count));
             ++tally.tried;
             if (!filled.ok()) {
                 ++tally.refused;
@@ -119,7 +129,8 @@ void attack(mustache::Library& library, const Target& target, Tally& tally) {
             }
             ++tally.kept;
             const bool same = structure_of(target.name, *filled) == wanted;
-            const bool clean = text::printable(text::replace_all(*filled, "\n", "")) == text::replace_all(*filled, "\n", "");
+            const bool clean =
+                text::printable(text::replace_all(*filled, "\n", "")) == text::replace_all(*filled, "\n", "");
             if (same && clean) continue;
             CAPTURE(target.name);
             CAPTURE(at);
@@ -169,11 +180,14 @@ TEST_CASE("no value changes the structure of any file") {
     }
     targets.push_back({"debian/dockerignore.mustache", targets.front().model});
     const auto compose = compose_model(*matrix, plan.images, rendered, settings);
-    for (const char* name : {"compose.yaml.mustache", "compose.gpu.yaml.mustache"}) targets.push_back({name, compose});
+    for (const char* name : {"compose.yaml.mustache", "compose.gpu.yaml.mustache"})
+        targets.push_back({name, compose});
 
     Tally tally;
-    for (const auto& target : targets) attack(*library, target, tally);
-    MESSAGE(tally.tried << " values tried: " << tally.refused << " refused, " << tally.kept << " written without changing the structure");
+    for (const auto& target : targets)
+        attack(*library, target, tally);
+    MESSAGE(tally.tried << " values tried: " << tally.refused << " refused, " << tally.kept
+                        << " written without changing the structure");
     CHECK(tally.refused > 1000);
     CHECK(tally.kept > 1000);
 }
@@ -181,15 +195,20 @@ TEST_CASE("no value changes the structure of any file") {
 TEST_CASE("the tokenizer of this test sees what it must see") {
     const std::vector<std::string> base = dockerfile_structure("RUN a 'b c' && d\nENV X=\"y\"\n");
     CHECK(base == std::vector<std::string>{"RUN 2w && 1w", "ENV 1w"});
-    for (const char* other : {"RUN a b c && d\nENV X=\"y\"\n", "RUN a 'b c'; d\nENV X=\"y\"\n", "RUN a \"$(b)\" && d\nENV X=\"y\"\n",
-                              "RUN a `b` && d\nENV X=\"y\"\n", "RUN a 'b c' && d\nENV X=\"y\" Z=1\n", "RUN a 'b c' && d\nENV X=\"$y\"\n",
-                              "RUN a 'b c' && d\nUSER root\nENV X=\"y\"\n", "RUN --mount=x a 'b c' && d\nENV X=\"y\"\n",
-                              "RUN a 'b c' && d # x\nUSER root\nENV X=\"y\"\n", "RUN a 'b c && d\nENV X=\"y\"\n", "RUN a 'b c' && d\nENV X=\"y\n",
-                              "RUN a <<EOF && d\nENV X=\"y\"\n", "RUN a 'b c' && d\\\nENV X=\"y\"\n"}) {
+    for (const char* other :
+         {"RUN a b c && d\nENV X=\"y\"\n", "RUN a 'b c'; d\nENV X=\"y\"\n",
+          "RUN a \"$(b)\" && d\nENV X=\"y\"\n", "RUN a `b` && d\nENV X=\"y\"\n",
+          "RUN a 'b c' && d\nENV X=\"y\" Z=1\n", "RUN a 'b c' && d\nENV X=\"$y\"\n",
+          "RUN a 'b c' && d\nUSER root\nENV X=\"y\"\n", "RUN --mount=x a 'b c' && d\nENV X=\"y\"\n",
+          "RUN a 'b c' && d # x\nUSER root\nENV X=\"y\"\n", "RUN a 'b c && d\nENV X=\"y\"\n",
+          "RUN a 'b c' && d\nENV X=\"y\n", "RUN a <<EOF && d\nENV X=\"y\"\n",
+          "RUN a 'b c' && d\\\nENV X=\"y\"\n"}) {
         CAPTURE(other);
         CHECK(dockerfile_structure(other) != base);
     }
-    for (const char* same : {"RUN a 'b  c' && d\n# x\n\nENV X=\"y z\"\n", "RUN a \\\n  # note\n 'b' && d\nENV X=y\n", "RUN a b\\ c && 'd$x'\nENV X=\"\\$y\"\n"}) {
+    for (const char* same :
+         {"RUN a 'b  c' && d\n# x\n\nENV X=\"y z\"\n", "RUN a \\\n  # note\n 'b' && d\nENV X=y\n",
+          "RUN a b\\ c && 'd$x'\nENV X=\"\\$y\"\n"}) {
         CAPTURE(same);
         CHECK(dockerfile_structure(same) == base);
     }
@@ -199,7 +218,8 @@ TEST_CASE("the first lines of a Dockerfile belong to us") {
     mustache::Library library;
     const auto begins = [&](const std::string& text) {
         library.add("t", text, "t");
-        return fill_dockerfile(library, "t", Data::Object{{"x", "syntax=evil/frontend"}, {"y", "escape=`"}}).ok();
+        return fill_dockerfile(library, "t", Data::Object{{"x", "syntax=evil/frontend"}, {"y", "escape=`"}})
+            .ok();
     };
     CHECK(begins("# Generated\nFROM scratch\n"));
     CHECK(begins("# a comment: with words\n#\n\nFROM scratch\n# syntax=x\n"));

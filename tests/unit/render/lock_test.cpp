@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file.hpp"
+#include "base/build_info.hpp"
 #include "base/text.hpp"
 #include "render/lock_file.hpp"
 #include "render/lock_request.hpp"
@@ -48,7 +48,8 @@ Lock sample() {
     lock.tool = "0.1.0";
     lock.facts = "abc";
     lock.templates = "def";
-    lock.bases["bookworm"] = {std::string(64, '1'), {"mmdebstrap", "--x=\"y\"", "{output}"}, {{"b", "2"}, {"a", "1:1.0~rc1+b2-3"}}};
+    lock.bases["bookworm"] = {
+        std::string(64, '1'), {"mmdebstrap", "--x=\"y\"", "{output}"}, {{"b", "2"}, {"a", "1:1.0~rc1+b2-3"}}};
     ImagePins pins;
     pins.asked = asked_of(torch_image());
     pins.index = "default";
@@ -83,19 +84,25 @@ LockAnswer answer(const Answers& answers) {
     };
 }
 
-std::string report(const std::string& items) { return R"({"version": "1", "install": [)" + items + "]}"; }
+std::string report(const std::string& items) {
+    return R"({"version": "1", "install": [)" + items + "]}";
+}
 
 std::string wheel(const std::string& name, const std::string& version, const std::string& digest) {
-    return R"({"metadata": {"name": ")" + name + R"(", "version": ")" + version + R"("}, "download_info": {"archive_info": {"hashes": {"sha256": ")" +
-           digest + R"("}}}})";
+    return R"({"metadata": {"name": ")" + name + R"(", "version": ")" + version +
+           R"("}, "download_info": {"archive_info": {"hashes": {"sha256": ")" + digest + R"("}}}})";
 }
 
 const Answers kTorchAnswers{
     {"base.txt", "adduser=3.134\nlibc6:amd64=2.36-9+deb12u14\n"},
-    {"apt-devel.txt", "Reading package lists...\nInst gcc-12-base (12.2.0-14+deb12u1 Debian:12.12/oldstable [amd64])\n"
-                      "Inst g++-12 [12.0] (12.2.0-14+deb12u1 Debian:12.12/oldstable [amd64])\nConf g++-12 (12.2.0-14 x)\n"},
-    {"apt-runtime.txt", "Inst python3:amd64 (3.11.2-1+b1 Debian:12/x [amd64]) []\nInst python3-venv (3.11.2-1+b1 Debian:12/x [amd64])\n"},
-    {"pip-wheels.json", report(wheel("torch", "2.6.0+cu124", std::string(64, 'a')) + "," + wheel("Typing_Extensions", "4.12.2", std::string(64, 'b')))},
+    {"apt-devel.txt",
+     "Reading package lists...\nInst gcc-12-base (12.2.0-14+deb12u1 Debian:12.12/oldstable [amd64])\n"
+     "Inst g++-12 [12.0] (12.2.0-14+deb12u1 Debian:12.12/oldstable [amd64])\nConf g++-12 (12.2.0-14 x)\n"},
+    {"apt-runtime.txt",
+     "Inst python3:amd64 (3.11.2-1+b1 Debian:12/x [amd64]) []\nInst python3-venv (3.11.2-1+b1 Debian:12/x "
+     "[amd64])\n"},
+    {"pip-wheels.json", report(wheel("torch", "2.6.0+cu124", std::string(64, 'a')) + "," +
+                               wheel("Typing_Extensions", "4.12.2", std::string(64, 'b')))},
     {"pip-installer.json", report(wheel("uv", "0.13.8", std::string(64, 'c')))},
     {"python.txt", "Python 3.11.2\n"},
 };
@@ -110,7 +117,8 @@ TEST_CASE("a lock reads back as it was written, and is written the same way what
     CHECK(lock_text(*back) == text);
     auto shuffled = lock;
     std::reverse(shuffled.bases["bookworm"].packages.begin(), shuffled.bases["bookworm"].packages.end());
-    std::reverse(shuffled.images.begin()->second.wheels.begin(), shuffled.images.begin()->second.wheels.end());
+    std::reverse(shuffled.images.begin()->second.wheels.begin(),
+                 shuffled.images.begin()->second.wheels.end());
     CHECK(lock_text(shuffled) == text);
     CHECK(text.ends_with("}\n"));
     CHECK(text.find("\"a=1:1.0~rc1+b2-3\",\n        \"b=2\"") != std::string::npos);
@@ -120,30 +128,43 @@ TEST_CASE("what is no lock is refused with a reason and a way out") {
     CHECK(message_of("").find("cudamatrix.lock") != std::string::npos);
     CHECK(message_of("[]") == "cudamatrix.lock is no lock file: it has no schema_version");
     CHECK(message_of("{}") == "cudamatrix.lock is no lock file: it has no schema_version");
-    CHECK(message_of(R"({"schema_version": "1"})") == "cudamatrix.lock is no lock file: it has no schema_version");
-    CHECK(message_of(R"({"schema_version": 2})") == "cudamatrix.lock: schema_version 2 is not understood: this cudamatrix 0.1.0 reads 1");
-    CHECK(message_of(R"({"schema_version": 1})") == "cudamatrix.lock is no lock file: a text is missing: tool");
-    CHECK(message_of(changed(std::string(64, '1'), "123")) == "cudamatrix.lock is no lock file: \"123\" is no sha256");
-    CHECK(message_of(changed(std::string(64, '2'), std::string(64, 'G'))).find("is no sha256") != std::string::npos);
+    CHECK(message_of(R"({"schema_version": "1"})") ==
+          "cudamatrix.lock is no lock file: it has no schema_version");
+    CHECK(message_of(R"({"schema_version": 2})") ==
+          fmt::format("cudamatrix.lock: schema_version 2 is not understood: this cudamatrix {} reads 1",
+                      kVersion));
+    CHECK(message_of(R"({"schema_version": 1})") ==
+          "cudamatrix.lock is no lock file: a text is missing: tool");
+    CHECK(message_of(changed(std::string(64, '1'), "123")) ==
+          "cudamatrix.lock is no lock file: \"123\" is no sha256");
+    CHECK(message_of(changed(std::string(64, '2'), std::string(64, 'G'))).find("is no sha256") !=
+          std::string::npos);
     CHECK(message_of(changed("b=2", "b")) == "cudamatrix.lock is no lock file: \"b\" is no package=version");
-    CHECK(message_of(changed("b=2", "b=2; rm -rf /")) == "cudamatrix.lock is no lock file: \"b=2; rm -rf /\" is no package=version");
+    CHECK(message_of(changed("b=2", "b=2; rm -rf /")) ==
+          "cudamatrix.lock is no lock file: \"b=2; rm -rf /\" is no package=version");
     CHECK(message_of(changed("b=2", "-o x=2")).find("is no package=version") != std::string::npos);
-    CHECK(message_of(changed("\"torch\"", "\"torch @ https://example.org\"")).find("is no wheel and version") != std::string::npos);
-    CHECK(message_of(changed("\"2.6.0\"", "\"2.6.0 --pre\"")).find("is no wheel and version") != std::string::npos);
+    CHECK(
+        message_of(changed("\"torch\"", "\"torch @ https://example.org\"")).find("is no wheel and version") !=
+        std::string::npos);
+    CHECK(message_of(changed("\"2.6.0\"", "\"2.6.0 --pre\"")).find("is no wheel and version") !=
+          std::string::npos);
     CHECK(message_of(changed("\"apt\": {", "\"atp\": {")) ==
           "cudamatrix.lock is no lock file: an object is missing: apt (image debian12-torch2.6.0_cu124)");
     CHECK(message_of(changed("\"devel\": [", "\"level\": [")) ==
           "cudamatrix.lock is no lock file: a list is missing: devel (image debian12-torch2.6.0_cu124)");
-    CHECK(message_of(changed("\"mmdebstrap\"", "1")) == "cudamatrix.lock is no lock file: the command of bookworm is no list of texts");
+    CHECK(message_of(changed("\"mmdebstrap\"", "1")) ==
+          "cudamatrix.lock is no lock file: the command of bookworm is no list of texts");
 }
 
 TEST_CASE("every proper prefix of a lock is refused") {
     const auto text = lock_text(sample());
-    for (std::size_t size = 0; size + 2 < text.size(); size += 7) CHECK_FALSE(parse_lock(text.substr(0, size), "l").ok());
+    for (std::size_t size = 0; size + 2 < text.size(); size += 7)
+        CHECK_FALSE(parse_lock(text.substr(0, size), "l").ok());
 }
 
 TEST_CASE("reading and writing the file") {
-    const auto folder = fs::temp_directory_path() / fmt::format("cudamatrix-lock-{}", static_cast<const void*>(&kTorchAnswers));
+    const auto folder = fs::temp_directory_path() /
+                        fmt::format("cudamatrix-lock-{}", static_cast<const void*>(&kTorchAnswers));
     fs::create_directories(folder);
     const auto path = folder / kLockFile;
     auto none = read_lock(path);
@@ -165,13 +186,27 @@ TEST_CASE("a lock covers an image only while the image asks the same") {
     auto image = torch_image();
     CHECK(lock.covers(image));
     CHECK(lock.pins(image) != nullptr);
-    SUBCASE("another id") { image.id = "debian12-other"; }
-    SUBCASE("another wheel") { image.packages = {{"timm", "1.0"}}; }
-    SUBCASE("another torch") { image.torch = "2.7.0"; }
-    SUBCASE("another index") { image.torch_index_default = false; }
-    SUBCASE("another compiler") { image.compiler = "g++-11"; }
-    SUBCASE("another suite") { image.suite = "trixie"; }
-    SUBCASE("another python") { image.python = "3.13"; }
+    SUBCASE("another id") {
+        image.id = "debian12-other";
+    }
+    SUBCASE("another wheel") {
+        image.packages = {{"timm", "1.0"}};
+    }
+    SUBCASE("another torch") {
+        image.torch = "2.7.0";
+    }
+    SUBCASE("another index") {
+        image.torch_index_default = false;
+    }
+    SUBCASE("another compiler") {
+        image.compiler = "g++-11";
+    }
+    SUBCASE("another suite") {
+        image.suite = "trixie";
+    }
+    SUBCASE("another python") {
+        image.python = "3.13";
+    }
     CHECK_FALSE(lock.covers(image));
 }
 
@@ -195,9 +230,11 @@ TEST_CASE("changes are told one by one") {
     after.bases["bookworm"].packages.push_back({"c", "3"});
     after.images["new"] = sample().images.begin()->second;
     CHECK(lock_changes(sample(), after) ==
-          std::vector<std::string>{"bookworm: c 3 is new", "debian12-torch2.6.0_cu124: g++-12 12.2.0-14 -> 12.2.0-15",
-                                   "debian12-torch2.6.0_cu124: python3-venv 3.11.2-1 is gone",
-                                   "debian12-torch2.6.0_cu124: wheel torch 2.6.0 (222222222222) -> 2.6.0 (999999999999)", "new: 6 packages pinned"});
+          std::vector<std::string>{
+              "bookworm: c 3 is new", "debian12-torch2.6.0_cu124: g++-12 12.2.0-14 -> 12.2.0-15",
+              "debian12-torch2.6.0_cu124: python3-venv 3.11.2-1 is gone",
+              "debian12-torch2.6.0_cu124: wheel torch 2.6.0 (222222222222) -> 2.6.0 (999999999999)",
+              "new: 6 packages pinned"});
     CHECK(lock_changes(after, sample()).back() == "new: no longer pinned");
 }
 
@@ -208,22 +245,29 @@ TEST_CASE("answers of apt and pip become pins") {
     const auto& pins = resolved->pins;
     CHECK(pins.asked == asked_of(image));
     CHECK(pins.index == "default");
-    CHECK(pins.devel == std::vector<AptPin>{{"g++-12", "12.2.0-14+deb12u1"}, {"gcc-12-base", "12.2.0-14+deb12u1"}});
+    CHECK(pins.devel ==
+          std::vector<AptPin>{{"g++-12", "12.2.0-14+deb12u1"}, {"gcc-12-base", "12.2.0-14+deb12u1"}});
     CHECK(pins.runtime == std::vector<AptPin>{{"python3", "3.11.2-1+b1"}, {"python3-venv", "3.11.2-1+b1"}});
-    CHECK(pins.wheels == std::vector<WheelPin>{{"torch", "2.6.0+cu124", std::string(64, 'a')}, {"typing-extensions", "4.12.2", std::string(64, 'b')}});
+    CHECK(pins.wheels == std::vector<WheelPin>{{"torch", "2.6.0+cu124", std::string(64, 'a')},
+                                               {"typing-extensions", "4.12.2", std::string(64, 'b')}});
     CHECK(pins.installer == std::vector<WheelPin>{{"uv", "0.13.8", std::string(64, 'c')}});
     CHECK(resolved->base_packages == std::vector<AptPin>{{"adduser", "3.134"}, {"libc6", "2.36-9+deb12u14"}});
 }
 
 TEST_CASE("packages that are unpacked are read from the files' names") {
-    const Answers answers{{"base.txt", "adduser=3.134\n"},
-                          {"apt-devel.txt", "Inst g++-12 (12.2.0-14 Debian:12/x [amd64])\n"},
-                          {"apt-runtime.txt", "Inst libcudart11.0 (11.8.89~11.8.0-5~deb12u1 Debian:12/x [amd64])\n"},
-                          {"apt-toolkit.txt", "'http://apt.example.org/pool/n/nvidia-cuda-toolkit_11.8.89~11.8.0-5_amd64.deb' nvidia-cuda-toolkit_11.8.89~11.8.0-5_amd64.deb 19 SHA256:ab\n"
-                                              "'http://apt.example.org/pool/libcudart11.0_1%3a11.8_amd64.deb' libcudart11.0_1%3a11.8_amd64.deb 17 SHA256:cd\n"}};
+    const Answers answers{
+        {"base.txt", "adduser=3.134\n"},
+        {"apt-devel.txt", "Inst g++-12 (12.2.0-14 Debian:12/x [amd64])\n"},
+        {"apt-runtime.txt", "Inst libcudart11.0 (11.8.89~11.8.0-5~deb12u1 Debian:12/x [amd64])\n"},
+        {"apt-toolkit.txt",
+         "'http://apt.example.org/pool/n/nvidia-cuda-toolkit_11.8.89~11.8.0-5_amd64.deb' "
+         "nvidia-cuda-toolkit_11.8.89~11.8.0-5_amd64.deb 19 SHA256:ab\n"
+         "'http://apt.example.org/pool/libcudart11.0_1%3a11.8_amd64.deb' libcudart11.0_1%3a11.8_amd64.deb 17 "
+         "SHA256:cd\n"}};
     const auto resolved = read_resolution(archive_image(), answer(answers));
     REQUIRE_MESSAGE(resolved.ok(), (resolved.ok() ? "" : resolved.failure().diagnostics.front().message));
-    CHECK(resolved->pins.toolkit == std::vector<AptPin>{{"libcudart11.0", "1:11.8"}, {"nvidia-cuda-toolkit", "11.8.89~11.8.0-5"}});
+    CHECK(resolved->pins.toolkit ==
+          std::vector<AptPin>{{"libcudart11.0", "1:11.8"}, {"nvidia-cuda-toolkit", "11.8.89~11.8.0-5"}});
     CHECK(resolved->pins.index == "");
     CHECK(resolved->pins.wheels.empty());
 }
@@ -242,9 +286,11 @@ TEST_CASE("answers that cannot be believed are refused") {
         return resolved.failure().diagnostics.front().message;
     };
     for (const auto& [file, content] : kTorchAnswers) {
-        CHECK(why(file, "(missing)") == "the answer " + file + " of the lock cannot be believed: it is missing");
+        CHECK(why(file, "(missing)") ==
+              "the answer " + file + " of the lock cannot be believed: it is missing");
     }
-    CHECK(why("apt-devel.txt", "") == "the answer apt-devel.txt of the lock cannot be believed: it says nothing of g++-12");
+    CHECK(why("apt-devel.txt", "") ==
+          "the answer apt-devel.txt of the lock cannot be believed: it says nothing of g++-12");
     CHECK(why("apt-devel.txt", "Inst g++-12\n").find("cannot be believed: Inst g++-12") != std::string::npos);
     CHECK(why("apt-devel.txt", "Inst g++-12;id (1 x)\n").find("\"g++-12;id 1\"") != std::string::npos);
     CHECK(why("apt-devel.txt", "Inst g++-12 ($(id) x)\n").find("\"g++-12 $(id)\"") != std::string::npos);
@@ -253,10 +299,15 @@ TEST_CASE("answers that cannot be believed are refused") {
     CHECK(why("pip-wheels.json", "{").find("cannot be believed") != std::string::npos);
     CHECK(why("pip-wheels.json", "[1]").find("it says nothing of torch==2.6.0") != std::string::npos);
     CHECK(why("pip-wheels.json", report("1")).find("cannot be believed") != std::string::npos);
-    CHECK(why("pip-wheels.json", report(wheel("torch", "2.6.0", "abc"))).find("with sha256 \"abc\"") != std::string::npos);
-    CHECK(why("pip-wheels.json", report(wheel("torch", "2.7.0", std::string(64, 'a')))).find("it says nothing of torch==2.6.0") != std::string::npos);
-    CHECK(why("pip-wheels.json", report(wheel("torch\\u001b[31m", "2.6.0", std::string(64, 'a')))).find('\x1b') == std::string::npos);
-    CHECK(why("pip-wheels.json", report(wheel("torch", "2.6.0 --hash", std::string(64, 'a')))).find("cannot be believed") != std::string::npos);
+    CHECK(why("pip-wheels.json", report(wheel("torch", "2.6.0", "abc"))).find("with sha256 \"abc\"") !=
+          std::string::npos);
+    CHECK(why("pip-wheels.json", report(wheel("torch", "2.7.0", std::string(64, 'a'))))
+              .find("it says nothing of torch==2.6.0") != std::string::npos);
+    CHECK(why("pip-wheels.json", report(wheel("torch\\u001b[31m", "2.6.0", std::string(64, 'a'))))
+              .find('\x1b') == std::string::npos);
+    CHECK(why("pip-wheels.json", report(wheel("torch", "2.6.0 --hash", std::string(64, 'a'))))
+              .find("cannot be believed") != std::string::npos);
     CHECK(why("python.txt", "Python 3.12.1") ==
-          "the answer python.txt of the lock cannot be believed: \"Python 3.12.1\" where python 3.11 is promised");
+          "the answer python.txt of the lock cannot be believed: \"Python 3.12.1\" where python 3.11 is "
+          "promised");
 }

@@ -15,7 +15,9 @@ namespace {
 // A folder of its own for each test, removed at its end.
 class Folder {
   public:
-    Folder() : path_(fs::temp_directory_path() / fmt::format("cudamatrix-out-{}", static_cast<const void*>(this))) {
+    Folder()
+        : path_(fs::temp_directory_path() /
+                fmt::format("cudamatrix-out-{}", static_cast<const void*>(this))) {
         fs::remove_all(path_);
         fs::create_directories(path_);
     }
@@ -46,7 +48,10 @@ std::string refused(const Result<Written>& written) {
     return written.failure().diagnostics.front().message;
 }
 
-const std::vector<Artifact> kTwo{{"images/a/Dockerfile", "FROM a\n"}, {"images/a/suite/x.cpp", "x\n"}, {"compose.yaml", "services: {}\n"}, {"index.json", "{}\n"}};
+const std::vector<Artifact> kTwo{{"images/a/Dockerfile", "FROM a\n"},
+                                 {"images/a/suite/x.cpp", "x\n"},
+                                 {"compose.yaml", "services: {}\n"},
+                                 {"index.json", "{}\n"}};
 
 }  // namespace
 
@@ -70,7 +75,9 @@ TEST_CASE("everything is written once, and again only what changed") {
     CHECK(fs::last_write_time(folder.out() / "images/a/suite/x.cpp") == time);
 }
 
-TEST_CASE("a file that an image no longer has goes; those of an image that is gone are told and left, and stay ours") {
+TEST_CASE(
+    "a file that an image no longer has goes; those of an image that is gone are told and left, and stay "
+    "ours") {
     Folder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     const std::vector<Artifact> without_source{kTwo[0], kTwo[2], kTwo[3]};
@@ -99,7 +106,8 @@ TEST_CASE("files that are not ours are never written over or removed") {
     folder.put("images/a/Dockerfile", "mine\n");
     folder.put("images/a/notes.txt", "mine\n");
     CHECK(refused(write_artifacts(folder.out(), kTwo)) ==
-          "cannot write " + (folder.out() / "images/a/Dockerfile").string() + ": it is there already, and cudamatrix did not write it");
+          "cannot write " + (folder.out() / "images/a/Dockerfile").string() +
+              ": it is there already, and cudamatrix did not write it");
     CHECK_FALSE(fs::exists(folder.out() / "compose.yaml"));
     fs::remove(folder.out() / "images/a/Dockerfile");
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
@@ -107,7 +115,8 @@ TEST_CASE("files that are not ours are never written over or removed") {
     folder.put("images/a/suite/x.cpp", "edited by hand\n");
     const std::vector<Artifact> without_source{kTwo[0], kTwo[2], kTwo[3]};
     CHECK(refused(write_artifacts(folder.out(), without_source)) ==
-          (folder.out() / "images/a/suite/x.cpp").string() + " is no longer rendered, but it was changed by hand");
+          (folder.out() / "images/a/suite/x.cpp").string() +
+              " is no longer rendered, but it was changed by hand");
     CHECK(folder.read("images/a/suite/x.cpp") == "edited by hand\n");
 }
 
@@ -121,13 +130,15 @@ TEST_CASE("paths that leave the folder and links on the way are refused before a
     Folder folder;
     for (const char* path : {"../x", "/etc/x", "a/../../x", "a/./b", "", ".", "a/.."}) {
         CAPTURE(path);
-        CHECK(refused(write_artifacts(folder.out(), {kTwo[2], {path, "x"}})).find("does not lie inside the output folder") != std::string::npos);
+        CHECK(refused(write_artifacts(folder.out(), {kTwo[2], {path, "x"}}))
+                  .find("does not lie inside the output folder") != std::string::npos);
     }
     fs::create_directories(folder.at("elsewhere"));
     fs::create_directories(folder.out() / "images");
     fs::create_directory_symlink(folder.at("elsewhere"), folder.out() / "images/a");
-    CHECK(refused(write_artifacts(folder.out(), kTwo)) == "cannot write " + (folder.out() / "images/a/Dockerfile").string() + ": " +
-                                                              (folder.out() / "images/a").string() + " is a symbolic link");
+    CHECK(refused(write_artifacts(folder.out(), kTwo)) ==
+          "cannot write " + (folder.out() / "images/a/Dockerfile").string() + ": " +
+              (folder.out() / "images/a").string() + " is a symbolic link");
     fs::remove(folder.out() / "images/a");
     std::ofstream(folder.at("elsewhere/victim")) << "FROM a\n";
     fs::create_directories(folder.out() / "images/a");
@@ -149,18 +160,21 @@ TEST_CASE("a list of files that was tampered with does not reach outside") {
     for (const char* content : {"", "[]", "{}", "{\"tool\": \"make\"}", "not JSON"}) {
         CAPTURE(content);
         std::ofstream(folder.out() / kOwnedFile) << content;
-        CHECK(refused(write_artifacts(folder.out(), kTwo)).find("was not written by cudamatrix") != std::string::npos);
+        CHECK(refused(write_artifacts(folder.out(), kTwo)).find("was not written by cudamatrix") !=
+              std::string::npos);
     }
 }
 
 TEST_CASE("without our list the index says which files are ours") {
     Folder folder;
-    folder.put("index.json", R"({"tool": "cudamatrix", "files": {"images/a/Dockerfile": "00", "index.json": "00"}})");
+    folder.put("index.json",
+               R"({"tool": "cudamatrix", "files": {"images/a/Dockerfile": "00", "index.json": "00"}})");
     folder.put("images/a/Dockerfile", "older\n");
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     CHECK(folder.read("images/a/Dockerfile") == "FROM a\n");
     Folder other;
     other.put("index.json", "somebody's own\n");
-    CHECK(refused(write_artifacts(other.out(), kTwo)).find("index.json was not written by cudamatrix") != std::string::npos);
+    CHECK(refused(write_artifacts(other.out(), kTwo)).find("index.json was not written by cudamatrix") !=
+          std::string::npos);
     CHECK(other.read("index.json") == "somebody's own\n");
 }

@@ -32,7 +32,8 @@ Planned plan(const std::string& yaml) {
 // The one image that the cells share.
 Image one(const std::string& yaml) {
     auto planned = plan(yaml);
-    for (const auto& refusal : planned.plan.refusals) MESSAGE(refusal.reason);
+    for (const auto& refusal : planned.plan.refusals)
+        MESSAGE(refusal.reason);
     REQUIRE(planned.plan.refusals.empty());
     REQUIRE(planned.plan.images.size() == 1);
     return planned.plan.images.front();
@@ -87,7 +88,8 @@ TEST_CASE("targets: what the toolkit's nvcc can make, else nearest below in the 
     CHECK(compute("\"12.0\"", "12.4.1", "debian13").ptx == "9.0");
     CHECK(compute("\"12.0f\"", "13.4.3", "debian12").compute == Texts{"12.0"});
     CHECK(compute("\"8.9\"", "11.2.2", "debian11").compute == Texts{"8.6"});
-    CHECK(compute("\"7.0\"", "13.4.3", "debian12").compute == Texts{"12.1"});  // rejected by the rules; still well defined
+    CHECK(compute("\"7.0\"", "13.4.3", "debian12").compute ==
+          Texts{"12.1"});  // rejected by the rules; still well defined
     CHECK(one("set: {gpu: RTX 5090, cuda: \"13.4.3\", os: debian12}\n").compute == Texts{"12.0"});
     CHECK(one("set: {gpu: T4, compute: \"8.0\", cuda: \"11.8.0\"}\n").compute == Texts{"8.0"});
     CHECK(one("set: {gpu: Nobody Knows 9000, cuda: \"11.8.0\"}\n").compute == Texts{"6.0", "9.0"});
@@ -132,7 +134,8 @@ TEST_CASE("fields that the matrix leaves open are filled in") {
 TEST_CASE("torch that the default index does not serve needs the index of its variant") {
     const std::string cell = "set: {torch: 2.6.0+cu118, os: debian12}\n";
     CHECK(refusal(cell) ==
-          "torch 2.6.0+cu118 is not the build that the Python index serves: its own index must be named; write mirrors: {pytorch: URL} (the part "
+          "torch 2.6.0+cu118 is not the build that the Python index serves: its own index must be named; "
+          "write mirrors: {pytorch: URL} (the part "
           "before /cu118)");
     const auto image = one(cell + "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n");
     CHECK_FALSE(image.torch_index_default);
@@ -142,26 +145,34 @@ TEST_CASE("torch that the default index does not serve needs the index of its va
 
 TEST_CASE("each refusal says what and what instead") {
     CHECK(refusal("set: {os: ubuntu22.04}\n") ==
-          "os ubuntu22.04 is judged but not rendered: family debian is rendered on debian11, debian12, debian13");
-    CHECK(refusal("set: {family: ngc}\n") == "family ngc is judged but not rendered; write family: debian instead");
+          "os ubuntu22.04 is judged but not rendered: family debian is rendered on debian11, debian12, "
+          "debian13");
+    CHECK(refusal("set: {family: ngc}\n") ==
+          "family ngc is judged but not rendered; write family: debian instead");
     CHECK(refusal("set: {arch: aarch64}\n") == "arch aarch64: family debian is rendered for x86_64");
     CHECK(refusal("set: {cuda: \"12.6.3\"}\n") ==
-          "no distribution of family debian has all that the cell needs (debian11, debian12, debian13 were tried)");
-    CHECK(refusal("set: {cuda: \"12.6.3\", os: debian12}\n") == "CUDA 12.6.3 has no source for family debian on debian12");
+          "no distribution of family debian has all that the cell needs (debian11, debian12, debian13 were "
+          "tried)");
+    CHECK(refusal("set: {cuda: \"12.6.3\", os: debian12}\n") ==
+          "CUDA 12.6.3 has no source for family debian on debian12");
     CHECK(refusal("set: {cuda: \"99.1\", os: debian12}\n") == "cuda 99.1: no fact knows this release");
     CHECK(refusal("set: {torch: 99.1.0, os: debian12}\n") == "torch 99.1.0: no fact knows this release");
     CHECK(refusal("set: {python: \"3.12\", os: debian12}\n") ==
           "python 3.12: family debian takes the distribution's python, which is 3.11 on debian12");
     CHECK(refusal("set: {python: \"3.11t\", os: debian12}\n") ==
           "python 3.11t: family debian takes the distribution's python, which is 3.11 on debian12");
-    CHECK(refusal("set: {compiler: clang-14, os: debian12}\n") == "compiler clang-14: family debian compiles with gcc");
+    CHECK(refusal("set: {compiler: clang-14, os: debian12}\n") ==
+          "compiler clang-14: family debian compiles with gcc");
     CHECK(refusal("set: {env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,root\"}, os: debian12}\n") ==
           "env NVIDIA_DRIVER_CAPABILITIES compute,root: not a value that is rendered");
 }
 
 TEST_CASE("of NVIDIA's variables only the two with closed lists are rendered") {
-    const auto image = one("set: {os: debian12, env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\", NVIDIA_REQUIRE_CUDA: \"cuda=12\", A: b}}\n");
-    CHECK(image.env == std::vector<std::pair<std::string, std::string>>{{"A", "b"}, {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}});
+    const auto image =
+        one("set: {os: debian12, env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\", NVIDIA_REQUIRE_CUDA: "
+            "\"cuda=12\", A: b}}\n");
+    CHECK(image.env == std::vector<std::pair<std::string, std::string>>{
+                           {"A", "b"}, {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}});
 }
 
 TEST_CASE("ids are injective, and legal as tag, service and folder") {
@@ -195,7 +206,8 @@ TEST_CASE("the repository of a matrix is legal whatever its name") {
     CHECK(named("quickstart") == "cudamatrix/quickstart");
     CHECK(named("cuda-12-images") == "cudamatrix/cuda-12-images");
     std::set<std::string> all;
-    for (const std::string name : {"a.b", "a_b", "A-b", "a-b", "a--b", "-a", "...", "", "a-", std::string(200, 'x').c_str()}) {
+    for (const std::string name :
+         {"a.b", "a_b", "A-b", "a-b", "a--b", "-a", "...", "", "a-", std::string(200, 'x').c_str()}) {
         CAPTURE(name);
         const auto repository = named(name);
         CHECK(all.insert(repository).second);
@@ -215,8 +227,10 @@ TEST_CASE("the base: one command for each suite; mirrors reach it") {
     CHECK(plain.command.front() == "mmdebstrap");
     CHECK(plain.command[plain.command.size() - 2] == "bookworm");
     CHECK(plain.command.back() == "{output}");
-    CHECK(plain.environment == std::vector<std::pair<std::string, std::string>>{{"SOURCE_DATE_EPOCH", "1735689600"}});
-    const auto mirrored = bootstrap_of(image, {{"debian", "https://apt.example.org/debian"}, {"debian-security", "http://apt.example.org/security"}});
+    CHECK(plain.environment ==
+          std::vector<std::pair<std::string, std::string>>{{"SOURCE_DATE_EPOCH", "1735689600"}});
+    const auto mirrored = bootstrap_of(image, {{"debian", "https://apt.example.org/debian"},
+                                               {"debian-security", "http://apt.example.org/security"}});
     CHECK(Texts(mirrored.command.end() - 4, mirrored.command.end()) ==
           Texts{"{output}", "deb https://apt.example.org/debian bookworm main contrib non-free",
                 "deb https://apt.example.org/debian bookworm-updates main contrib non-free",

@@ -19,19 +19,21 @@ using List = Data::List;
 
 namespace {
 
-const Object kModel{{"name", "world"},
-                    {"yes", true},
-                    {"no", false},
-                    {"empty", List{}},
-                    {"texts", List{"a", "b"}},
-                    {"people", List{Object{{"name", "Ada"}, {"tags", List{"x"}}}, Object{{"name", "Bob"}, {"tags", List{}}}}},
-                    {"cuda", Object{{"version", "12.4.1"}, {"lib", Object{{"path", "/usr/lib"}}}}},
-                    {"list_of_lists", List{List{"1", "2"}, List{"3"}}}};
+const Object kModel{
+    {"name", "world"},
+    {"yes", true},
+    {"no", false},
+    {"empty", List{}},
+    {"texts", List{"a", "b"}},
+    {"people", List{Object{{"name", "Ada"}, {"tags", List{"x"}}}, Object{{"name", "Bob"}, {"tags", List{}}}}},
+    {"cuda", Object{{"version", "12.4.1"}, {"lib", Object{{"path", "/usr/lib"}}}}},
+    {"list_of_lists", List{List{"1", "2"}, List{"3"}}}};
 
 Result<std::string> fill(const std::string& text, const std::map<std::string, std::string>& partials = {}) {
     Library library;
     library.add("t/main.mustache", text, "main.mustache");
-    for (const auto& [name, body] : partials) library.add("t/partials/" + name + ".mustache", body, "partials/" + name + ".mustache");
+    for (const auto& [name, body] : partials)
+        library.add("t/partials/" + name + ".mustache", body, "partials/" + name + ".mustache");
     return library.fill("t/main.mustache", kModel);
 }
 
@@ -71,10 +73,12 @@ TEST_CASE("sections: booleans, lists, objects, fall back to what is around") {
     CHECK(good("{{^ yes }}a{{/ yes }}{{^ no }}b{{/ no }}") == "b");
     CHECK(good("{{# empty }}a{{/ empty }}{{^ empty }}b{{/ empty }}") == "b");
     CHECK(good("{{# texts }}<{{ . | word }}>{{/ texts }}") == "<a><b>");
-    CHECK(good("{{# people }}{{ name | word }} of {{ cuda.version | word }};{{/ people }}") == "Ada of 12.4.1;Bob of 12.4.1;");
-    CHECK(good("{{# people }}{{ name | word }}:{{# tags }}{{ name | word }}{{ . | word }}{{/ tags }}{{^ tags }}-{{/ tags }} {{/ people }}") ==
-          "Ada:Adax Bob:- ");
-    CHECK(good("{{# cuda }}{{ version | word }}{{# lib }}{{ path | path }}{{/ lib }}{{/ cuda }}") == "12.4.1/usr/lib");
+    CHECK(good("{{# people }}{{ name | word }} of {{ cuda.version | word }};{{/ people }}") ==
+          "Ada of 12.4.1;Bob of 12.4.1;");
+    CHECK(good("{{# people }}{{ name | word }}:{{# tags }}{{ name | word }}{{ . | word }}{{/ tags }}{{^ tags "
+               "}}-{{/ tags }} {{/ people }}") == "Ada:Adax Bob:- ");
+    CHECK(good("{{# cuda }}{{ version | word }}{{# lib }}{{ path | path }}{{/ lib }}{{/ cuda }}") ==
+          "12.4.1/usr/lib");
     CHECK(good("{{# list_of_lists }}[{{# . }}{{ . | word }}{{/ . }}]{{/ list_of_lists }}") == "[12][3]");
 }
 
@@ -94,7 +98,8 @@ TEST_CASE("a tag alone on its line takes the line with it") {
 TEST_CASE("partials: indented as their tag, found beside the template, lists work in them") {
     CHECK(good("a\n  {{> p }}\nb\n", {{"p", "x\ny\n"}}) == "a\n  x\n  y\nb\n");
     CHECK(good("a {{> p }} b", {{"p", "x"}}) == "a x b");
-    CHECK(good("  {{> p }}\n", {{"p", "{{# texts }}\n{{ . | word }}\n\n{{/ texts }}\n"}}) == "  a\n\n  b\n\n");
+    CHECK(good("  {{> p }}\n", {{"p", "{{# texts }}\n{{ . | word }}\n\n{{/ texts }}\n"}}) ==
+          "  a\n\n  b\n\n");
     CHECK(good("\t{{> p }}\n", {{"p", "1\n {{> q }}\n"}, {"q", "2\n3\n"}}) == "\t1\n\t 2\n\t 3\n");
     CHECK(good("{{# people }}\n{{> p }}\n{{/ people }}\n", {{"p", "{{ name | word }}\n"}}) == "Ada\nBob\n");
     CHECK(good("{{> p }}", {{"p", "no newline"}}) == "no newline");
@@ -102,20 +107,27 @@ TEST_CASE("partials: indented as their tag, found beside the template, lists wor
 
 TEST_CASE("mistakes have positions") {
     CHECK(bad("a\n {{ name }}") ==
-          "main.mustache:2:2 {{ name }} names no context: one of env, label, arg, json, yaml, yaml_key, raw_comment, path, word, ident would be accepted | "
+          "main.mustache:2:2 {{ name }} names no context: one of env, label, arg, json, yaml, yaml_key, "
+          "raw_comment, path, word, ident would be accepted | "
           "write {{ name | CONTEXT }}");
     CHECK(bad("{{ name | wrd }}") ==
-          "main.mustache:1:1 there is no context wrd: one of env, label, arg, json, yaml, yaml_key, raw_comment, path, word, ident would be accepted | did "
+          "main.mustache:1:1 there is no context wrd: one of env, label, arg, json, yaml, yaml_key, "
+          "raw_comment, path, word, ident would be accepted | did "
           "you mean word?");
     CHECK(bad("{{ name | }}").starts_with("main.mustache:1:1 there is no context : one of"));
     CHECK(bad("ab{{ nmae | word }}") == "main.mustache:1:3 there is no value nmae | did you mean name?");
-    CHECK(bad("{{ cuda.versoin | word }}") == "main.mustache:1:1 there is no value cuda.versoin | did you mean cuda.version?");
+    CHECK(bad("{{ cuda.versoin | word }}") ==
+          "main.mustache:1:1 there is no value cuda.versoin | did you mean cuda.version?");
     CHECK(bad("{{ name.length | word }}").starts_with("main.mustache:1:1 there is no value name.length"));
-    CHECK(bad("{{# nothing_like_it }}{{/ nothing_like_it }}") == "main.mustache:1:1 there is no value nothing_like_it");
-    CHECK(bad("{{^ nothing_like_it }}{{/ nothing_like_it }}") == "main.mustache:1:1 there is no value nothing_like_it");
-    CHECK(bad("x\n{{# yes }}\n") == "main.mustache:2:1 the section {{# yes }} is never closed | close it with {{/ yes }}");
+    CHECK(bad("{{# nothing_like_it }}{{/ nothing_like_it }}") ==
+          "main.mustache:1:1 there is no value nothing_like_it");
+    CHECK(bad("{{^ nothing_like_it }}{{/ nothing_like_it }}") ==
+          "main.mustache:1:1 there is no value nothing_like_it");
+    CHECK(bad("x\n{{# yes }}\n") ==
+          "main.mustache:2:1 the section {{# yes }} is never closed | close it with {{/ yes }}");
     CHECK(bad("{{/ yes }}") == "main.mustache:1:1 {{/ yes }} closes nothing | delete it");
-    CHECK(bad("{{# yes }}{{# no }}{{/ yes }}{{/ no }}").starts_with("main.mustache:1:20 {{/ yes }} stands where {{/ no }} is due"));
+    CHECK(bad("{{# yes }}{{# no }}{{/ yes }}{{/ no }}")
+              .starts_with("main.mustache:1:20 {{/ yes }} stands where {{/ no }} is due"));
     CHECK(bad("a {{ name ") == "main.mustache:1:3 the tag {{ is never closed | close it with }}");
     CHECK(bad("{{{ name }}}").starts_with("main.mustache:1:1 {{{ does not exist here"));
     CHECK(bad("{{& name }}").starts_with("main.mustache:1:1 {{& does not exist here"));
@@ -128,34 +140,44 @@ TEST_CASE("mistakes have positions") {
     CHECK(bad("{{ yes | word }}") == "main.mustache:1:1 yes is a boolean: only a text can be written out");
     CHECK(bad("{{ texts | word }}") == "main.mustache:1:1 texts is a list: only a text can be written out");
     CHECK(bad("{{ cuda | word }}") == "main.mustache:1:1 cuda is an object: only a text can be written out");
-    CHECK(bad("{{# name }}x{{/ name }}") == "main.mustache:1:1 name is a text: a section needs a boolean, a list or an object");
-    CHECK(bad("{{^ cuda }}x{{/ cuda }}") == "main.mustache:1:1 cuda is an object: a section needs a boolean, a list");
-    CHECK(bad("{{> nowhere }}") == "main.mustache:1:1 there is no partial nowhere (t/partials/nowhere.mustache)");
+    CHECK(bad("{{# name }}x{{/ name }}") ==
+          "main.mustache:1:1 name is a text: a section needs a boolean, a list or an object");
+    CHECK(bad("{{^ cuda }}x{{/ cuda }}") ==
+          "main.mustache:1:1 cuda is an object: a section needs a boolean, a list");
+    CHECK(bad("{{> nowhere }}") ==
+          "main.mustache:1:1 there is no partial nowhere (t/partials/nowhere.mustache)");
     CHECK(bad("{{> a/../b }}").starts_with("main.mustache:1:1 \"a/../b\" is no name"));
     CHECK(bad("{{> a.b }}").starts_with("main.mustache:1:1 \"a.b\" is no name"));
-    CHECK(bad("{{> p }}", {{"p", "{{> p }}"}}) == "partials/p.mustache:1:1 partials are nested deeper than 16");
-    CHECK(bad("x\n    {{> p }}\n", {{"p", "y\nz {{ nmae | word }}\n"}}) == "partials/p.mustache:2:3 there is no value nmae | did you mean name?");
+    CHECK(bad("{{> p }}", {{"p", "{{> p }}"}}) ==
+          "partials/p.mustache:1:1 partials are nested deeper than 16");
+    CHECK(bad("x\n    {{> p }}\n", {{"p", "y\nz {{ nmae | word }}\n"}}) ==
+          "partials/p.mustache:2:3 there is no value nmae | did you mean name?");
     CHECK(bad("{{ name | ident }}{{ cuda.version | ident }}") ==
-          "main.mustache:1:19 the value of cuda.version holds no name of a variable (letters, digits and _ would be accepted): \"12.4.1\" cannot be "
+          "main.mustache:1:19 the value of cuda.version holds no name of a variable (letters, digits and _ "
+          "would be accepted): \"12.4.1\" cannot be "
           "written as ident");
 }
 
 TEST_CASE("all syntax mistakes of a template come in one run") {
     CHECK(bad("{{ a }}\n{{ b | x }}\n{{# c }}\n") ==
-          "main.mustache:1:1 {{ a }} names no context: one of env, label, arg, json, yaml, yaml_key, raw_comment, path, word, ident would be accepted | write "
+          "main.mustache:1:1 {{ a }} names no context: one of env, label, arg, json, yaml, yaml_key, "
+          "raw_comment, path, word, ident would be accepted | write "
           "{{ a | CONTEXT }}\n"
-          "main.mustache:2:1 there is no context x: one of env, label, arg, json, yaml, yaml_key, raw_comment, path, word, ident would be accepted\n"
+          "main.mustache:2:1 there is no context x: one of env, label, arg, json, yaml, yaml_key, "
+          "raw_comment, path, word, ident would be accepted\n"
           "main.mustache:3:1 the section {{# c }} is never closed | close it with {{/ c }}");
 }
 
 TEST_CASE("a section that is not reached must still be well formed, and its names may be missing") {
     CHECK(good("{{# no }}{{ not_there | word }}{{/ no }}x") == "x");
-    CHECK(bad("{{# no }}{{ not_there }}{{/ no }}x").starts_with("main.mustache:1:10 {{ not_there }} names no context"));
+    CHECK(bad("{{# no }}{{ not_there }}{{/ no }}x")
+              .starts_with("main.mustache:1:10 {{ not_there }} names no context"));
 }
 
 TEST_CASE("templates of a folder replace ours by name, and only those") {
     namespace fs = std::filesystem;
-    const auto folder = fs::temp_directory_path() / fmt::format("cudamatrix-templates-{}", static_cast<const void*>(&kModel));
+    const auto folder =
+        fs::temp_directory_path() / fmt::format("cudamatrix-templates-{}", static_cast<const void*>(&kModel));
     fs::create_directories(folder / "t/partials");
     const auto write = [&](const char* name, const char* text) { std::ofstream(folder / name) << text; };
     const auto library = [] {
@@ -177,7 +199,8 @@ TEST_CASE("templates of a folder replace ours by name, and only those") {
         auto mixed = library();
         const auto done = mixed.override_from(folder);
         REQUIRE_FALSE(done.ok());
-        CHECK(done.failure().diagnostics.front().message == (folder / "t/partials/q.mustache").string() + " replaces no template of ours");
+        CHECK(done.failure().diagnostics.front().message ==
+              (folder / "t/partials/q.mustache").string() + " replaces no template of ours");
         CHECK(done.failure().diagnostics.front().fix == "did you mean t/partials/p.mustache?");
     }
     SUBCASE("a folder without templates, and one that is not there") {
@@ -199,7 +222,8 @@ TEST_CASE("templates of a folder replace ours by name, and only those") {
 #ifdef HAVE_ORACLE
 namespace {
 
-// The same template in the oracle's dialect: without contexts (`word` changes nothing of a word), dots spelled as it does.
+// The same template in the oracle's dialect: without contexts (`word` changes nothing of a word), dots
+// spelled as it does.
 std::string oracle(std::string text, std::map<std::string, std::string> partials) {
     namespace km = kainjow;
     const auto plain = [](std::string t) { return cudamatrix::text::replace_all(t, " | word }}", " }}"); };
@@ -209,7 +233,8 @@ std::string oracle(std::string text, std::map<std::string, std::string> partials
     data.set("no", false);
     data.set("empty", km::mustache::data(km::mustache::data::type::list));
     km::mustache::data texts(km::mustache::data::type::list);
-    texts << "a" << "b";
+    texts << "a"
+          << "b";
     data.set("texts", texts);
     km::mustache::data people(km::mustache::data::type::list);
     for (const char* name : {"Ada", "Bob"}) {
@@ -232,7 +257,8 @@ std::string oracle(std::string text, std::map<std::string, std::string> partials
 
 }  // namespace
 
-// Comments are left out: the oracle keeps the line of one that stands alone, which the specification takes away.
+// Comments are left out: the oracle keeps the line of one that stands alone, which the specification takes
+// away.
 TEST_CASE("the same output as another implementation of Mustache") {
     const std::vector<std::string> texts{
         "Hello {{ name | word }}!\n",
@@ -243,7 +269,8 @@ TEST_CASE("the same output as another implementation of Mustache") {
         "{{# texts }}{{ . | word }},{{/ texts }}\n",
         "{{# people }}\n{{ name | word }} has {{ cuda.version | word }}\n{{/ people }}\n",
         "{{^ empty }}\nnothing\n{{/ empty }}\n",
-        "{{# yes }}\n{{# people }}\n{{# texts }}\n{{ name | word }}{{ . | word }}\n{{/ texts }}\n{{/ people }}\n{{/ yes }}\n",
+        "{{# yes }}\n{{# people }}\n{{# texts }}\n{{ name | word }}{{ . | word }}\n{{/ texts }}\n{{/ people "
+        "}}\n{{/ yes }}\n",
         "{{# cuda }}\n{{ version | word }}\n{{/ cuda }}\n",
         "| {{# yes }}\n|\n{{/ yes }} |\n",
     };

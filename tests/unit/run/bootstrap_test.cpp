@@ -20,13 +20,15 @@ struct Bootstrapper {
     explicit Bootstrapper(const std::string& body) { write(body); }
     void write(const std::string& body) const {
         const auto path = fake.root() / "bin" / "bootstrapper";
-        std::ofstream(path) << "#!/bin/sh\necho call >> '" << (fake.root() / "calls").string() << "'\n" << body << "\n";
+        std::ofstream(path) << "#!/bin/sh\necho call >> '" << (fake.root() / "calls").string() << "'\n"
+                            << body << "\n";
         fs::permissions(path, fs::perms::owner_all);
     }
     [[nodiscard]] std::size_t calls() const {
         std::ifstream in(fake.root() / "calls");
         std::size_t lines = 0;
-        for (std::string line; std::getline(in, line);) ++lines;
+        for (std::string line; std::getline(in, line);)
+            ++lines;
         return lines;
     }
     [[nodiscard]] BootstrapContext context() const {
@@ -56,9 +58,15 @@ TEST_CASE("bootstrap: a tar that changed, lost its note or was made by another c
     Bootstrapper tool("printf content > \"$1\"");
     const auto first = ensure_bootstrap(tool.bootstrap, tool.context());
     REQUIRE(first.ok());
-    SUBCASE("a byte less") { fs::resize_file(first->path, 6); }
-    SUBCASE("no note") { fs::remove(first->path.string() + ".json"); }
-    SUBCASE("another command") { tool.bootstrap.command.emplace_back("--more"); }
+    SUBCASE("a byte less") {
+        fs::resize_file(first->path, 6);
+    }
+    SUBCASE("no note") {
+        fs::remove(first->path.string() + ".json");
+    }
+    SUBCASE("another command") {
+        tool.bootstrap.command.emplace_back("--more");
+    }
     const auto second = ensure_bootstrap(tool.bootstrap, tool.context());
     REQUIRE(second.ok());
     CHECK_FALSE(second->reused);
@@ -79,7 +87,9 @@ TEST_CASE("bootstrap: the variables of the recipe reach the command and are part
 }
 
 TEST_CASE("bootstrap: a failing command is an environment failure, and leaves no tar behind") {
-    const Bootstrapper tool("printf torn > \"$1\"; echo 'I: start' >&2; echo 'E: no such mirror' >&2; echo 'I: done' >&2; exit 25");
+    const Bootstrapper tool(
+        "printf torn > \"$1\"; echo 'I: start' >&2; echo 'E: no such mirror' >&2; echo 'I: done' >&2; exit "
+        "25");
     const auto made = ensure_bootstrap(tool.bootstrap, tool.context());
     REQUIRE_FALSE(made.ok());
     CHECK(made.failure().code == ExitCode::environment);
@@ -101,7 +111,8 @@ TEST_CASE("bootstrap: a missing program is named with its package, and nothing i
     CHECK(made.failure().code == ExitCode::environment);
     CHECK(made.failure().diagnostics.front().message ==
           "the base of bookworm cannot be bootstrapped: no-such-bootstrap is not on PATH");
-    CHECK(made.failure().diagnostics.front().fix == "install it (Debian, Ubuntu: apt-get install no-such-bootstrap)");
+    CHECK(made.failure().diagnostics.front().fix ==
+          "install it (Debian, Ubuntu: apt-get install no-such-bootstrap)");
     CHECK(fs::is_empty(tool.context().folder));
 }
 

@@ -22,7 +22,8 @@ struct TestCell {
     Cell cell;
 };
 
-const std::vector<engine::Gpu> kMachine{{0, "NVIDIA H200", "9.0", "570.86.15"}, {1, "Tesla T4", "7.5", "570.86.15"}};
+const std::vector<engine::Gpu> kMachine{{0, "NVIDIA H200", "9.0", "570.86.15"},
+                                        {1, "Tesla T4", "7.5", "570.86.15"}};
 
 Image cuda_image() {
     Image image;
@@ -46,7 +47,8 @@ TEST_CASE("cell args: the device is the cell's compute, else its GPU's, with the
     CHECK(cell_device(facts, TestCell{}.cell).compute.empty());
 }
 
-TEST_CASE("cell args: a cell runs on the machine's GPU of its compute capability, under the driver that it names") {
+TEST_CASE(
+    "cell args: a cell runs on the machine's GPU of its compute capability, under the driver that it names") {
     const auto chosen = [](const TestCell& cell, const char* compute) {
         return choose_gpu(kMachine, cell.cell, {compute, ""});
     };
@@ -62,7 +64,8 @@ TEST_CASE("cell args: a cell is never run on a GPU or a driver that it does not 
     const TestCell none{};
     auto choice = choose_gpu(kMachine, none.cell, {"8.0", ""});
     CHECK_FALSE(choice.index.has_value());
-    CHECK(choice.why_not == "not run on this machine's GPU: its compute capability is 9.0 (NVIDIA H200), the cell's 8.0");
+    CHECK(choice.why_not ==
+          "not run on this machine's GPU: its compute capability is 9.0 (NVIDIA H200), the cell's 8.0");
     const TestCell older{{Field::driver, "535.183.01"}};
     choice = choose_gpu(kMachine, older.cell, {"9.0", ""});
     CHECK_FALSE(choice.index.has_value());
@@ -80,7 +83,8 @@ TEST_CASE("cell args: what the suite of a CUDA image is asked for") {
     CHECK(text::join(image_arguments(cuda_image()), " ") == "--lib libcudart.so.11.0");
     auto image = cuda_image();
     image.cuda = "13.4.3";
-    CHECK(text::join(suite_arguments(image, "c", {"", ""}, true), " ") == "run --cell c --expect-cuda 13.4.3 --mode gpu");
+    CHECK(text::join(suite_arguments(image, "c", {"", ""}, true), " ") ==
+          "run --cell c --expect-cuda 13.4.3 --mode gpu");
     CHECK(text::join(image_arguments(image), " ") == "--lib libcudart.so.13");
 }
 
@@ -93,7 +97,8 @@ TEST_CASE("cell args: what the suite of a torch image is asked for") {
     CHECK(text::join(suite_arguments(image, "c", {"8.6", ""}, false), " ") ==
           "run --cell c --compute 8.6 --expect-torch 2.6.0+cu124 --expect-torch-cuda 12.4 --mode nogpu");
     CHECK(text::join(image_arguments(image), " ") ==
-          "--python /opt/venv/bin/python --fatbin /opt/venv/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so");
+          "--python /opt/venv/bin/python --fatbin "
+          "/opt/venv/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so");
     image.torch_variant = "cpu";
     image.torch_cuda = "None";
     CHECK(text::join(suite_arguments(image, "c", {"", ""}, false), " ") ==

@@ -12,7 +12,8 @@ using namespace cudamatrix::job;
 
 namespace {
 
-Image image(const std::string& suite, const std::string& cuda, const std::string& source, const std::string& torch) {
+Image image(const std::string& suite, const std::string& cuda, const std::string& source,
+            const std::string& torch) {
     Image one;
     one.suite = suite;
     one.flavour = "runtime";
@@ -56,7 +57,8 @@ TEST_CASE("disk: too little names the figure that is needed and the one that was
     REQUIRE_FALSE(status.ok());
     CHECK(status.failure().code == ExitCode::environment);
     const auto& message = status.failure().diagnostics.front().message;
-    CHECK(message.find("not enough disk space at /tmp: " + text::human_bytes(900'000'000'000'000'000u) + " needed, ") == 0);
+    CHECK(message.find("not enough disk space at /tmp: " + text::human_bytes(900'000'000'000'000'000u) +
+                       " needed, ") == 0);
     CHECK(message.find(" free") != std::string::npos);
     CHECK_FALSE(status.failure().diagnostics.front().fix.empty());
 }

@@ -35,9 +35,19 @@ CellResult cell(const std::string& id) {
     result.proof = Proof::loaded;
     result.log = "logs/" + id + ".log";
     result.seconds = 1.5;
-    result.tests.push_back({"static.fatbin", "static", TestStatus::pass, "", "", "sass 7.5", "", "sass 7.5",
-                            {"sass 7.5", "ptx 9.0@7.8"}, "", 12});
-    result.tests.push_back({"cmp.vadd", "gpu", TestStatus::skip, "no_device", "", "no GPU here", "", "", {}, "", 0});
+    result.tests.push_back({"static.fatbin",
+                            "static",
+                            TestStatus::pass,
+                            "",
+                            "",
+                            "sass 7.5",
+                            "",
+                            "sass 7.5",
+                            {"sass 7.5", "ptx 9.0@7.8"},
+                            "",
+                            12});
+    result.tests.push_back(
+        {"cmp.vadd", "gpu", TestStatus::skip, "no_device", "", "no GPU here", "", "", {}, "", 0});
     return result;
 }
 
@@ -101,7 +111,8 @@ TEST_CASE("journal: the last line of a cell counts") {
 TEST_CASE("journal: cut at every byte it still loads, and never shows more than before") {
     const Scratch scratch;
     auto journal = opened(scratch.path);
-    for (const auto* id : {"a", "b", "c"}) REQUIRE(journal.append(cell(id), "k").ok());
+    for (const auto* id : {"a", "b", "c"})
+        REQUIRE(journal.append(cell(id), "k").ok());
     const auto whole = content_of(scratch.path);
     std::size_t before = 0;
     for (std::size_t cut = 0; cut <= whole.size(); ++cut) {

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include <sys/file.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,14 +36,15 @@ class World {
   public:
     explicit World(const std::string& matrix_text = kTwoCells) {
         std::ofstream(folder() / "matrix.yaml") << matrix_text;
-        write_program("mmdebstrap", "for last; do :; done\nprintf 'a distribution' > \"$last\"");
+        fake.script("mmdebstrap", "for last; do :; done\nprintf 'a distribution' > \"$last\"");
         answer("base.txt", "apt=2.6.2\nlibc6=2.36-9\n");
         answer("apt-devel.txt", "Inst g++-11 (11.3.0-12 Debian:12.1/stable [amd64])\n");
         answer("apt-runtime.txt", "Inst libcudart11.0 (11.8.89~11.8.0-5 Debian:12.1/stable [amd64])\n");
         std::string toolkit;
-        for (const auto* name : {"nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4", "libcu++-dev",
-                                 "libcub-dev", "libthrust-dev"}) {
-            toolkit += fmt::format("'http://x/{0}_1.0_amd64.deb' {0}_1.0_amd64.deb 5 SHA256:{1}\n", name, std::string(64, 'a'));
+        for (const auto* name : {"nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4",
+                                 "libcu++-dev", "libcub-dev", "libthrust-dev"}) {
+            toolkit += fmt::format("'http://x/{0}_1.0_amd64.deb' {0}_1.0_amd64.deb 5 SHA256:{1}\n", name,
+                                   std::string(64, 'a'));
         }
         answer("apt-toolkit.txt", toolkit);
         settings.out = folder() / "out";
@@ -57,11 +58,6 @@ class World {
     [[nodiscard]] fs::path folder() const { return fake.root(); }
     [[nodiscard]] fs::path lock_file() const { return folder() / "cudamatrix.lock"; }
 
-    void write_program(const std::string& name, const std::string& body) const {
-        const auto path = fake.root() / "bin" / name;
-        std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
-        fs::permissions(path, fs::perms::owner_all);
-    }
     void answer(const std::string& name, const std::string& content) const {
         std::ofstream(fake.state() / "export" / name) << content;
     }
@@ -81,7 +77,9 @@ class World {
     Result<RunReport> test() { return with_input(test_images); }
     Result<RunReport> render() { return with_input(render_images); }
     Result<std::vector<std::string>> lock(bool update = false) {
-        return with_input([update](const RunInput& input, const RunSettings& with) { return make_lock(input, with, update); });
+        return with_input([update](const RunInput& input, const RunSettings& with) {
+            return make_lock(input, with, update);
+        });
     }
     RunReport ran() {
         auto report = run();
@@ -90,7 +88,8 @@ class World {
     }
     static std::string render_failure(const Failure& failure) {
         std::string all;
-        for (const auto& diagnostic : failure.diagnostics) all += ::cudamatrix::render(diagnostic, {});
+        for (const auto& diagnostic : failure.diagnostics)
+            all += ::cudamatrix::render(diagnostic, {});
         return all;
     }
 
@@ -115,9 +114,10 @@ std::size_t torn_files(const fs::path& folder) {
     std::size_t torn = 0;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
         const auto name = entry.path().filename().string();
-        if (name.find("partial-") == 0 || (name.size() > 7 && name[name.size() - 7] == '.' &&
-                                           name.substr(name.size() - 7).find_first_of("-_") == std::string::npos &&
-                                           entry.path().extension().string().size() == 7)) {
+        if (name.find("partial-") == 0 ||
+            (name.size() > 7 && name[name.size() - 7] == '.' &&
+             name.substr(name.size() - 7).find_first_of("-_") == std::string::npos &&
+             entry.path().extension().string().size() == 7)) {
             ++torn;
         }
     }
@@ -166,7 +166,8 @@ TEST_CASE("session: a second run builds nothing, tests nothing and gives the sam
     CHECK(world.progress.find("2 cells: proved by an earlier run, reused") != std::string::npos);
 }
 
-TEST_CASE("session: a deleted image is built again, and its cells are proved again only if it came out different") {
+TEST_CASE(
+    "session: a deleted image is built again, and its cells are proved again only if it came out different") {
     World world;
     static_cast<void>(world.ran());
     const auto runs = world.fake.calls("run").size();
@@ -207,8 +208,9 @@ TEST_CASE("session: failed cells are repeated, passed ones are not") {
 }
 
 TEST_CASE("session: whatever an image prints that is not a whole and honest answer is exit 1") {
-    for (const auto* fault : {"fail:static.fatbin", "missing:cmp.vadd", "plan_short", "unknown_test", "forged_cell",
-                              "forged_exit", "no_totals", "bad_utf8", "garbled", "run_floods", "run_dies", "other_road"}) {
+    for (const auto* fault :
+         {"fail:static.fatbin", "missing:cmp.vadd", "plan_short", "unknown_test", "forged_cell",
+          "forged_exit", "no_totals", "bad_utf8", "garbled", "run_floods", "run_dies", "other_road"}) {
         World world;
         INFO(fault);
         world.fake.faults(fault);
@@ -264,7 +266,8 @@ TEST_CASE("session: an image that cannot be built makes its cells errored, with 
     CHECK(report.images[0].error.find('\x1b') == std::string::npos);
     CHECK(report.cells[0].outcome == CellOutcome::errored);
     CHECK(report.cells[0].reason == report.images[0].error);
-    CHECK(content_of(world.settings.out / report.images[0].log).find("executor failed running") != std::string::npos);
+    CHECK(content_of(world.settings.out / report.images[0].log).find("executor failed running") !=
+          std::string::npos);
     CHECK(world.fake.calls("run").empty());
 }
 
@@ -288,7 +291,8 @@ TEST_CASE("session: build needs a lock that covers every image, and says how to 
     REQUIRE_FALSE(report.ok());
     CHECK(report.failure().code == ExitCode::bad_input);
     CHECK(only_message(report.failure()) == world.lock_file().string() + " does not cover debian12-cu11.8.0");
-    CHECK(report.failure().diagnostics.front().fix == "cudamatrix lock " + (world.folder() / "matrix.yaml").string());
+    CHECK(report.failure().diagnostics.front().fix ==
+          "cudamatrix lock " + (world.folder() / "matrix.yaml").string());
 }
 
 TEST_CASE("session: build builds and proves nothing; test proves what was built and builds nothing") {
@@ -334,13 +338,15 @@ TEST_CASE("session: lock writes pins once; --update asks again and says what mov
     CHECK(*unmoved == std::vector<std::string>{"nothing moved"});
 }
 
-TEST_CASE("session: a lock request goes out without the cache, with the user's network and the site's bundle") {
+TEST_CASE(
+    "session: a lock request goes out without the cache, with the user's network and the site's bundle") {
     World world(std::string(kTwoCells) + "build: {ca_bundle: /etc/ssl/site.pem}\n");
     REQUIRE(world.lock().ok());
     const auto calls = world.fake.calls("build");
     REQUIRE(calls.size() == 1);
     const auto line = text::join(calls[0], " ");
-    CHECK(line.find("--network default --target lock --secret id=ca,src=/etc/ssl/site.pem") != std::string::npos);
+    CHECK(line.find("--network default --target lock --secret id=ca,src=/etc/ssl/site.pem") !=
+          std::string::npos);
     CHECK(line.find("--no-cache") != std::string::npos);
 }
 
@@ -381,7 +387,7 @@ TEST_CASE("session: a base that has moved on since the lock is drift") {
     World world;
     REQUIRE(world.lock().ok());
     fs::remove_all(world.settings.out / "bootstrap");
-    world.write_program("mmdebstrap", "for last; do :; done\nprintf 'a newer distribution' > \"$last\"");
+    world.fake.script("mmdebstrap", "for last; do :; done\nprintf 'a newer distribution' > \"$last\"");
     const auto report = world.build();
     REQUIRE_FALSE(report.ok());
     CHECK(report.failure().code == ExitCode::findings);
@@ -396,25 +402,19 @@ TEST_CASE("session: what is missing on the machine is exit 3, names the fix, and
     std::string expected;
     SUBCASE("no docker") {
         fs::remove(world.fake.client());
-        world.fake.environment["PATH"] = (world.folder() / "bin").string();
-        if (fs::exists("/usr/bin/docker")) return;  // the fallback client is a real one here
-        expected = "engine docker: no program docker on PATH";
+        expected =
+            "engine docker: no";  // "no program docker", or none that works where a real client is installed
     }
     SUBCASE("daemon down") {
         world.fake.faults("daemon_down");
-        world.fake.environment["DOCKER_HOST"] = "unix:///nonexistent/docker.sock";  // for the fallback client
         expected = "engine docker: none of its clients works";
     }
     SUBCASE("no mmdebstrap") {
         fs::remove(world.folder() / "bin" / "mmdebstrap");
-        world.fake.environment["PATH"] = (world.folder() / "bin").string() + ":" + (world.folder() / "tools").string();
-        fs::create_directories(world.folder() / "tools");
-        fs::create_symlink("/usr/bin/env", world.folder() / "tools" / "env");
-        fs::create_symlink("/usr/bin/python3", world.folder() / "tools" / "python3");
         expected = "the base of bookworm cannot be bootstrapped: mmdebstrap is not on PATH";
     }
     SUBCASE("mmdebstrap fails") {
-        world.write_program("mmdebstrap", "echo 'E: mirror gone' >&2; exit 25");
+        world.fake.script("mmdebstrap", "echo 'E: mirror gone' >&2; exit 25");
         expected = "the base of bookworm cannot be bootstrapped: mmdebstrap: exit code 25: E: mirror gone";
     }
     SUBCASE("disk too small") {
@@ -439,7 +439,8 @@ TEST_CASE("session: a daemon that dies in the middle is exit 3") {
     CHECK(report.failure().code == ExitCode::environment);
 }
 
-TEST_CASE("session: an interrupt ends with 130, without containers, and a further run goes on where it stopped") {
+TEST_CASE(
+    "session: an interrupt ends with 130, without containers, and a further run goes on where it stopped") {
     World world;
     REQUIRE(world.lock().ok());
     Cancellation cancellation;
@@ -448,7 +449,8 @@ TEST_CASE("session: an interrupt ends with 130, without containers, and a furthe
     const auto start = std::chrono::steady_clock::now();
     std::thread later([&] {
         // As soon as the first container is there.
-        for (int i = 0; i < 1000 && world.fake.containers().empty(); ++i) std::this_thread::sleep_for(10ms);
+        for (int i = 0; i < 1000 && world.fake.containers().empty(); ++i)
+            std::this_thread::sleep_for(10ms);
         cancellation.request();
     });
     const auto report = world.run();
@@ -517,10 +519,12 @@ TEST_CASE("session: --require-gpu turns exit 4 into 1") {
     CHECK(world.ran().exit_code == 1);
 }
 
-TEST_CASE("session: on a machine with the cell's GPU and driver its kernels run there, the other cell stays static") {
+TEST_CASE(
+    "session: on a machine with the cell's GPU and driver its kernels run there, the other cell stays "
+    "static") {
     World world;
-    world.write_program("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
-    world.write_program("nvidia-container-runtime", "exit 0");
+    world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    world.fake.script("nvidia-container-runtime", "exit 0");
     const auto report = world.ran();
     CHECK(report.gpu);
     CHECK(report.exit_code == 4);
@@ -538,11 +542,57 @@ TEST_CASE("session: on a machine with the cell's GPU and driver its kernels run 
 
 TEST_CASE("session: a GPU that the engine cannot hand to a container is no GPU, and that is said") {
     World world;
-    world.write_program("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
     const auto report = world.ran();
-    if (find_program("nvidia-container-runtime", world.fake.environment)) return;  // this machine can
     CHECK_FALSE(report.gpu);
     CHECK(world.progress.find("install nvidia-container-toolkit") != std::string::npos);
+}
+
+TEST_CASE("session: engine host builds and runs the suite of those cells whose toolkit this machine has") {
+    World world(R"(version: 1
+name: host
+axes:
+  driver: ["550.54.15"]
+  gpu: [T4]
+  cuda: ["11.8.0", "12.4.1"]
+)");
+    world.settings.engine = "host";
+    world.fake.script("nvcc", "echo 'Cuda compilation tools, release 12.4, V12.4.131'");
+    // g++ -o TOOL: a suite_build that makes --out DIR/bin/suite, which answers as the suite does.
+    world.fake.script("suite_build",
+                      "while [ \"$1\" != --out ]; do shift; done\nmkdir -p \"$2/bin\"\n"
+                      "{ echo '#!/bin/sh'; echo 'exec " +
+                          world.fake.client() +
+                          " suite \"$@\"'; } > \"$2/bin/suite\"\n"
+                          "chmod +x \"$2/bin/suite\"; echo \"$*\" > \"$2/asked\"");
+    world.fake.script("g++", "while [ \"$1\" != -o ]; do shift; done\ncat '" +
+                                 (world.folder() / "bin" / "suite_build").string() +
+                                 "' > \"$2\"; chmod +x \"$2\"");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    CHECK(report.engine == "host");
+    CHECK(report.images.empty());
+    REQUIRE(report.cells.size() == 2);
+    CHECK(report.cells[0].outcome == CellOutcome::skipped);
+    CHECK(report.cells[0].reason ==
+          "engine host: the cell's CUDA is 11.8.0, this machine's nvcc is 12.4.131");
+    CHECK(report.cells[1].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[1].proof == Proof::loaded);
+    CHECK(world.fake.calls("build").empty());
+    CHECK_FALSE(world.lock().ok());
+    static_cast<void>(world.ran());
+    CHECK(world.progress.find("the suite is up to date, reused") != std::string::npos);
+}
+
+TEST_CASE("session: engine host without a compiler that works makes its cells errored") {
+    World world;
+    world.settings.engine = "host";
+    world.fake.script("nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'");
+    world.fake.script("g++", "echo 'fatal error: no such thing' >&2; exit 1");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 1);
+    CHECK(report.cells[0].outcome == CellOutcome::errored);
+    CHECK(report.cells[0].reason == "suite_build: exit code 1: fatal error: no such thing");
 }
 
 TEST_CASE("session: render writes files and nothing else, with or without a lock") {
@@ -565,7 +615,8 @@ TEST_CASE("session: two programs do not work in one output folder") {
     ::close(fd);
     REQUIRE_FALSE(report.ok());
     CHECK(report.failure().code == ExitCode::environment);
-    CHECK(only_message(report.failure()) == "another cudamatrix is at work in " + world.settings.out.string());
+    CHECK(only_message(report.failure()) ==
+          "another cudamatrix is at work in " + world.settings.out.string());
     CHECK(world.render().ok());
 }
 

@@ -12,23 +12,30 @@ namespace {
 
 // The lines of a good run without a GPU, to be spoilt one thing at a time.
 struct Lines {
-    Json plan{{"v", 1}, {"run", "r1"}, {"cell", "c1"},
-              {"plan", {"env.vars", "static.fatbin", "cmp.vadd"}},
-              {"parts", {{"env.vars", {"load"}}, {"static.fatbin", {"static"}}, {"cmp.vadd", {"gpu", "cpu"}}}}};
+    Json plan{
+        {"v", 1},
+        {"run", "r1"},
+        {"cell", "c1"},
+        {"plan", {"env.vars", "static.fatbin", "cmp.vadd"}},
+        {"parts", {{"env.vars", {"load"}}, {"static.fatbin", {"static"}}, {"cmp.vadd", {"gpu", "cpu"}}}}};
     std::vector<Json> results{
         result("env.vars", "load", "pass"),
         result("static.fatbin", "static", "pass"),
         result("cmp.vadd", "gpu", "skip"),
         result("cmp.vadd", "cpu", "pass"),
     };
-    Json totals{{"v", 1}, {"run", "r1"}, {"cell", "c1"},
-                {"totals", {{"pass", 3}, {"fail", 0}, {"skip", 1}, {"lines", 4}}}, {"exit", 4}};
+    Json totals{{"v", 1},
+                {"run", "r1"},
+                {"cell", "c1"},
+                {"totals", {{"pass", 3}, {"fail", 0}, {"skip", 1}, {"lines", 4}}},
+                {"exit", 4}};
 
     static Json result(const char* id, const char* part, const char* status) {
-        Json line{{"v", 1}, {"run", "r1"}, {"cell", "c1"}, {"id", id}, {"part", part}, {"status", status},
-                  {"summary", "words"}, {"t_ms", 12}};
+        Json line{{"v", 1},       {"run", "r1"},      {"cell", "c1"},       {"id", id},
+                  {"part", part}, {"status", status}, {"summary", "words"}, {"t_ms", 12}};
         if (std::string(status) == "skip") line["reason"] = "no_device";
-        if (std::string(status) == "pass") line["checks"] = Json::array({Json{{"name", "value"}, {"ok", true}}});
+        if (std::string(status) == "pass")
+            line["checks"] = Json::array({Json{{"name", "value"}, {"ok", true}}});
         return line;
     }
     // The totals as they would be for the results as they are.
@@ -43,7 +50,8 @@ struct Lines {
     }
     [[nodiscard]] std::vector<std::string> all() const {
         std::vector<std::string> lines{to_text(plan, false)};
-        for (const auto& line : results) lines.push_back(to_text(line, false));
+        for (const auto& line : results)
+            lines.push_back(to_text(line, false));
         lines.push_back(to_text(totals, false));
         return lines;
     }
@@ -51,7 +59,8 @@ struct Lines {
 
 SuiteOutput read_lines(const std::vector<std::string>& lines, std::optional<int> exit_code = 4) {
     SuiteReader reader({"r1", "c1", {"env.vars", "static.fatbin"}});
-    for (const auto& line : lines) reader.take(line);
+    for (const auto& line : lines)
+        reader.take(line);
     return std::move(reader).finish(exit_code);
 }
 
@@ -151,8 +160,12 @@ TEST_CASE("suite output: a plan without a test that we know must be there") {
 
 TEST_CASE("suite output: a result for a test that was not planned is no result") {
     Lines lines;
-    SUBCASE("unknown id") { lines.results.push_back(Lines::result("forged.pass", "gpu", "pass")); }
-    SUBCASE("unknown part") { lines.results.push_back(Lines::result("env.vars", "gpu", "pass")); }
+    SUBCASE("unknown id") {
+        lines.results.push_back(Lines::result("forged.pass", "gpu", "pass"));
+    }
+    SUBCASE("unknown part") {
+        lines.results.push_back(Lines::result("env.vars", "gpu", "pass"));
+    }
     lines.recount(4);
     const auto output = read_lines(lines.all());
     REQUIRE(output.problems.size() == 2);  // the totals count a line that does not count
@@ -213,7 +226,8 @@ TEST_CASE("suite output: the exit code is a second witness") {
 TEST_CASE("suite output: a run that was cut off is never green") {
     const auto lines = Lines().all();
     for (std::size_t kept = 0; kept < lines.size(); ++kept) {
-        const auto output = read_lines({lines.begin(), lines.begin() + static_cast<long>(kept)}, std::nullopt);
+        const auto output =
+            read_lines({lines.begin(), lines.begin() + static_cast<long>(kept)}, std::nullopt);
         CHECK_FALSE(output.problems.empty());
         CHECK(concluded(output).outcome == CellOutcome::failed);
     }
@@ -332,7 +346,8 @@ TEST_CASE("suite output: escape sequences, bad ids and endless texts do not reac
 
 TEST_CASE("suite output: a flood of lines is bounded") {
     SuiteReader reader({"r1", "c1", {}});
-    for (int i = 0; i < 100'000; ++i) reader.take("junk");
+    for (int i = 0; i < 100'000; ++i)
+        reader.take("junk");
     const auto output = std::move(reader).finish(std::nullopt);
     CHECK(output.problems.size() == 20);
     CHECK(output.tests.empty());

@@ -1,0 +1,194 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/text.hpp"
+#include "matrix/matrix_file.hpp"
+#include "render/artifacts.hpp"
+#include "render/embedded.hpp"
+#include "render/image_plan.hpp"
+#include "render/output_folder.hpp"
+
+using namespace cudamatrix;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A copy of the sources in the layout that --suite takes.
+class SuiteFolder {
+  public:
+    SuiteFolder()
+        : path_(fs::temp_directory_path() /
+                fmt::format("cudamatrix-suite-{}", static_cast<const void*>(this))) {
+        const fs::path source = CUDAMATRIX_SOURCE_DIR;
+        fs::create_directories(path_);
+        fs::copy(source / "kernels", path_ / "kernels", fs::copy_options::recursive);
+        fs::copy(source / "src/fatbin", path_ / "fatbin", fs::copy_options::recursive);
+    }
+    ~SuiteFolder() { fs::remove_all(path_); }
+    SuiteFolder(const SuiteFolder&) = delete;
+    SuiteFolder& operator=(const SuiteFolder&) = delete;
+    [[nodiscard]] const fs::path& path() const { return path_; }
+    void append(const std::string& name, const std::string& text) const {
+        std::ofstream(path_ / name, std::ios::app) << text;
+    }
+
+  private:
+    fs::path path_;
+};
+
+// inputs of each image, by id.
+std::map<std::string, std::string> inputs_with(const fs::path& suite) {
+    const auto matrix = read_matrix_text(R"(version: 1
+name: inputs
+include:
+  - {cuda: "11.8.0", os: debian12}
+  - {cuda: "13.4.3", os: debian12}
+  - {torch: 2.6.0, os: debian12}
+)",
+                                         "matrix.yaml");
+    REQUIRE(matrix.ok());
+    std::vector<PlannedCell> cells;
+    for_each_cell(*matrix, [&](const Cell& cell) {
+        cells.push_back({cell, cell_id(*matrix, cell)});
+        return true;
+    });
+    const auto plan = plan_images(*matrix, cells, Facts::embedded());
+    RenderSettings settings;
+    settings.suite = suite;
+    const auto rendering = render_artifacts(*matrix, plan.images, {}, settings);
+    REQUIRE(rendering.ok());
+    std::map<std::string, std::string> inputs;
+    for (const auto& image : rendering->images)
+        inputs[image.id] = image.inputs;
+    REQUIRE(inputs.size() == 3);
+    return inputs;
+}
+
+std::set<std::string> changed(const std::map<std::string, std::string>& before,
+                              const std::map<std::string, std::string>& after) {
+    std::set<std::string> ids;
+    for (const auto& [id, inputs] : after) {
+        if (before.at(id) != inputs) ids.insert(id);
+    }
+    return ids;
+}
+
+}  // namespace
+
+TEST_CASE("the embedded files are those of the tree") {
+    const auto all = embedded_files();
+    CHECK(std::is_sorted(all.begin(), all.end(),
+                         [](const EmbeddedFile& a, const EmbeddedFile& b) { return a.path < b.path; }));
+    for (const auto& [path, content] : all) {
+        CAPTURE(path);
+        auto source = std::string(path);
+        if (source.starts_with("suite/kernels/")) source = source.substr(6);
+        if (source.starts_with("suite/fatbin/")) source = "src/" + source.substr(6);
+        std::ifstream in(fs::path(CUDAMATRIX_SOURCE_DIR) / source, std::ios::binary);
+        CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == content);
+    }
+    for (const char* name : {"suite/kernels/build/suite_build.cpp", "suite/kernels/registry.def",
+                             "suite/kernels/compute/vadd.cu", "suite/fatbin/reader.hpp",
+                             "templates/debian/Dockerfile.mustache", "templates/compose.yaml.mustache"}) {
+        CAPTURE(name);
+        CHECK(embedded_below(name).size() == 1);
+    }
+    CHECK(embedded_below("nothing/").empty());
+    CHECK(embedded_templates().has("debian/Dockerfile.mustache"));
+}
+
+TEST_CASE("a suite from a folder is the embedded one when the files are") {
+    const SuiteFolder folder;
+    const auto suite = suite_from(folder.path());
+    REQUIRE(suite.ok());
+    CHECK(suite_hash(*suite) == suite_hash(embedded_suite()));
+    folder.append("kernels/compute/vadd.cu", " ");
+    CHECK(suite_hash(*suite_from(folder.path())) != suite_hash(embedded_suite()));
+    const auto nothing = suite_from(folder.path() / "kernels");
+    REQUIRE_FALSE(nothing.ok());
+    CHECK(nothing.failure().code == ExitCode::bad_input);
+    CHECK(nothing.failure().diagnostics.front().message.find("holds no sources of the suite") !=
+          std::string::npos);
+}
+
+TEST_CASE("the host part of the suite includes nothing of the rest") {
+    std::size_t host = 0;
+    for (const auto& [path, content] : embedded_suite()) {
+        if (!is_host_part(path)) continue;
+        ++host;
+        CAPTURE(path);
+        CHECK(content.find("#include \"kernels/compute/") == std::string::npos);
+        CHECK(content.find("#include \"kernels/exec/") == std::string::npos);
+    }
+    CHECK(host > 20);
+    CHECK(host < embedded_suite().size());
+}
+
+TEST_CASE("a changed byte rebuilds exactly the images that it is in") {
+    const auto before = inputs_with({});
+    const std::set<std::string> with_nvcc{"debian12-cu11.8.0", "debian12-cu13.4.3"};
+    const std::set<std::string> all{"debian12-cu11.8.0", "debian12-cu13.4.3", "debian12-torch2.6.0_cu124"};
+    const SuiteFolder folder;
+    CHECK(changed(before, inputs_with(folder.path())).empty());
+    SUBCASE("a kernel") {
+        folder.append("kernels/compute/reduce_body.hpp", " ");
+        CHECK(changed(before, inputs_with(folder.path())) == with_nvcc);
+    }
+    SUBCASE("what kernels are made of") {
+        folder.append("kernels/exec/gpu.cuh", " ");
+        CHECK(changed(before, inputs_with(folder.path())) == with_nvcc);
+    }
+    SUBCASE("the runner") {
+        folder.append("kernels/runner/main.cpp", " ");
+        CHECK(changed(before, inputs_with(folder.path())) == all);
+    }
+    SUBCASE("a file that is no source") {
+        folder.append("kernels/notes.md", "x");
+        CHECK(changed(before, inputs_with(folder.path())).empty());
+    }
+}
+
+TEST_CASE("a user named root is refused") {
+    const auto matrix =
+        read_matrix_text("version: 1\nname: root\nset: {os: debian12}\nbuild: {user: root}\n", "matrix.yaml");
+    REQUIRE(matrix.ok());
+    const auto rendering = render_artifacts(*matrix, {}, {}, {});
+    REQUIRE_FALSE(rendering.ok());
+    CHECK(rendering.failure().diagnostics.front().message == "build: user root: images never run as root");
+}
+
+TEST_CASE("a template of the user's own changes the output, and its hash is told") {
+    const auto folder = fs::temp_directory_path() / "cudamatrix-own-template";
+    fs::remove_all(folder);
+    fs::create_directories(folder / "debian/partials");
+    std::ofstream(folder / "debian/partials/apt_clean.mustache") << " && true\n";
+    const auto matrix =
+        read_matrix_text("version: 1\nname: own\nset: {os: debian12, cuda: \"11.8.0\"}\n", "matrix.yaml");
+    REQUIRE(matrix.ok());
+    std::vector<PlannedCell> cells;
+    for_each_cell(*matrix, [&](const Cell& cell) {
+        cells.push_back({cell, cell_id(*matrix, cell)});
+        return true;
+    });
+    const auto plan = plan_images(*matrix, cells, Facts::embedded());
+    const auto ours = render_artifacts(*matrix, plan.images, {}, {});
+    RenderSettings settings;
+    settings.templates = folder;
+    const auto theirs = render_artifacts(*matrix, plan.images, {}, settings);
+    REQUIRE(ours.ok());
+    REQUIRE(theirs.ok());
+    CHECK(ours->templates_hash != theirs->templates_hash);
+    const auto dockerfile = [](const Rendering& rendering) {
+        return std::find_if(rendering.artifacts.begin(), rendering.artifacts.end(),
+                            [](const Artifact& a) { return a.path.filename() == "Dockerfile"; })
+            ->content;
+    };
+    CHECK(dockerfile(*ours).find("apt-get clean") != std::string::npos);
+    CHECK(dockerfile(*theirs).find("apt-get clean") == std::string::npos);
+    CHECK(dockerfile(*theirs).find(" && true\n") != std::string::npos);
+    fs::remove_all(folder);
+}
