@@ -170,7 +170,7 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
     for (const auto& image : images) {
         if (auto done = render.add_image(*library, {matrix, image, lock, settings}, *suite); !done.ok())
             return done.failure();
-        bootstraps.emplace(image.suite, bootstrap_of(image, matrix.mirrors));
+        bootstraps.emplace(image.suite, bootstrap_of(image, matrix));
     }
     for (auto& [name, bootstrap] : bootstraps)
         render.out.bootstraps.push_back(std::move(bootstrap));

@@ -17,8 +17,10 @@ struct Extra {
     std::string_view option;
 };
 
-// Debian 12's usrmerge drags perl in, 49 MB that no image needs once the merge is done.
-constexpr std::array<Extra, 2> kExtras{{
+// Debian 12's usrmerge drags perl in, 49 MB that no image needs once the merge is done. Debian 13's apt no longer brings
+// useradd, which images need for their user.
+constexpr std::array<Extra, 3> kExtras{{
+    {"trixie", "--include=passwd"},
     {"bookworm", "--include=usr-is-merged"},
     {"bookworm",
      "--customize-hook=chroot \"$1\" apt-get purge --yes usrmerge perl libperl5.36 perl-modules-5.36 "
@@ -34,7 +36,7 @@ std::string mirror(const Mirrors& mirrors, std::string_view name) {
 
 }  // namespace
 
-Bootstrap bootstrap_of(const Image& image, const Mirrors& mirrors) {
+Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
     Bootstrap out;
     out.suite = image.suite;
     out.file = fmt::format("bootstrap-{}.tar", image.suite);
@@ -52,10 +54,18 @@ Bootstrap bootstrap_of(const Image& image, const Mirrors& mirrors) {
     for (const auto& [suite, option] : kExtras) {
         if (suite == image.suite) out.command.emplace_back(option);
     }
-    const auto archive = mirror(mirrors, "debian");
-    const auto security = mirror(mirrors, "debian-security");
-    if (archive.starts_with("https:") || security.starts_with("https:"))
+    const auto archive = mirror(matrix.mirrors, "debian");
+    const auto security = mirror(matrix.mirrors, "debian-security");
+    if (archive.starts_with("https:") || security.starts_with("https:")) {
         out.command.emplace_back("--include=ca-certificates");
+        // What mmdebstrap is told of apt it leaves in the tar; builds get the bundle as a secret instead.
+        if (!matrix.build.ca_bundle.empty()) {
+            out.command.push_back(
+                fmt::format("--aptopt=Acquire::https::CAInfo \"{}\"", matrix.build.ca_bundle));
+            out.command.emplace_back(
+                "--customize-hook=sed -i /CAInfo/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\"");
+        }
+    }
     // mmdebstrap copies the machine's own name and resolver into the tar.
     out.command.emplace_back("--customize-hook=rm -f \"$1/etc/hostname\" \"$1/etc/resolv.conf\"");
     out.command.insert(out.command.end(), {image.suite, "{output}"});

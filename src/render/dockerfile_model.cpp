@@ -223,7 +223,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto& image = input.image;
     const auto wanted = wanted_of(image);
     const auto* pins = input.lock.covers(image) ? input.lock.pins(image) : nullptr;
-    const auto bootstrap = bootstrap_of(image, input.matrix.mirrors);
+    const auto bootstrap = bootstrap_of(image, input.matrix);
     const auto pinned = [&](auto member) { return pins == nullptr ? nullptr : &(pins->*member); };
 
     auto model = common_model(input.matrix, image);
@@ -273,7 +273,7 @@ std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
 mustache::Data::Object lock_model(const Matrix& matrix, const Image& image) {
     const auto wanted = wanted_of(image);
     auto model = common_model(matrix, image);
-    model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix.mirrors).file}};
+    model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix).file}};
     const auto named = [](std::string_view name, const std::vector<std::string>& packages) {
         return packages.empty() ? List{} : List{Object{{"name", name}, {"packages", packages}}};
     };

@@ -63,7 +63,8 @@ struct Bootstrap {
     std::string file;  ///< "bootstrap-bookworm.tar", in an image's folder as well
 };
 
-/// How the base of `image` is made; `mirrors` of the matrix file reach it.
-[[nodiscard]] Bootstrap bootstrap_of(const Image& image, const Mirrors& mirrors);
+/// How the base of `image` is made. The mirrors of the matrix file reach it, and the CA bundle where one of
+/// them needs it; no trace of the bundle stays in the tar.
+[[nodiscard]] Bootstrap bootstrap_of(const Image& image, const Matrix& matrix);
 
 }  // namespace cudamatrix

@@ -1,5 +1,8 @@
 #include "run/engine_build.hpp"
 
+#include <optional>
+#include <vector>
+
 #include "base/file.hpp"
 #include "base/text.hpp"
 
@@ -8,11 +11,50 @@ namespace {
 
 bool names_an_error(std::string_view line) {
     const auto low = text::lower(line);
-    for (const std::string_view sign :
-         {"error:", "e: ", "fatal:", "no matching distribution", "cannot connect"}) {
+    for (const std::string_view sign : {"error:", "fatal:", "no matching distribution", "cannot connect"}) {
         if (low.find(sign) != std::string::npos) return true;
     }
-    return false;
+    return low.starts_with("e: ");  // apt
+}
+
+// BuildKit's plain progress: "#6 0.120 /bin/sh: useradd: not found", "#6 ERROR: ...". The number names the step.
+struct StepLine {
+    std::string_view step;
+    std::string_view text;
+    bool failed = false;  ///< BuildKit's own ERROR, not a word of the step
+};
+
+std::optional<StepLine> step_line(std::string_view line) {
+    const auto space = line.find(' ');
+    if (!line.starts_with('#') || space == std::string_view::npos) return std::nullopt;
+    StepLine out{line.substr(0, space), text::trim(line.substr(space + 1))};
+    const auto time_end = out.text.find(' ');
+    const auto first = out.text.substr(0, time_end);
+    if (!first.empty() && first.find_first_not_of("0123456789.") == std::string_view::npos) {
+        out.text = time_end == std::string_view::npos ? std::string_view() : text::trim(out.text.substr(time_end));
+    } else {
+        out.failed = out.text.starts_with("ERROR: ");
+    }
+    return out;
+}
+
+// What the failed step itself said: its last line that names an error, else its last line.
+std::string failed_step(const std::vector<std::string>& lines) {
+    std::string_view failed;
+    for (const auto& line : lines) {
+        if (const auto at = step_line(line); at && at->failed) failed = at->step;
+    }
+    std::string last, error;
+    for (const auto& line : lines) {
+        const auto at = step_line(line);
+        if (failed.empty() || !at || at->step != failed || at->text.empty() || at->failed ||
+            at->text.starts_with("sha256:")) {
+            continue;
+        }
+        last = at->text;
+        if (names_an_error(at->text)) error = at->text;
+    }
+    return error.empty() ? last : error;
 }
 
 bool unreachable(std::string_view output) {
@@ -23,13 +65,14 @@ bool unreachable(std::string_view output) {
 
 std::string build_error(std::string_view output) {
     constexpr std::size_t kLongest = 300;
-    std::string last;
-    std::string error;
-    for (const auto& line : text::split(output, '\n')) {
-        const auto trimmed = text::trim(line);
+    const auto lines = text::split(output, '\n');
+    if (const auto said = failed_step(lines); !said.empty()) return text::printable(said.substr(0, kLongest));
+    std::string last, error;
+    for (const auto& line : lines) {
         // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says
         // least.
-        if (trimmed.empty() || trimmed.substr(0, 3) == "---") continue;
+        const auto trimmed = text::trim(line);
+        if (trimmed.empty() || trimmed.starts_with("---")) continue;
         last = trimmed;
         if (names_an_error(trimmed) && trimmed.find("executor failed running") == std::string::npos &&
             trimmed.find("did not complete successfully") == std::string::npos) {

@@ -143,7 +143,7 @@ Status build_on_host(const RunSettings& settings, const engine::Engine& engine, 
                        found->second == i;
             });
         if (!wanted) continue;
-        const auto status = build_one(settings, engine, plan.images[i], ticker);
+        auto status = build_one(settings, engine, plan.images[i], ticker);
         if (!status.ok() && status.failure().code != ExitCode::findings) return status;
         mark(plan, i, status);
     }
@@ -190,7 +190,7 @@ Status test_on_host(const RunInput& input, const RunSettings& settings, const st
                 command.on_line = on_line;
                 return cudamatrix::run(command, settings.cancellation);
             }};
-        const auto status = run_suite(call, cell);
+        auto status = run_suite(call, cell);
         cell.seconds = ticker.seconds() - start;
         if (!status.ok()) return status;
         if (cell.outcome == CellOutcome::planned) continue;

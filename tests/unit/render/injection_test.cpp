@@ -2,6 +2,7 @@
 // words and operators that it has with harmless text, or the value is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -22,8 +23,6 @@ namespace {
 
 constexpr std::string_view kMatrix = R"(version: 1
 name: injection
-axes:
-  gpu: [T4]
 include:
   - {gpu: T4, cuda: "11.8.0", os: debian12}
   - {gpu: T4, cuda: "11.8.0", os: debian12, flavour: devel}
@@ -108,8 +107,13 @@ struct Target {
 };
 
 struct Tally {
-    std::size_t tried = 0, refused = 0, kept = 0;
+    std::size_t texts = 0, tried = 0, refused = 0, kept = 0;
 };
+
+bool is_clean(std::string_view content) {
+    return std::all_of(content.begin(), content.end(),
+                       [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; });
+}
 
 void attack(mustache::Library& library, const Target& target, Tally& tally) {
     const auto benign = fill_dockerfile(library, target.name, target.model);
@@ -118,6 +122,10 @@ void attack(mustache::Library& library, const Target& target, Tally& tally) {
     std::size_t texts = 0;
     static_cast<void>(replaced(target.model, static_cast<std::size_t>(-1), "", texts));
     for (std::size_t at = 0; at < texts; ++at) {
+        std::size_t seen = 0;
+        const auto marked = fill_dockerfile(library, target.name, replaced(target.model, at, "marker", seen));
+        if (marked.ok() && *marked == *benign) continue;  // the template does not use this text
+        ++tally.texts;
         for (const auto& value : hostile_values()) {
             std::size_t count = 0;
             const auto filled =
@@ -128,9 +136,9 @@ void attack(mustache::Library& library, const Target& target, Tally& tally) {
                 continue;
             }
             ++tally.kept;
+            if (*filled == *benign) continue;
             const bool same = structure_of(target.name, *filled) == wanted;
-            const bool clean =
-                text::printable(text::replace_all(*filled, "\n", "")) == text::replace_all(*filled, "\n", "");
+            const bool clean = is_clean(*filled);
             if (same && clean) continue;
             CAPTURE(target.name);
             CAPTURE(at);
@@ -153,7 +161,7 @@ TEST_CASE("no value changes the structure of any file") {
     });
     const auto plan = plan_images(*matrix, cells, Facts::embedded());
     REQUIRE(plan.refusals.empty());
-    REQUIRE(plan.images.size() == 5);
+    REQUIRE(plan.images.size() == 4);
 
     RenderSettings settings;
     settings.facts_hash = "0123456789ab";
@@ -169,8 +177,8 @@ TEST_CASE("no value changes the structure of any file") {
         targets.push_back({"debian/Dockerfile.mustache", model});
         targets.push_back({"debian/lock.mustache", lock_model(*matrix, image)});
         for (const auto& [file, wheels] : requirements_of(input)) {
-            model["wheels"] = wheels;
-            targets.push_back({"debian/requirements.mustache", model});
+            const Data::Object only{{"tool", model["tool"]}, {"image", model["image"]}, {"wheels", wheels}};
+            targets.push_back({"debian/requirements.mustache", only});
         }
         RenderedImage about;
         about.id = image.id;
@@ -178,7 +186,8 @@ TEST_CASE("no value changes the structure of any file") {
         about.reference = "cudamatrix/injection:" + image.id;
         rendered.push_back(about);
     }
-    targets.push_back({"debian/dockerignore.mustache", targets.front().model});
+    const auto bootstrap = targets.front().model.object()->at("bootstrap");
+    targets.push_back({"debian/dockerignore.mustache", Data::Object{{"bootstrap", bootstrap}}});
     const auto compose = compose_model(*matrix, plan.images, rendered, settings);
     for (const char* name : {"compose.yaml.mustache", "compose.gpu.yaml.mustache"})
         targets.push_back({name, compose});
@@ -186,8 +195,8 @@ TEST_CASE("no value changes the structure of any file") {
     Tally tally;
     for (const auto& target : targets)
         attack(*library, target, tally);
-    MESSAGE(tally.tried << " values tried: " << tally.refused << " refused, " << tally.kept
-                        << " written without changing the structure");
+    MESSAGE(tally.texts << " texts of the templates, " << tally.tried << " values tried: " << tally.refused
+                        << " refused, " << tally.kept << " written without changing the structure");
     CHECK(tally.refused > 1000);
     CHECK(tally.kept > 1000);
 }

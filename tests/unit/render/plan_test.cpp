@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -206,8 +207,8 @@ TEST_CASE("the repository of a matrix is legal whatever its name") {
     CHECK(named("quickstart") == "cudamatrix/quickstart");
     CHECK(named("cuda-12-images") == "cudamatrix/cuda-12-images");
     std::set<std::string> all;
-    for (const std::string name :
-         {"a.b", "a_b", "A-b", "a-b", "a--b", "-a", "...", "", "a-", std::string(200, 'x').c_str()}) {
+    for (const auto& name :
+         Texts{"a.b", "a_b", "A-b", "a-b", "a--b", "-a", "...", "", "a-", std::string(200, 'x')}) {
         CAPTURE(name);
         const auto repository = named(name);
         CHECK(all.insert(repository).second);
@@ -219,20 +220,33 @@ TEST_CASE("the repository of a matrix is legal whatever its name") {
     }
 }
 
-TEST_CASE("the base: one command for each suite; mirrors reach it") {
+TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach it") {
     const auto image = one("set: {cuda: \"11.8.0\"}\n");
-    const auto plain = bootstrap_of(image, {});
+    Matrix matrix;
+    matrix.build.ca_bundle = "/etc/ssl/site-ca.pem";
+    const auto plain = bootstrap_of(image, matrix);
     CHECK(plain.suite == "bookworm");
     CHECK(plain.file == "bootstrap-bookworm.tar");
     CHECK(plain.command.front() == "mmdebstrap");
     CHECK(plain.command[plain.command.size() - 2] == "bookworm");
     CHECK(plain.command.back() == "{output}");
+    CHECK(text::join(plain.command, " ").find("CAInfo") == std::string::npos);
     CHECK(plain.environment ==
           std::vector<std::pair<std::string, std::string>>{{"SOURCE_DATE_EPOCH", "1735689600"}});
-    const auto mirrored = bootstrap_of(image, {{"debian", "https://apt.example.org/debian"},
-                                               {"debian-security", "http://apt.example.org/security"}});
+
+    matrix.mirrors = {{"debian", "https://apt.example.org/debian"},
+                      {"debian-security", "http://apt.example.org/security"}};
+    const auto mirrored = bootstrap_of(image, matrix);
     CHECK(Texts(mirrored.command.end() - 4, mirrored.command.end()) ==
           Texts{"{output}", "deb https://apt.example.org/debian bookworm main contrib non-free",
                 "deb https://apt.example.org/debian bookworm-updates main contrib non-free",
                 "deb http://apt.example.org/security bookworm-security main contrib non-free"});
+    const auto has = [&](const std::string& word) {
+        return std::find(mirrored.command.begin(), mirrored.command.end(), word) != mirrored.command.end();
+    };
+    CHECK(has("--include=ca-certificates"));
+    CHECK(has("--aptopt=Acquire::https::CAInfo \"/etc/ssl/site-ca.pem\""));
+    CHECK(has("--customize-hook=sed -i /CAInfo/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\""));
+    matrix.mirrors.front().second = "http://apt.example.org/debian";
+    CHECK(text::join(bootstrap_of(image, matrix).command, " ").find("CAInfo") == std::string::npos);
 }
