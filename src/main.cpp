@@ -1,9 +1,9 @@
 // The program: the table of commands on top of CLI11, signals, and nothing else.
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -24,7 +24,8 @@ using namespace cudamatrix;
 Cancellation cancellation;  // the one global: a signal handler can reach nothing else
 
 extern "C" void on_signal(int) {
-    if (cancellation.requested()) _exit(static_cast<int>(ExitCode::interrupted));  // the second time without manners
+    if (cancellation.requested())
+        _exit(static_cast<int>(ExitCode::interrupted));  // the second time without manners
     cancellation.request();
 }
 
@@ -77,16 +78,19 @@ constexpr std::string_view kNextStep =
 }  // namespace
 
 int main(int argc, char** argv) {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = on_signal;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        sigaction(signal, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
 
     CLI::App app("Judge, render, build and prove matrices of GPU base images.", "cudamatrix");
     app.require_subcommand(0, 1);
-    app.footer("Exit codes: 0 nothing to act on; 1 findings or failures; 2 bad input or usage; 3 environment or I/O;\n"
-               "4 passed as far as possible without a GPU; 130 interrupted.\n"
-               "Example: cudamatrix check matrix.yaml");
+    app.footer(
+        "Exit codes: 0 nothing to act on; 1 findings or failures; 2 bad input or usage; 3 environment or "
+        "I/O;\n"
+        "4 passed as far as possible without a GPU; 130 interrupted.\n"
+        "Example: cudamatrix check matrix.yaml");
     bool version = false;
     app.add_flag("--version", version, "Print version, date and hash of the facts");
 

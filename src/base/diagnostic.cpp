@@ -9,10 +9,14 @@ namespace {
 
 std::string_view colour_of(Severity severity) {
     switch (severity) {
-        case Severity::error: return "\x1b[1;31m";
-        case Severity::warning: return "\x1b[1;33m";
-        case Severity::unknown: return "\x1b[1;35m";
-        case Severity::note: return "\x1b[1;36m";
+        case Severity::error:
+            return "\x1b[1;31m";
+        case Severity::warning:
+            return "\x1b[1;33m";
+        case Severity::unknown:
+            return "\x1b[1;35m";
+        case Severity::note:
+            return "\x1b[1;36m";
     }
     return "";
 }
@@ -38,11 +42,14 @@ std::string excerpt(const Location& where, std::string_view source) {
     const auto shown = text::printable(line.substr(start, window + window / 2));
     const auto number = std::to_string(where.line);
     const std::size_t before = text::display_width(line.substr(start, where.column - 1 - start));
-    // The caret line underlines what the excerpt shows, at least one column, and counts characters as it does.
+    // The caret line underlines what the excerpt shows, at least one column, and counts characters as it
+    // does.
     const std::size_t shown_end = std::min(line.size(), start + window + window / 2);
     const std::size_t end = std::min(where.column - 1 + std::min(where.length, line.size()), shown_end);
     const std::size_t marks = std::max<std::size_t>(
-        1, end > where.column - 1 ? text::display_width(line.substr(where.column - 1, end - (where.column - 1))) : 0);
+        1, end > where.column - 1
+               ? text::display_width(line.substr(where.column - 1, end - (where.column - 1)))
+               : 0);
     return fmt::format("  {} | {}\n  {} | {}^{}\n", number, shown, std::string(number.size(), ' '),
                        std::string(before, ' '), std::string(marks - 1, '~'));
 }
@@ -51,10 +58,14 @@ std::string excerpt(const Location& where, std::string_view source) {
 
 std::string_view to_string(Severity severity) {
     switch (severity) {
-        case Severity::error: return "error";
-        case Severity::warning: return "warning";
-        case Severity::unknown: return "unknown";
-        case Severity::note: return "note";
+        case Severity::error:
+            return "error";
+        case Severity::warning:
+            return "warning";
+        case Severity::unknown:
+            return "unknown";
+        case Severity::note:
+            return "note";
     }
     return "error";
 }
@@ -88,9 +99,11 @@ std::string render(const Diagnostic& diagnostic, std::string_view source, bool c
         out += "cudamatrix: ";
     }
     const auto label = to_string(diagnostic.severity);
-    out += colour ? fmt::format("{}{}:\x1b[0m ", colour_of(diagnostic.severity), label) : fmt::format("{}: ", label);
+    out += colour ? fmt::format("{}{}:\x1b[0m ", colour_of(diagnostic.severity), label)
+                  : fmt::format("{}: ", label);
     out += text::printable(diagnostic.message) + "\n" + excerpt(where, source);
-    for (const auto& note : diagnostic.notes) out += "  note: " + text::printable(note) + "\n";
+    for (const auto& note : diagnostic.notes)
+        out += "  note: " + text::printable(note) + "\n";
     if (!diagnostic.fix.empty()) out += "  fix: " + text::printable(diagnostic.fix) + "\n";
     return out;
 }

@@ -1,4 +1,5 @@
-// Diagnostics with positions, printed as a compiler prints them. Their texts are public: tests compare them whole.
+// Diagnostics with positions, printed as a compiler prints them. Their texts are public: tests compare them
+// whole.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace cudamatrix {
 
-/// A place in a user's file. Lines and columns count from 1; line 0 means "the file as a whole", an empty file "nowhere".
+/// A place in a user's file. Lines and columns count from 1; line 0 means "the file as a whole", an empty
+/// file "nowhere".
 struct Location {
     std::string file;
     std::size_t line = 0;
@@ -41,8 +43,8 @@ struct Diagnostic {
 ///         |            ^~~~~~~~~~~~
 ///       note: ...
 ///       fix: ...
-/// `source` is the text of the file in `where` (empty: no excerpt is shown). Control characters are replaced, so that
-/// hostile input cannot drive the terminal. `colour` adds ANSI colours.
+/// `source` is the text of the file in `where` (empty: no excerpt is shown). Control characters are replaced,
+/// so that hostile input cannot drive the terminal. `colour` adds ANSI colours.
 [[nodiscard]] std::string render(const Diagnostic& diagnostic, std::string_view source, bool colour = false);
 
 }  // namespace cudamatrix

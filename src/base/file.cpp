@@ -16,7 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string reason(int error) {
+    return std::generic_category().message(error);
+}
 
 // A file descriptor that closes itself.
 class Descriptor {
@@ -66,7 +68,8 @@ bool write_all(int fd, std::string_view content) {
 
 bool same_content(const fs::path& path, std::string_view content) {
     std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) != content.size()) {
+    if (!fs::is_regular_file(fs::symlink_status(path, error)) ||
+        fs::file_size(path, error) != content.size()) {
         return false;
     }
     const auto old = read(path, content.size());
@@ -80,16 +83,20 @@ Result<std::string> read(const fs::path& path, std::uint64_t limit) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!fd.ok()) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
-    struct stat status{};
-    if (::fstat(fd.get(), &status) != 0) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0)
+        return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
     if (S_ISDIR(status.st_mode)) return input_failure(fmt::format("cannot read {}: it is a directory", name));
-    if (!S_ISREG(status.st_mode)) return input_failure(fmt::format("cannot read {}: it is not a regular file", name));
+    if (!S_ISREG(status.st_mode))
+        return input_failure(fmt::format("cannot read {}: it is not a regular file", name));
     return drain(fd.get(), name, limit);
 }
 
 Result<bool> write(const fs::path& path, std::string_view content) {
     const auto name = text::printable(path.string());
-    const auto fail = [&](int error) { return environment_failure(fmt::format("cannot write {}: {}", name, reason(error))); };
+    const auto fail = [&](int error) {
+        return environment_failure(fmt::format("cannot write {}: {}", name, reason(error)));
+    };
     std::error_code status_error;
     const auto status = fs::symlink_status(path, status_error);
     if (fs::exists(status) && !fs::is_regular_file(status)) {
@@ -119,7 +126,8 @@ Status make_directories(const fs::path& path) {
     std::error_code error;
     fs::create_directories(path, error);
     if (error || !fs::is_directory(path, error)) {
-        return environment_failure(fmt::format("cannot create the directory {}: {}", text::printable(path.string()),
+        return environment_failure(fmt::format("cannot create the directory {}: {}",
+                                               text::printable(path.string()),
                                                error ? error.message() : "something else has that name"));
     }
     return Done{};
@@ -131,10 +139,10 @@ Result<std::uint64_t> free_bytes(const fs::path& path) {
     while (!fs::exists(probe, error) && probe.has_parent_path() && probe != probe.parent_path()) {
         probe = probe.parent_path();
     }
-    struct statvfs status{};
+    struct statvfs status {};
     if (::statvfs(probe.c_str(), &status) != 0) {
-        return environment_failure(fmt::format("cannot tell the free space at {}: {}", text::printable(probe.string()),
-                                               reason(errno)));
+        return environment_failure(fmt::format("cannot tell the free space at {}: {}",
+                                               text::printable(probe.string()), reason(errno)));
     }
     return std::uint64_t{status.f_bavail} * std::uint64_t{status.f_frsize};
 }

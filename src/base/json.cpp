@@ -11,7 +11,8 @@ Result<Json> parse_json(std::string_view text, std::string_view what, std::size_
     bool too_deep = false;
     const auto watch = [&](int depth, Json::parse_event_t event, Json&) {
         // A container is announced with the depth of what it stands in.
-        const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+        const bool opens =
+            event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
         too_deep = too_deep || static_cast<std::size_t>(depth) + (opens ? 1 : 0) > max_depth;
         return !too_deep;
     };

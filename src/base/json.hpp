@@ -1,4 +1,5 @@
-// The only door to nlohmann-json. Members keep the order in which they were written, so that output is stable.
+// The only door to nlohmann-json. Members keep the order in which they were written, so that output is
+// stable.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,9 +14,10 @@ namespace cudamatrix {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses `text`; malformed text, invalid UTF-8 and nesting deeper than `max_depth` are a Failure that names the byte.
-/// `what` names the document in the message ("cudamatrix.lock", "docker inspect").
-[[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view what, std::size_t max_depth = 32);
+/// Parses `text`; malformed text, invalid UTF-8 and nesting deeper than `max_depth` are a Failure that names
+/// the byte. `what` names the document in the message ("cudamatrix.lock", "docker inspect").
+[[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view what,
+                                      std::size_t max_depth = 32);
 
 /// Serialises with two-space indentation (`pretty`) or on one line; invalid UTF-8 is replaced, never thrown.
 [[nodiscard]] std::string to_text(const Json& json, bool pretty = true);

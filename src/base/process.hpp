@@ -19,15 +19,17 @@ namespace cudamatrix {
 using Environment = std::map<std::string, std::string>;
 
 struct Command {
-    std::vector<std::string> argv;             ///< argv[0] is looked up in `environment`'s PATH unless it has a slash
-    Environment environment;                   ///< the whole environment of the child; nothing is inherited
-    std::string working_directory;             ///< empty: the caller's
-    std::string input;                         ///< written to standard input, which is then closed (empty: /dev/null)
-    std::chrono::milliseconds time_limit{0};   ///< 0: none
-    std::chrono::milliseconds grace{10'000};   ///< between SIGTERM and SIGKILL to the group
-    std::uint64_t output_limit = 8u << 20;     ///< bytes kept of each stream; the rest is read and dropped (`flooded`)
-    bool stop_on_flood = false;                ///< end the child when a stream passes `output_limit`
-    /// Called for each complete line of either stream as it comes (without its newline; longer than 64 KiB is cut).
+    std::vector<std::string> argv;  ///< argv[0] is looked up in `environment`'s PATH unless it has a slash
+    Environment environment;        ///< the whole environment of the child; nothing is inherited
+    std::string working_directory;  ///< empty: the caller's
+    std::string input;              ///< written to standard input, which is then closed (empty: /dev/null)
+    std::chrono::milliseconds time_limit{0};  ///< 0: none
+    std::chrono::milliseconds grace{10'000};  ///< between SIGTERM and SIGKILL to the group
+    std::uint64_t output_limit =
+        8u << 20;                ///< bytes kept of each stream; the rest is read and dropped (`flooded`)
+    bool stop_on_flood = false;  ///< end the child when a stream passes `output_limit`
+    /// Called for each complete line of either stream as it comes (without its newline; longer than 64 KiB is
+    /// cut).
     std::function<void(std::string_view line, bool is_stderr)> on_line;
 };
 
@@ -35,10 +37,10 @@ enum class Ended { exited, signalled, timed_out, flooded, cancelled };
 
 struct Outcome {
     Ended how = Ended::exited;
-    int exit_code = 0;   ///< when `exited`
-    int signal = 0;      ///< when `signalled`
-    std::string out;     ///< standard output, up to the limit
-    std::string err;     ///< standard error, up to the limit
+    int exit_code = 0;  ///< when `exited`
+    int signal = 0;     ///< when `signalled`
+    std::string out;    ///< standard output, up to the limit
+    std::string err;    ///< standard error, up to the limit
     std::chrono::milliseconds elapsed{0};
 
     [[nodiscard]] bool success() const { return how == Ended::exited && exit_code == 0; }
@@ -56,11 +58,12 @@ class Cancellation {
     volatile std::sig_atomic_t requested_ = 0;
 };
 
-/// Runs the command to its end. A program that cannot be started is a Failure (environment). After the child has ended,
-/// its group is killed, so that no descendant that stayed in it survives. Thread-safe.
+/// Runs the command to its end. A program that cannot be started is a Failure (environment). After the child
+/// has ended, its group is killed, so that no descendant that stayed in it survives. Thread-safe.
 [[nodiscard]] Result<Outcome> run(const Command& command, const Cancellation* cancellation = nullptr);
 
 /// Absolute path of `program` in the PATH of `environment` (as execvp would find it).
-[[nodiscard]] std::optional<std::string> find_program(std::string_view program, const Environment& environment);
+[[nodiscard]] std::optional<std::string> find_program(std::string_view program,
+                                                      const Environment& environment);
 
 }  // namespace cudamatrix

@@ -15,7 +15,9 @@ struct Sha256::State {
     ~State() { EVP_MD_CTX_free(context); }
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) { EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr); }
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+    EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr);
+}
 Sha256::~Sha256() = default;
 
 Sha256& Sha256::update(std::string_view bytes) {
@@ -28,11 +30,14 @@ std::string Sha256::hex() {
     unsigned int size = 0;
     EVP_DigestFinal_ex(state_->context, digest.data(), &size);
     std::string out;
-    for (unsigned int i = 0; i < size; ++i) out += fmt::format("{:02x}", digest[i]);
+    for (unsigned int i = 0; i < size; ++i)
+        out += fmt::format("{:02x}", digest[i]);
     return out;
 }
 
-std::string sha256(std::string_view bytes) { return Sha256().update(bytes).hex(); }
+std::string sha256(std::string_view bytes) {
+    return Sha256().update(bytes).hex();
+}
 
 Result<std::string> sha256_of_file(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);

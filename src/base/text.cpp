@@ -76,15 +76,17 @@ std::uint32_t code_point(std::string_view sequence) {
     const auto lead = static_cast<unsigned char>(sequence.front());
     if (sequence.size() == 1) return lead;
     std::uint32_t value = lead & (0x7Fu >> sequence.size());
-    for (const char c : sequence.substr(1)) value = value << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+    for (const char c : sequence.substr(1))
+        value = value << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
     return value;
 }
 
 // Control characters, and what is invisible or changes the direction or the lines of the text around it.
 bool unprintable(std::uint32_t code) {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || (code >= 0x200B && code <= 0x200F) ||
-           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
-           (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F);
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
+           (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+           (code >= 0xE0000 && code <= 0xE007F);
 }
 
 }  // namespace
@@ -117,7 +119,8 @@ std::string printable(std::string_view text) {
 
 std::size_t display_width(std::string_view text) {
     std::size_t width = 0;
-    for (std::size_t at = 0; at < text.size(); ++width) at += std::max<std::size_t>(utf8_length(text.substr(at)), 1);
+    for (std::size_t at = 0; at < text.size(); ++width)
+        at += std::max<std::size_t>(utf8_length(text.substr(at)), 1);
     return width;
 }
 
@@ -166,7 +169,8 @@ bool glob_match(std::string_view pattern, std::string_view text) {
             return false;
         }
     }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
+    while (p < pattern.size() && pattern[p] == '*')
+        ++p;
     return p == pattern.size();
 }
 

@@ -21,15 +21,16 @@ namespace cudamatrix::text {
 /// Byte offset of the first byte that is not valid UTF-8 (overlong forms and surrogates count as invalid).
 [[nodiscard]] std::optional<std::size_t> invalid_utf8(std::string_view text);
 
-/// `text` fit for a terminal or a log line: control characters, escape sequences, invalid UTF-8 and characters that are
-/// invisible or change the direction of text become '?', a tab a space.
+/// `text` fit for a terminal or a log line: control characters, escape sequences, invalid UTF-8 and
+/// characters that are invisible or change the direction of text become '?', a tab a space.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Columns that `text` takes on a terminal, counting one for each code point.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 /// The candidate nearest to `word` (edit distance, case ignored) when it is near enough to be what was meant.
-[[nodiscard]] std::optional<std::string> did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+[[nodiscard]] std::optional<std::string> did_you_mean(std::string_view word,
+                                                      const std::vector<std::string>& candidates);
 
 /// Glob with '*' for any run of characters and '?' for one; everything else literal.
 [[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text);

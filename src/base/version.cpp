@@ -24,17 +24,20 @@ std::optional<Version> Version::parse(std::string_view text) {
     version.suffix_.assign(at, end);
     if (!version.suffix_.empty()) {
         const auto allowed = [](char c) {
-            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-                   c == '+' || c == '_';
+            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+                   c == '-' || c == '+' || c == '_';
         };
-        if (version.suffix_.front() == '.' || !std::all_of(version.suffix_.begin(), version.suffix_.end(), allowed)) {
+        if (version.suffix_.front() == '.' ||
+            !std::all_of(version.suffix_.begin(), version.suffix_.end(), allowed)) {
             return std::nullopt;
         }
     }
     return version;
 }
 
-std::string Version::major_minor() const { return std::to_string(major()) + "." + std::to_string(minor()); }
+std::string Version::major_minor() const {
+    return std::to_string(major()) + "." + std::to_string(minor());
+}
 
 bool Version::covers(const Version& other) const {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -45,7 +48,7 @@ bool Version::covers(const Version& other) const {
 
 std::strong_ordering operator<=>(const Version& a, const Version& b) {
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-        if (const auto order = a.part(i) <=> b.part(i); order != 0) return order;
+        if (const auto order = a.part(i) <=> b.part(i); std::is_neq(order)) return order;
     }
     return std::strong_ordering::equal;
 }

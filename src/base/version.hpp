@@ -1,4 +1,5 @@
-// Versions as people write them: "470.161.03", "12.4.1", "2.6.0+cu124", "3.13t". The text is kept as it was written.
+// Versions as people write them: "470.161.03", "12.4.1", "2.6.0+cu124", "3.13t". The text is kept as it was
+// written.
 #pragma once
 
 #include <compare>
@@ -12,25 +13,28 @@ namespace cudamatrix {
 
 class Version {
   public:
-    /// Up to four numeric components, then an optional suffix that starts with a letter, '-', '+' or '_' and is kept
-    /// but not compared ("+cu124", "t", "a"). Nothing else is a version: nullopt.
+    /// Up to four numeric components, then an optional suffix that starts with a letter, '-', '+' or '_' and
+    /// is kept but not compared ("+cu124", "t", "a"). Nothing else is a version: nullopt.
     [[nodiscard]] static std::optional<Version> parse(std::string_view text);
 
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const std::string& suffix() const { return suffix_; }
     [[nodiscard]] std::size_t size() const { return parts_.size(); }
     /// The component at `index`, 0 where the text has none.
-    [[nodiscard]] std::uint32_t part(std::size_t index) const { return index < parts_.size() ? parts_[index] : 0; }
+    [[nodiscard]] std::uint32_t part(std::size_t index) const {
+        return index < parts_.size() ? parts_[index] : 0;
+    }
     [[nodiscard]] std::uint32_t major() const { return part(0); }
     [[nodiscard]] std::uint32_t minor() const { return part(1); }
     /// "12.4" of "12.4.1".
     [[nodiscard]] std::string major_minor() const;
-    /// True when every component that this version writes equals the other's: "12.4" covers "12.4.1", "470" covers "470.161.03".
+    /// True when every component that this version writes equals the other's: "12.4" covers "12.4.1", "470"
+    /// covers "470.161.03".
     [[nodiscard]] bool covers(const Version& other) const;
 
     /// Numeric comparison; missing components are 0, so that 12.4 == 12.4.0; suffixes are ignored.
     friend std::strong_ordering operator<=>(const Version& a, const Version& b);
-    friend bool operator==(const Version& a, const Version& b) { return (a <=> b) == 0; }
+    friend bool operator==(const Version& a, const Version& b) { return std::is_eq(a <=> b); }
 
   private:
     std::string text_;

@@ -7,30 +7,38 @@ namespace cudamatrix {
 std::span<const CommandRow> all_commands() {
     static const std::array rows{
         CommandRow{"check", "Judge every cell: can it work, where would it fail, why",
-                   "Reads the matrix file and the facts; needs no network, no engine and no GPU. Exit code 1 when any cell is "
+                   "Reads the matrix file and the facts; needs no network, no engine and no GPU. Exit code 1 "
+                   "when any cell is "
                    "rejected or unknown.",
                    "cudamatrix check matrix.yaml --format json", add_check},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
-                   "Prints every cell with its verdict; --format github-matrix prints the accepted and degraded ones on one "
+                   "Prints every cell with its verdict; --format github-matrix prints the accepted and "
+                   "degraded ones on one "
                    "line for fromJSON.",
                    "cudamatrix list matrix.yaml --format github-matrix", add_list},
         CommandRow{"lock", "Pin apt versions and wheel hashes into cudamatrix.lock",
-                   "Resolves inside the bootstrapped base through the engine; needs the network that the matrix file or "
-                   "--network allows. The only command that writes cudamatrix.lock (run calls it when it is absent).",
+                   "Resolves inside the bootstrapped base through the engine; needs the network that the "
+                   "matrix file or "
+                   "--network allows. The only command that writes cudamatrix.lock (run calls it when it is "
+                   "absent).",
                    "cudamatrix lock matrix.yaml --network host", add_lock},
         CommandRow{"render", "Write Dockerfiles and compose files of the good cells",
-                   "Uses no network and bootstraps nothing. Pins come from cudamatrix.lock beside the matrix file; without it a "
+                   "Uses no network and bootstraps nothing. Pins come from cudamatrix.lock beside the matrix "
+                   "file; without it a "
                    "pin reads `unpinned`.",
                    "cudamatrix render matrix.yaml --out cudamatrix-out/training", add_render},
-        CommandRow{"build", "Build the images", "Renders, bootstraps the bases and builds what changed. Needs a lock.",
+        CommandRow{"build", "Build the images",
+                   "Renders, bootstraps the bases and builds what changed. Needs a lock.",
                    "cudamatrix build matrix.yaml --network host", add_build},
         CommandRow{"test", "Run the kernel suite inside the built images",
                    "Without a GPU the result is pass-static (exit code 4), never pass.",
                    "cudamatrix test matrix.yaml --format junit", add_test},
         CommandRow{"run", "The main job: check, lock when absent, render, build, test, report",
-                   "Cells that are rejected or unknown are skipped and counted. Reports are also written below --out.",
+                   "Cells that are rejected or unknown are skipped and counted. Reports are also written "
+                   "below --out.",
                    "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training", add_run},
-        CommandRow{"facts", "Show what is known, and from which source", "`facts show` lists the tables, `facts show ID` one row.",
+        CommandRow{"facts", "Show what is known, and from which source",
+                   "`facts show` lists the tables, `facts show ID` one row.",
                    "cudamatrix facts show driver-r470", add_facts},
     };
     return rows;

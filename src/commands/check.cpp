@@ -19,7 +19,9 @@ struct CheckOptions {
 ExitCode check(const CheckOptions& options, const World& world) {
     const auto& format = *report::format_named(report::check_formats(), options.format);
     if (options.summary && format.write_summary == nullptr) {
-        return report_failure(input_failure(fmt::format("--summary has no format {}", options.format), "--format text or json"), world);
+        return report_failure(
+            input_failure(fmt::format("--summary has no format {}", options.format), "--format text or json"),
+            world);
     }
     const auto loaded = load(options.input, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);

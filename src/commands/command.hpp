@@ -21,11 +21,11 @@ namespace cudamatrix {
 /// What a command may know of the world; main fills it once.
 struct World {
     Environment environment;
-    std::string today;                            ///< YYYY-MM-DD
-    std::string run_id;                           ///< unique name of this run
-    bool colour_out = false;                      ///< stdout is a terminal that wants colour
+    std::string today;        ///< YYYY-MM-DD
+    std::string run_id;       ///< unique name of this run
+    bool colour_out = false;  ///< stdout is a terminal that wants colour
     bool colour_err = false;
-    std::size_t columns = 80;                     ///< width of the terminal
+    std::size_t columns = 80;  ///< width of the terminal
     const Cancellation* cancellation = nullptr;
 };
 
@@ -35,9 +35,9 @@ using Action = std::function<ExitCode(const World&)>;
 struct CommandRow {
     std::string_view name;
     std::string_view summary;
-    std::string_view details;         ///< what it reads, prints and ends with
-    std::string_view example;         ///< a line that can be typed
-    Action (*add)(CLI::App& app);     ///< adds the options; they live as long as the action
+    std::string_view details;      ///< what it reads, prints and ends with
+    std::string_view example;      ///< a line that can be typed
+    Action (*add)(CLI::App& app);  ///< adds the options; they live as long as the action
 };
 
 /// THE list of commands, in the order of the help.

@@ -22,7 +22,8 @@ std::string valid_date(const std::string& text) {
                        text.find_first_not_of("0123456789-") == std::string::npos;
     const auto month = shape ? std::string_view(text).substr(5, 2) : std::string_view();
     const auto day = shape ? std::string_view(text).substr(8, 2) : std::string_view();
-    if (!shape || month < "01" || month > "12" || day < "01" || day > "31") return "a date is written YYYY-MM-DD";
+    if (!shape || month < "01" || month > "12" || day < "01" || day > "31")
+        return "a date is written YYYY-MM-DD";
     return {};
 }
 
@@ -31,19 +32,25 @@ std::string valid_date(const std::string& text) {
 void MatrixOptions::add(CLI::App& app) {
     app.add_option("MATRIX", matrix, "The matrix file (YAML)")->required();
     app.add_option("--facts", facts, "Folder of fact tables laid over the embedded ones")->type_name("DIR");
-    app.add_option("--on", on, "Judge ends of life as of this date instead of today")->type_name("DATE")->check(valid_date);
+    app.add_option("--on", on, "Judge ends of life as of this date instead of today")
+        ->type_name("DATE")
+        ->check(valid_date);
 }
 
 void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& names) {
     format = names.front();
-    app.add_option("--format", format, "What stdout carries")->check(CLI::IsMember(names))->capture_default_str();
+    app.add_option("--format", format, "What stdout carries")
+        ->check(CLI::IsMember(names))
+        ->capture_default_str();
 }
 
 void ImageOptions::add_output(CLI::App& app) {
     input.add(app);
     app.add_option("--out", out, "Output folder (default: cudamatrix-out/NAME)")->type_name("DIR");
-    app.add_option("--templates", templates, "Folder of templates and partials that replace ours by name")->type_name("DIR");
-    app.add_option("--suite", suite, "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
+    app.add_option("--templates", templates, "Folder of templates and partials that replace ours by name")
+        ->type_name("DIR");
+    app.add_option("--suite", suite,
+                   "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
         ->type_name("DIR");
     app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
 }
@@ -52,12 +59,16 @@ void ImageOptions::add_engine(CLI::App& app) {
     app.add_option("--engine", engine, "What builds and runs images")
         ->check(CLI::IsMember({"auto", "docker", "host"}))
         ->capture_default_str();
-    app.add_option("--network", network, "Network of image builds, instead of build.network of the matrix file")
+    app.add_option("--network", network,
+                   "Network of image builds, instead of build.network of the matrix file")
         ->check(CLI::IsMember({"none", "default", "host"}));
-    app.add_option("--ca-bundle", ca_bundle,
-                   "PEM file with the certificates of your site, given to builds as a secret and never to a layer")
+    app.add_option(
+           "--ca-bundle", ca_bundle,
+           "PEM file with the certificates of your site, given to builds as a secret and never to a layer")
         ->type_name("FILE");
-    app.add_option("--jobs,-j", jobs, "Images built at a time")->check(CLI::Range(1u, 64u))->capture_default_str();
+    app.add_option("--jobs,-j", jobs, "Images built at a time")
+        ->check(CLI::Range(1u, 64u))
+        ->capture_default_str();
     app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
 }
 
@@ -71,7 +82,8 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     if (!facts.ok()) return std::move(facts).failure();
     auto matrix = read_matrix_file(options.matrix);
     if (!matrix.ok()) return std::move(matrix).failure();
-    auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}});
+    auto loaded =
+        std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}});
     loaded->options.today = options.on.empty() ? world.today : options.on;
     auto judgement = judge(loaded->matrix, loaded->facts, loaded->options);
     if (!judgement.ok()) return std::move(judgement).failure();
@@ -89,15 +101,18 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
         std::error_code error;
         const auto path = std::filesystem::absolute(options.ca_bundle, error);
         if (error || !std::filesystem::is_regular_file(path, error)) {
-            return input_failure(fmt::format("--ca-bundle {}: no such file", text::printable(options.ca_bundle)),
-                                 "name a PEM file, e.g. /etc/ssl/certs/ca-certificates.crt");
+            return input_failure(
+                fmt::format("--ca-bundle {}: no such file", text::printable(options.ca_bundle)),
+                "name a PEM file, e.g. /etc/ssl/certs/ca-certificates.crt");
         }
         matrix.build.ca_bundle = path.string();
     }
     return loaded;
 }
 
-report::ToolInfo tool_info(const Facts& facts) { return {kVersion, facts.date(), facts.hash()}; }
+report::ToolInfo tool_info(const Facts& facts) {
+    return {kVersion, facts.date(), facts.hash()};
+}
 
 report::CheckReport check_report(const Loaded& loaded, const World& world) {
     return {loaded.matrix, loaded.judgement, tool_info(loaded.facts), {world.colour_out, world.columns}};
@@ -131,7 +146,8 @@ ExitCode report_failure(const Failure& failure, const World& world) {
             name = diagnostic.where.file;
             source.clear();
             if (diagnostic.where.line != 0) {
-                if (auto content = file::read(name, kLargestExcerpt); content.ok()) source = std::move(content).value();
+                if (auto content = file::read(name, kLargestExcerpt); content.ok())
+                    source = std::move(content).value();
             }
         }
         // Text that is not UTF-8 has no columns worth a caret.
@@ -147,6 +163,8 @@ void report_warnings(const Matrix& matrix, const World& world) {
     }
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 }  // namespace cudamatrix

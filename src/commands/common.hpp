@@ -27,7 +27,7 @@ struct MatrixOptions {
 /// Options of every command that works with images.
 struct ImageOptions {
     MatrixOptions input;
-    std::string out;        ///< --out DIR; empty: cudamatrix-out/NAME
+    std::string out;  ///< --out DIR; empty: cudamatrix-out/NAME
     std::string format;
     std::string engine = "auto";
     std::string network;
@@ -53,8 +53,10 @@ struct Loaded {
 /// Reads facts and matrix, and judges every cell.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world);
 
-/// The same for commands that work with images: options over the matrix file's build settings, warnings to stderr.
-[[nodiscard]] Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, const World& world);
+/// The same for commands that work with images: options over the matrix file's build settings, warnings to
+/// stderr.
+[[nodiscard]] Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options,
+                                                              const World& world);
 
 /// --format with the names of a list of formats; the first is the default.
 void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& names);

@@ -24,7 +24,8 @@ ExitCode lock(const LockOptions& options, const World& world) {
     if (options.image.format == "json") {
         print(to_text(Json{{"schema_version", 1}, {"changes", lines.value()}}) + "\n");
     } else {
-        for (const auto& line : lines.value()) print(text::printable(line) + "\n");
+        for (const auto& line : lines.value())
+            print(text::printable(line) + "\n");
     }
     return ExitCode::success;
 }

@@ -18,7 +18,8 @@ constexpr std::string_view kReports[] = {"report.txt", "report.json", "report.xm
 
 // The reports lie beside the artifacts, whatever stdout carries.
 Status write_reports(const RunReport& report, const std::filesystem::path& out) {
-    const std::string texts[] = {report::run_text(report, {}), report::run_json(report), report::junit(report)};
+    const std::string texts[] = {report::run_text(report, {}), report::run_json(report),
+                                 report::junit(report)};
     for (std::size_t i = 0; i < std::size(texts); ++i) {
         const auto written = file::write(out / kReports[i], texts[i]);
         if (!written.ok()) return written.failure();
@@ -35,7 +36,8 @@ ExitCode perform(Job job, bool engine, const ImageOptions& options, const World&
     if (!report.ok()) return report_failure(report.failure(), world);
 
     auto code = static_cast<ExitCode>(report->exit_code);
-    // What `render` leaves behind is for committing: the same bytes every time, so no report with durations in it.
+    // What `render` leaves behind is for committing: the same bytes every time, so no report with durations
+    // in it.
     if (engine) {
         const auto written = write_reports(*report, settings.out);
         if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
@@ -55,9 +57,17 @@ Action add_job(CLI::App& app, Job job, bool engine) {
 
 }  // namespace
 
-Action add_render(CLI::App& app) { return add_job(app, render_images, false); }
-Action add_build(CLI::App& app) { return add_job(app, build_images, true); }
-Action add_test(CLI::App& app) { return add_job(app, test_images, true); }
-Action add_run(CLI::App& app) { return add_job(app, run_all, true); }
+Action add_render(CLI::App& app) {
+    return add_job(app, render_images, false);
+}
+Action add_build(CLI::App& app) {
+    return add_job(app, build_images, true);
+}
+Action add_test(CLI::App& app) {
+    return add_job(app, test_images, true);
+}
+Action add_run(CLI::App& app) {
+    return add_job(app, run_all, true);
+}
 
 }  // namespace cudamatrix

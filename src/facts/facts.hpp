@@ -1,4 +1,5 @@
-// The knowledge: tables of rows, each with its source. Embedded at build time, overlaid by a folder (--facts DIR).
+// The knowledge: tables of rows, each with its source. Embedded at build time, overlaid by a folder (--facts
+// DIR).
 #pragma once
 
 #include <cstddef>
@@ -61,14 +62,16 @@ class Facts {
   public:
     /// The tables embedded in this binary.
     [[nodiscard]] static Facts embedded();
-    /// The embedded tables with the rows of DIR/*.yaml laid over them: a row replaces the one of the same id, a new one
-    /// joins its table. Mistakes in DIR are input failures with file:line:col (schema: see `check`).
+    /// The embedded tables with the rows of DIR/*.yaml laid over them: a row replaces the one of the same id,
+    /// a new one joins its table. Mistakes in DIR are input failures with file:line:col (schema: see
+    /// `check`).
     [[nodiscard]] static Result<Facts> with_overlay(const std::filesystem::path& directory);
 
     [[nodiscard]] std::span<const Table> tables() const;
     [[nodiscard]] const Table* table(std::string_view name) const;
     [[nodiscard]] std::optional<Row> row(std::string_view id) const;
-    /// The row of a table with `aliases` (GPUs) whose name or alias is `name`: case and blanks are ignored, parts do not count.
+    /// The row of a table with `aliases` (GPUs) whose name or alias is `name`: case and blanks are ignored,
+    /// parts do not count.
     [[nodiscard]] std::optional<Row> named(std::string_view name) const;
 
     /// Newest `as_of` of all rows, YYYY-MM-DD.
@@ -76,7 +79,8 @@ class Facts {
     /// First 12 hexadecimal digits of the SHA-256 over all rows in a canonical form.
     [[nodiscard]] std::string hash() const;
 
-    /// The self-check of every row: unique ids, sources, dates, confidence, column types, order, cross-references.
+    /// The self-check of every row: unique ids, sources, dates, confidence, column types, order,
+    /// cross-references.
     [[nodiscard]] std::vector<Diagnostic> check() const;
 
   private:

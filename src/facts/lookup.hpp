@@ -45,8 +45,10 @@ struct Torch {
 [[nodiscard]] std::optional<Row> os(const Facts& facts, std::string_view slug);
 [[nodiscard]] std::optional<Row> python(const Facts& facts, std::string_view text);
 
-/// The row of toolkit_sources that supplies `cuda` (exact) on `os` in `family`; `from` empty: the archive before wheels.
-[[nodiscard]] std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, std::string_view os,
-                                                const Version& cuda, std::string_view from);
+/// The row of toolkit_sources that supplies `cuda` (exact) on `os` in `family`; `from` empty: the archive
+/// before wheels.
+[[nodiscard]] std::optional<Row> toolkit_source(const Facts& facts, std::string_view family,
+                                                std::string_view os, const Version& cuda,
+                                                std::string_view from);
 
 }  // namespace cudamatrix::lookup

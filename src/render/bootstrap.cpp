@@ -17,8 +17,8 @@ struct Extra {
     std::string_view option;
 };
 
-// Debian 12's usrmerge drags perl in, 49 MB that no image needs once the merge is done. Debian 13's apt no longer brings
-// useradd, which images need for their user.
+// Debian 12's usrmerge drags perl in, 49 MB that no image needs once the merge is done. Debian 13's apt no
+// longer brings useradd, which images need for their user.
 constexpr std::array<Extra, 3> kExtras{{
     {"trixie", "--include=passwd"},
     {"bookworm", "--include=usr-is-merged"},

@@ -1,4 +1,5 @@
-// Judging a matrix: every rule once for each distinct projection of the matrix on the fields that the rule reads.
+// Judging a matrix: every rule once for each distinct projection of the matrix on the fields that the rule
+// reads.
 #pragma once
 
 #include <array>
@@ -15,7 +16,15 @@
 namespace cudamatrix {
 
 /// Where a fault would strike, in the order in which a user meets it.
-enum class Stage : std::uint8_t { driver_load, image_pull, container_start, install, build, runtime, torch_compile };
+enum class Stage : std::uint8_t {
+    driver_load,
+    image_pull,
+    container_start,
+    install,
+    build,
+    runtime,
+    torch_compile
+};
 inline constexpr std::size_t kStageCount = 7;
 [[nodiscard]] std::string_view to_string(Stage stage);
 
@@ -23,9 +32,9 @@ inline constexpr std::size_t kStageCount = 7;
 enum class Verdict : std::uint8_t { accepted, degraded, unknown, rejected };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
-/// One way out: the fields to set, and how it reads ("driver >= 525.60.13"). Applied to the cell it makes the finding vanish.
-/// The last resort of a rejection is to leave the combination out: `exclude` then holds what the condition would say and
-/// `set` is empty.
+/// One way out: the fields to set, and how it reads ("driver >= 525.60.13"). Applied to the cell it makes the
+/// finding vanish. The last resort of a rejection is to leave the combination out: `exclude` then holds what
+/// the condition would say and `set` is empty.
 struct FixOption {
     std::string text;
     std::vector<std::pair<Field, std::string>> set;
@@ -37,7 +46,8 @@ struct Finding {
     Severity severity = Severity::error;  ///< error: rejected, warning: degraded, unknown, note
     Stage stage = Stage::runtime;
     std::string_view rule;
-    std::string_view aspect = {};         ///< which of the rule's questions this answers ("image", "wheel"); often empty
+    std::string_view aspect =
+        {};  ///< which of the rule's questions this answers ("image", "wheel"); often empty
     Field primary = Field::driver;  ///< whose value the caret points at
     std::string message;            ///< names both halves of the conflict
     std::vector<FixOption> fixes;   ///< alternatives, best first; may be empty for unknown and notes
@@ -60,18 +70,21 @@ struct FindingGroup {
 struct JudgedCell {
     Cell cell;
     std::string id;
-    Verdict verdict = Verdict::accepted;                ///< the worst over the stages that the matrix asks for
-    std::array<Verdict, kStageCount> stages{};          ///< every stage, asked for or not
-    std::vector<std::uint32_t> findings;                ///< indices into Judgement::findings
-    std::vector<std::string_view> not_checked;          ///< rules that lacked a field: "rule: field" texts live in the rules
+    Verdict verdict = Verdict::accepted;        ///< the worst over the stages that the matrix asks for
+    std::array<Verdict, kStageCount> stages{};  ///< every stage, asked for or not
+    std::vector<std::uint32_t> findings;        ///< indices into Judgement::findings
+    std::vector<std::string_view>
+        not_checked;  ///< rules that lacked a field: "rule: field" texts live in the rules
 };
 
 struct Judgement {
-    std::vector<JudgedCell> cells;        ///< in the order of the file
-    std::vector<FindingGroup> findings;   ///< in the order of first appearance
+    std::vector<JudgedCell> cells;            ///< in the order of the file
+    std::vector<FindingGroup> findings;       ///< in the order of first appearance
     std::array<std::uint64_t, 4> verdicts{};  ///< cells by Verdict
 
-    [[nodiscard]] std::uint64_t count(Verdict verdict) const { return verdicts[static_cast<std::size_t>(verdict)]; }
+    [[nodiscard]] std::uint64_t count(Verdict verdict) const {
+        return verdicts[static_cast<std::size_t>(verdict)];
+    }
 };
 
 struct JudgeOptions {

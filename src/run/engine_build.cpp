@@ -17,7 +17,8 @@ bool names_an_error(std::string_view line) {
     return low.starts_with("e: ");  // apt
 }
 
-// BuildKit's plain progress: "#6 0.120 /bin/sh: useradd: not found", "#6 ERROR: ...". The number names the step.
+// BuildKit's plain progress: "#6 0.120 /bin/sh: useradd: not found", "#6 ERROR: ...". The number names the
+// step.
 struct StepLine {
     std::string_view step;
     std::string_view text;
@@ -31,7 +32,8 @@ std::optional<StepLine> step_line(std::string_view line) {
     const auto time_end = out.text.find(' ');
     const auto first = out.text.substr(0, time_end);
     if (!first.empty() && first.find_first_not_of("0123456789.") == std::string_view::npos) {
-        out.text = time_end == std::string_view::npos ? std::string_view() : text::trim(out.text.substr(time_end));
+        out.text =
+            time_end == std::string_view::npos ? std::string_view() : text::trim(out.text.substr(time_end));
     } else {
         out.failed = out.text.starts_with("ERROR: ");
     }

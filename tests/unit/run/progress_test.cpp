@@ -39,11 +39,13 @@ TEST_CASE("progress: the line that says why a build failed") {
                       "executor failed running [/bin/sh -c apt-get]: exit code: 100\n") ==
           "E: Unable to locate package g++-99");
     // A step whose last words name no error, and words of another step that look like one.
-    CHECK(build_error("#1 transferring dockerfile: 5.85kB 0.0s done\n#6 [runtime 2/3] RUN useradd app\n#6 sha256:b39e79\n"
-                      "#6 0.120 /bin/sh: 1: useradd: not found\n#6 ERROR: executor failed running [/bin/sh]: exit code: 127\n") ==
-          "/bin/sh: 1: useradd: not found");
-    CHECK(build_error("#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n#9 1.1 WARNING: pip is old\n"
-                      "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
+    CHECK(build_error("#1 transferring dockerfile: 5.85kB 0.0s done\n#6 [runtime 2/3] RUN useradd app\n#6 "
+                      "sha256:b39e79\n"
+                      "#6 0.120 /bin/sh: 1: useradd: not found\n#6 ERROR: executor failed running [/bin/sh]: "
+                      "exit code: 127\n") == "/bin/sh: 1: useradd: not found");
+    CHECK(build_error(
+              "#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n#9 1.1 WARNING: pip is old\n"
+              "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
           "ERROR: No matching distribution found for torch==9.9.9");
     CHECK(build_error("#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n"
                       "process \"/bin/sh\" did not complete successfully: exit code: 1\n") ==
