@@ -34,7 +34,7 @@ for group in "$@"; do
             need ca-certificates cmake g++ ninja-build libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libssl-dev doctest-dev
             boost ;;
         engine) need ca-certificates docker.io runc mmdebstrap ;;
-        tests) need ccache clang-format clang-tidy python3 python3-venv python3-yaml git ;;
+        tests) need ccache clang-format clang-tidy python3 python3-venv libkainjow-mustache-dev git ;;
         *) echo "install_packages.sh: unknown group '$group': build, engine or tests" >&2; exit 2 ;;
     esac
 done

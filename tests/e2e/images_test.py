@@ -5,7 +5,6 @@ The tests run in the order of their names and share one output folder, because e
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +44,9 @@ class Images(unittest.TestCase):
         shutil.rmtree(WORK, ignore_errors=True)
         WORK.mkdir(parents=True)
         shutil.copy(SOURCE / "tests/e2e/images/matrix.yaml", MATRIX)
+        # Images of an earlier run of these tests would be reused, and nothing would be built.
+        if old := docker("image", "ls", "--quiet", "cudamatrix/e2e").split():
+            docker("image", "rm", "--force", *sorted(set(old)))
 
     def attempted(self, report):
         return [c for c in report["cells"] if c["outcome"] != "skipped"]
