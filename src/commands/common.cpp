@@ -83,9 +83,10 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     auto matrix = read_matrix_file(options.matrix);
     if (!matrix.ok()) return std::move(matrix).failure();
     auto loaded =
-        std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}});
-    loaded->options.today = options.on.empty() ? world.today : options.on;
-    auto judgement = judge(loaded->matrix, loaded->facts, loaded->options);
+        std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}});
+    JudgeOptions as_of;
+    as_of.today = options.on.empty() ? world.today : options.on;
+    auto judgement = judge(loaded->matrix, loaded->facts, as_of);
     if (!judgement.ok()) return std::move(judgement).failure();
     loaded->judgement = std::move(judgement).value();
     return loaded;

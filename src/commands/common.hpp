@@ -47,7 +47,6 @@ struct Loaded {
     Matrix matrix;
     Facts facts;
     Judgement judgement;
-    JudgeOptions options;
 };
 
 /// Reads facts and matrix, and judges every cell.
