@@ -42,7 +42,8 @@ std::span<const CommandRow> all_commands() {
         CommandRow{
             "facts", "Show what is known, and from which source",
             "`facts list` lists the tables, `facts show ID` shows a table or a row, `facts search WORD` "
-            "finds rows, `facts check` checks a folder of your own. A warning is printed when the facts "
+            "finds rows, `facts check` checks a folder of your own, `facts measure` writes rows by looking "
+            "into the wheels of an index. A warning is printed when the facts "
             "are older than 180 days.",
             "cudamatrix facts search T4 compute", add_facts},
         CommandRow{"rules", "Show what is checked, and why",

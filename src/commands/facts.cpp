@@ -4,6 +4,7 @@
 #include <CLI/Validators.hpp>
 
 #include "commands/common.hpp"
+#include "commands/facts_measure.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
@@ -112,7 +113,10 @@ Action add_facts(CLI::App& app) {
         command->footer("Example: " + std::string(each.example));
         added.emplace_back(command, &each);
     }
-    return [options, added](const World& world) {
+    auto* measure = app.add_subcommand("measure", "Write rows by looking into the wheels of an index");
+    const auto measuring = add_facts_measure(*measure);
+    return [options, added, measure, measuring](const World& world) {
+        if (measure->parsed()) return measuring(world);
         for (const auto& [command, each] : added) {
             if (command->parsed()) return perform(each->file, each->writer, *options, world);
         }

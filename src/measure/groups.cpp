@@ -1,0 +1,105 @@
+// Which files of an index belong together, and which of them is opened.
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "facts/pep440.hpp"
+#include "measure/rows.hpp"
+#include "measure/tags.hpp"
+
+namespace cudamatrix::measure {
+namespace {
+
+bool names_file(const Row& row, std::string_view file, std::string_view sha256) {
+    const auto sources = row.list("source");
+    return std::any_of(sources.begin(), sources.end(), [&](std::string_view source) {
+        return source == fmt::format("wheel:{} sha256:{}", file, sha256);
+    });
+}
+
+// The wheel that known rows of `table` were read from, so that measuring again compares like with like.
+const IndexFile* known_source(const Group& group, const Facts& facts, std::string_view table) {
+    const auto* rows = facts.table(table);
+    if (rows == nullptr) return nullptr;
+    for (const auto& wheel : group.wheels) {
+        const auto named = [&](const Row& row) { return names_file(row, wheel.name, wheel.sha256); };
+        if (!wheel.sha256.empty() && std::any_of(rows->rows.begin(), rows->rows.end(), named)) return &wheel;
+    }
+    return nullptr;
+}
+
+// CPython with a lock beats free-threaded, x86_64 beats aarch64, then the newest python.
+const IndexFile& newest(const Group& group) {
+    const auto rank = [](const IndexFile& file) {
+        const auto pythons = pythons_of({file});
+        const auto name = parse_wheel_name(file.name);
+        const auto digits = pythons.empty() ? "" : without_suffix(pythons.back());
+        const auto version = pep440::Version::parse(digits.empty() ? "0" : digits);
+        const bool threaded = !pythons.empty() && pythons.back().ends_with('t');
+        return std::tuple(!threaded, name && linux_arch(*name) != "aarch64", version ? version->part(1) : 0);
+    };
+    return *std::max_element(group.wheels.begin(), group.wheels.end(),
+                             [&](const IndexFile& a, const IndexFile& b) { return rank(a) < rank(b); });
+}
+
+void add(std::vector<Group>& groups, const std::string& version, const std::string& arch,
+         const IndexFile& file) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+        return group.version == version && group.arch == arch;
+    });
+    if (found == groups.end()) found = groups.insert(groups.end(), Group{version, arch, {}, false, {}});
+    if (file.name.ends_with(".whl")) {
+        found->wheels.push_back(file);
+    } else {
+        found->sdist = true;
+    }
+}
+
+void choose(std::vector<Group>& groups, const Facts& facts, std::string_view table) {
+    for (auto& group : groups) {
+        if (group.wheels.empty()) continue;
+        const auto* known = known_source(group, facts, table);
+        group.chosen = known != nullptr ? *known : newest(group);
+    }
+    std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        const auto first = pep440::Version::parse(a.version);
+        const auto second = pep440::Version::parse(b.version);
+        if (first && second && !(*first == *second)) return *first < *second;
+        return std::tie(a.version, a.arch) < std::tie(b.version, b.arch);
+    });
+}
+
+}  // namespace
+
+std::vector<Group> torch_groups(const std::vector<IndexFile>& files, const std::vector<std::string>& arches,
+                                const Facts& facts) {
+    std::vector<Group> groups;
+    for (const auto& file : files) {
+        const auto name = parse_wheel_name(file.name);
+        if (!name || normalised_project(name->distribution) != "torch") continue;
+        const auto arch = linux_arch(*name);
+        if (std::find(arches.begin(), arches.end(), arch) == arches.end()) continue;
+        if (pep440::Version::parse(name->version)) add(groups, name->version, arch, file);
+    }
+    choose(groups, facts, "torch_wheels");
+    return groups;
+}
+
+std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::string_view package,
+                                  const Facts& facts) {
+    std::vector<Group> groups;
+    for (const auto& file : files) {
+        const auto name = parse_wheel_name(file.name);
+        if (name && normalised_project(name->distribution) == package && !linux_arch(*name).empty() &&
+            pep440::Version::parse(name->version)) {
+            add(groups, name->version, "", file);
+        }
+        if (const auto version = sdist_version(file.name, package);
+            version && pep440::Version::parse(*version))
+            add(groups, *version, "", file);
+    }
+    choose(groups, facts, "package_releases");
+    return groups;
+}
+
+}  // namespace cudamatrix::measure

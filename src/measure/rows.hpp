@@ -1,0 +1,73 @@
+// Rows of facts made of what wheels say, and what they mean beside the rows that are known.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facts/facts.hpp"
+#include "measure/look.hpp"
+
+namespace cudamatrix::measure {
+
+/// A column that is written: text, list or plain (true, false).
+struct Cell {
+    std::string name;
+    std::vector<std::string> values;
+    bool is_list = false;
+    friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+struct MeasuredRow {
+    std::string table;
+    std::string id;
+    std::vector<Cell> cells;  ///< without id; source and confidence come last
+    [[nodiscard]] const Cell* cell(std::string_view name) const;
+};
+
+/// All files of one release, build and processor on the index, and the one that was opened.
+struct Group {
+    std::string version;  ///< as in the file names: "2.6.0", "2.6.0+cu124"
+    std::string arch;     ///< x86_64, aarch64; empty: whichever (packages)
+    std::vector<IndexFile> wheels;
+    bool sdist = false;
+    IndexFile chosen;
+};
+
+/// Wheels of torch for Linux by version and processor. Chosen is the wheel that a known row names as its
+/// source, else the one of the newest python.
+[[nodiscard]] std::vector<Group> torch_groups(const std::vector<IndexFile>& files,
+                                              const std::vector<std::string>& arches, const Facts& facts);
+/// Wheels of any package for Linux by version; chosen as above.
+[[nodiscard]] std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::string_view package,
+                                                const Facts& facts);
+
+/// torch_wheels, and torch_releases where the facts do not know the release. `default_index`: the build of
+/// the default index. Failure: values that no row can hold.
+[[nodiscard]] Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look,
+                                                          bool default_index, const Facts& facts);
+[[nodiscard]] Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package);
+
+enum class Standing { fresh, filled, confirmed, contradicted };
+
+/// A measured row beside the known one.
+struct Compared {
+    MeasuredRow row;  ///< with the columns of the known row that were not measured
+    Standing standing = Standing::fresh;
+    std::vector<std::string> filled;        ///< columns that the known row lacks
+    std::vector<std::string> contradicted;  ///< columns in which both differ
+};
+[[nodiscard]] Compared compare(MeasuredRow row, const Facts& facts);
+
+/// One line: `  - {id: ..., torch: "2.6.0", ...}`.
+[[nodiscard]] std::string yaml_line(const MeasuredRow& row);
+/// "cuda: 12.4" of one column, "(none)" where it is absent: for messages.
+[[nodiscard]] std::string shown(const MeasuredRow& row, std::string_view column);
+[[nodiscard]] std::string shown(const Row& row, std::string_view column);
+/// Whole files of an overlay folder: table name -> content.
+[[nodiscard]] std::map<std::string, std::string> yaml_tables(const std::vector<MeasuredRow>& rows,
+                                                             std::string_view as_of);
+
+}  // namespace cudamatrix::measure

@@ -1,0 +1,27 @@
+// Tags of wheels' names (PEP 425, 513, 599, 600) as the facts say them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/wheel_index.hpp"
+
+namespace cudamatrix::measure {
+
+/// The processor of a wheel for Linux with glibc, "any" for one that runs everywhere; empty: another system.
+[[nodiscard]] std::string linux_arch(const WheelName& name);
+
+/// "3.12", "3.13t": CPythons with a wheel, in their order, each once.
+[[nodiscard]] std::vector<std::string> pythons_of(const std::vector<IndexFile>& wheels);
+
+/// "py3", "cp312", "cp313t", "cp39-abi3" of the wheels for `arch`, in their order, each once.
+[[nodiscard]] std::vector<std::string> abis_of(const std::vector<IndexFile>& wheels, std::string_view arch);
+
+/// "2.28": the lowest glibc that the platform tags of the file name ask for; empty where they name none.
+[[nodiscard]] std::string glibc_of(std::string_view file);
+
+/// "3.13" of "3.13t".
+[[nodiscard]] std::string without_suffix(std::string_view python);
+
+}  // namespace cudamatrix::measure
