@@ -306,8 +306,8 @@ TEST_CASE("a thousand random matrices: the planes count what one judges by one")
     for (const auto number : all.verdicts)
         CHECK(number > 500);
     for (const auto* key : {"zip:", "exclude:", "include:", "stages:", "waived", "expired", "own", "idle"}) {
-        CAPTURE(key);
-        CHECK(with[key] > 100);
+        CAPTURE(std::string(key));
+        CHECK(with[key] > 50);
     }
 }
 
@@ -351,20 +351,22 @@ TEST_CASE("includes count beside the product, and alone") {
 }
 
 TEST_CASE("2^64 cells are refused") {
+    constexpr std::uint64_t rows = 565;  // to the seventh power: just below
     std::string axes = "version: 1\naxes:\n";
-    const auto add = [&](const std::string& field, int rows) {
-        axes += "  " + field + ": [";
-        for (int i = 0; i < rows; ++i)
-            axes += fmt::format("{}{}", i == 0 ? "" : ", ", 100 + i);
+    std::uint64_t cells = 1;
+    for (const auto* field : {"driver", "glibc", "vram_gb", "shm_gb", "mig", "toolkit", "cudnn"}) {
+        axes += fmt::format("  {}: [", field);
+        for (std::uint64_t i = 0; i < rows; ++i)
+            axes += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", 100 + i);
         axes += "]\n";
-    };
-    for (const auto* field : {"driver", "glibc", "vram_gb", "shm_gb", "mig", "toolkit", "cuda", "cudnn"})
-        add(field, 255);
-    const auto most = counted(read(axes));  // 255^8
+        cells *= rows;
+    }
+    const auto most = counted(read(axes));
     std::uint64_t sum = 0;
     for (const auto number : most.verdicts)
         sum += number;
-    CHECK(sum == 17'878'103'347'812'890'625u);
+    CHECK(sum == cells);
+    CHECK(sum > 18'000'000'000'000'000'000u);
     axes += "  platform: [gcp, wsl2]\n";
     const auto refused = judge(read(axes), Facts::embedded(), {std::string(kToday), 1, false});
     REQUIRE_FALSE(refused);
