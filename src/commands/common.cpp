@@ -17,7 +17,6 @@ namespace cudamatrix {
 namespace {
 
 constexpr std::uint64_t kLargestExcerpt = 1u << 20;
-constexpr std::uint64_t kMostCounted = 20'000'000;  // cells of --summary: a few seconds
 
 // Drivers and wheels come out every few weeks: after half a year the newest ones are missing.
 constexpr std::int64_t kOldAfterDays = 180;
@@ -103,7 +102,6 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     JudgeOptions as_of;
     as_of.today = loaded->today;
     as_of.list_cells = list_cells;
-    if (!list_cells) as_of.cell_limit = kMostCounted;
     auto judgement = judge(loaded->matrix, loaded->facts, as_of);
     if (!judgement.ok()) return std::move(judgement).failure();
     loaded->judgement = std::move(judgement).value();

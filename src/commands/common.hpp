@@ -51,8 +51,8 @@ struct Loaded {
     std::string today;  ///< YYYY-MM-DD: the day that was judged as of
 };
 
-/// Reads facts and matrix, and judges every cell; `list_cells` false: the counts only, of larger matrices
-/// too. What own rules and waivers gave cause to warn of joins the matrix' warnings; old facts are warned of
+/// Reads facts and matrix, and judges every cell; `list_cells` false: the counts only, of a matrix of any
+/// size. What own rules and waivers gave cause to warn of joins the matrix' warnings; old facts are warned of
 /// on stderr.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);

@@ -63,6 +63,10 @@ std::uint64_t product_size(const Matrix& matrix) {
 
 void for_each_cell(const Matrix& matrix, const std::function<bool(const Cell&)>& visit) {
     if (has_product(matrix) && !Walk(matrix, visit).product()) return;
+    for_each_include(matrix, visit);
+}
+
+void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&)>& visit) {
     std::uint64_t index = product_size(matrix);
     for (const auto& row : matrix.include) {
         Cell cell;

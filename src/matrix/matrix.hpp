@@ -138,6 +138,8 @@ struct Matrix {
 /// Calls `visit` for every cell in the order of the file: the product (last axis fastest) less excludes, then
 /// includes. Stops when `visit` returns false.
 void for_each_cell(const Matrix& matrix, const std::function<bool(const Cell&)>& visit);
+/// The includes among them.
+void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&)>& visit);
 
 /// Number of cells after zip, exclude and include, counted without walking the product; nullopt after `limit`
 /// steps.

@@ -85,8 +85,9 @@ bool vanished(const Finding& finding, const Findings& after) {
     });
 }
 
-Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today, Memo* memo) {
-    return ask_projected(rule, ProjectedCell(cell, rule.reads), facts, today, false, memo);
+Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today, Memo* memo,
+             ReadLog* log) {
+    return ask_projected(rule, ProjectedCell(cell, rule.reads, log), facts, today, false, memo);
 }
 
 Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {

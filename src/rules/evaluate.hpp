@@ -10,9 +10,9 @@ namespace cudamatrix::rules {
 [[nodiscard]] bool applies(const Rule& rule, const Cell& cell);
 
 /// The rule's findings for the cell, without fixes: enough to know whether they were already said.
-/// `memo` remembers look-ups between calls with the same facts.
+/// `memo` remembers look-ups between calls with the same facts; `log` learns what was looked at.
 [[nodiscard]] Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today,
-                           Memo* memo = nullptr);
+                           Memo* memo = nullptr, ReadLog* log = nullptr);
 
 /// The same findings with their fixes. A fix stays only if, applied, it makes its finding vanish (`vanished`)
 /// and no other question of the rule turns into a rejection.

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/count.hpp"
 #include "rules/evaluate.hpp"
 #include "rules/exclude_fix.hpp"
 #include "rules/own_rules.hpp"
@@ -22,7 +23,7 @@ using rules::Waiving;
 
 /// What a rule says of the cells of one entry of its table.
 struct Answer {
-    std::vector<std::uint32_t> findings;  ///< indices into Judgement::findings; empty where no cell is listed
+    std::vector<std::uint32_t> findings;  ///< indices into Judgement::findings
     std::array<Verdict, kStageCount> stages{};
     rules::Tally tally;
 };
@@ -150,7 +151,7 @@ class Judge {
             if (asked_stages_[s]) verdict = std::max(verdict, stages[s]);
         }
         ++out_.verdicts[static_cast<std::size_t>(verdict)];
-        if (options_.list_cells) list(cell, verdict, stages);
+        list(cell, verdict, stages);
     }
 
     void list(const Cell& cell, Verdict verdict, const std::array<Verdict, kStageCount>& stages) {
@@ -217,13 +218,12 @@ class Judge {
             const auto& finding = findings[i];
             answer.tally.add(asked.count, finding.severity, met.active != nullptr);
             if (met.active == nullptr) raise(answer, finding);
-            if (options_.list_cells)
-                answer.findings.push_back(group_of(asked, cell, findings, i, complete, met));
+            answer.findings.push_back(group_of(asked, cell, findings, i, complete, met));
             for (const auto* waiver : met.expired) {
                 const auto news = Waiving::expiry(*waiver, finding);
                 answer.tally.expired = true;
                 raise(answer, news);
-                if (options_.list_cells) answer.findings.push_back(group_of_expiry(*waiver, news, cell));
+                answer.findings.push_back(group_of_expiry(*waiver, news, cell));
             }
         }
         answers_.push_back(std::move(answer));
@@ -295,9 +295,10 @@ Failure too_many(const Matrix& matrix, const JudgeOptions& options) {
     const auto count = count_cells(matrix, walk);
     const auto text = count ? fmt::format("{} cells", *count)
                             : fmt::format("{} cells before its excludes", product_size(matrix));
-    return input_failure(fmt::format("{}: the matrix has {}: at most {} are judged one by one", matrix.path,
-                                     text, options.cell_limit),
-                         "shorten an axis, zip axes that go together, or exclude more");
+    return input_failure(
+        fmt::format("{}: the matrix has {}: at most {} are judged one by one", matrix.path, text,
+                    options.cell_limit),
+        "shorten an axis, zip axes that go together, or exclude more; `check --summary` counts any number");
 }
 
 }  // namespace
@@ -305,6 +306,7 @@ Failure too_many(const Matrix& matrix, const JudgeOptions& options) {
 Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options) {
     if (auto mistakes = rules::mistakes_in_ids(matrix); !mistakes.empty())
         return Failure{ExitCode::bad_input, std::move(mistakes)};
+    if (!options.list_cells) return rules::count(matrix, facts, options.today);
     Judge judge(matrix, facts, options);
     if (!judge.run()) return too_many(matrix, options);
     return judge.take();

@@ -122,14 +122,15 @@ struct Judgement {
 };
 
 struct JudgeOptions {
-    std::string today;  ///< YYYY-MM-DD: what "end of life" is measured against (--on DATE)
-    std::uint64_t cell_limit = 100'000;
-    /// false: only `verdicts`, `rules` and `warnings` are filled, without ids, texts and fixes.
+    std::string today;                   ///< YYYY-MM-DD: what "end of life" is measured against (--on DATE)
+    std::uint64_t cell_limit = 100'000;  ///< of listed cells
+    /// false: only `verdicts`, `rules` and `warnings` are filled, for matrices of any size.
     bool list_cells = true;
 };
 
 /// Judges every cell by the list of rules and by those of the matrix file. Input failures: more cells than
-/// the limit, an own rule with the id of one of ours, a waiver of a rule that does not exist.
+/// the limit (where they are only counted: 2^64), an own rule with the id of one of ours, a waiver of a rule
+/// that does not exist.
 [[nodiscard]] Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options);
 
 }  // namespace cudamatrix

@@ -2,7 +2,8 @@
 
 namespace cudamatrix::rules {
 
-ProjectedCell::ProjectedCell(const Cell& cell, FieldSet visible) : visible_(visible) {
+ProjectedCell::ProjectedCell(const Cell& cell, FieldSet visible, ReadLog* log)
+    : visible_(visible), log_(log) {
     for (const auto& field : all_fields()) {
         if (visible.contains(field.field))
             values_[static_cast<std::size_t>(field.field)] = cell.get(field.field);
@@ -16,8 +17,9 @@ std::string_view ProjectedCell::text(Field field) const {
 
 Cell ProjectedCell::cell() const {
     Cell out;
-    for (const auto& field : all_fields())
-        out.set(field.field, value(field.field));
+    for (const auto& field : all_fields()) {
+        if (visible_.contains(field.field)) out.set(field.field, value(field.field));
+    }
     return out;
 }
 

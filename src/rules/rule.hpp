@@ -14,14 +14,34 @@
 
 namespace cudamatrix::rules {
 
+/// Which fields of a cell were looked at, in the order of the first look: an answer depends on no others.
+class ReadLog {
+  public:
+    void add(Field field) {
+        if (seen_.contains(field)) return;
+        seen_.insert(field);
+        fields_[count_++] = field;
+    }
+    [[nodiscard]] std::span<const Field> fields() const { return {fields_.data(), count_}; }
+
+  private:
+    FieldSet seen_;
+    std::array<Field, kFieldCount> fields_{};
+    std::size_t count_ = 0;
+};
+
 /// The part of a cell that a rule may see: values of undeclared fields are not in it, whatever the cell
 /// holds.
 class ProjectedCell {
   public:
-    ProjectedCell(const Cell& cell, FieldSet visible);
+    /// `log`, where there is one, learns of every look and must outlive this and its copies.
+    ProjectedCell(const Cell& cell, FieldSet visible, ReadLog* log = nullptr);
 
     [[nodiscard]] bool has(Field field) const { return value(field) != nullptr; }
-    [[nodiscard]] const Value* value(Field field) const { return values_[static_cast<std::size_t>(field)]; }
+    [[nodiscard]] const Value* value(Field field) const {
+        if (log_ != nullptr) log_->add(field);
+        return values_[static_cast<std::size_t>(field)];
+    }
     /// The text of the value, empty where the matrix says nothing.
     [[nodiscard]] std::string_view text(Field field) const;
     /// What is visible, as a cell.
@@ -33,6 +53,7 @@ class ProjectedCell {
   private:
     std::array<const Value*, kFieldCount> values_{};
     FieldSet visible_;
+    ReadLog* log_ = nullptr;
 };
 
 class Memo;

@@ -120,6 +120,10 @@ void Matching::meet(const Cell& cell, std::span<const std::uint64_t> rows) {
     });
 }
 
+void Matching::meet(const std::function<bool(const Condition&)>& any) {
+    std::erase_if(open_, [&](const Open& open) { return any(open.rule->when); });
+}
+
 std::vector<Diagnostic> Matching::idle() const {
     std::vector<Diagnostic> out;
     for (const auto& open : open_) {

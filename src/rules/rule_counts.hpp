@@ -73,6 +73,8 @@ class Matching {
 
     /// `rows`: the row of each axis, empty for an include.
     void meet(const Cell& cell, std::span<const std::uint64_t> rows);
+    /// Of all the cells at once: `any` tells whether there is one that the condition matches.
+    void meet(const std::function<bool(const Condition&)>& any);
     [[nodiscard]] std::vector<Diagnostic> idle() const;
 
   private:

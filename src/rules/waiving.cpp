@@ -31,7 +31,7 @@ Waiving::Met Waiving::meet(std::string_view rule, const Cell& cell) {
         const auto& waiver = matrix_.waivers[i];
         if (waiver.rule != rule || !matches(waiver.when, cell)) continue;
         met_[i] = true;
-        if (waiver.until < today_) {
+        if (has_ended(waiver)) {
             met.expired.push_back(&waiver);
         } else if (met.active == nullptr) {
             met.active = &waiver;
@@ -39,6 +39,11 @@ Waiving::Met Waiving::meet(std::string_view rule, const Cell& cell) {
     }
     if (met.active != nullptr) met.expired.clear();
     return met;
+}
+
+void Waiving::meet(const std::function<bool(const Waiver&)>& any) {
+    for (std::size_t i = 0; i < matrix_.waivers.size(); ++i)
+        met_[i] = met_[i] || any(matrix_.waivers[i]);
 }
 
 Finding Waiving::expiry(const Waiver& waiver, const Finding& finding) {

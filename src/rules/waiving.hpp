@@ -1,6 +1,7 @@
 // Which findings the matrix file accepts on purpose.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ class Waiving {
         std::vector<const Waiver*> expired;  ///< all that have ended; empty where one is active
     };
     [[nodiscard]] Met meet(std::string_view rule, const Cell& cell);
+    /// Of all the cells at once: `any` tells whether there is one that the entry meets in a finding.
+    void meet(const std::function<bool(const Waiver&)>& any);
+    [[nodiscard]] bool has_ended(const Waiver& waiver) const { return waiver.until < today_; }
 
     /// The finding that says so, at the stage of the finding that counts again.
     [[nodiscard]] static Finding expiry(const Waiver& waiver, const Finding& finding);
