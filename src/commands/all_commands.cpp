@@ -32,9 +32,14 @@ std::span<const CommandRow> all_commands() {
         CommandRow{"build", "Build the images",
                    "Renders, bootstraps the bases and builds what changed. Needs a lock.",
                    "cudamatrix build matrix.yaml --network host", add_build},
-        CommandRow{"test", "Run the kernel suite inside the built images",
-                   "Without a GPU the result is pass-static (exit code 4), never pass.",
-                   "cudamatrix test matrix.yaml --format junit", add_test},
+        CommandRow{
+            "test", "Run the kernel suite inside the built images",
+            "Without a GPU the result is pass-static (exit code 4), never pass. --prove-rejected attempts "
+            "the rejected cells instead: one rejected at install or build has to fail there with its "
+            "rule's own words, one whose driver is too old has to be refused by the CUDA runtime on a "
+            "stand-in for that driver, each beside a control that passes. Exit code 1 when one works after "
+            "all, when one is inconclusive (no network ...), or when none could be attempted.",
+            "cudamatrix test matrix.yaml --prove-rejected --where cuda=12.4.1 --network host", add_test},
         CommandRow{"run", "The main job: check, lock when absent, render, build, test, report",
                    "Cells that are rejected or unknown are skipped and counted. Reports are also written "
                    "below --out.",

@@ -5,7 +5,9 @@
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "matrix/condition_text.hpp"
 #include "report/formats.hpp"
+#include "run/rejections.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -41,6 +43,39 @@ ExitCode perform(Job job, bool engine, const ImageOptions& options, const World&
     return code;
 }
 
+struct RejectedOptions {
+    bool prove = false;
+    std::string where;
+};
+
+ExitCode prove_rejected(const ImageOptions& options, const RejectedOptions& rejected, const World& world) {
+    RejectionChoice choice;
+    if (!rejected.where.empty()) {
+        auto where = condition_from_text(rejected.where);
+        if (!where.ok()) {
+            auto failure = where.failure();
+            for (auto& diagnostic : failure.diagnostics)
+                diagnostic.message = "--where: " + diagnostic.message;
+            return report_failure(failure, world);
+        }
+        choice = {std::move(where).value(), rejected.where};
+    }
+    const auto loaded = load_for_images(options, world);
+    if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    const auto settings = run_settings(options, *loaded.value(), world);
+    const auto& [matrix, facts, judgement, today] = *loaded.value();
+    const auto report = prove_rejections({matrix, facts, judgement}, settings, choice);
+    if (!report.ok()) return report_failure(report.failure(), world);
+    auto code = static_cast<ExitCode>(report->exit_code);
+    for (const auto& format : report::rejection_formats()) {
+        const auto written = write_report(settings.out, "rejections", format.name, format.write(*report, {}));
+        if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
+    }
+    const auto& format = *report::format_named(report::rejection_formats(), options.format);
+    print(format.write(*report, {world.colour_out, world.columns}));
+    return code;
+}
+
 Action add_job(CLI::App& app, Job job, bool engine) {
     auto options = std::make_shared<ImageOptions>();
     options->add_output(app);
@@ -58,7 +93,23 @@ Action add_build(CLI::App& app) {
     return add_job(app, build_images, true);
 }
 Action add_test(CLI::App& app) {
-    return add_job(app, test_images, true);
+    auto options = std::make_shared<ImageOptions>();
+    auto rejected = std::make_shared<RejectedOptions>();
+    options->add_output(app);
+    add_format(app, options->format, report::names_of(report::run_formats()));
+    options->add_engine(app);
+    auto* prove = app.add_flag(
+        "--prove-rejected", rejected->prove,
+        "Attempt what the rules reject instead, in throw-away containers: it has to fail as they say. The "
+        "report also goes to OUT/rejections.txt, .json and .xml");
+    app.add_option("--where", rejected->where,
+                   "With --prove-rejected: only cells of which this holds, e.g. cuda=12.4.1,driver=<500")
+        ->type_name("FIELD=VALUE,...")
+        ->needs(prove);
+    return [options, rejected](const World& world) {
+        return rejected->prove ? prove_rejected(*options, *rejected, world)
+                               : perform(test_images, true, *options, world);
+    };
 }
 Action add_run(CLI::App& app) {
     return add_job(app, run_all, true);

@@ -123,15 +123,16 @@ Object cuda_model(const Image& image, bool pinned) {
     const bool archive = image.cuda_from == "archive";
     const bool wheels = image.cuda_from == "wheels";
     const auto root = std::string(kToolkit);
+    const auto paths = toolkit_paths(image);
     Object cuda{{"present", !image.cuda.empty()},
                 {"version", image.cuda},
                 {"from_archive", archive},
                 {"from_wheels", wheels},
                 {"unpack", archive && !wanted_of(image).toolkit.empty()},
-                {"nvcc", archive ? "/usr/bin/nvcc" : root + "/bin/nvcc"},
-                {"ccbin", image.compiler},
-                {"include", archive ? "/usr/include" : root + "/include"},
-                {"lib", archive ? library_folder(image) : root + "/lib"},
+                {"nvcc", paths.nvcc},
+                {"ccbin", paths.ccbin},
+                {"include", paths.include},
+                {"lib", paths.lib},
                 {"requirements", "requirements-cuda.txt"},
                 {"hashed", pinned},
                 {"wheel_root", "nvidia/cu" + cuda_major(image)},
@@ -195,6 +196,18 @@ Object common_model(const Matrix& matrix, const Image& image) {
 }
 
 }  // namespace
+
+ToolkitPaths toolkit_paths(const Image& image) {
+    if (image.cuda_from == "archive") {
+        return {"/usr/bin/nvcc", image.compiler, "/usr/include", library_folder(image)};
+    }
+    const auto root = std::string(kToolkit);
+    return {root + "/bin/nvcc", image.compiler, root + "/include", root + "/lib"};
+}
+
+std::string_view resolving_pip() {
+    return kPipTool;
+}
 
 std::string image_title(const Image& image) {
     std::string title = fmt::format("{} ({})", image.os, image.suite);

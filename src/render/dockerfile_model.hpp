@@ -5,6 +5,7 @@
 #include <string>
 
 #include "render/artifacts.hpp"
+#include "render/attempt.hpp"
 #include "render/data.hpp"
 #include "render/image.hpp"
 #include "render/lock_file.hpp"
@@ -27,6 +28,12 @@ struct ImageInput {
 
 /// For lock.mustache.
 [[nodiscard]] mustache::Data::Object lock_model(const Matrix& matrix, const Image& image);
+
+/// For attempt.mustache: the model of the Dockerfile and the steps.
+[[nodiscard]] mustache::Data::Object attempt_model(const ImageInput& input, const AttemptRequest& request);
+
+/// The pip that resolves, as a requirement.
+[[nodiscard]] std::string_view resolving_pip();
 
 /// "Debian 12 (bookworm), CUDA 11.8.0 ...": what the image is, in one line.
 [[nodiscard]] std::string image_title(const Image& image);

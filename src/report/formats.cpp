@@ -41,6 +41,19 @@ std::span<const RunFormat> run_formats() {
     return formats;
 }
 
+std::span<const RejectionFormat> rejection_formats() {
+    static constexpr std::array formats{
+        RejectionFormat{"text", "a paragraph for each rejection", rejections_text},
+        RejectionFormat{
+            "json", "one JSON document",
+            [](const RejectionReport& report, const TextOptions&) { return rejections_json(report); }},
+        RejectionFormat{
+            "junit", "JUnit XML",
+            [](const RejectionReport& report, const TextOptions&) { return rejections_junit(report); }},
+    };
+    return formats;
+}
+
 std::span<const FactsFormat> facts_formats() {
     static constexpr std::array formats{
         FactsFormat{"text", "tables that fit a terminal", facts_text, fact_text, facts_search_text,

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "report/facts_report.hpp"
 #include "report/inputs.hpp"
+#include "report/rejections.hpp"
 #include "report/results.hpp"
 #include "report/rules_report.hpp"
 
@@ -35,6 +36,12 @@ struct RunFormat {
     std::string (*write)(const RunReport&, const TextOptions&);
 };
 
+struct RejectionFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const RejectionReport&, const TextOptions&);
+};
+
 struct FactsFormat {
     std::string_view name;
     std::string_view about;
@@ -55,6 +62,8 @@ struct RulesFormat {
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
 [[nodiscard]] std::span<const RunFormat> run_formats();
+/// The names are those of run_formats(): one option serves both reports of `test`.
+[[nodiscard]] std::span<const RejectionFormat> rejection_formats();
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
 

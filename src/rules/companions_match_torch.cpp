@@ -178,7 +178,8 @@ Rule companions_match_torch() {
         .passes = "torch: 2.6.0, packages: {torchvision: 0.21.0, torchaudio: 2.6.0}",
         .reads = {Field::torch, Field::packages, Field::arch},
         .needs = {{Field::torch}, {Field::packages}},
-        .judge = judge};
+        .judge = judge,
+        .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}}};
 }
 
 }  // namespace cudamatrix::rules

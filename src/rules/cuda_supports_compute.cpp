@@ -113,17 +113,19 @@ void judge(const Context& context, Findings& out) {
 }  // namespace
 
 Rule cuda_supports_compute() {
-    return {.id = "cuda-supports-compute",
-            .stage = kStage,
-            .summary = "The toolkit's nvcc can make machine code that the GPU runs.",
-            .why =
-                "Each nvcc knows a fixed list of targets: newer GPUs than the toolkit are unknown to it, and "
-                "old ones are removed with every major. What it cannot name it cannot compile for.",
-            .fails = "cuda: 13.0.2, compute: \"7.0\"",
-            .passes = "cuda: 12.9.1, compute: \"7.0\"",
-            .reads = {Field::cuda, Field::gpu, Field::compute},
-            .needs = {{Field::cuda}, {Field::gpu, Field::compute}},
-            .judge = judge};
+    return {
+        .id = "cuda-supports-compute",
+        .stage = kStage,
+        .summary = "The toolkit's nvcc can make machine code that the GPU runs.",
+        .why =
+            "Each nvcc knows a fixed list of targets: newer GPUs than the toolkit are unknown to it, and "
+            "old ones are removed with every major. What it cannot name it cannot compile for.",
+        .fails = "cuda: 13.0.2, compute: \"7.0\"",
+        .passes = "cuda: 12.9.1, compute: \"7.0\"",
+        .reads = {Field::cuda, Field::gpu, Field::compute},
+        .needs = {{Field::cuda}, {Field::gpu, Field::compute}},
+        .judge = judge,
+        .proof = {Attempt::compile_target, {"nvcc fatal*Unsupported gpu architecture 'compute_{target}'*"}}};
 }
 
 }  // namespace cudamatrix::rules

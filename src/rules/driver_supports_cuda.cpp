@@ -303,7 +303,10 @@ Rule driver_supports_cuda() {
             .reads = {Field::driver, Field::cuda, Field::torch, Field::arch, Field::cuda_compat, Field::os,
                       Field::platform, Field::gpu, Field::compute, Field::host_class},
             .needs = {{Field::driver}, {Field::cuda, Field::torch}},
-            .judge = judge};
+            .judge = judge,
+            .proof = {Attempt::start_on_driver,
+                      {"driver {driver}, *: cudaGetDeviceCount answers 35: CUDA driver version is "
+                       "insufficient for CUDA runtime version"}}};
 }
 
 }  // namespace cudamatrix::rules

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -68,6 +69,26 @@ struct Context {
 
 using Findings = std::vector<Finding>;
 
+/// What `test --prove-rejected` does to see a rejection of the rule happen.
+enum class Attempt : std::uint8_t {
+    none,              ///< it is not shown by an attempt
+    compile_target,    ///< nvcc compiles for the cell's compute capability
+    compile_with,      ///< nvcc compiles with the cell's host compiler
+    mix_parts,         ///< nvcc compiles, its parts being of the releases that the cell names
+    resolve_python,    ///< pip looks for the cell's torch for the cell's python
+    resolve_variant,   ///< pip looks for the cell's torch on the index of its CUDA variant
+    resolve_together,  ///< pip looks for the cell's torch and the package that the finding is about, at once
+    start_on_driver,   ///< a program of the toolkit starts on a stand-in for the cell's driver
+};
+
+/// How a rejection is proved. A failed attempt counts only with a line of the refusing tool that matches one
+/// of `signatures`: globs, measured from the tools, in which {target}, {requirement}, {package}, {version}
+/// and {driver} stand for what was attempted.
+struct Provable {
+    Attempt attempt = Attempt::none;
+    std::vector<std::string_view> signatures = {};
+};
+
 struct Rule {
     std::string_view id;
     Stage stage;
@@ -82,6 +103,7 @@ struct Rule {
     /// checked.
     std::vector<FieldSet> needs;
     std::function<void(const Context&, Findings&)> judge;
+    Provable proof = {};
 };
 
 /// "driver-supports-cuda: driver", "driver-supports-gpu: gpu or compute": one text for each need of each

@@ -74,7 +74,8 @@ Rule torch_built_for_cuda() {
             .passes = "torch: 1.12.1+cu113",
             .reads = {Field::torch, Field::arch},
             .needs = {{Field::torch}},
-            .judge = judge};
+            .judge = judge,
+            .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}}};
 }
 
 }  // namespace cudamatrix::rules

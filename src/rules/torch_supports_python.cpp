@@ -162,7 +162,8 @@ Rule torch_supports_python() {
         .passes = "torch: 2.6.0+cu124, python: \"3.13\"",
         .reads = {Field::torch, Field::python, Field::arch, Field::os},
         .needs = {{Field::torch}, {Field::python}},
-        .judge = judge};
+        .judge = judge,
+        .proof = {Attempt::resolve_python, {"ERROR: No matching distribution found for {requirement}"}}};
 }
 
 }  // namespace cudamatrix::rules

@@ -46,6 +46,16 @@ class Cli(unittest.TestCase):
             self.assertIn(needle, got.stderr)
         return got.stderr
 
+    def test_where_goes_with_prove_rejected_and_names_fields(self):
+        name = self.write(GOOD)
+        self.assertEqual(run("test", name, "--where", "cuda=11.8.0", cwd=self.dir).returncode, 2)
+        for where, message in (("cudo=11", '--where: "cudo" is no field of a cell'), ("cuda", '--where: "cuda": FIELD=VALUE would be accepted'),
+                               ("cuda=<x", "--where: cuda"), ("", "")):
+            got = run("test", name, "--prove-rejected", "--where", where, "--engine", "host", cwd=self.dir)
+            self.assertEqual(got.returncode, 2 if where else 1, got.stderr)
+            self.assertIn(message, got.stderr)
+        self.assertIn("no cell is rejected: nothing to prove", got.stdout)
+
     def test_without_arguments_says_what_to_type_next(self):
         got = run()
         self.assertEqual(got.returncode, 0)

@@ -176,6 +176,12 @@ TEST_CASE("no value changes the structure of any file") {
         auto model = dockerfile_model(input);
         targets.push_back({"debian/Dockerfile.mustache", model});
         targets.push_back({"debian/lock.mustache", lock_model(*matrix, image)});
+        AttemptRequest attempt;
+        attempt.compiles = attempt.pip = true;
+        attempt.beside = {"g++-12"};
+        attempt.index = {"--index-url", "https://wheels.example.org/simple"};
+        attempt.steps = {{"attempt", {"NAME=value"}, {"nvcc", "kernel.cu"}, 60}};
+        targets.push_back({"debian/attempt.mustache", attempt_model(input, attempt)});
         for (const auto& [file, wheels] : requirements_of(input)) {
             const Data::Object only{{"tool", model["tool"]}, {"image", model["image"]}, {"wheels", wheels}};
             targets.push_back({"debian/requirements.mustache", only});
