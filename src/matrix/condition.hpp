@@ -1,4 +1,4 @@
-// Conditions over values (private to src/matrix; `matches` over whole cells is public in matrix.hpp).
+// Conditions over values, for src/matrix and src/solve (`matches` over whole cells is public in matrix.hpp).
 #pragma once
 
 #include <optional>

@@ -76,6 +76,19 @@ bool applies(const Rule& rule, const Cell& cell) {
     });
 }
 
+Findings passes(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
+    const ProjectedCell projected(cell, rule.reads);
+    Findings found(1);
+    found.front().aspect = kPassed;
+    // Without a memo: it remembers what was said while acceptances were silent.
+    rule.judge(Context{projected, facts, today, false, nullptr}, found);
+    found.erase(found.begin());
+    std::erase_if(found, [](const Finding& finding) { return finding.aspect != kPassed; });
+    for (auto& finding : found)
+        finding.rule = rule.id;
+    return found;
+}
+
 bool vanished(const Finding& finding, const Findings& after) {
     return std::none_of(after.begin(), after.end(), [&](const Finding& now) {
         if (now.rule != finding.rule || !same_question(now, finding)) return false;

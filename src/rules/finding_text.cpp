@@ -9,6 +9,8 @@ std::string tagged(const Finding& finding) {
     return fmt::format("{} [{}, at {}]", finding.message, finding.rule, to_string(finding.stage));
 }
 
+}  // namespace
+
 // The first source is the one to open; the others are in the JSON report and in `facts show ID`.
 std::string fact_note(const FactRef& fact) {
     // A rule of the matrix file rests on its user's word, which has no date of ours.
@@ -20,8 +22,6 @@ std::string fact_note(const FactRef& fact) {
     if (fact.confidence != Confidence::read) out += fmt::format(", {}", to_string(fact.confidence));
     return out + ")";
 }
-
-}  // namespace
 
 std::string render_finding(const FindingGroup& group, std::string_view source, bool colour) {
     Diagnostic out{group.finding.severity, group.where, tagged(group.finding), {}, group.finding.fix_text()};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "rules/evaluate.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -241,7 +242,12 @@ void accept(Findings& out, Stage stage, std::string_view aspect, std::vector<Fie
     const auto doubtful = std::find_if(facts.begin(), facts.end(), [](const FactRef& fact) {
         return fact.confidence == Confidence::unverified;
     });
-    if (doubtful == facts.end()) return;
+    if (doubtful == facts.end()) {
+        if (!out.empty() && out.front().aspect == kPassed)
+            out.push_back(finding(Severity::note, stage, kPassed, std::move(about), std::string(question),
+                                  std::move(facts)));
+        return;
+    }
     auto message =
         fmt::format("{} rests on the unverified fact {}: would be accepted", question, doubtful->id);
     out.push_back(

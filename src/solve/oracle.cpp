@@ -1,0 +1,92 @@
+#include "solve/oracle.hpp"
+
+#include <algorithm>
+
+#include "matrix/value.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/evaluate.hpp"
+
+namespace cudamatrix::solve {
+
+Stages all_stages() {
+    Stages stages{};
+    stages.fill(true);
+    return stages;
+}
+
+Oracle::Oracle(const Facts& facts, std::string today, std::vector<Slot> slots, const Setting& setting)
+    : facts_(facts), today_(std::move(today)), slots_(std::move(slots)), stages_(setting.stages) {
+    for (const auto& rule : rules::all_rules())
+        add(rule, setting);
+    for (const auto* rule : setting.own)
+        add(*rule, setting);
+}
+
+void Oracle::add(const rules::Rule& rule, const Setting& setting) {
+    if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
+    Asked asked{&rule, {}, {}};
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        if (rule.reads.contains(slots_[i].field)) asked.slots.push_back(i);
+    }
+    if (!asked.slots.empty()) asked_.push_back(std::move(asked));
+}
+
+Verdict Oracle::verdict(std::size_t index, const Picks& picks) {
+    auto& asked = asked_[index];
+    std::uint64_t key = 0;
+    for (const auto slot : asked.slots)
+        key = key * slots_[slot].values.size() + picks[slot];
+    const auto [entry, is_new] = asked.known.emplace(key, Verdict::accepted);
+    if (!is_new) return entry->second;
+    const auto here = cell(picks);
+    if (!rules::applies(*asked.rule, here)) return entry->second;
+    ++questions_;
+    for (const auto& finding : rules::ask(*asked.rule, here, facts_, today_, &memo_)) {
+        if (stages_[static_cast<std::size_t>(finding.stage)])
+            entry->second = std::max(entry->second, finding.verdict());
+    }
+    return entry->second;
+}
+
+Verdict Oracle::verdict(const Picks& picks) {
+    auto worst = Verdict::accepted;
+    for (std::size_t i = 0; i < asked_.size(); ++i)
+        worst = std::max(worst, verdict(i, picks));
+    return worst;
+}
+
+rules::Findings Oracle::findings(std::size_t index, const Picks& picks) {
+    const auto here = cell(picks);
+    const auto& rule = *asked_[index].rule;
+    if (!rules::applies(rule, here)) return {};
+    return rules::ask(rule, here, facts_, today_, &memo_);
+}
+
+Cell Oracle::cell(const Picks& picks) {
+    Cell out;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        if (!slots_[i].package.empty()) continue;
+        const auto& value = slots_[i].values[picks[i]];
+        if (value) out.set(slots_[i].field, &*value);
+    }
+    if (const auto* packages = packages_of(picks); packages != nullptr) out.set(Field::packages, packages);
+    return out;
+}
+
+const Value* Oracle::packages_of(const Picks& picks) {
+    Value value;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        if (slots_[i].package.empty()) continue;
+        if (const auto& version = slots_[i].values[picks[i]]; version) {
+            value.where = version->where;
+            value.items.emplace_back(slots_[i].package, version->text);
+        }
+    }
+    if (value.items.empty()) return nullptr;
+    set_text_from_items(value, Syntax::string_map);
+    auto& known = packages_[value.text];
+    if (!known) known = std::make_unique<Value>(std::move(value));
+    return known.get();
+}
+
+}  // namespace cudamatrix::solve

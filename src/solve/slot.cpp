@@ -1,0 +1,187 @@
+#include "solve/slot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "facts/lookup.hpp"
+#include "facts/pep440.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix::solve {
+namespace {
+
+struct Column {
+    std::string_view table, column;
+};
+
+// Every release of a driver that some fact names: what "driver >= X" can say without inventing an X.
+constexpr std::array kDriverColumns{Column{"driver_branches", "newest"}, Column{"driver_branches", "oldest"},
+                                    Column{"cuda_families", "min_driver_linux"},
+                                    Column{"cuda_releases", "min_driver_linux"},
+                                    Column{"cuda_releases", "bundled_driver_linux"}};
+
+// 124 of "cu124".
+int number_in(std::string_view variant) {
+    int number = 0;
+    for (const char c : variant) {
+        if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+    }
+    return number;
+}
+
+// Whether `a` is newer than `b`. The CUDA of a wheel decides between builds of one release.
+bool newer(const Slot& slot, const Value& a, const Value& b) {
+    if (!slot.package.empty()) {
+        const auto x = pep440::Version::parse(a.text), y = pep440::Version::parse(b.text);
+        return x && y && *x > *y;
+    }
+    const auto x = version_of(slot.field, a.text), y = version_of(slot.field, b.text);
+    if (!x || !y) return x.has_value() && !y.has_value();
+    if (*x != *y) return *x > *y;
+    if (slot.field == Field::torch) return number_in(x->suffix()) > number_in(y->suffix());
+    return x->suffix() < y->suffix();  // 3.13 before 3.13t
+}
+
+std::vector<std::string> column(const Facts& facts, std::string_view table, std::string_view name) {
+    std::vector<std::string> out;
+    if (const auto* rows = facts.table(table); rows != nullptr) {
+        for (const auto& row : rows->rows) {
+            if (row.has(name)) out.emplace_back(row.text(name));
+        }
+    }
+    return out;
+}
+
+std::vector<std::string> drivers(const Facts& facts) {
+    std::vector<std::string> out;
+    for (const auto& [table, name] : kDriverColumns) {
+        for (auto& text : column(facts, table, name)) {
+            const auto known = lookup::driver(facts, text);
+            if (known && known->branch) out.push_back(std::move(text));
+        }
+    }
+    return out;
+}
+
+std::vector<std::string> torch_builds(const Facts& facts) {
+    std::vector<std::string> out;
+    const auto* wheels = facts.table("torch_wheels");
+    if (wheels == nullptr) return out;
+    for (const auto& row : wheels->rows) {
+        if (row.has("cuda")) out.push_back(fmt::format("{}+{}", row.text("torch"), row.text("variant")));
+    }
+    return out;
+}
+
+// By compute capability, the newest first; the order within one is that of the names.
+std::vector<std::string> gpus(const Facts& facts) {
+    const auto* table = facts.table("gpus");
+    if (table == nullptr) return {};
+    auto rows = table->rows;
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        const auto x = Version::parse(a.text("compute")), y = Version::parse(b.text("compute"));
+        if (!x || !y || *x == *y) return a.text("name") < b.text("name");
+        return *x > *y;
+    });
+    std::vector<std::string> out;
+    for (const auto& row : rows)
+        out.emplace_back(row.text("name"));
+    return out;
+}
+
+std::vector<std::string> texts_of(const Facts& facts, Field field) {
+    switch (field) {
+        case Field::driver:
+            return drivers(facts);
+        case Field::gpu:
+            return gpus(facts);
+        case Field::torch:
+            return torch_builds(facts);
+        case Field::cuda:
+            return column(facts, "cuda_releases", "cuda");
+        case Field::python:
+            return column(facts, "pythons", "python");
+        case Field::os: {
+            auto out = column(facts, "operating_systems", "os");
+            std::reverse(out.begin(), out.end());  // the newest of each family is the last
+            return out;
+        }
+        default:
+            return info(field).choices;
+    }
+}
+
+bool is_ordered(Field field) {
+    return compares_as_version(field) || field == Field::gpu;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> Slot::find(std::string_view text) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i] && values[i]->text == text) return static_cast<std::uint32_t>(i);
+    }
+    return std::nullopt;
+}
+
+std::uint32_t Slot::add(Value value) {
+    if (const auto known = find(value.text)) return *known;
+    auto at = values.end();
+    if (ordered && field != Field::gpu) {
+        at = std::find_if(values.begin(), values.end(), [&](const std::optional<Value>& other) {
+            return !other || newer(*this, value, *other);
+        });
+    }
+    const auto index = static_cast<std::uint32_t>(at - values.begin());
+    values.insert(at, std::move(value));
+    return index;
+}
+
+void Slot::insert(std::uint32_t at, Value value) {
+    values.insert(values.begin() + at, std::move(value));
+}
+
+Slot slot_of(const Facts& facts, Field field) {
+    Slot slot{.field = field, .ordered = is_ordered(field)};
+    std::set<std::string, std::less<>> seen;
+    for (const auto& text : texts_of(facts, field)) {
+        auto value = value_from_text(field, text);
+        if (std::holds_alternative<Value>(value) && seen.insert(text).second)
+            slot.values.emplace_back(std::get<Value>(std::move(value)));
+    }
+    if (slot.ordered && field != Field::gpu) {
+        std::stable_sort(slot.values.begin(), slot.values.end(),
+                         [&](const auto& a, const auto& b) { return newer(slot, *a, *b); });
+    }
+    return slot;
+}
+
+Slot slot_of_package(const Facts& facts, std::string_view package) {
+    Slot slot{.field = Field::packages, .package = std::string(package), .ordered = true};
+    const auto name = pep440::canonical_name(package);
+    for (const auto& row : lookup::package_releases(facts, name)) {
+        Value value;
+        value.text = row.text("version");
+        if (pep440::Version::parse(value.text) && !slot.find(value.text))
+            slot.values.emplace_back(std::move(value));
+    }
+    std::stable_sort(slot.values.begin(), slot.values.end(),
+                     [&](const auto& a, const auto& b) { return newer(slot, *a, *b); });
+    return slot;
+}
+
+std::vector<std::string> package_names(const Facts& facts) {
+    std::set<std::string, std::less<>> names;
+    for (const auto& table : facts.tables()) {
+        for (const auto& row : table.rows) {
+            // A package of an archive (toolkit_sources) is none of the Python index.
+            if (row.has("package") && table.name != "toolkit_sources") names.emplace(row.text("package"));
+        }
+    }
+    return {names.begin(), names.end()};
+}
+
+}  // namespace cudamatrix::solve
