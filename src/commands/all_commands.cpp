@@ -49,6 +49,15 @@ std::span<const CommandRow> all_commands() {
                    "`rules list` lists the rules, `rules show ID` one of them: what it says, why, an example "
                    "that fails and one that passes.",
                    "cudamatrix rules show driver-supports-cuda", add_rules},
+        CommandRow{
+            "scan", "Show which GPU code is really inside libraries",
+            "Reads headers only: nothing is executed, decompressed or written. With GPUs given every library "
+            "is answered for each of them: machine code (sass), machine code of an earlier minor, PTX that "
+            "the "
+            "driver compiles, or nothing. Containers without kernels are listed and never count. Exit code 1 "
+            "when a library has no code for a GPU given, or it cannot be told; 2 when a target is none or is "
+            "damaged; 3 when a file cannot be read.",
+            "cudamatrix scan /usr/lib/python3/dist-packages/torch --gpu T4,H100 --driver 535", add_scan},
     };
     return rows;
 }

@@ -12,6 +12,9 @@ namespace fixture {
 
 class Blob {
   public:
+    Blob() = default;
+    explicit Blob(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+
     template <typename T>
     Blob& number(T value) {
         for (std::size_t i = 0; i < sizeof(T); ++i) {
