@@ -32,6 +32,7 @@ for group in "$@"; do
     case $group in
         build)
             need ca-certificates cmake g++ ninja-build libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libssl-dev doctest-dev
+            need libcurl4-openssl-dev zlib1g-dev
             boost ;;
         engine) need ca-certificates docker.io runc mmdebstrap ;;
         tests) need ccache clang-format clang-tidy python3 python3-venv libkainjow-mustache-dev git ;;

@@ -1,0 +1,302 @@
+#include "registry/http.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "base/text.hpp"
+#include "registry/curl.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string value_of(const Environment& environment, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const auto found = environment.find(name);
+        if (found != environment.end() && !found->second.empty()) return found->second;
+    }
+    return {};
+}
+
+bool worth_another_try(long status) {
+    constexpr std::array<long, 6> statuses{408, 429, 500, 502, 503, 504};
+    return std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+}
+
+bool worth_another_try(CURLcode code) {
+    constexpr std::array codes{
+        CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_PARTIAL_FILE, CURLE_OPERATION_TIMEDOUT,
+        CURLE_GOT_NOTHING,     CURLE_SEND_ERROR,           CURLE_RECV_ERROR,   CURLE_HTTP2,
+        CURLE_HTTP2_STREAM,    CURLE_SSL_CONNECT_ERROR};
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+// Sleeps in short steps, so that Ctrl-C is heard; false when it was.
+bool pause(milliseconds length, const Cancellation* cancellation) {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) {
+        if (cancellation != nullptr && cancellation->requested()) return false;
+        std::this_thread::sleep_for(std::min(milliseconds(50), length));
+    }
+    return cancellation == nullptr || !cancellation->requested();
+}
+
+std::string range_text(const HttpRange& range) {
+    return range.first ? fmt::format("{}-{}", *range.first, range.last) : fmt::format("-{}", range.last);
+}
+
+std::string hint_for(CURLcode code) {
+    switch (code) {
+        case CURLE_COULDNT_RESOLVE_HOST:
+        case CURLE_COULDNT_RESOLVE_PROXY:
+        case CURLE_COULDNT_CONNECT:
+            return "name a mirror that can be reached, or set https_proxy";
+        case CURLE_PEER_FAILED_VERIFICATION:
+        case CURLE_SSL_CACERT_BADFILE:
+            return "name the site's certificates by --ca-bundle FILE";
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
+std::string describe_status(long status) {
+    switch (status) {
+        case 401:
+            return "it needs credentials (401): put them into ~/.netrc or into the URL of the index";
+        case 403:
+            return "it is forbidden (403)";
+        case 404:
+            return "there is no such page (404)";
+        case 407:
+            return "the proxy needs credentials (407)";
+        case 410:
+            return "it is gone (410)";
+        case 429:
+            return "too many requests (429)";
+        default:
+            return fmt::format("the server answered {}", status);
+    }
+}
+
+/// What one try gave, and where libcurl's callbacks put it.
+struct HttpConnection::Attempt {
+    CURLcode code = CURLE_OK;
+    HttpResponse response;
+    std::string error;
+    milliseconds asked_to_wait{0};
+    bool too_large = false;
+    bool body_unwanted = false;
+    // For the callbacks:
+    const Curl* curl = nullptr;
+    void* handle = nullptr;
+    const Cancellation* cancellation = nullptr;
+    std::uint64_t limit = 0;
+    bool ranged = false;
+    std::array<char, CURL_ERROR_SIZE> message{};
+    std::string kept_alive_texts;
+    curl_slist* request_headers = nullptr;
+
+    static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) {
+        auto& attempt = *static_cast<Attempt*>(self);
+        long status = 0;
+        attempt.curl->easy_getinfo(attempt.handle, CURLINFO_RESPONSE_CODE, &status);
+        if (status >= 400) return size * count;  // pages of errors are of no use here
+        if (attempt.ranged) {
+            // 200 to a request for a range starts the whole file: 800 MB that nobody asked for.
+            if (status != 206 && status < 300) {
+                attempt.body_unwanted = true;
+                return 0;
+            }
+        }
+        if (size * count > attempt.limit - attempt.response.body.size()) {
+            attempt.too_large = true;
+            return 0;
+        }
+        attempt.response.body.append(data, size * count);
+        return size * count;
+    }
+    static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) {
+        auto& attempt = *static_cast<Attempt*>(self);
+        const std::string_view line(data, size * count);
+        if (line.starts_with("HTTP/")) {  // each answer of a chain of redirects starts anew
+            attempt.response.headers.clear();
+            attempt.response.body.clear();
+        }
+        const auto colon = line.find(':');
+        if (colon != std::string_view::npos && attempt.response.headers.size() < 200) {
+            attempt.response.headers[text::lower(text::trim(line.substr(0, colon)))] =
+                text::trim(line.substr(colon + 1));
+        }
+        return size * count;
+    }
+    static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+        const auto* cancellation = static_cast<Attempt*>(self)->cancellation;
+        return cancellation != nullptr && cancellation->requested() ? 1 : 0;
+    }
+};
+
+Result<std::unique_ptr<Http>> Http::open(HttpOptions options) {
+    auto curl = Curl::load();
+    if (!curl.ok()) return std::move(curl).failure();
+    return std::unique_ptr<Http>(new Http(std::move(options), std::move(curl).value()));
+}
+
+std::string Http::credentials_for(const url::Parts& parts) {
+    const std::lock_guard lock(mutex_);
+    if (!parts.user_info.empty()) {
+        const auto plain = url::percent_decoded(parts.user_info);
+        credentials_[parts.origin()] = plain ? *plain : parts.user_info;
+    }
+    const auto found = credentials_.find(parts.origin());
+    return found == credentials_.end() ? "" : found->second;
+}
+
+HttpConnection::HttpConnection(Http& http) : http_(http), handle_(http.curl_->easy_init()) {}
+
+HttpConnection::~HttpConnection() {
+    if (handle_ != nullptr) http_.curl_->easy_cleanup(handle_);
+}
+
+void HttpConnection::set_site_options(const url::Parts& target, Attempt& attempt) {
+    const auto& curl = *http_.curl_;
+    const auto& environment = http_.options_.environment;
+    const auto set = [&](CURLoption option, const std::string& value) {
+        curl.easy_setopt(handle_, option, value.c_str());  // libcurl copies texts
+    };
+    // Always set: libcurl would read this process' environment, which only main does here.
+    set(CURLOPT_PROXY, target.scheme == "https"
+                           ? value_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+                           : value_of(environment, {"http_proxy", "all_proxy", "ALL_PROXY"}));
+    set(CURLOPT_NOPROXY, value_of(environment, {"no_proxy", "NO_PROXY"}));
+    auto bundle = http_.options_.ca_bundle;
+    if (bundle.empty())
+        bundle = value_of(environment, {"PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"});
+    if (!bundle.empty()) set(CURLOPT_CAINFO, bundle);
+    const auto credentials = http_.credentials_for(target);
+    if (!credentials.empty()) {
+        const auto colon = credentials.find(':');
+        set(CURLOPT_USERNAME, credentials.substr(0, colon));
+        set(CURLOPT_PASSWORD, colon == std::string::npos ? "" : credentials.substr(colon + 1));
+        curl.easy_setopt(handle_, CURLOPT_HTTPAUTH, long{CURLAUTH_BASIC});
+        return;
+    }
+    auto netrc = value_of(environment, {"NETRC"});
+    const auto home = value_of(environment, {"HOME"});
+    if (netrc.empty() && !home.empty()) netrc = home + "/.netrc";
+    if (netrc.empty()) return;
+    attempt.kept_alive_texts = netrc;
+    set(CURLOPT_NETRC_FILE, netrc);
+    curl.easy_setopt(handle_, CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
+}
+
+void HttpConnection::set_options(const HttpRequest& request, const url::Parts& target, Attempt& attempt) {
+    const auto& curl = *http_.curl_;
+    const auto& options = http_.options_;
+    curl.easy_reset(handle_);  // keeps connections and their TLS sessions
+    curl.easy_setopt(handle_, CURLOPT_URL, target.text().c_str());
+    curl.easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
+    curl.easy_setopt(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl.easy_setopt(handle_, CURLOPT_REDIR_PROTOCOLS_STR, target.scheme == "https" ? "https" : "http,https");
+    curl.easy_setopt(handle_, CURLOPT_FOLLOWLOCATION, 1L);
+    curl.easy_setopt(handle_, CURLOPT_MAXREDIRS, 10L);
+    curl.easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.connect_limit.count()));
+    curl.easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1024L);
+    curl.easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.silence_limit.count()));
+    curl.easy_setopt(handle_, CURLOPT_USERAGENT, "cudamatrix");
+    curl.easy_setopt(handle_, CURLOPT_ERRORBUFFER, attempt.message.data());
+    curl.easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &Attempt::on_body);
+    curl.easy_setopt(handle_, CURLOPT_WRITEDATA, &attempt);
+    curl.easy_setopt(handle_, CURLOPT_HEADERFUNCTION, &Attempt::on_header);
+    curl.easy_setopt(handle_, CURLOPT_HEADERDATA, &attempt);
+    curl.easy_setopt(handle_, CURLOPT_NOPROGRESS, 0L);
+    curl.easy_setopt(handle_, CURLOPT_XFERINFOFUNCTION, &Attempt::on_progress);
+    curl.easy_setopt(handle_, CURLOPT_XFERINFODATA, &attempt);
+    if (request.range) {
+        curl.easy_setopt(handle_, CURLOPT_RANGE, range_text(*request.range).c_str());
+    } else {
+        curl.easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "gzip");  // index pages shrink tenfold
+    }
+    if (!request.accept.empty()) {
+        attempt.request_headers = curl.slist_append(nullptr, ("Accept: " + request.accept).c_str());
+        curl.easy_setopt(handle_, CURLOPT_HTTPHEADER, attempt.request_headers);
+    }
+    set_site_options(target, attempt);
+}
+
+HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, const url::Parts& target) {
+    const auto& curl = *http_.curl_;
+    Attempt attempt;
+    attempt.curl = &curl;
+    attempt.handle = handle_;
+    attempt.cancellation = http_.options_.cancellation;
+    attempt.limit = request.limit;
+    attempt.ranged = request.range.has_value();
+    set_options(request, target, attempt);
+    attempt.code = curl.easy_perform(handle_);
+    curl.slist_free_all(attempt.request_headers);
+
+    curl_off_t body = 0;
+    curl_off_t wait = 0;
+    long headers = 0;
+    const char* url = nullptr;
+    curl.easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &attempt.response.status);
+    curl.easy_getinfo(handle_, CURLINFO_SIZE_DOWNLOAD_T, &body);
+    curl.easy_getinfo(handle_, CURLINFO_HEADER_SIZE, &headers);
+    curl.easy_getinfo(handle_, CURLINFO_RETRY_AFTER, &wait);
+    curl.easy_getinfo(handle_, CURLINFO_EFFECTIVE_URL, &url);
+    attempt.asked_to_wait = std::chrono::seconds(wait);
+    if (const auto parts = url::parse(url == nullptr ? "" : url)) attempt.response.url = parts->text();
+    http_.transferred_ += static_cast<std::uint64_t>(body + headers);
+    ++http_.requests_;
+    if (attempt.body_unwanted) {
+        attempt.code = CURLE_OK;
+        attempt.response.body.clear();
+    }
+    attempt.error =
+        attempt.message.front() != '\0' ? attempt.message.data() : curl.easy_strerror(attempt.code);
+    curl.easy_reset(handle_);  // it must not know `attempt` any longer
+    return attempt;
+}
+
+Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
+    const auto& options = http_.options_;
+    const auto mirrored = url::mirrored(request.url, options.mirrors);
+    const auto target = url::parse(mirrored);
+    if (!target) return input_failure("this is no URL of http or https: " + text::printable(request.url));
+    if (handle_ == nullptr) return environment_failure("libcurl gives no connection");
+    const auto name = url::shown(mirrored);
+    const auto cancelled = [&] {
+        return Failure{ExitCode::interrupted, {Diagnostic::error(fmt::format("{}: interrupted", name))}};
+    };
+    for (unsigned tries = 1;; ++tries) {
+        auto got = attempt(request, *target);
+        if (got.code == CURLE_ABORTED_BY_CALLBACK) return cancelled();
+        if (got.too_large)
+            return environment_failure(
+                fmt::format("{}: the answer is larger than {}", name, text::human_bytes(request.limit)));
+        const bool came = got.code == CURLE_OK;
+        const bool again = came ? worth_another_try(got.response.status) : worth_another_try(got.code);
+        if (came && !again) return std::move(got.response);
+        const auto why = came ? describe_status(got.response.status) : text::printable(got.error);
+        auto wait = options.back_off * (1u << std::min(tries - 1, 10u));
+        if (got.asked_to_wait > wait) wait = got.asked_to_wait;
+        if (!again) return environment_failure(fmt::format("{}: {}", name, why), hint_for(got.code));
+        if (tries >= options.attempts) {
+            return environment_failure(fmt::format("{}: {} ({})", name, why, text::count(tries, "attempt")),
+                                       hint_for(got.code));
+        }
+        if (wait > options.longest_wait) {
+            return environment_failure(
+                fmt::format("{}: {}, and it asks for a pause of {} s", name, why,
+                            std::chrono::duration_cast<std::chrono::seconds>(wait).count()),
+                "start again later: what is measured already is kept");
+        }
+        if (!pause(wait, options.cancellation)) return cancelled();
+    }
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,157 @@
+#include "registry/http_source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::uint64_t kLeastAhead = 32u << 10;
+constexpr std::uint64_t kMostAhead = 4u << 20;
+
+struct ContentRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::uint64_t total = 0;
+};
+
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// "bytes 0-99/1234" (RFC 9110, 14.4); an unknown total ("*") is of no use here.
+std::optional<ContentRange> parse_content_range(std::string_view text) {
+    if (!text::lower(text).starts_with("bytes ")) return std::nullopt;
+    text = text::trim(text.substr(6));
+    const auto dash = text.find('-');
+    const auto slash = text.find('/');
+    if (dash == std::string_view::npos || slash == std::string_view::npos || dash > slash)
+        return std::nullopt;
+    const auto first = number(text.substr(0, dash));
+    const auto last = number(text.substr(dash + 1, slash - dash - 1));
+    const auto total = number(text.substr(slash + 1));
+    if (!first || !last || !total || *first > *last || *last >= *total) return std::nullopt;
+    return ContentRange{*first, *last, *total};
+}
+
+Failure source_failure(const std::string& url, std::string_view why, std::string fix = {}) {
+    return environment_failure(fmt::format("{}: {}", url::shown(url), why), std::move(fix));
+}
+
+Failure without_ranges(const std::string& url) {
+    return source_failure(
+        url,
+        "the server does not answer range requests, and the whole file is not downloaded to read parts of it",
+        "name an index or a mirror whose files can be read in parts (--index URL)");
+}
+
+Failure lying(const std::string& url, std::string_view what) {
+    return source_failure(url, fmt::format("the server lies about ranges: {}", what),
+                          "name an index or a mirror whose files can be read in parts (--index URL)");
+}
+
+}  // namespace
+
+Result<HttpResponse> HttpSource::ask(const HttpRange& range, std::uint64_t limit) {
+    const HttpRequest request{final_url_.empty() ? url_ : final_url_, {}, range, limit};
+    auto response = connection_.get(request);
+    // The target of a redirect may be signed for a while only: then the first address gives another.
+    if (response.ok() && !final_url_.empty() && final_url_ != url_ && response->status >= 400 &&
+        response->status < 500) {
+        final_url_.clear();
+        response = connection_.get({url_, {}, range, limit});
+    }
+    if (!response.ok()) return response;
+    if (response->status == 200) return without_ranges(url_);
+    // 416 to the first request: an empty file, or ranges from the end are not known.
+    if (response->status != 206) return source_failure(url_, describe_status(response->status));
+    transferred_ += response->body.size();
+    final_url_ = response->url;
+    return response;
+}
+
+// The window of an answer that says exactly what was asked for, of the file that it was before.
+Result<HttpSource::Window> HttpSource::checked(HttpResponse response, std::uint64_t first,
+                                               std::uint64_t last) {
+    const auto header = response.header("content-range");
+    const auto range = parse_content_range(header);
+    if (!range)
+        return lying(url_, header.empty() ? "its answer does not say which bytes it holds"
+                                          : fmt::format("'{}' is no range", text::printable(header)));
+    const auto etag = response.header("etag");
+    if (range->total != size_ || etag != etag_)
+        return source_failure(url_, "the file changed while it was read", "start again");
+    if (range->first != first || range->last != last)
+        return lying(url_, fmt::format("asked for bytes {} to {}, it gave {} to {}", first, last,
+                                       range->first, range->last));
+    if (response.body.size() != last - first + 1)
+        return lying(url_, fmt::format("its answer has {} bytes instead of {}", response.body.size(),
+                                       last - first + 1));
+    return Window{first, std::move(response.body)};
+}
+
+Result<std::unique_ptr<HttpSource>> HttpSource::open(HttpConnection& connection, std::string url,
+                                                     std::uint64_t tail) {
+    std::unique_ptr<HttpSource> source(new HttpSource(connection, std::move(url)));
+    source->ahead_ = kLeastAhead;
+    auto response = source->ask({std::nullopt, tail}, tail);
+    if (!response.ok()) return std::move(response).failure();
+    const auto range = parse_content_range(response->header("content-range"));
+    if (!range) {
+        const auto header = response->header("content-range");
+        return lying(source->url_, header.empty() ? "its answer does not say which bytes it holds"
+                                                  : fmt::format("'{}' is no range", text::printable(header)));
+    }
+    source->size_ = range->total;
+    source->etag_ = response->header("etag");
+    auto window = source->checked(std::move(response).value(), range->total - std::min(range->total, tail),
+                                  range->total - 1);
+    if (!window.ok()) return std::move(window).failure();
+    source->tail_ = std::move(window).value();
+    return source;
+}
+
+Status HttpSource::fetch(std::uint64_t offset, std::uint64_t wanted) {
+    // Reading on from where the last window ended: the next one may be larger.
+    const bool goes_on = !last_.bytes.empty() && offset == last_.end();
+    ahead_ = goes_on ? std::min(ahead_ * 2, kMostAhead) : kLeastAhead;
+    auto end = std::min(size_, offset + std::max(wanted, ahead_));
+    if (offset < tail_.offset)
+        end = std::min(end, tail_.offset);  // what is there already is not asked for again
+    auto response = ask({offset, end - 1}, end - offset);
+    if (!response.ok()) return std::move(response).failure();
+    auto window = checked(std::move(response).value(), offset, end - 1);
+    if (!window.ok()) return std::move(window).failure();
+    last_ = std::move(window).value();
+    return Done{};
+}
+
+Status HttpSource::read(std::uint64_t offset, std::span<std::uint8_t> into) {
+    if (offset > size_ || into.size() > size_ - offset)
+        return input_failure(fmt::format("{}: bytes {} to {} lie behind its end at {}", url::shown(url_),
+                                         offset, offset + into.size(), size_));
+    while (!into.empty()) {
+        const auto holds = [&](const Window& window) {
+            return offset >= window.offset && offset < window.end();
+        };
+        if (!holds(tail_) && !holds(last_)) {
+            if (auto fetched = fetch(offset, into.size()); !fetched.ok()) return fetched;
+        }
+        const auto& window = holds(tail_) ? tail_ : last_;
+        const auto at = static_cast<std::size_t>(offset - window.offset);
+        const auto size = std::min(into.size(), window.bytes.size() - at);
+        std::memcpy(into.data(), window.bytes.data() + at, size);
+        into = into.subspan(size);
+        offset += size;
+    }
+    return Done{};
+}
+
+}  // namespace cudamatrix

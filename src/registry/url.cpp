@@ -1,0 +1,131 @@
+#include "registry/url.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace cudamatrix::url {
+namespace {
+
+// "/a/./b/../c" as "/a/c" (RFC 3986, 5.2.4); `path` has no query.
+std::string without_dots(std::string_view path) {
+    std::vector<std::string> kept;
+    auto steps = text::split(path.substr(1), '/');
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const bool last = i + 1 == steps.size();
+        if (steps[i] == "." || steps[i] == "..") {
+            if (steps[i] == ".." && !kept.empty()) kept.pop_back();
+            if (last) kept.emplace_back();
+        } else {
+            kept.push_back(std::move(steps[i]));
+        }
+    }
+    return "/" + text::join(kept, "/");
+}
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+}  // namespace
+
+std::optional<Parts> parse(std::string_view text) {
+    const auto bad = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; };
+    if (std::any_of(text.begin(), text.end(), bad)) return std::nullopt;
+    const auto colon = text.find("://");
+    if (colon == std::string_view::npos) return std::nullopt;
+    Parts parts;
+    parts.scheme = text::lower(text.substr(0, colon));
+    if (parts.scheme != "http" && parts.scheme != "https") return std::nullopt;
+    auto rest = text.substr(colon + 3);
+    const auto hash = rest.find('#');
+    if (hash != std::string_view::npos) parts.fragment = rest.substr(hash + 1);
+    rest = rest.substr(0, hash);
+    const auto slash = rest.find_first_of("/?");
+    auto authority = rest.substr(0, slash);
+    if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+        parts.user_info = authority.substr(0, at);
+        authority.remove_prefix(at + 1);
+    }
+    if (authority.empty() || authority.front() == ':') return std::nullopt;
+    parts.authority = text::lower(authority);
+    parts.path = slash == std::string_view::npos ? "" : std::string(rest.substr(slash));
+    if (!parts.path.starts_with('/')) parts.path.insert(0, 1, '/');
+    return parts;
+}
+
+std::optional<std::string> join(std::string_view base, std::string_view reference) {
+    if (auto whole = parse(reference)) {
+        return std::string(reference);
+    }
+    const auto from = parse(base);
+    // A colon in the first part of the path would be another scheme (file:, data:).
+    if (!from || reference.substr(0, reference.find_first_of("/?#")).find(':') != std::string_view::npos)
+        return std::nullopt;
+    const auto user = from->user_info.empty() ? "" : from->user_info + "@";
+    if (reference.starts_with("//")) {
+        auto text = from->scheme + ":" + std::string(reference);
+        return parse(text) ? std::optional(text) : std::nullopt;
+    }
+    const auto tail_at = std::min(reference.find_first_of("?#"), reference.size());
+    const auto path = reference.substr(0, tail_at);
+    const auto base_path = std::string_view(from->path).substr(0, from->path.find('?'));
+    std::string whole(path);
+    if (path.empty()) {
+        whole = base_path;
+    } else if (!path.starts_with('/')) {
+        whole = std::string(base_path.substr(0, base_path.rfind('/') + 1)) + whole;
+    }
+    auto text = from->scheme + "://" + user + from->authority + without_dots(whole) +
+                std::string(reference.substr(tail_at));
+    return parse(text) ? std::optional(text) : std::nullopt;
+}
+
+std::string shown(std::string_view text) {
+    const auto parts = parse(text);
+    if (!parts) return "(no http or https URL)";
+    return text::printable(parts->origin() + parts->path.substr(0, parts->path.find('?')));
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out += text[i];
+            continue;
+        }
+        if (i + 2 >= text.size()) return std::nullopt;
+        const int high = hex_digit(text[i + 1]);
+        const int low = hex_digit(text[i + 2]);
+        if (high < 0 || low < 0) return std::nullopt;
+        out += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return out;
+}
+
+std::string mirrored(std::string_view text, const Mirrors& mirrors) {
+    const std::pair<std::string, std::string>* best = nullptr;
+    for (const auto& mirror : mirrors) {
+        std::string_view prefix = mirror.first;
+        while (prefix.ends_with('/'))
+            prefix.remove_suffix(1);
+        if (prefix.empty() || !text.starts_with(prefix)) continue;
+        const auto rest = text.substr(prefix.size());
+        if (!rest.empty() && rest.front() != '/' && rest.front() != '?' && rest.front() != '#') continue;
+        if (best == nullptr || best->first.size() < mirror.first.size()) best = &mirror;
+    }
+    if (best == nullptr) return std::string(text);
+    std::string_view from = best->first;
+    std::string_view to = best->second;
+    while (from.ends_with('/'))
+        from.remove_suffix(1);
+    while (to.ends_with('/'))
+        to.remove_suffix(1);
+    return std::string(to) + std::string(text.substr(from.size()));
+}
+
+}  // namespace cudamatrix::url

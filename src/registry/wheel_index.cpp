@@ -1,0 +1,96 @@
+#include "registry/wheel_index.hpp"
+
+#include <array>
+
+#include "base/text.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::string_view kAccept =
+    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
+constexpr std::string_view kNoIndex = "name the index by --index URL or PIP_INDEX_URL";
+
+// What a run of pip prints; nothing where there is no pip, or it fails.
+std::optional<std::string> ask_pip(const std::vector<std::string>& arguments, const Environment& environment,
+                                   const Cancellation* cancellation) {
+    static const std::array<std::vector<std::string>, 3> programs{
+        {{"python3", "-m", "pip"}, {"pip"}, {"pip3"}}};
+    for (const auto& program : programs) {
+        Command command;
+        command.argv = program;
+        command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+        command.environment = environment;
+        // Its help is wrapped to the terminal, and would break a URL.
+        command.environment["COLUMNS"] = "4000";
+        command.environment["PIP_NO_COLOR"] = "1";
+        command.environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1";
+        command.time_limit = std::chrono::seconds(60);
+        const auto outcome = run(command, cancellation);
+        if (outcome.ok() && outcome->success()) return outcome->out;
+    }
+    return std::nullopt;
+}
+
+// "download.index-url='https://...'" of `pip config list`; the section of the command beats the global one.
+std::string configured(const std::string& listing) {
+    for (const std::string_view key : {"download.index-url=", "install.index-url=", "global.index-url="}) {
+        for (const auto& line : text::split(listing, '\n')) {
+            if (!line.starts_with(key)) continue;
+            auto value = std::string_view(line).substr(key.size());
+            if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"'))
+                value = value.substr(1, value.size() - 2);
+            return std::string(text::trim(value));
+        }
+    }
+    return {};
+}
+
+// "--index-url <url>  Base URL of the Python Package Index (default https://...)".
+std::string own_default(const std::string& help) {
+    const auto option = help.find("--index-url");
+    if (option == std::string::npos) return {};
+    constexpr std::string_view before = "(default ";
+    const auto at = help.find(before, option);
+    if (at == std::string::npos) return {};
+    const auto end = help.find(')', at);
+    return end == std::string::npos ? "" : help.substr(at + before.size(), end - at - before.size());
+}
+
+}  // namespace
+
+Result<std::vector<IndexFile>> project_files(HttpConnection& connection, std::string_view index,
+                                             std::string_view project) {
+    while (index.ends_with('/'))
+        index.remove_suffix(1);
+    const auto address = fmt::format("{}/{}/", index, normalised_project(project));
+    auto response = connection.get({address, std::string(kAccept), std::nullopt, 64u << 20});
+    if (!response.ok()) return std::move(response).failure();
+    if (response->status == 404) {
+        return input_failure(fmt::format("{} has no project {}", url::shown(index),
+                                         text::printable(normalised_project(project))),
+                             "check the name, and name the index that has it (--index URL)");
+    }
+    if (response->status != 200)
+        return environment_failure(
+            fmt::format("{}: {}", url::shown(address), describe_status(response->status)));
+    return parse_project_page(response->body, response->header("content-type"), response->url);
+}
+
+Result<std::string> default_index(const Environment& environment, const Cancellation* cancellation) {
+    const auto set = environment.find("PIP_INDEX_URL");
+    if (set != environment.end() && !set->second.empty()) return set->second;
+    const auto listing = ask_pip({"config", "list"}, environment, cancellation);
+    if (!listing)
+        return environment_failure("there is no pip here that could be asked for its default index",
+                                   std::string(kNoIndex));
+    if (auto index = configured(*listing); !index.empty()) return index;
+    const auto help = ask_pip({"download", "--help"}, environment, cancellation);
+    auto index = help ? own_default(*help) : "";
+    if (!url::parse(index))
+        return environment_failure("pip of this machine does not say which index it asks",
+                                   std::string(kNoIndex));
+    return index;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,237 @@
+#include "registry/zip.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.hpp"
+#include "registry/zip_bytes.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using namespace zip;
+
+// Far above every wheel (the largest directories are those of torch, 1 to 3 MB), far below what hurts.
+constexpr std::uint64_t kLargestDirectory = 32u << 20;
+constexpr std::uint64_t kLargestComment = 0xffff;
+// Deflate gives at most 1032 bytes for one (RFC 1951: 258 bytes in two bits); beyond 4 MiB a ratio that
+// no code and no table reaches is a bomb.
+constexpr std::uint64_t kDeflateRatio = 1032;
+constexpr std::uint64_t kBombRatio = 250;
+constexpr std::uint64_t kBombSize = 4u << 20;
+
+struct Directory {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t end = 0;  ///< where the first of the end records starts
+};
+
+Result<std::vector<std::uint8_t>> bytes_at(ByteSource& source, std::uint64_t offset, std::uint64_t size) {
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
+    if (auto read = source.read(offset, bytes); !read.ok()) return read.failure();
+    return bytes;
+}
+
+// Of zip64 archives the numbers stand in a second record, which a locator before the classic one points to.
+Result<Directory> wide_directory(ByteSource& source, const std::string& label, std::uint64_t end_at) {
+    if (end_at < kDirectoryEnd64LocatorSize + kDirectoryEnd64Size)
+        return refused(label, "its zip64 end record is missing");
+    const auto locator_at = end_at - kDirectoryEnd64LocatorSize;
+    auto locator = bytes_at(source, locator_at, kDirectoryEnd64LocatorSize);
+    if (!locator.ok()) return locator.failure();
+    if (u32(locator.value(), 0) != kDirectoryEnd64Locator)
+        return refused(label, "its zip64 end record is missing");
+    const auto at = u64(locator.value(), 8);
+    if (u32(locator.value(), 4) != 0 || u32(locator.value(), 16) > 1)
+        return refused(label, "it spreads over several discs");
+    if (at > locator_at - kDirectoryEnd64Size)
+        return refused(label, "its zip64 end record lies behind its locator");
+    auto record = bytes_at(source, at, kDirectoryEnd64Size);
+    if (!record.ok()) return record.failure();
+    const Bytes end = record.value();
+    if (u32(end, 0) != kDirectoryEnd64 || u64(end, 4) != locator_at - at - 12)
+        return refused(label, "its zip64 end record is damaged");
+    if (u32(end, 16) != 0 || u32(end, 20) != 0 || u64(end, 24) != u64(end, 32))
+        return refused(label, "it spreads over several discs");
+    return Directory{u64(end, 48), u64(end, 40), u64(end, 32), at};
+}
+
+// The end record: the last one whose comment reaches exactly to the end of the archive.
+Result<Directory> find_directory(ByteSource& source, const std::string& label) {
+    const auto size = source.size();
+    if (size < kDirectoryEndSize)
+        return refused(label, fmt::format("it has {} bytes, and the smallest archive has 22", size));
+    const auto tail_size = std::min<std::uint64_t>(size, kDirectoryEndSize + kLargestComment);
+    auto tail = bytes_at(source, size - tail_size, tail_size);
+    if (!tail.ok()) return tail.failure();
+    const Bytes bytes = tail.value();
+    std::optional<std::size_t> found;
+    for (auto at = bytes.size() - kDirectoryEndSize + 1; at-- > 0 && !found;) {
+        if (u32(bytes, at) == kDirectoryEnd && at + kDirectoryEndSize + u16(bytes, at + 20) == bytes.size()) {
+            found = at;
+        }
+    }
+    if (!found) return refused(label, "it has no end record (it is truncated, or it is something else)");
+    const auto end_at = size - tail_size + *found;
+    const auto end = bytes.subspan(*found, kDirectoryEndSize);
+    if (u16(end, 8) == 0xffff || u16(end, 10) == 0xffff || u32(end, 12) == 0xffffffff ||
+        u32(end, 16) == 0xffffffff) {
+        return wide_directory(source, label, end_at);
+    }
+    if (u16(end, 4) != 0 || u16(end, 6) != 0 || u16(end, 8) != u16(end, 10))
+        return refused(label, "it spreads over several discs");
+    return Directory{u32(end, 16), u32(end, 12), u16(end, 10), end_at};
+}
+
+std::optional<std::string> mistake_in_name(std::string_view name) {
+    if (name.empty()) return "a member has no name";
+    const auto shown = text::printable(name.substr(0, 200));
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(name.begin(), name.end(), control))
+        return fmt::format("the name of a member has control characters: '{}'", shown);
+    if (text::invalid_utf8(name)) return fmt::format("the name of a member is not UTF-8: '{}'", shown);
+    if (name.front() == '/') return fmt::format("the name of a member is an absolute path: '{}'", shown);
+    for (const auto& part : text::split(name, '/')) {
+        if (part == "..") return fmt::format("the name of a member leads out of its folder: '{}'", shown);
+    }
+    return std::nullopt;
+}
+
+// Values that do not fit their classic field stand in the zip64 extra field, in this order and only those.
+bool widen(ZipMember& member, Bytes extra, const std::array<bool, 3>& wanted) {
+    const std::array<std::uint64_t*, 3> fields{&member.size, &member.compressed_size, &member.header_offset};
+    for (std::size_t at = 0; at + 4 <= extra.size();) {
+        const auto id = u16(extra, at);
+        const std::size_t length = u16(extra, at + 2);
+        if (at + 4 + length > extra.size()) return false;
+        if (id != 1) {
+            at += 4 + length;
+            continue;
+        }
+        const auto body = extra.subspan(at + 4, length);
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (!wanted[i]) continue;
+            if (next + 8 > body.size()) return false;
+            *fields[i] = u64(body, next);
+            next += 8;
+        }
+        return true;
+    }
+    return false;
+}
+
+std::optional<std::string> mistake_in_sizes(const ZipMember& member) {
+    if (member.method == 0 && member.size != member.compressed_size && !member.encrypted)
+        return fmt::format("'{}' is stored, yet has {} bytes in the archive and {} outside of it",
+                           member.name, member.compressed_size, member.size);
+    if (member.method != 8) return std::nullopt;
+    const auto ratio_above = [&](std::uint64_t ratio) {
+        return member.size / ratio > member.compressed_size;
+    };
+    if (ratio_above(kDeflateRatio))
+        return fmt::format("'{}' claims {} from {}, which deflate cannot give", member.name,
+                           text::human_bytes(member.size), text::human_bytes(member.compressed_size));
+    if (member.size > kBombSize && ratio_above(kBombRatio))
+        return fmt::format("'{}' is a bomb: {} from {}", member.name, text::human_bytes(member.size),
+                           text::human_bytes(member.compressed_size));
+    return std::nullopt;
+}
+
+Result<std::vector<ZipMember>> parse_directory(Bytes bytes, const Directory& directory,
+                                               const std::string& label) {
+    std::vector<ZipMember> members;
+    std::size_t at = 0;
+    for (std::uint64_t i = 0; i < directory.entries; ++i) {
+        const auto truncated = [&] {
+            return refused(label,
+                           fmt::format("its directory ends in member {} of {}", i + 1, directory.entries));
+        };
+        if (bytes.size() - at < kDirectoryEntrySize) return truncated();
+        const auto entry = bytes.subspan(at);
+        if (u32(entry, 0) != kDirectoryEntry)
+            return refused(label, fmt::format("its directory is damaged at member {}", i + 1));
+        const std::size_t name_size = u16(entry, 28);
+        const std::size_t extra_size = u16(entry, 30);
+        const std::size_t whole = kDirectoryEntrySize + name_size + extra_size + u16(entry, 32);
+        if (entry.size() < whole) return truncated();
+        ZipMember member;
+        member.name = chars(entry.subspan(kDirectoryEntrySize, name_size));
+        if (auto mistake = mistake_in_name(member.name)) return refused(label, *mistake);
+        member.encrypted = (u16(entry, 8) & 1) != 0;
+        member.method = u16(entry, 10);
+        member.crc = u32(entry, 16);
+        member.compressed_size = u32(entry, 20);
+        member.size = u32(entry, 24);
+        member.header_offset = u32(entry, 42);
+        const std::array<bool, 3> wide{member.size == 0xffffffff, member.compressed_size == 0xffffffff,
+                                       member.header_offset == 0xffffffff};
+        if ((wide[0] || wide[1] || wide[2]) &&
+            !widen(member, entry.subspan(kDirectoryEntrySize + name_size, extra_size), wide))
+            return refused(label, fmt::format("the zip64 sizes of '{}' are missing", member.name));
+        if (auto mistake = mistake_in_sizes(member)) return refused(label, *mistake);
+        members.push_back(std::move(member));
+        at += whole;
+    }
+    if (at != bytes.size())
+        return refused(label,
+                       fmt::format("its directory has {} bytes after its last member", bytes.size() - at));
+    return members;
+}
+
+// Each member has its own bytes: header, name and data, before those of the next one.
+Status give_room(std::vector<ZipMember>& members, const Directory& directory, const std::string& label) {
+    std::sort(members.begin(), members.end(),
+              [](const ZipMember& a, const ZipMember& b) { return a.header_offset < b.header_offset; });
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        auto& member = members[i];
+        const bool last = i + 1 == members.size();
+        member.room_end = last ? directory.offset : members[i + 1].header_offset;
+        const auto least = kLocalHeaderSize + member.name.size();
+        // Subtractions only: a sum of claimed sizes can wrap round.
+        if (member.header_offset > member.room_end || member.room_end - member.header_offset < least ||
+            member.room_end - member.header_offset - least < member.compressed_size) {
+            return refused(label, last ? fmt::format("'{}' overlaps the directory", member.name)
+                                       : fmt::format("'{}' overlaps '{}'", member.name, members[i + 1].name));
+        }
+    }
+    std::vector<std::string_view> names;
+    names.reserve(members.size());
+    for (const auto& member : members)
+        names.push_back(member.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) return refused(label, fmt::format("two members are named '{}'", *twice));
+    return Done{};
+}
+
+}  // namespace
+
+Result<Zip> Zip::open(ByteSource& source, std::string label) {
+    auto directory = find_directory(source, label);
+    if (!directory.ok()) return std::move(directory).failure();
+    if (directory->offset > directory->end || directory->size != directory->end - directory->offset)
+        return refused(label, "its directory does not lie where its end record says");
+    if (directory->size > kLargestDirectory)
+        return refused(label,
+                       fmt::format("its directory has {}, at most {} are read",
+                                   text::human_bytes(directory->size), text::human_bytes(kLargestDirectory)));
+    if (directory->entries > directory->size / kDirectoryEntrySize)
+        return refused(label, fmt::format("its directory is too short for {} members", directory->entries));
+    auto bytes = bytes_at(source, directory->offset, directory->size);
+    if (!bytes.ok()) return std::move(bytes).failure();
+    auto members = parse_directory(bytes.value(), directory.value(), label);
+    if (!members.ok()) return std::move(members).failure();
+    if (auto room = give_room(members.value(), directory.value(), label); !room.ok()) return room.failure();
+    return Zip(source, std::move(label), std::move(members).value());
+}
+
+const ZipMember* Zip::find(std::string_view name) const {
+    const auto found = std::find_if(members_.begin(), members_.end(),
+                                    [&](const ZipMember& member) { return member.name == name; });
+    return found == members_.end() ? nullptr : &*found;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,161 @@
+// The content of a member: stored or inflated (the only zlib user), checked against what the directory says.
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+
+#include "registry/zip.hpp"
+#include "registry/zip_bytes.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using namespace zip;
+
+constexpr std::size_t kChunk = 64 * 1024;
+
+std::string named(std::string_view label, const ZipMember& member) {
+    return fmt::format("{} in {}", text::printable(member.name), text::printable(label));
+}
+
+Failure damaged(std::string_view label, const ZipMember& member, std::string_view why) {
+    return input_failure(fmt::format("{} is damaged: {}", named(label, member), why),
+                         "download it again, and compare its sha256 with the one that the index gives");
+}
+
+// Counts and sums what goes to the sink, and never lets more through than the directory announced.
+class Checked {
+  public:
+    Checked(std::string_view label, const ZipMember& member, const ByteSink& sink)
+        : label_(label), member_(member), sink_(sink) {}
+
+    Status take(Bytes bytes) {
+        if (bytes.size() > member_.size - given_)
+            return damaged(label_, member_,
+                           fmt::format("it has more than the {} bytes announced", member_.size));
+        given_ += bytes.size();
+        crc_ = ::crc32(crc_, bytes.data(), static_cast<uInt>(bytes.size()));
+        return bytes.empty() ? Status(Done{}) : sink_(bytes);
+    }
+    Status finish() const {
+        if (given_ != member_.size)
+            return damaged(label_, member_,
+                           fmt::format("it has {} bytes, {} are announced", given_, member_.size));
+        if (crc_ != member_.crc)
+            return damaged(label_, member_,
+                           fmt::format("its CRC-32 is {:08x}, {:08x} is announced", crc_, member_.crc));
+        return Done{};
+    }
+
+  private:
+    std::string_view label_;
+    const ZipMember& member_;
+    const ByteSink& sink_;
+    std::uint64_t given_ = 0;
+    uLong crc_ = 0;
+};
+
+class Inflater {
+  public:
+    Inflater() : ready_(::inflateInit2(&stream_, -MAX_WBITS) == Z_OK) {}
+    ~Inflater() {
+        if (ready_) ::inflateEnd(&stream_);
+    }
+    Inflater(const Inflater&) = delete;
+    Inflater& operator=(const Inflater&) = delete;
+    [[nodiscard]] bool ready() const { return ready_; }
+    [[nodiscard]] z_stream& stream() { return stream_; }
+
+  private:
+    z_stream stream_{};
+    bool ready_;
+};
+
+// Inflates one piece of input; true once the stream has ended, which has to be at the end of the last piece.
+Result<bool> inflate_piece(z_stream& stream, Bytes input, Checked& out, std::string_view label,
+                           const ZipMember& member) {
+    std::array<std::uint8_t, kChunk> plain;
+    stream.next_in = const_cast<Bytef*>(input.data());  // zlib's older interface lacks the const
+    stream.avail_in = static_cast<uInt>(input.size());
+    for (;;) {
+        stream.next_out = plain.data();
+        stream.avail_out = static_cast<uInt>(plain.size());
+        const int code = ::inflate(&stream, Z_NO_FLUSH);
+        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+            return damaged(label, member, "its deflate stream is broken");
+        if (auto taken = out.take({plain.data(), plain.size() - stream.avail_out}); !taken.ok())
+            return taken.failure();
+        if (code == Z_STREAM_END) return true;
+        if (stream.avail_in == 0 && stream.avail_out != 0) return false;
+        if (code == Z_BUF_ERROR) return damaged(label, member, "its deflate stream is broken");
+    }
+}
+
+}  // namespace
+
+Result<std::uint64_t> Zip::data_offset(const ZipMember& member) const {
+    std::vector<std::uint8_t> header(kLocalHeaderSize + member.name.size());
+    if (auto read = source_->read(member.header_offset, header); !read.ok()) return read.failure();
+    const Bytes bytes = header;
+    if (u32(bytes, 0) != kLocalHeader) return damaged(label_, member, "it has no local header");
+    if (u16(bytes, 26) != member.name.size() || chars(bytes.subspan(kLocalHeaderSize)) != member.name)
+        return damaged(label_, member, "its local header names another file");
+    if (u16(bytes, 8) != member.method)
+        return damaged(label_, member, "its local header names another compression method");
+    const auto offset = member.header_offset + header.size() + u16(bytes, 28);
+    if (offset > member.room_end || member.room_end - offset < member.compressed_size)
+        return damaged(label_, member, "its data overlaps what follows");
+    return offset;
+}
+
+Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
+    if (member.encrypted)
+        return input_failure(fmt::format("{} is encrypted, which is not supported", named(label_, member)));
+    if (member.method != 0 && member.method != 8) {
+        return input_failure(
+            fmt::format("{} is compressed by method {}: stored (0) and deflate (8) are supported",
+                        named(label_, member), member.method));
+    }
+    const auto start = data_offset(member);
+    if (!start.ok()) return start.failure();
+    Checked out(label_, member, sink);
+    Inflater inflater;
+    if (!inflater.ready()) return environment_failure("zlib cannot be started");
+    std::array<std::uint8_t, kChunk> buffer;
+    bool ended = member.method == 0;
+    for (std::uint64_t done = 0; done < member.compressed_size;) {
+        const auto size =
+            static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, member.compressed_size - done));
+        const std::span piece(buffer.data(), size);
+        if (auto read = source_->read(start.value() + done, piece); !read.ok()) return read;
+        done += size;
+        if (member.method == 0) {
+            if (auto taken = out.take(piece); !taken.ok()) return taken;
+            continue;
+        }
+        const auto end = inflate_piece(inflater.stream(), piece, out, label_, member);
+        if (!end.ok()) return end.failure();
+        ended = end.value();
+        if (ended && (done < member.compressed_size || inflater.stream().avail_in != 0))
+            return damaged(label_, member, "bytes follow the end of its deflate stream");
+    }
+    if (!ended) return damaged(label_, member, "its deflate stream ends too early");
+    return out.finish();
+}
+
+Result<std::string> Zip::text(const ZipMember& member, std::size_t limit) const {
+    if (member.size > limit) {
+        return input_failure(fmt::format("{} has {}, at most {} are read", named(label_, member),
+                                         text::human_bytes(member.size), text::human_bytes(limit)));
+    }
+    std::string content;
+    content.reserve(static_cast<std::size_t>(member.size));
+    auto streamed = stream(member, [&](Bytes bytes) -> Status {
+        content += chars(bytes);
+        return Done{};
+    });
+    if (!streamed.ok()) return std::move(streamed).failure();
+    return content;
+}
+
+}  // namespace cudamatrix
