@@ -51,7 +51,9 @@ std::span<const CommandRow> all_commands() {
                    "cudamatrix rules show driver-supports-cuda", add_rules},
         CommandRow{
             "scan", "Show which GPU code is really inside libraries",
-            "Reads headers only: nothing is executed, decompressed or written. With GPUs given every library "
+            "Reads headers only: nothing is executed or written, and no code is decompressed. A wheel is "
+            "read where it lies, "
+            "one on an index over range requests, its sha256 compared. With GPUs given every library "
             "is answered for each of them: machine code (sass), machine code of an earlier minor, PTX that "
             "the "
             "driver compiles, or nothing. Containers without kernels are listed and never count. Exit code 1 "

@@ -4,11 +4,14 @@
 #include <CLI/Validators.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "facts/lookup.hpp"
 #include "report/formats.hpp"
+#include "scan/index_wheel.hpp"
+#include "scan/wheel.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -21,6 +24,10 @@ struct ScanOptions {
     std::string facts;
     std::string format;
     std::string out;
+    std::string index;
+    std::string ca_bundle;
+    std::string python;
+    std::string arch = "x86_64";
     bool deep = false;
 };
 
@@ -103,6 +110,44 @@ ExitCode code_of(const report::ScanReport& report) {
     return code;
 }
 
+// A library that seems to have no code for a GPU is searched to its last byte before that is said: some keep
+// it outside of the usual sections.
+scan::Depth depth_of(const ScanOptions& options, const std::vector<scan::Question>& questions) {
+    return {options.deep, [&questions](const scan::Library& library) {
+                return library.entries != 0 &&
+                       std::any_of(questions.begin(), questions.end(), [&](const scan::Question& question) {
+                           const auto outcome = scan::answer_to(library, question).outcome;
+                           return outcome == scan::Outcome::no_code || outcome == scan::Outcome::no_kernels;
+                       });
+            }};
+}
+
+Result<scan::Scan> scan_target(const std::string& target, const ScanOptions& options,
+                               const scan::Options& how, const World& world) {
+    std::error_code error;
+    const bool exists = std::filesystem::exists(target, error);
+    const auto wanted = scan::parse_requirement(target);
+    if (exists || !wanted) {
+        return scan::is_wheel_name(target) ? scan::scan_wheel_file(target, how)
+                                           : scan::scan_local(target, how);
+    }
+    std::string index = options.index;
+    if (index.empty()) {
+        auto found = default_index(world.environment, world.cancellation);
+        if (!found.ok()) return found.failure();
+        index = std::move(found).value();
+    }
+    HttpOptions http_options;
+    http_options.environment = world.environment;
+    http_options.ca_bundle = options.ca_bundle;
+    http_options.cancellation = world.cancellation;
+    auto http = Http::open(std::move(http_options));
+    if (!http.ok()) return http.failure();
+    HttpConnection connection(**http);
+    fmt::print(stderr, "scan: reading {} from the index\n", text::printable(target));
+    return scan::scan_index_wheel(connection, index, *wanted, {options.python, options.arch}, how);
+}
+
 ExitCode scan_all(const ScanOptions& options, const World& world) {
     const auto facts = load_facts(options.facts);
     if (!facts.ok()) return report_failure(facts.failure(), world);
@@ -119,7 +164,8 @@ ExitCode scan_all(const ScanOptions& options, const World& world) {
     }
     auto code = ExitCode::success;
     for (const auto& target : options.targets) {
-        auto found = scan::scan_local(target, {options.deep, world.cancellation});
+        auto found =
+            scan_target(target, options, {depth_of(options, report.questions), world.cancellation}, world);
         if (!found.ok()) {
             code = worse(code, report_failure(found.failure(), world));
             continue;
@@ -145,8 +191,10 @@ ExitCode scan_all(const ScanOptions& options, const World& world) {
 
 Action add_scan(CLI::App& app) {
     auto options = std::make_shared<ScanOptions>();
-    app.add_option("TARGET", options->targets,
-                   "Shared library, object, static library, executable, cubin, fat binary, or folder")
+    app.add_option(
+           "TARGET", options->targets,
+           "Shared library, object, static library, executable, cubin, fat binary, folder, wheel (.whl), "
+           "or a wheel on an index: torch==2.6.0")
         ->required();
     app.add_option("--gpu", options->gpus, "Ask whether there is code for these GPUs, by name")
         ->delimiter(',')
@@ -160,6 +208,15 @@ Action add_scan(CLI::App& app) {
         ->type_name("VERSION,...");
     app.add_flag("--deep", options->deep,
                  "Search every byte of every file for containers outside of the usual sections");
+    app.add_option("--index", options->index,
+                   "Index of a wheel that is given as NAME==VERSION (default: the one that pip would ask)")
+        ->type_name("URL");
+    app.add_option("--python", options->python, "Its Python, e.g. 3.12 (default: the newest that there is)");
+    app.add_option("--arch", options->arch, "Its architecture")
+        ->check(CLI::IsMember({"x86_64", "aarch64"}))
+        ->capture_default_str();
+    app.add_option("--ca-bundle", options->ca_bundle, "PEM file with the certificates of your site")
+        ->type_name("FILE");
     app.add_option("--facts", options->facts, "Folder of fact tables laid over the embedded ones")
         ->type_name("DIR");
     add_format(app, options->format, report::names_of(report::scan_formats()));

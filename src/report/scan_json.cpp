@@ -95,6 +95,7 @@ Json library_json(const ScanReport& report, std::size_t scan_index, std::size_t 
              {"hidden_containers", library.hidden_containers},
              {"members", library.members},
              {"members_with_code", library.members_with_code},
+             {"searched", library.searched},
              {"sections", library.sections}};
     for (const auto kind : {fatbin::Kind::sass, fatbin::Kind::ptx, fatbin::Kind::lto})
         out[std::string(kind_name(kind))] = archs_of(library, kind);

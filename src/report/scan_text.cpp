@@ -38,7 +38,8 @@ std::string where_line(const scan::Library& library) {
                            library.entries == 1 ? "1 entry" : fmt::format("{} entries", library.entries),
                            text::count(library.containers, "container"));
     if (!library.sections.empty()) out += " (" + text::join(library.sections, ", ") + ")";
-    if (library.hidden_containers != 0) out += fmt::format(", {} found by --deep", library.hidden_containers);
+    if (library.hidden_containers != 0)
+        out += fmt::format(", {} outside of the usual sections", library.hidden_containers);
     if (library.containers_without_kernels != 0)
         out += fmt::format(", {} without kernels", library.containers_without_kernels);
     if (library.members != 0)

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace cudamatrix::scan {
-namespace {
 
 Answer answer_to(const Library& library, const Question& question) {
     Answer answer;
@@ -29,8 +28,6 @@ Answer answer_to(const Library& library, const Question& question) {
     }
     return answer;
 }
-
-}  // namespace
 
 std::vector<Answer> answers(const Scan& scan, const std::vector<Question>& questions) {
     std::vector<Answer> result;

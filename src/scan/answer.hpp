@@ -33,6 +33,8 @@ struct Answer {
     std::string text;  ///< "sass 7.5", "ptx 9.0 via JIT", "none: ..."
 };
 
+[[nodiscard]] Answer answer_to(const Library& library, const Question& question);
+
 /// For every library of the scan every question, in their order.
 [[nodiscard]] std::vector<Answer> answers(const Scan& scan, const std::vector<Question>& questions);
 

@@ -47,7 +47,7 @@ void ArchiveStream::end_header() {
     member_left_ = member->size + padding_;
     if (!fatbin::is_ar_table(name_)) {
         ++sum_.members;
-        member_ = std::make_unique<StreamScanner>(member->size, deep_);
+        member_ = std::make_unique<StreamScanner>(member->size, depth_);
     }
     if (member_left_ == 0) end_member();
 }

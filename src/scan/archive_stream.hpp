@@ -14,7 +14,8 @@ namespace cudamatrix::scan {
 /// long names is not kept.
 class ArchiveStream {
   public:
-    ArchiveStream(std::uint64_t size, bool deep) : size_(size), deep_(deep), header_left_(kMagic) {}
+    ArchiveStream(std::uint64_t size, const Depth& depth)
+        : size_(size), depth_(depth), header_left_(kMagic) {}
 
     void feed(std::span<const std::uint8_t> bytes);
     /// `error`: what is wrong with the file that the bytes are from; it wins over what was found here.
@@ -28,7 +29,7 @@ class ArchiveStream {
     void end_member();
 
     std::uint64_t size_;
-    bool deep_;
+    Depth depth_;
     std::uint64_t fed_ = 0;
     std::vector<std::uint8_t> header_;
     std::size_t header_left_;        ///< bytes of the header that is being read

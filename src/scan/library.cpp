@@ -101,9 +101,15 @@ void add(Library& into, const Library& member) {
         into.targets.push_back(target);
 }
 
-Library read_library(std::string path, fatbin::Bytes file, bool deep) {
-    const fatbin::Contents contents = deep ? fatbin::read_deep(file) : fatbin::read(file);
-    return summarise(std::move(path), file.size, contents, fatbin::containers_with_code(contents));
+Library read_library(std::string path, fatbin::Bytes file, const Depth& depth) {
+    const auto read = [&](bool everywhere) {
+        const fatbin::Contents contents = everywhere ? fatbin::read_deep(file) : fatbin::read(file);
+        auto library = summarise(path, file.size, contents, fatbin::containers_with_code(contents));
+        library.searched = everywhere;
+        return library;
+    };
+    auto library = read(depth.everywhere);
+    return !depth.everywhere && depth.look_again && depth.look_again(library) ? read(true) : library;
 }
 
 bool may_hold_code(fatbin::Bytes beginning) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Library {
     std::uint64_t members_with_code = 0;
     std::vector<std::string> sections;  ///< ELF sections with containers, in the order of the file
     std::vector<Target> targets;        ///< SASS, PTX, link-time code, others; each by architecture
+    bool searched = false;              ///< every byte, not only the usual sections
     std::string error;                  ///< what is wrong with the file; the rest is what stood before
 
     /// SASS and PTX of containers with kernels: what the driver can choose from.
@@ -50,8 +52,16 @@ struct Library {
 /// `into`.
 void add(Library& into, const Library& member);
 
-/// Reads the file's bytes, which the caller holds; `deep` searches every byte.
-[[nodiscard]] Library read_library(std::string path, fatbin::Bytes file, bool deep);
+/// Where to look for containers.
+struct Depth {
+    bool everywhere = false;  ///< search every byte, in files of any kind
+    /// Asked about a library that was read by its usual sections: true has every byte of it searched after
+    /// all, before anybody says that it lacks something.
+    std::function<bool(const Library&)> look_again = {};
+};
+
+/// Reads the file's bytes, which the caller holds.
+[[nodiscard]] Library read_library(std::string path, fatbin::Bytes file, const Depth& depth);
 
 /// Could a file that begins like this hold device code: ELF, static library or fat binary? Eight bytes are
 /// enough.

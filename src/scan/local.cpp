@@ -100,13 +100,13 @@ class Walk {
             not_read(path, std::strerror(errno));
             return;
         }
-        if (!options_.deep && !may_hold_code({start, static_cast<std::size_t>(got)})) return;
+        if (!options_.depth.everywhere && !may_hold_code({start, static_cast<std::size_t>(got)})) return;
         const auto mapped = fatbin::MappedFile::open(root_ + "/" + path);
         if (!mapped.error().empty()) {
             not_read(path, mapped.error());
             return;
         }
-        auto library = read_library(path, mapped.bytes(), options_.deep);
+        auto library = read_library(path, mapped.bytes(), options_.depth);
         if (worth_listing(library)) scan_.libraries.push_back(std::move(library));
     }
 
@@ -121,14 +121,14 @@ Result<Scan> scan_one_file(const std::string& path, const Options& options) {
     if (!mapped.error().empty())
         return environment_failure(fmt::format("cannot read {}: {}", shown, mapped.error()));
     const auto bytes = mapped.bytes();
-    if (!options.deep && !may_hold_code(bytes)) {
+    if (!options.depth.everywhere && !may_hold_code(bytes)) {
         return input_failure(
             fmt::format("{}: neither an ELF file, a static library, a cubin nor a fat binary", shown),
             "name a file that nvcc, a linker or ar has written, or search every byte of this one with "
             "--deep");
     }
     Scan scan{path, "file", {}, {}, 1};
-    scan.libraries.push_back(read_library(path, bytes, options.deep));
+    scan.libraries.push_back(read_library(path, bytes, options.depth));
     if (const auto& library = scan.libraries.front(); !library.error.empty() && library.entries == 0)
         return input_failure(fmt::format("{}: {}", shown, text::printable(library.error)));
     return scan;

@@ -12,7 +12,7 @@
 namespace cudamatrix::scan {
 
 struct Options {
-    bool deep = false;                           ///< search every byte for containers, in files of any kind
+    Depth depth = {};
     const Cancellation* cancellation = nullptr;  ///< looked at between files
 };
 

@@ -35,7 +35,7 @@ fatbin::Bytes Capture::at(std::uint64_t offset, std::uint64_t length) const {
     return fatbin::Bytes{bytes_.data(), bytes_.size()}.sub(offset - begin_, length);
 }
 
-StreamScanner::StreamScanner(std::uint64_t size, bool deep) : size_(size), deep_(deep) {}
+StreamScanner::StreamScanner(std::uint64_t size, const Depth& depth) : size_(size), depth_(depth) {}
 
 StreamScanner::~StreamScanner() = default;
 
@@ -78,13 +78,13 @@ void StreamScanner::feed(std::span<const std::uint8_t> bytes) {
 
 void StreamScanner::begin() {
     const fatbin::Bytes head{kept_.data(), kept_.size()};
-    if (!may_hold_code(head) && !deep_) {
+    if (!may_hold_code(head) && !depth_.everywhere) {
         state_ = State::nothing;
     } else if (size_ <= kSmall || fatbin::is_thin_archive(head)) {
         state_ = State::small;
         if (fatbin::is_thin_archive(head)) error_ = fatbin::read(head).error;
     } else if (fatbin::looks_like_archive(head)) {
-        archive_ = std::make_unique<ArchiveStream>(size_, deep_);
+        archive_ = std::make_unique<ArchiveStream>(size_, depth_);
         state_ = State::archive;
     } else {
         containers_.emplace(size_);
@@ -171,8 +171,7 @@ std::vector<StreamScanner::Section> StreamScanner::sections(std::string& error) 
     return result;
 }
 
-Library StreamScanner::finish_large(std::string path) {
-    containers_->finish();
+Library StreamScanner::confirmed(const std::string& path, bool everywhere) const {
     Confirmation confirmation(*containers_, size_);
     std::string error = error_;
     if (error.empty()) error = containers_->error();
@@ -184,22 +183,31 @@ Library StreamScanner::finish_large(std::string path) {
             if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
                 confirmation.section(section.name, section.offset, section.size);
         }
-    } else if (error.empty() && !deep_) {
+    } else if (error.empty() && !everywhere) {
         confirmation.section("", 0, size_);  // a bare fat binary
     }
-    if (deep_) {
+    if (everywhere) {
         for (const Section& section : all)
             confirmation.name(section.name, section.offset, section.size);
         confirmation.hidden();
     }
-    return std::move(confirmation).library(std::move(path), std::move(error));
+    auto library = std::move(confirmation).library(path, std::move(error));
+    library.searched = everywhere;
+    return library;
+}
+
+Library StreamScanner::finish_large(std::string path) {
+    containers_->finish();
+    auto library = confirmed(path, depth_.everywhere);
+    if (depth_.everywhere || !depth_.look_again || !depth_.look_again(library)) return library;
+    return confirmed(path, true);
 }
 
 std::optional<Library> StreamScanner::finish(std::string path) {
     if (state_ == State::beginning) begin();
     if (state_ == State::nothing) return std::nullopt;
     if (state_ == State::small) {
-        auto library = read_library(std::move(path), {kept_.data(), kept_.size()}, deep_);
+        auto library = read_library(std::move(path), {kept_.data(), kept_.size()}, depth_);
         library.size = size_;
         if (!error_.empty()) library.error = error_;
         if (library.error.empty() && position_ < size_)

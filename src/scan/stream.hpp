@@ -42,7 +42,7 @@ class ArchiveStream;
 class StreamScanner {
   public:
     /// `size`: what the archive says the file has; more is refused, less is a file that is cut off.
-    StreamScanner(std::uint64_t size, bool deep);
+    StreamScanner(std::uint64_t size, const Depth& depth);
     ~StreamScanner();
     StreamScanner(const StreamScanner&) = delete;
     StreamScanner& operator=(const StreamScanner&) = delete;
@@ -69,9 +69,10 @@ class StreamScanner {
     };
     [[nodiscard]] std::vector<Section> sections(std::string& error) const;
     [[nodiscard]] Library finish_large(std::string path);
+    [[nodiscard]] Library confirmed(const std::string& path, bool everywhere) const;
 
     std::uint64_t size_;
-    bool deep_;
+    Depth depth_;
     State state_ = State::beginning;
     std::uint64_t position_ = 0;
     std::string error_;

@@ -24,7 +24,8 @@ inline Blob filler(std::size_t size, unsigned seed = 1) {
     return Blob(std::move(bytes));
 }
 
-/// A library of more than 8 MiB: containers in the two sections, in between and elsewhere, compressed and not.
+/// A library of more than 8 MiB: containers in the two sections, in between and elsewhere, compressed and
+/// not.
 inline std::vector<Section> large_sections() {
     Blob first = container({sass(75, {})});
     first.append(container({sass(75, {"k"}), sass(90, {"k"}, 0x100011), ptx(90, 8, 4)}));
@@ -44,12 +45,14 @@ inline std::string text_of(const Library& library) {
     std::string out = library.path + ": " + std::to_string(library.entries) + " entries, " +
                       std::to_string(library.bytes) + " bytes, " + std::to_string(library.containers) + "/" +
                       std::to_string(library.containers_without_kernels) + "/" +
-                      std::to_string(library.hidden_containers) + " containers, " + std::to_string(library.members) +
-                      "/" + std::to_string(library.members_with_code) + " members;";
+                      std::to_string(library.hidden_containers) + " containers, " +
+                      std::to_string(library.members) + "/" + std::to_string(library.members_with_code) +
+                      " members;";
     for (const auto& section : library.sections)
         out += " " + section;
     for (const auto& target : library.targets) {
-        out += "; " + cudamatrix::fatbin::to_text(cudamatrix::fatbin::Code{target.kind, target.arch, target.isa}) +
+        out += "; " +
+               cudamatrix::fatbin::to_text(cudamatrix::fatbin::Code{target.kind, target.arch, target.isa}) +
                " x" + std::to_string(target.entries) + " " + std::to_string(target.bytes);
         if (target.compressed != 0) out += " compressed " + std::to_string(target.compressed);
         if (!target.kernels) out += " (no kernels)";
@@ -58,12 +61,12 @@ inline std::string text_of(const Library& library) {
 }
 
 inline std::string on_disk(const Blob& blob, bool deep) {
-    return text_of(cudamatrix::scan::read_library("f", blob.view(), deep));
+    return text_of(cudamatrix::scan::read_library("f", blob.view(), {deep, {}}));
 }
 
 /// The same bytes in pieces of `piece` bytes; `told` is the size that the archive gives.
 inline std::string streamed(const Blob& blob, bool deep, std::size_t piece, std::uint64_t told) {
-    cudamatrix::scan::StreamScanner scanner(told, deep);
+    cudamatrix::scan::StreamScanner scanner(told, {deep, {}});
     const auto& bytes = blob.bytes();
     for (std::size_t at = 0; at < bytes.size(); at += piece)
         scanner.feed({bytes.data() + at, std::min(piece, bytes.size() - at)});
