@@ -55,6 +55,17 @@ std::span<const CommandRow> all_commands() {
                    "`rules list` lists the rules, `rules show ID` one of them: what it says, why, an example "
                    "that fails and one that passes.",
                    "cudamatrix rules show driver-supports-cuda", add_rules},
+        CommandRow{
+            "scan", "Show which GPU code is really inside libraries",
+            "Reads headers only: nothing is executed or written, and no code is decompressed. A wheel is "
+            "read where it lies, "
+            "one on an index over range requests, its sha256 compared. With GPUs given every library "
+            "is answered for each of them: machine code (sass), machine code of an earlier minor, PTX that "
+            "the "
+            "driver compiles, or nothing. Containers without kernels are listed and never count. Exit code 1 "
+            "when a library has no code for a GPU given, or it cannot be told; 2 when a target is none or is "
+            "damaged; 3 when a file cannot be read.",
+            "cudamatrix scan /usr/lib/python3/dist-packages/torch --gpu T4,H100 --driver 535", add_scan},
     };
     return rows;
 }

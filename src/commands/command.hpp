@@ -52,5 +52,6 @@ Action add_test(CLI::App& app);
 Action add_run(CLI::App& app);
 Action add_facts(CLI::App& app);
 Action add_rules(CLI::App& app);
+Action add_scan(CLI::App& app);
 
 }  // namespace cudamatrix

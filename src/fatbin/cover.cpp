@@ -123,7 +123,7 @@ std::optional<Code> parse_code(std::string_view text) {
 std::string to_text(const Code& code) {
     if (code.kind == Kind::sass) return "sass " + to_text(code.arch);
     if (code.kind == Kind::ptx) return "ptx " + to_text(code.arch) + "@" + to_text(code.isa);
-    return "other " + to_text(code.arch);
+    return (code.kind == Kind::lto ? "lto " : "other ") + to_text(code.arch);
 }
 
 }  // namespace cudamatrix::fatbin

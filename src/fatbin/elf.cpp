@@ -8,9 +8,11 @@ namespace {
 constexpr std::uint64_t kHeaderSize = 64;
 constexpr std::uint64_t kSectionHeaderSize = 64;
 constexpr std::uint64_t kSymbolSize = 24;
+constexpr std::uint32_t kTypeProgbits = 1;
 constexpr std::uint32_t kTypeSymtab = 2;
 constexpr std::uint32_t kTypeNobits = 8;
 constexpr std::uint32_t kIndexExtended = 0xffff;
+constexpr std::uint64_t kFlagInstructions = 4;
 constexpr std::uint8_t kSymbolFunction = 2;
 
 /// A string of a string table, cut at the table's end when no NUL follows.
@@ -96,6 +98,7 @@ ElfFile read_elf(Bytes file) {
         ElfSection section;
         name_offsets.push_back(file.number<std::uint32_t>(at));
         section.type = file.number<std::uint32_t>(at + 4);
+        section.flags = file.number<std::uint64_t>(at + 8);
         section.offset = file.number<std::uint64_t>(at + 24);
         section.size = file.number<std::uint64_t>(at + 32);
         section.link = file.number<std::uint32_t>(at + 40);
@@ -111,6 +114,22 @@ ElfFile read_elf(Bytes file) {
     for (std::size_t i = 0; i < elf.sections.size(); ++i)
         elf.sections[i].name = string_at(names, name_offsets[i]);
     return elf;
+}
+
+bool has_instructions(Bytes file) {
+    if (!looks_like_elf(file) || file.size < kHeaderSize || file.data[4] != 2 || file.data[5] != 1)
+        return false;
+    std::string error;
+    const TableInfo table = table_info(file, error);
+    for (std::uint64_t i = 0; i < table.count; ++i) {
+        const std::uint64_t at = table.offset + i * kSectionHeaderSize;
+        if (file.number<std::uint32_t>(at + 4) == kTypeProgbits &&
+            (file.number<std::uint64_t>(at + 8) & kFlagInstructions) != 0 &&
+            file.number<std::uint64_t>(at + 32) != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::vector<std::string_view> defined_functions(const ElfFile& file) {

@@ -12,6 +12,7 @@ namespace cudamatrix::fatbin {
 struct ElfSection {
     std::string_view name;  ///< points into the file; cut at the section's end when unterminated
     std::uint32_t type = 0;
+    std::uint64_t flags = 0;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
     std::uint32_t link = 0;
@@ -32,6 +33,10 @@ inline constexpr std::uint16_t kElfMachineCuda = 190;
 
 [[nodiscard]] bool looks_like_elf(Bytes file);
 [[nodiscard]] ElfFile read_elf(Bytes file);
+
+/// Is there a section with instructions in it? In a cubin every kernel has one, the empty cubins that nvcc
+/// adds have none. Reads the section table only and allocates nothing; false for a file that is damaged.
+[[nodiscard]] bool has_instructions(Bytes file);
 
 /// Names of the functions that the file defines (symbol table, type FUNC, in some section).
 /// In a cubin these are its kernels and device functions. Views into `file`'s bytes.

@@ -12,12 +12,16 @@
 /// Reads what device code a file carries, without decompressing anything and without trusting any size in it.
 /// The container layout is not documented by NVIDIA; it was read off files written by nvcc 11.2, 11.8, 12.4
 /// and 13.0 (see kernels/RESULTS.md for how it is checked).
+/// Limits: containers in .nv_fatbin and __nv_relfatbin only, unless read_deep() is asked to search; what is
+/// compressed is not looked into; a cubin that stands alone tells that it is of an "a" or "f" target only
+/// when a ptxas of 12.4 ("a") or 13.0 wrote it.
 namespace cudamatrix::fatbin {
 
 enum class Kind {
     sass,   ///< machine code of one GPU (a cubin)
     ptx,    ///< the virtual instruction set, compiled by the driver when loaded
-    other,  ///< anything else (for example link-time intermediate code)
+    lto,    ///< link-time intermediate code (nvcc -dlto): a linker makes code of it, no driver loads it
+    other,  ///< anything else
 };
 
 struct Entry {
@@ -32,16 +36,35 @@ struct Entry {
     Bytes bytes;                ///< the payload
 };
 
+/// Entries, and containers, of one file; more are refused as hostile (the largest library seen has 50,000).
+inline constexpr std::size_t kMostEntries = 1U << 20;
+
+/// Where a container lies in the file, its header included.
+struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+};
+
 /// What was found. With a non-empty `error`, `entries` holds what stood before the fault.
 struct Contents {
     std::vector<Entry> entries;
     std::size_t containers = 0;
+    std::vector<Place> places;          ///< of every whole container
+    std::size_t hidden = 0;             ///< how many of `containers`, its last ones, only read_deep() found
+    std::size_t members = 0;            ///< of a static library
+    std::size_t members_with_code = 0;  ///< of them, those with a container
     std::string error;
 };
 
-/// `file` is an ELF file, a bare fat binary or a cubin; the result's views point into it.
-/// A file of a kind that carries device code but has none is no error: `entries` is empty.
+/// `file` is an ELF file, a static library (ar), a bare fat binary or a cubin; the result's views point into
+/// it. A file of a kind that carries device code but has none is no error: `entries` is empty.
 [[nodiscard]] Contents read(Bytes file);
+
+/// The same, then every other byte of the file is searched for containers: libraries keep some in sections of
+/// their own (cuFFT in .ldata, cuBLASLt in .cask_resource). Any kind of file will do. `section` of what is
+/// found is the name of the ELF section that it lies in, "" outside of all. What only looks like a container
+/// is passed over.
+[[nodiscard]] Contents read_deep(Bytes file);
 
 /// A file's contents together with the mapping that they point into.
 struct FileContents {
@@ -58,12 +81,15 @@ struct FileContents {
 /// kernels. A container whose cubins are all compressed cannot be looked into and is left out.
 [[nodiscard]] std::vector<Entry> entries_with_kernels(const Contents& contents, std::string_view prefix);
 
-/// Entries of those containers that hold any function at all, or cubins that cannot be looked into because
-/// they are compressed, or no cubin (PTX only): what a library whose kernel names are unknown can run.
+/// For each container: does it hold instructions, or cubins that cannot be looked into because they are
+/// compressed, or no cubin (PTX only)?
+[[nodiscard]] std::vector<bool> containers_with_code(const Contents& contents);
+
+/// Entries of those containers: what a library whose kernel names are unknown can run.
 [[nodiscard]] std::vector<Entry> entries_with_code(const Contents& contents);
 
-/// "sass 7.5", "sass 9.0a", "ptx 9.0@8.4", "other 0x10 9.0". Sorted and without duplicates: the form in
-/// reports.
+/// "sass 7.5", "sass 9.0a", "ptx 9.0@8.4", "lto 9.0", "other 0x10 9.0". Sorted and without duplicates: the
+/// form in reports.
 [[nodiscard]] std::vector<std::string> summary(const std::vector<Entry>& entries);
 
 }  // namespace cudamatrix::fatbin

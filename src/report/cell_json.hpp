@@ -21,6 +21,9 @@ namespace cudamatrix::report {
 /// {"name": ..., "path": ..., "cells": N, "stages": [...]}; stages only where the file restricts them.
 [[nodiscard]] Json matrix_json(const CheckReport& report);
 
+/// A finding as `check` and `scan` write it: rule, stage, severity, message, fixes, facts, place.
+[[nodiscard]] Json finding_json(const FindingGroup& group);
+
 /// The warnings of the reader: [{"severity", "message", "file", "line", "column", "notes", "fix"}]
 [[nodiscard]] Json diagnostics_json(const std::vector<Diagnostic>& diagnostics);
 

@@ -71,6 +71,14 @@ std::span<const RulesFormat> rules_formats() {
     return formats;
 }
 
+std::span<const ScanFormat> scan_formats() {
+    static constexpr std::array formats{
+        ScanFormat{"text", "every library with its code, then the findings", scan_text},
+        ScanFormat{"json", "one JSON document", scan_json},
+    };
+    return formats;
+}
+
 std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;

@@ -14,6 +14,7 @@
 #include "report/rejections.hpp"
 #include "report/results.hpp"
 #include "report/rules_report.hpp"
+#include "report/scan_report.hpp"
 
 namespace cudamatrix::report {
 
@@ -58,6 +59,12 @@ struct RulesFormat {
     Result<std::string> (*write_one)(const RulesReport&, std::string_view id);
 };
 
+struct ScanFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const ScanReport&);
+};
+
 /// The first format of each list is the default.
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
@@ -66,6 +73,7 @@ struct RulesFormat {
 [[nodiscard]] std::span<const RejectionFormat> rejection_formats();
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
+[[nodiscard]] std::span<const ScanFormat> scan_formats();
 
 /// How the file of a report in that format ends: "txt", "json", "xml", "github.txt".
 [[nodiscard]] std::string_view file_ending(std::string_view format);

@@ -33,9 +33,16 @@ std::string render_finding(const FindingGroup& group, std::string_view source, b
         out.notes.push_back(fmt::format("waived until {} (line {}): {}", group.waived->until,
                                         group.waived->where.line, group.waived->because));
     }
-    for (const auto& fact : group.finding.facts)
-        out.notes.push_back(fact_note(fact));
+    const auto facts = fact_notes(group.finding);
+    out.notes.insert(out.notes.end(), facts.begin(), facts.end());
     return render(out, source, colour);
+}
+
+std::vector<std::string> fact_notes(const Finding& finding) {
+    std::vector<std::string> notes;
+    for (const auto& fact : finding.facts)
+        notes.push_back(fact_note(fact));
+    return notes;
 }
 
 std::string finding_line(const Finding& finding) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/judge.hpp"
 
@@ -19,6 +20,9 @@ namespace cudamatrix {
 ///       fix: driver >= 525.60.13, or cuda 11.8.0 with this driver
 [[nodiscard]] std::string render_finding(const FindingGroup& group, std::string_view source,
                                          bool colour = false);
+
+/// One note for each fact that it rests on: "fact cuda-family-12, https://... (as of 2026-11-21)".
+[[nodiscard]] std::vector<std::string> fact_notes(const Finding& finding);
 
 /// In one line: "error: driver ... is too old ... [driver-supports-cuda, at runtime]".
 [[nodiscard]] std::string finding_line(const Finding& finding);

@@ -2,13 +2,15 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-COMMANDS = ["check", "list", "lock", "render", "build", "test", "run", "facts", "rules"]
+COMMANDS = ["check", "list", "lock", "render", "build", "test", "run", "facts", "rules", "scan"]
 GOOD = """version: 1
 name: good
 axes:
@@ -21,6 +23,26 @@ set: {os: debian12, family: debian}
 
 def run(*arguments, cwd=None, env=None):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env=env, timeout=60, stdin=subprocess.DEVNULL)
+
+
+def entry(kind, arch, flags=0x8011, isa=(9, 0)):
+    """An entry of a fat binary: 1 PTX, 2 machine code, 8 link-time code; compressed, so that it counts as code."""
+    return struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, 8, 4, 0, isa[1], isa[0], arch, 0, 0, flags, 0, 0) + b"zzzz\0\0\0\0"
+
+
+def container(*entries):
+    body = b"".join(entries)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+
+def library(code, section=b".nv_fatbin"):
+    """A shared library with one section of device code."""
+    names = b"\0" + section + b"\0.shstrtab\0"
+    table = (64 + len(code) + len(names) + 7) // 8 * 8
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, table, 0, 64, 0, 0, 64, 3, 2)
+    sections = [(0, 0, 0, 0), (1, 1, 64, len(code)), (2 + len(section), 3, 64 + len(code), len(names))]
+    rows = b"".join(struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0) for name, kind, offset, size in sections)
+    return (header + code + names).ljust(table, b"\0") + rows
 
 
 class Cli(unittest.TestCase):
@@ -224,6 +246,57 @@ class Cli(unittest.TestCase):
             with self.subTest(file):
                 got = run(*arguments, "--out", "reports", cwd=self.dir)
                 self.assertEqual((self.dir / "reports" / file).read_text(), got.stdout)
+
+    def test_scan_of_files_folders_and_wheels(self):
+        code = container(entry(2, 75), entry(2, 90, 0x108011), entry(1, 90, isa=(8, 4)))
+        (self.dir / "env").mkdir()
+        (self.dir / "env" / "lib.so").write_bytes(library(code))
+        (self.dir / "env" / "note.txt").write_text("text")
+        with zipfile.ZipFile(self.dir / "a.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+            wheel.writestr("pkg/lib.so", library(code))
+            wheel.writestr("pkg/__init__.py", "import os\n")
+        for target, path in (("env/lib.so", "env/lib.so"), ("env", "lib.so"), ("a.whl", "pkg/lib.so")):
+            with self.subTest(target):
+                got = run("scan", target, "--format", "json", cwd=self.dir)
+                self.assertEqual((got.returncode, got.stderr), (0, ""))
+                (found,) = json.loads(got.stdout)["libraries"]
+                self.assertEqual((found["path"], found["entries"], found["sass"], found["ptx"], found["bytes"]), (path, 3, ["7.5", "9.0a"], ["9.0"], 24))
+        asked = ["--gpu", "T4,H100", "--compute", "12.0", "--driver", "535.183.01,550.54.15"]
+        got = run("scan", "env", "a.whl", *asked, "--format", "json", "--out", "reports", cwd=self.dir)
+        self.assertEqual(got.returncode, 1, got.stderr)
+        document = json.loads(got.stdout)
+        self.assertEqual((self.dir / "reports" / "scan.json").read_text(), got.stdout)
+        roads = [answer["road"] for answer in document["libraries"][0]["answers"]]
+        self.assertEqual(roads, ["sass", "sass", "sass", "sass", "none", "ptx_jit"])
+        (finding, again) = document["findings"]
+        self.assertEqual((finding["rule"], finding["stage"], finding["severity"], finding["library"]), ("library-has-code-for-gpu", "runtime", "error", "lib.so"))
+        self.assertIn("ptx 9.0 is PTX ISA 8.4, the driver knows up to 8.2", finding["message"])
+        self.assertEqual((again["target"], again["library"]), ("a.whl", "pkg/lib.so"))
+        self.assertEqual(run("scan", "env", "--gpu", "T4", cwd=self.dir).returncode, 0)
+
+    def test_scan_looks_everywhere_before_it_says_that_code_is_missing(self):
+        hidden = library(container(entry(2, 75)), b".ldata")
+        (self.dir / "hidden.so").write_bytes(hidden)
+        self.assertIn("no device code", run("scan", "hidden.so", cwd=self.dir).stdout)
+        self.assertIn("sass 7.5", run("scan", "hidden.so", "--deep", cwd=self.dir).stdout)
+        both = library(container(entry(2, 75))) + container(entry(2, 100))
+        (self.dir / "both.so").write_bytes(both)
+        self.assertNotIn("10.0", run("scan", "both.so", cwd=self.dir).stdout)
+        got = run("scan", "both.so", "--compute", "10.0", cwd=self.dir)
+        self.assertEqual(got.returncode, 0, got.stdout)
+        self.assertIn("sass 10.0", got.stdout)
+
+    def test_scan_of_what_is_none(self):
+        (self.dir / "text").write_text("hello, world")
+        (self.dir / "cut.so").write_bytes(library(container(entry(2, 75)))[:-1])
+        (self.dir / "no.whl").write_text("no zip")
+        for arguments, needle in ((["nowhere"], "cannot read nowhere"), (["text"], "neither an ELF file"), (["cut.so"], "lies outside the file"),
+                                  (["no.whl"], "no.whl"), (["text", "--gpu", "T5"], "no fact knows this GPU"), (["text", "--compute", "75"], "7.5"),
+                                  (["text", "--driver", "535"], "--gpu"), (["text", "--gpu", "T4", "--driver", "new"], "535"), ([], "TARGET")):
+            with self.subTest(arguments):
+                got = run("scan", *arguments, cwd=self.dir)
+                self.assertEqual((got.returncode, got.stdout), (2, ""))
+                self.assertIn(needle, got.stderr)
 
     def test_a_full_output_device_is_3(self):
         name = self.write(GOOD)

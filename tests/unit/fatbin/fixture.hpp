@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fatbin/bytes.hpp"
@@ -11,6 +12,9 @@ namespace fixture {
 
 class Blob {
   public:
+    Blob() = default;
+    explicit Blob(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+
     template <typename T>
     Blob& number(T value) {
         for (std::size_t i = 0; i < sizeof(T); ++i) {
@@ -55,6 +59,7 @@ struct Section {
     std::uint32_t type = 1;
     Blob bytes;
     std::uint32_t link = 0;
+    std::uint64_t flags = 0;
 };
 
 struct ElfOptions {
@@ -100,14 +105,15 @@ inline Blob elf(std::vector<Section> sections, ElfOptions options = {}) {
     file.pad(8);
     file.put<std::uint64_t>(40, file.size());
     for (std::size_t i = 0; i < sections.size(); ++i) {
-        file.number(static_cast<std::uint32_t>(name_at[i])).number(sections[i].type).zeros(16);
+        file.number(static_cast<std::uint32_t>(name_at[i])).number(sections[i].type);
+        file.number(sections[i].flags).zeros(8);
         file.number<std::uint64_t>(offsets[i]).number<std::uint64_t>(sections[i].bytes.size());
         file.number(sections[i].link).zeros(20);
     }
     return file;
 }
 
-/// A cubin that defines functions of these names.
+/// A cubin that defines functions of these names, each with a section of instructions.
 inline Blob cubin(const std::vector<std::string>& functions, ElfOptions options = {190, 0x33, 7, 75}) {
     Blob strings;
     strings.zeros(1);
@@ -118,7 +124,10 @@ inline Blob cubin(const std::vector<std::string>& functions, ElfOptions options 
         symbols.number<std::uint16_t>(1).zeros(16);
         strings.text(name).zeros(1);
     }
-    return elf({{".strtab", 3, strings, 0}, {".symtab", 2, symbols, 1}}, options);
+    std::vector<Section> sections{{".strtab", 3, strings, 0}, {".symtab", 2, symbols, 1}};
+    for (const std::string& name : functions)
+        sections.push_back({".text." + name, 1, Blob().text("instructions"), 0, 6});
+    return elf(std::move(sections), options);
 }
 
 struct EntryOptions {
@@ -171,6 +180,30 @@ inline Blob container(const std::vector<Blob>& entries) {
     blob.number<std::uint32_t>(0xBA55ED50).number<std::uint16_t>(1).number<std::uint16_t>(16);
     blob.number<std::uint64_t>(body.size());
     return blob.append(body);
+}
+
+/// A static library; a name of more than 15 characters goes into GNU's table of long names.
+inline Blob archive(const std::vector<std::pair<std::string, Blob>>& members) {
+    const auto header = [](std::string name, std::size_t size) {
+        name.resize(48, ' ');
+        std::string digits = std::to_string(size);
+        digits.resize(10, ' ');
+        return Blob().text(name + digits + "`\n");
+    };
+    Blob names;
+    for (const auto& [name, bytes] : members) {
+        if (name.size() > 15) names.text(name + "/\n");
+    }
+    Blob blob;
+    blob.text("!<arch>\n").append(header("/", 4)).zeros(4);
+    if (names.size() != 0) blob.append(header("//", names.size())).append(names).pad(2);
+    std::size_t at = 0;
+    for (const auto& [name, bytes] : members) {
+        blob.append(header(name.size() > 15 ? "/" + std::to_string(at) : name + "/", bytes.size()));
+        if (name.size() > 15) at += name.size() + 2;
+        blob.append(bytes).pad(2);
+    }
+    return blob;
 }
 
 /// An executable as nvcc links it: a container of its own with empty cubins, then the program's.

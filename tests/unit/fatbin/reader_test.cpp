@@ -79,6 +79,32 @@ TEST_CASE("a bare cubin tells its architecture in either layout of the flags") {
     CHECK(arch_of(0x41, 8, 0x06007802) == "12.0");
 }
 
+TEST_CASE("a cubin of ptxas 13 says in its notes whether it is for an a or f target") {
+    const auto arch_of = [](const std::string& options) {
+        const Blob blob =
+            fixture::elf({{".note.nv.tkinfo", 7, Blob().text(options), 0}}, {190, 0x41, 8, 0x06007802});
+        return to_text(read(blob.view()).entries.at(0).arch);
+    };
+    CHECK(arch_of("ptxas -arch sm_120f -m 64 ") == "12.0f");
+    CHECK(arch_of("ptxas -arch sm_120a -m 64 ") == "12.0a");
+    for (const char* plain :
+         {"ptxas -arch sm_120 -m 64", "ptxas -arch sm_120", "-arch sm_121a", "-arch sm_12", ""})
+        CHECK(arch_of(plain) == "12.0");
+}
+
+TEST_CASE("link-time code is its own kind: no cubin, no PTX, no road") {
+    fixture::EntryOptions options;
+    options.kind = 8;
+    options.arch = 90;
+    options.flags = 0x118011;
+    const Blob blob = fixture::container({fixture::entry(options, Blob().text("ir"))});
+    const Contents contents = read_blob(blob);
+    REQUIRE(contents.entries.size() == 1);
+    CHECK(contents.entries[0].kind == Kind::lto);
+    CHECK(contents.entries[0].isa == PtxIsa{});
+    CHECK(summary(contents.entries) == Lines{"lto 9.0a"});
+}
+
 TEST_CASE("only containers with our kernels count") {
     Blob bytes = fixture::container({fixture::sass(50, {"library_kernel"}), fixture::ptx(50, 6, 0)});
     bytes.pad(8);

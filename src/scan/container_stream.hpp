@@ -1,0 +1,87 @@
+// Finds containers of device code in bytes that go by once (private to src/scan).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fatbin/container.hpp"
+
+namespace cudamatrix::scan {
+
+/// Collects what looks like a container at any place of the stream and walks its headers as they come by.
+/// Whether it is one that counts is for the caller to decide, who knows the section table at the end.
+class ContainerStream {
+  public:
+    struct Candidate {
+        std::uint64_t offset = 0;
+        std::uint64_t end = 0;        ///< behind its last byte
+        std::size_t first_entry = 0;  ///< of the entries found for it: they are chained by `Record::next`
+        std::size_t last_entry = 0;
+        std::size_t entries = 0;
+        bool whole = false;  ///< all its entries were read, and they fill it
+        bool sass = false;   ///< it has a cubin
+        bool code = false;   ///< one of them has instructions, or is compressed
+    };
+
+    /// `size`: bytes that the stream will have.
+    explicit ContainerStream(std::uint64_t size) : size_(size) {}
+
+    void feed(std::span<const std::uint8_t> bytes);
+    /// No more bytes will come.
+    void finish();
+
+    /// In the order of their offsets.
+    [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
+    /// The entries of one of them.
+    [[nodiscard]] std::vector<fatbin::Entry> entries(const Candidate& candidate) const;
+    /// Set when the stream holds more than a library would: nothing was collected from there on.
+    [[nodiscard]] const std::string& error() const { return error_; }
+
+    static constexpr std::size_t kMost = 1U << 17;  ///< containers, and entries: what 64 MiB of memory allow
+
+  private:
+    static constexpr std::size_t kWindow = 1U << 20;
+
+    struct Record {
+        fatbin::Entry entry;
+        std::size_t next = 0;
+    };
+    /// Stands before the next header of a container.
+    struct Walker {
+        std::size_t candidate = 0;
+        std::uint64_t next = 0;
+    };
+    /// Stands before the next section header of a cubin, to see whether it has instructions.
+    struct Probe {
+        std::size_t candidate = 0;
+        std::uint64_t begin = 0;  ///< of the cubin
+        std::uint64_t end = 0;
+        std::uint64_t next = 0;
+        std::uint64_t sections = 0;  ///< still to come; 0 before the ELF header was read
+    };
+
+    void process(std::uint64_t limit);
+    void search(std::uint64_t limit);
+    void add_candidate(std::uint64_t at);
+    [[nodiscard]] bool advance(Walker& walker, std::uint64_t limit);
+    [[nodiscard]] bool advance(Probe& probe, std::uint64_t limit);
+    [[nodiscard]] bool begin_sections(Probe& probe);
+    void add_entry(std::size_t candidate, const fatbin::EntryHeader& header, std::uint64_t at);
+    /// The bytes [at, at + length) of the stream, empty when they are not in the window.
+    [[nodiscard]] fatbin::Bytes at(std::uint64_t offset, std::uint64_t length) const;
+
+    std::uint64_t size_;
+    std::vector<std::uint8_t> window_;
+    std::uint64_t base_ = 0;    ///< where the window begins
+    std::uint64_t search_ = 0;  ///< where the search goes on
+    std::vector<Candidate> candidates_;
+    std::vector<Record> records_;
+    std::vector<Walker> walkers_;
+    std::vector<Probe> probes_;
+    std::uint64_t effort_ = 0;
+    std::string error_;
+};
+
+}  // namespace cudamatrix::scan
