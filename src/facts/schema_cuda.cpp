@@ -25,7 +25,7 @@ constexpr Column kCudaFamilies[] = {
 constexpr Column kCudaReleases[] = {
     {"cuda", Kind::version, Form::scalar, kRequired},
     {"minor", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
-    {"released", Kind::date},
+    {"released", Kind::month},
     {"nvcc", Kind::version},
     {"bundled_driver_linux", Kind::version},
     {"bundled_driver_windows", Kind::version},

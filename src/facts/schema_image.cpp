@@ -46,6 +46,7 @@ constexpr Column kImagePolicies[] = {
     {"policy", Kind::text, Form::scalar, kRequired},
     {"says", Kind::text, Form::scalar, kRequired},
     {"months", Kind::number},
+    {"since", Kind::version},
     {"values", Kind::text, Form::list},
 };
 
@@ -69,6 +70,7 @@ constexpr Column kPytorchImages[] = {
     {"cudnn", Kind::number, Form::scalar, kRequired},
     {"flavours", Kind::text, Form::list, kRequired},
     {"exists", Kind::truth, Form::scalar, kRequired},
+    {"externally_managed", Kind::truth},
 };
 
 constexpr Schema kSchemas[] = {

@@ -25,6 +25,14 @@ constexpr Column kPackageGpuFloors[] = {
     {"torch_cuda", Kind::text},
 };
 
+constexpr Column kPackageTorchFloors[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::text, Form::scalar, kRequired},
+    {"torch_min", Kind::version, Form::scalar, kRequired},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
 constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::text, Form::scalar, kRequired},
@@ -46,6 +54,7 @@ constexpr Schema kSchemas[] = {
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
     {"package_releases", "package-{package}-{version}", kPackageReleases},
+    {"package_torch_floors", "package-torch-*", kPackageTorchFloors},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr Column kOperatingSystems[] = {
     {"python", Kind::version, Form::scalar, kOptional, "pythons.python"},
     {"eol", Kind::month},
     {"lts_eol", Kind::month},
+    {"externally_managed", Kind::truth},
     {"render", Kind::truth, Form::scalar, kRequired},
     {"wheels", Kind::text},
     {"cuda_wheels", Kind::truth},

@@ -53,6 +53,7 @@ constexpr Column kTorchSettings[] = {
     {"kind", Kind::text, Form::scalar, kRequired},
     {"torch_first", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
     {"torch_last", Kind::version, Form::scalar, kOptional, "torch_releases.torch"},
+    {"not_on", Kind::text, Form::list},
 };
 
 constexpr Column kWheelIndexes[] = {

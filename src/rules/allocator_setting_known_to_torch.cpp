@@ -4,8 +4,10 @@
 
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/images.hpp"
 #include "rules/subject.hpp"
 #include "rules/torch_options.hpp"
+#include "rules/wheel_os.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -69,6 +71,21 @@ bool judge_variable(const Context& context, const TorchBuild& build, std::string
     return false;
 }
 
+// torch takes the option there, warns and goes on without it.
+void judge_system(const Context& context, const TorchBuild& build, std::string_view variable,
+                  const std::string& option, const Row& setting, Findings& out) {
+    const auto os = other_os(context);
+    if (!os || !contains(setting.list("not_on"), os->os)) return;
+    const auto value = member(context, Field::env, variable).value_or("");
+    if (value.find(option + ":False") != value.npos) return;
+    out.push_back(
+        finding(Severity::warning, kStage, variable, {Field::env, Field::os},
+                fmt::format("torch {} does nothing with {} in {} on {}: it warns \"{} not supported on "
+                            "this platform\", and memory fragments as without it",
+                            build.torch.exact.text(), option, variable, os->row.text("name"), option),
+                {setting.ref()}));
+}
+
 void judge_option(const Context& context, const TorchBuild& build, std::string_view variable,
                   const std::string& option, Findings& out) {
     const auto setting = context.facts.row(fmt::format("setting-{}", option));
@@ -84,7 +101,10 @@ void judge_option(const Context& context, const TorchBuild& build, std::string_v
                               fmt::format("whether torch {} does", build.torch.exact.text())));
         return;
     }
-    if (knows(*setting, build.torch.exact)) return;
+    if (knows(*setting, build.torch.exact)) {
+        judge_system(context, build, variable, option, *setting, out);
+        return;
+    }
     auto error = finding(Severity::error, kStage, variable, about(),
                          fmt::format("torch {} stops at the option {} in {}: only {} know it",
                                      build.torch.exact.text(), option, variable, range_text(*setting)),
@@ -119,7 +139,7 @@ Rule allocator_setting_known_to_torch() {
                 "no effect, and nothing says so.",
             .fails = "torch: 2.0.1, env: {PYTORCH_CUDA_ALLOC_CONF: \"expandable_segments:True\"}",
             .passes = "torch: 2.1.0, env: {PYTORCH_CUDA_ALLOC_CONF: \"expandable_segments:True\"}",
-            .reads = {Field::torch, Field::env, Field::arch},
+            .reads = {Field::torch, Field::env, Field::arch, Field::os},
             .needs = {{Field::torch}, {Field::env}},
             .judge = judge};
 }

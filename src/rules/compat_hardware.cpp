@@ -17,12 +17,24 @@ Resolved<Hardware> compat_hardware(const Context& context) {
                     {row->ref()}};
 }
 
-bool refuses_compat(const Context& context) {
+namespace {
+
+bool grants(const Context& context, std::string_view answer) {
     const auto resolved = compat_hardware(context);
     const auto* hardware = std::get_if<Hardware>(&resolved);
     if (hardware == nullptr) return false;
     const auto row = context.facts.row(fmt::format("class-{}", hardware->host_class));
-    return row && row->text("forward_compatibility") == "refused";
+    return row && row->text("forward_compatibility") == answer;
+}
+
+}  // namespace
+
+bool refuses_compat(const Context& context) {
+    return grants(context, "refused");
+}
+
+bool accepts_compat(const Context& context) {
+    return grants(context, "supported");
 }
 
 std::optional<Version> branch_check_since(const Facts& facts) {

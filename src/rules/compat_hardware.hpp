@@ -23,6 +23,9 @@ struct Hardware {
 /// Whether the hardware is known to refuse compat libraries.
 [[nodiscard]] bool refuses_compat(const Context& context);
 
+/// Whether compat libraries are made for the hardware (class datacenter).
+[[nodiscard]] bool accepts_compat(const Context& context);
+
 /// The release of nvidia-container-toolkit from which on libraries are left unused on branches that they are
 /// not made for.
 [[nodiscard]] std::optional<Version> branch_check_since(const Facts& facts);

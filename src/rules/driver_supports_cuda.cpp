@@ -2,9 +2,13 @@
 // each on its own. Within a CUDA major any driver from the major's minimum on runs every release
 // (minor-version compatibility); a driver older than the release does so with named limits. CUDA 10 and
 // older: each release has a minimum of its own.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/compat_hardware.hpp"
 #include "rules/host_driver.hpp"
+#include "rules/images.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -94,6 +98,26 @@ std::optional<FixOption> native_driver(const Context& context, const Version& cu
     return std::nullopt;
 }
 
+// The branch says nothing of the CUDA that it runs natively: the nearest older one that does.
+Unresolved native_unknown(const Context& context, const lookup::Driver& driver) {
+    Unresolved gap{
+        Field::driver,
+        fmt::format("no fact says which CUDA driver branch {} runs natively", driver.exact.major()),
+        {}};
+    const auto* branches = context.facts.table("driver_branches");
+    if (branches == nullptr || windows_driver(context)) return gap;
+    std::optional<Row> best;
+    for (const auto& row : branches->rows) {
+        const auto newest = Version::parse(row.text("newest"));
+        if (row.has("cuda") && newest && newest->major() < driver.exact.major()) best = row;
+    }
+    if (!best) return gap;
+    gap.what += fmt::format(" (the nearest that is known is {}, of CUDA {})", best->text("newest"),
+                            best->text("cuda"));
+    gap.near.push_back(set_to(Field::driver, best->text("newest")));
+    return gap;
+}
+
 void limits(const Context& context, const lookup::Driver& driver, const Subject& subject, const Floor& floor,
             Findings& out) {
     const auto minor = *Version::parse(subject.cuda.major_minor());
@@ -109,12 +133,8 @@ void limits(const Context& context, const lookup::Driver& driver, const Subject&
     }
     if (!floor.by_major) return;  // CUDA 10 and older: its own minimum is the whole answer
     if (!native.at_most || minor <= *native.at_most) {
-        const Unresolved gap{
-            Field::driver,
-            fmt::format("no fact says which CUDA driver branch {} runs natively", driver.exact.major()),
-            {}};
         auto open = unknown(
-            kStage, subject.aspect, {Field::driver, subject.field}, gap,
+            kStage, subject.aspect, {Field::driver, subject.field}, native_unknown(context, driver),
             fmt::format("whether {} runs on it natively or by minor-version compatibility", subject.text));
         open.facts = std::move(facts);
         out.push_back(std::move(open));
@@ -182,6 +202,28 @@ bool by_compat(const Context& context, const lookup::Driver& driver, const Subje
     return true;
 }
 
+// The images of nvidia/cuda hold the compat libraries of their own CUDA, and the container toolkit puts them
+// to use where the driver is older: on hardware of the data centre that lifts a driver below the minimum.
+bool by_libraries_of_image(const Context& context, const lookup::Driver& driver, const Subject& subject,
+                           const Floor& floor, Findings& out) {
+    if (context.cell.has(Field::cuda_compat) || windows_driver(context)) return false;
+    const auto compat = compat_in_image(context);
+    if (!compat || !accepts_compat(context)) return false;
+    const Value value{*compat, {}, {}};
+    const auto cell = context.cell.with(Field::cuda_compat, &value);
+    Findings found;
+    if (!by_compat({cell, context.facts, context.today, context.wants_fixes, context.memo}, driver, subject,
+                   floor, found))
+        return false;
+    for (auto& finding : found) {
+        cite(finding.facts, context.facts, "image-policy-holds-compat");
+        std::replace(finding.about.begin(), finding.about.end(), Field::cuda_compat,
+                     context.cell.has(Field::image) ? Field::image : Field::family);
+        out.push_back(std::move(finding));
+    }
+    return true;
+}
+
 void judge_subject(const Context& context, const lookup::Driver& driver, const Subject& subject,
                    Findings& out) {
     const auto floor = floor_of(context.facts, subject.cuda, windows_driver(context));
@@ -208,6 +250,7 @@ void judge_subject(const Context& context, const lookup::Driver& driver, const S
             fmt::format("whether it is {} or newer, as {} asks", floor->driver.text(), subject.text)));
         return;
     }
+    if (by_libraries_of_image(context, driver, subject, *floor, out)) return;
     too_old(context, driver, subject, *floor, out);
 }
 
@@ -270,7 +313,7 @@ void judge(const Context& context, Findings& out) {
     }
     const auto& known = std::get<lookup::Driver>(resolved);
     // The GPU matters to compat libraries only: without them most cells share their answers.
-    if (context.cell.has(Field::cuda_compat)) {
+    if (context.cell.has(Field::cuda_compat) || compat_in_image(context)) {
         if (has_cuda) judge_image(context, known, out);
         if (wants_torch(context)) judge_wheel(context, known, out);
         return;
@@ -301,7 +344,8 @@ Rule driver_supports_cuda() {
             .fails = "driver: 470.161.03, cuda: 12.4.1",
             .passes = "driver: 550.54.15, cuda: 12.4.1",
             .reads = {Field::driver, Field::cuda, Field::torch, Field::arch, Field::cuda_compat, Field::os,
-                      Field::platform, Field::gpu, Field::compute, Field::host_class},
+                      Field::platform, Field::gpu, Field::compute, Field::host_class, Field::image,
+                      Field::family},
             .needs = {{Field::driver}, {Field::cuda, Field::torch}},
             .judge = judge,
             .proof = {Attempt::start_on_driver,

@@ -106,17 +106,7 @@ void judge_os(const Context& context, Findings& out) {
     const auto text = context.cell.text(Field::os);
     const auto row = lookup::os(context.facts, text);
     if (!row) {
-        Unresolved gap{Field::os, fmt::format("no fact knows os {}", text), {}};
-        std::vector<std::string> names;
-        if (const auto* table = context.facts.table("operating_systems")) {
-            for (const auto& known : table->rows)
-                names.emplace_back(known.text("os"));
-        }
-        if (const auto near = text::did_you_mean(text, names)) {
-            gap.what += fmt::format(" (did you mean {}?)", *near);
-            gap.near.push_back(set_to(Field::os, *near));
-        }
-        out.push_back(unknown(stage, "os", {Field::os}, gap, "its end of life"));
+        out.push_back(unknown(stage, "os", {Field::os}, unknown_os(context.facts, text), "its end of life"));
         return;
     }
     // Long-term support is paid or voluntary: while it lasts, the end of the standard support is worth a note
@@ -143,8 +133,8 @@ void judge_python(const Context& context, Findings& out) {
     const auto text = context.cell.text(Field::python);
     const auto row = lookup::python(context.facts, text);
     if (!row) {
-        const Unresolved gap{Field::python, fmt::format("no fact knows python {}", text), {}};
-        out.push_back(unknown(stage, "python", {Field::python}, gap, "its end of life"));
+        out.push_back(unknown(stage, "python", {Field::python}, unknown_python(context.facts, text),
+                              "its end of life"));
         return;
     }
     std::optional<FixOption> option;

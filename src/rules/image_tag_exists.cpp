@@ -149,6 +149,29 @@ std::vector<FixOption> pytorch_options(const Context& context, const PytorchImag
     return same.empty() ? near : same;
 }
 
+// The newest known tag of that torch or an older one, with the same flavour and no newer CUDA where there is
+// one.
+std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchImage& image,
+                                          const PytorchTag& tag) {
+    const auto* table = context.facts.table("pytorch_images");
+    const auto torch = Version::parse(tag.torch), cuda = Version::parse(tag.cuda);
+    if (!image.by_reference || table == nullptr || !torch || !cuda) return std::nullopt;
+    std::optional<PytorchTag> best;
+    for (const auto& row : table->rows) {
+        const auto release = Version::parse(row.text("torch"));
+        if (row.text("exists") != "true" || !release || *release > *torch ||
+            !contains(row.list("flavours"), tag.flavour))
+            continue;
+        auto chosen = row.list("cuda").front();
+        for (const auto listed_cuda : row.list("cuda")) {
+            if (*Version::parse(listed_cuda) <= *cuda) chosen = listed_cuda;
+        }
+        best = PytorchTag{std::string(row.text("torch")), std::string(chosen), std::string(row.text("cudnn")),
+                          tag.flavour};
+    }
+    return best;
+}
+
 void judge_pytorch(const Context& context, const PytorchImage& image, const PytorchTag& tag, Findings& out) {
     const auto about = image.about();
     const auto reject = [&](const std::string& why, FactRef fact) {
@@ -178,7 +201,11 @@ void judge_pytorch(const Context& context, const PytorchImage& image, const Pyto
         }
         return;
     }
-    const Unresolved gap{about.front(), "no fact describes " + image.text, {}};
+    Unresolved gap{about.front(), "no fact describes " + image.text, {}};
+    if (const auto near = nearest_pytorch(context, image, tag)) {
+        gap.what += fmt::format(" (the nearest that is known is {})", near->text());
+        gap.near.push_back(set_to(Field::image, image.name + ":" + near->text()));
+    }
     out.push_back(unknown(kStage, "", about, gap, "whether it exists"));
 }
 

@@ -138,6 +138,24 @@ std::optional<CudaImage> cuda_image(const Context& context) {
                      reference.pinned};
 }
 
+std::optional<std::string> compat_in_image(const Context& context) {
+    const auto policy = context.facts.row("image-policy-holds-compat");
+    const auto arch = context.cell.text(Field::arch);
+    if (!policy || !contains(policy->list("values"), arch.empty() ? "x86_64" : arch)) return std::nullopt;
+    std::optional<Version> cuda;
+    if (context.cell.has(Field::image)) {
+        const auto image = cuda_image(context);
+        if (image) cuda = Version::parse(image->tag.cuda);
+    } else {
+        const auto repository = family_repository(context.facts, context.cell.text(Field::family));
+        const auto known = lookup::cuda(context.facts, context.cell.text(Field::cuda));
+        if (repository && repository->text("scheme") == "cuda" && known) cuda = known->exact;
+    }
+    const auto since = Version::parse(policy->text("since"));
+    if (!cuda || (since && *cuda < *since)) return std::nullopt;
+    return cuda->major_minor();
+}
+
 CudaRelease cuda_release_images(const Facts& facts, std::string_view cuda) {
     CudaRelease out{rows_with(facts, "cuda_images", "cuda", cuda), false};
     const auto is_whole = [](const Row& row) { return row.text("complete") == "true"; };

@@ -55,6 +55,10 @@ struct CudaImage {
 
 [[nodiscard]] std::optional<CudaImage> cuda_image(const Context& context);
 
+/// The CUDA minor of the compat libraries that the cell's image brings: those of nvidia/cuda (by reference or
+/// by family) for x86_64 do, from CUDA 10.0 on; nothing for others.
+[[nodiscard]] std::optional<std::string> compat_in_image(const Context& context);
+
 /// Rows of cuda_images of the release that a tag names, and whether a missing one means "never existed".
 struct CudaRelease {
     std::vector<Row> rows;  ///< of this release; empty: none

@@ -125,6 +125,31 @@ std::string key_of(const Context& context, std::initializer_list<Field> fields) 
 
 }  // namespace
 
+Unresolved unknown_version(const Facts& facts, Field field, std::string_view text, std::string_view table,
+                           std::string_view column) {
+    return with_version_near(gap(field, text), facts, table, column, text);
+}
+
+Unresolved unknown_name(Field field, std::string_view text, const std::vector<std::string>& names) {
+    return with_name_near(gap(field, text), text, names);
+}
+
+Unresolved unknown_os(const Facts& facts, std::string_view text) {
+    std::vector<std::string> names;
+    const auto* table = facts.table("operating_systems");
+    for (const auto& row : table ? table->rows : std::vector<Row>{})
+        names.emplace_back(row.text("os"));
+    return unknown_name(Field::os, text, names);
+}
+
+Unresolved unknown_python(const Facts& facts, std::string_view text) {
+    auto out = gap(Field::python, text);
+    const bool free_threaded = text.ends_with('t');
+    out = with_version_near(std::move(out), facts, "pythons", "python",
+                            free_threaded ? text.substr(0, text.size() - 1) : text);
+    return out;
+}
+
 void judge_part(const Context& context, std::string_view part, std::initializer_list<Field> fields,
                 const std::function<void(Findings&)>& judge, Findings& out) {
     if (context.memo == nullptr || context.wants_fixes) {

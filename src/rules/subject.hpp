@@ -109,6 +109,18 @@ void accept(Findings& out, Stage stage, std::string_view aspect, std::vector<Fie
 /// The row with `id` as a reference; nothing when the facts lack it.
 void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
 
+/// "no fact knows python 3.16 (the nearest that is known is 3.15)": a version of `table` below `text`, or the
+/// lowest of all.
+[[nodiscard]] Unresolved unknown_version(const Facts& facts, Field field, std::string_view text,
+                                         std::string_view table, std::string_view column);
+/// "no fact knows os ubuntu26.10 (did you mean ubuntu26.04?)".
+[[nodiscard]] Unresolved unknown_name(Field field, std::string_view text,
+                                      const std::vector<std::string>& names);
+/// An operating system that no fact knows.
+[[nodiscard]] Unresolved unknown_os(const Facts& facts, std::string_view text);
+/// A python that no fact knows.
+[[nodiscard]] Unresolved unknown_python(const Facts& facts, std::string_view text);
+
 /// "3.10, 3.11, 3.12".
 [[nodiscard]] std::string listed(std::span<const std::string_view> values);
 [[nodiscard]] bool contains(std::span<const std::string_view> values, std::string_view value);

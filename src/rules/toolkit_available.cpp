@@ -115,8 +115,7 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     if (family != "cpu" && !lookup::os(context.facts, os)) {
-        const Unresolved gap{Field::os, fmt::format("no fact knows os {}", os), {}};
-        out.push_back(unknown(kStage, "", about, gap,
+        out.push_back(unknown(kStage, "", about, unknown_os(context.facts, os),
                               fmt::format("whether family {} supplies CUDA {} on it", family, cuda.text())));
         return;
     }

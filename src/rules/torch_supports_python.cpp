@@ -140,8 +140,7 @@ void judge(const Context& context, Findings& out) {
     }
     const auto abi = abi_of(text);
     if (!abi || !lookup::python(context.facts, text)) {
-        const Unresolved gap{Field::python, fmt::format("no fact knows python {}", text), {}};
-        out.push_back(unknown(kStage, "", {Field::python, Field::torch}, gap,
+        out.push_back(unknown(kStage, "", {Field::python, Field::torch}, unknown_python(context.facts, text),
                               fmt::format("whether {} has a wheel for it", build.text)));
         return;
     }

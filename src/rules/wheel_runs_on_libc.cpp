@@ -116,10 +116,8 @@ void judge(const Context& context, Findings& out) {
     }
     const auto glibc = os ? Version::parse(os->text("glibc")) : std::nullopt;
     if (!glibc) {
-        const Unresolved gap{Field::os,
-                             os ? fmt::format("no fact knows the glibc of {}", name)
-                                : fmt::format("no fact knows os {}", name),
-                             {}};
+        const auto gap = os ? Unresolved{Field::os, fmt::format("no fact knows the glibc of {}", name), {}}
+                            : unknown_os(context.facts, name);
         out.push_back(unknown(kStage, "", {Field::os, Field::torch}, gap,
                               fmt::format("whether {} installs there", build->text)));
         return;

@@ -88,3 +88,21 @@ TEST_CASE("allocator-setting-known-to-torch does not guess") {
           "unknown");
     CHECK(cuda_conf("2.6.0", "PYTORCH_ALLOC_CONF:1").find("no fact knows the option") == 0);
 }
+
+TEST_CASE("allocator-setting-known-to-torch warns of an option that the system does not support") {
+    const auto on = [](const std::string& os, const std::string& value) {
+        return verdict_of(kRule, {{Field::torch, "2.6.0+cu124"},
+                                  {Field::os, os},
+                                  {Field::env, "PYTORCH_CUDA_ALLOC_CONF=" + value}});
+    };
+    CHECK(message_of(kRule, {{Field::torch, "2.6.0+cu124"},
+                             {Field::os, "windows11"},
+                             {Field::env, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}}) ==
+          "torch 2.6.0 does nothing with expandable_segments in PYTORCH_CUDA_ALLOC_CONF on Windows 11: it "
+          "warns "
+          "\"expandable_segments not supported on this platform\", and memory fragments as without it");
+    CHECK(on("windows11", "expandable_segments:True") == Verdict::degraded);
+    CHECK(on("windows11", "expandable_segments:False") == Verdict::accepted);
+    CHECK(on("windows11", "max_split_size_mb:128") == Verdict::accepted);
+    CHECK(on("ubuntu22.04", "expandable_segments:True") == Verdict::accepted);
+}

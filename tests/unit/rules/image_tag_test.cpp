@@ -188,7 +188,9 @@ TEST_CASE("image-tag-exists: pytorch/pytorch") {
         CHECK_MESSAGE(verdict_of(kExists, image("ghcr.io/" + prefix + tag)) == Verdict::accepted, tag);
     }
     CHECK(says("1.12.0-cuda11.3-cudnn8-runtime") ==
-          "no fact describes image pytorch/pytorch:1.12.0-cuda11.3-cudnn8-runtime: whether it exists is "
+          "no fact describes image pytorch/pytorch:1.12.0-cuda11.3-cudnn8-runtime (the nearest that is known "
+          "is "
+          "1.11.0-cuda11.3-cudnn8-runtime): whether it exists is "
           "unknown");
     CHECK(verdict_of(kExists, image(prefix + "1.6.0-cuda10.1-cudnn7-runtime")) == Verdict::unknown);
     CHECK(verdict_of(kExists, image(prefix + "9.0.0-cuda19.1-cudnn9-runtime")) == Verdict::unknown);

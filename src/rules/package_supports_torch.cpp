@@ -1,0 +1,88 @@
+// Packages that install beside any torch and work with newer ones only: their demand is no dependency, so
+// that pip says nothing.
+#include "base/text.hpp"
+#include "rules/all_rules.hpp"
+#include "rules/packages.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::runtime;
+
+bool is_met(const Row& floor, const Version& torch) {
+    const auto least = Version::parse(floor.text("torch_min"));
+    return !least || torch >= *least;
+}
+
+// The worst floor of that release that the torch is below: one may say where a part fails, another where all
+// does.
+std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep440::Version& version,
+                         const Version& torch) {
+    const auto* table = facts.table("package_torch_floors");
+    std::optional<Row> worst;
+    for (const auto& row : table ? table->rows : std::vector<Row>{}) {
+        if (row.text("package") != package || !covers(row, "versions", version) || is_met(row, torch))
+            continue;
+        if (!worst || row.text("severity") == "error") worst = row;
+    }
+    return worst;
+}
+
+std::optional<FixOption> newer_torch(const Context& context, const Package& package) {
+    const auto* releases = context.facts.table("torch_releases");
+    for (const auto& row : releases ? releases->rows : std::vector<Row>{}) {
+        const auto torch = Version::parse(row.text("torch"));
+        if (torch && !unmet(context.facts, package.name, *package.version, *torch))
+            return set_to(Field::torch, torch->text());
+    }
+    return std::nullopt;
+}
+
+void judge_package(const Context& context, const TorchBuild& build, const Package& package, Findings& out) {
+    const auto floor = unmet(context.facts, package.name, *package.version, build.torch.exact);
+    if (!floor) return;
+    const bool is_error = floor->text("severity") == "error";
+    auto found = finding(is_error ? Severity::error : Severity::warning, kStage, package.name,
+                         {Field::packages, Field::torch},
+                         fmt::format("{} works with torch {} and newer; the cell has {}: {}", package.text,
+                                     floor->text("torch_min"), build.text, floor->text("consequence")),
+                         {floor->ref()});
+    if (context.wants_fixes) {
+        if (auto torch = newer_torch(context, package)) found.fixes.push_back(*std::move(torch));
+        for (auto& option : release_options(context, package, [&](const Release& release) {
+                 return !unmet(context.facts, package.name, release.version, build.torch.exact);
+             }))
+            found.fixes.push_back(std::move(option));
+    }
+    out.push_back(std::move(found));
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (build == nullptr || never_published(*build)) return;
+    for (const auto& package : packages_of(context)) {
+        if (package.version) judge_package(context, *build, package, out);
+    }
+}
+
+}  // namespace
+
+Rule package_supports_torch() {
+    return {
+        .id = "package-supports-torch",
+        .stage = kStage,
+        .summary = "The torch is not below what each package works with, where pip would not say so.",
+        .why =
+            "transformers names its least torch in an extra that a plain install does not ask for, so that "
+            "pip takes any torch. At import newer releases log \"Disabling PyTorch because PyTorch >= 2.2 is "
+            "required\" and every model class raises that PyTorch was not found.",
+        .fails = "torch: 2.0.1, packages: {transformers: 4.53.0}",
+        .passes = "torch: 2.6.0, packages: {transformers: 4.53.0}",
+        .reads = {Field::packages, Field::torch, Field::arch},
+        .needs = {{Field::packages}, {Field::torch}},
+        .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,178 @@
+// Rules about what an image holds where the cell does not say it: image-content-runs,
+// pip-installs-into-image, torch-compile-has-c-compiler, and the compat libraries that nvidia/cuda images
+// bring to driver-supports-cuda.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "own_facts.hpp"
+#include "rule_check.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::rules;
+
+namespace {
+
+constexpr std::string_view kContent = "image-content-runs";
+constexpr std::string_view kPip = "pip-installs-into-image";
+constexpr std::string_view kCompiler = "torch-compile-has-c-compiler";
+constexpr std::string_view kDriver = "driver-supports-cuda";
+
+const std::string kTorch271 = "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime";
+const std::string kCuda124 = "nvidia/cuda:12.4.1-devel-ubuntu22.04";
+
+}  // namespace
+
+TEST_CASE("image-content-runs rejects what the tag's CUDA and torch cannot run on") {
+    CHECK(
+        message_of(kContent, {{Field::image, kTorch271}, {Field::driver, "470.161.03"}}) ==
+        "image pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime: driver 470.161.03 is too old for CUDA 12.8.2: "
+        "CUDA 12 needs >= 525.60.13");
+    CHECK(fix_of(kContent, {{Field::image, kTorch271}, {Field::driver, "470.161.03"}}) ==
+          "driver >= 525.60.13, or image pytorch/pytorch:2.7.1-cuda11.8-cudnn9-runtime");
+    const Words no_code{{Field::image, "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"},
+                        {Field::gpu, "RTX 5090"}};
+    CHECK(message_of(kContent, no_code) ==
+          "image pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel: torch 2.6.0+cu124 has no code for RTX 5090 "
+          "(compute "
+          "12.0): its SASS is for 5.0, 6.0, 7.0, 7.5, 8.0, 8.6, 9.0, and it has no PTX");
+    CHECK(fix_of(kContent, no_code) == "image pytorch/pytorch:2.7.0-cuda12.8-cudnn9-devel");
+    CHECK(verdict_of(kContent, {{Field::image, "ghcr.io/" + kTorch271}, {Field::driver, "470"}}) ==
+          Verdict::rejected);
+    CHECK(verdict_of(kContent,
+                     {{Field::image, kCuda124}, {Field::driver, "470.161.03"}, {Field::gpu, "RTX 3090"}}) ==
+          Verdict::rejected);
+    CHECK(verdict_of(kContent, {{Field::image, "nvcr.io/nvidia/pytorch:25.10-py3"},
+                                {Field::driver, "550"}}) == Verdict::rejected);
+}
+
+TEST_CASE("image-content-runs accepts what runs, and leaves to other rules what the cell says itself") {
+    CHECK(verdict_of(kContent,
+                     {{Field::image, kTorch271}, {Field::driver, "570.124.06"}, {Field::compute, "12.0"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::driver, "550.54.15"}}) ==
+          Verdict::degraded);
+    CHECK(verdict_of(kContent,
+                     {{Field::image, kTorch271}, {Field::driver, "470"}, {Field::torch, "2.7.1+cu128"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, kCuda124}, {Field::driver, "470"}, {Field::cuda, "12.4.1"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, "pytorch/pytorch:latest"}, {Field::driver, "470"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, "example.org/own/image:1"}, {Field::driver, "470"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, kTorch271 + "@sha256:" + std::string(64, 'a')},
+                                {Field::driver, "470"}}) == Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, kCuda124}, {Field::driver, "550.54.15"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, "nvcr.io/nvidia/pytorch:25.10-py3"},
+                                {Field::driver, "580.95.05"}}) == Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::compute, "7.5"}}) == Verdict::accepted);
+}
+
+TEST_CASE("image-content-runs leaves open what a driver or GPU that no fact knows does") {
+    CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::driver, "700.10"}}) == Verdict::unknown);
+    CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::gpu, "RTX 9090"}}) == Verdict::unknown);
+}
+
+TEST_CASE("the compat libraries of an nvidia/cuda image lift a data centre driver, and no other") {
+    const auto with = [](const std::string& driver, const std::string& gpu) {
+        return Words{
+            {Field::image, kCuda124}, {Field::cuda, "12.4.1"}, {Field::driver, driver}, {Field::gpu, gpu}};
+    };
+    CHECK(message_of(kDriver, with("470.161.03", "T4")) ==
+          "driver 470.161.03 runs CUDA 12.4.1 by the compat libraries of CUDA 12.4 only: the container has "
+          "to put "
+          "them on its library path, and the GPU has to be of the data centre");
+    CHECK(verdict_of(kDriver, with("470.161.03", "RTX 3090")) == Verdict::rejected);
+    CHECK(verdict_of(kDriver, with("460.32.03", "T4")) == Verdict::rejected);  // not made for that branch
+    CHECK(verdict_of(kDriver, {{Field::family, "nvidia-cuda"},
+                               {Field::cuda, "12.4.1"},
+                               {Field::driver, "470.161.03"},
+                               {Field::gpu, "T4"}}) == Verdict::degraded);
+    CHECK(verdict_of(kDriver, {{Field::family, "debian"},
+                               {Field::cuda, "12.4.1"},
+                               {Field::driver, "470.161.03"},
+                               {Field::gpu, "T4"}}) == Verdict::rejected);
+    CHECK(verdict_of(kDriver, {{Field::family, "nvidia-cuda"},
+                               {Field::cuda, "12.4.1"},
+                               {Field::driver, "470.161.03"},
+                               {Field::gpu, "T4"},
+                               {Field::arch, "aarch64"}}) == Verdict::rejected);
+}
+
+TEST_CASE("pip-installs-into-image warns of a python that the distribution manages") {
+    const Words words{{Field::image, "nvidia/cuda:12.6.3-devel-ubuntu24.04"}, {Field::torch, "2.6.0+cu126"}};
+    CHECK(message_of(kPip, words) ==
+          "image nvidia/cuda:12.6.3-devel-ubuntu24.04: its python is managed by the distribution (PEP 668), "
+          "so that "
+          "a plain pip install of the cell's torch ends with \"error: externally-managed-environment\"; a "
+          "virtual "
+          "environment takes them");
+    CHECK(fix_of(kPip, words) == "env PIP_BREAK_SYSTEM_PACKAGES=1");
+    CHECK(verdict_of(kPip, {{Field::image, "pytorch/pytorch:2.12.0-cuda12.6-cudnn9-devel"},
+                            {Field::packages, "timm=1.0.9"}}) == Verdict::degraded);
+}
+
+TEST_CASE("pip-installs-into-image accepts other images, and those where the switch is set") {
+    CHECK(verdict_of(kPip, {{Field::image, "nvidia/cuda:12.6.3-devel-ubuntu22.04"},
+                            {Field::torch, "2.6.0+cu126"}}) == Verdict::accepted);
+    CHECK(verdict_of(kPip, {{Field::image, "nvidia/cuda:12.6.3-devel-ubuntu24.04"},
+                            {Field::torch, "2.6.0+cu126"},
+                            {Field::env, "PIP_BREAK_SYSTEM_PACKAGES=1"}}) == Verdict::accepted);
+    CHECK(verdict_of(kPip, {{Field::image, "pytorch/pytorch:2.12.0-cuda12.6-cudnn9-devel"},
+                            {Field::torch, "2.12.0"}}) == Verdict::accepted);
+    CHECK(verdict_of(kPip, {{Field::image, "pytorch/pytorch:2.9.1-cuda12.6-cudnn9-devel"},
+                            {Field::packages, "timm=1.0.9"}}) == Verdict::accepted);
+    CHECK(verdict_of(kPip, {{Field::image, "nvidia/cuda:12.6.3-devel-ubuntu24.04"},
+                            {Field::torch, "none"}}) == Verdict::accepted);
+}
+
+TEST_CASE("torch-compile-has-c-compiler warns of images without one") {
+    const Words words{{Field::image, "nvidia/cuda:12.4.1-runtime-ubuntu22.04"},
+                      {Field::torch, "2.6.0+cu124"}};
+    CHECK(message_of(kCompiler, words) ==
+          "torch.compile of torch 2.6.0+cu124 needs a C compiler where it runs, and image "
+          "nvidia/cuda:12.4.1-runtime-ubuntu22.04 holds none: \"Failed to find C compiler\"; eager mode "
+          "works, and so "
+          "does an image with the package gcc added");
+    CHECK(fix_of(kCompiler, words) == "image nvidia/cuda:12.4.1-devel-ubuntu22.04");
+    CHECK(verdict_of(kCompiler, {{Field::image, "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"}}) ==
+          Verdict::degraded);
+    CHECK(fix_of(kCompiler, {{Field::family, "nvidia-cuda"},
+                             {Field::cuda, "12.4.1"},
+                             {Field::os, "ubuntu22.04"},
+                             {Field::flavour, "base"},
+                             {Field::torch, "2.6.0+cu124"}}) == "flavour devel");
+}
+
+TEST_CASE("torch-compile-has-c-compiler accepts the others") {
+    CHECK(verdict_of(kCompiler, {{Field::image, kCuda124}, {Field::torch, "2.6.0+cu124"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kCompiler, {{Field::image, "nvidia/cuda:12.4.1-runtime-ubuntu22.04"},
+                                 {Field::torch, "none"}}) == Verdict::accepted);
+    CHECK(verdict_of(kCompiler, {{Field::image, "nvidia/cuda:11.7.1-runtime-ubuntu22.04"},
+                                 {Field::torch, "1.13.1+cu117"}}) == Verdict::accepted);
+    CHECK(verdict_of(kCompiler, {{Field::image, "nvidia/cuda:12.4.1-runtime-ubuntu22.04"},
+                                 {Field::torch, "2.6.0+cpu"}}) == Verdict::accepted);
+    CHECK(verdict_of(kCompiler, {{Field::image, "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kCompiler, {{Field::image, "pytorch/pytorch:2.11.0-cuda12.8-cudnn9-runtime"}}) ==
+          Verdict::accepted);
+}
+
+TEST_CASE("rules about images leave open what rests on an unverified fact") {
+    const auto pip =
+        with_rows("operating_systems", {"id: os-ubuntu24.04, os: ubuntu24.04, name: Ubuntu 24.04, "
+                                        "externally_managed: true, render: false, confidence: unverified"});
+    CHECK(verdict_of(kPip,
+                     {{Field::image, "nvidia/cuda:12.6.3-devel-ubuntu24.04"}, {Field::torch, "2.6.0+cu126"}},
+                     pip) == Verdict::unknown);
+    const auto compiler =
+        with_rows("image_policies", {"id: image-policy-c-compiler, policy: c-compiler, says: none, "
+                                     "values: [runtime], confidence: unverified"});
+    CHECK(
+        verdict_of(kCompiler,
+                   {{Field::image, "nvidia/cuda:12.4.1-runtime-ubuntu22.04"}, {Field::torch, "2.6.0+cu124"}},
+                   compiler) == Verdict::unknown);
+}

@@ -1,0 +1,52 @@
+// package-supports-torch.
+#include <doctest/doctest.h>
+
+#include "own_facts.hpp"
+#include "rule_check.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::rules;
+
+namespace {
+
+constexpr std::string_view kRule = "package-supports-torch";
+
+Words with(const std::string& torch, const std::string& transformers) {
+    return {{Field::torch, torch}, {Field::packages, "transformers=" + transformers}};
+}
+
+}  // namespace
+
+TEST_CASE("package-supports-torch rejects a torch that transformers turns its back on") {
+    CHECK(message_of(kRule, with("2.0.1", "4.53.0")) ==
+          "transformers 4.53.0 works with torch 2.1 and newer; the cell has torch 2.0.1+cu117: it logs "
+          "\"Disabling "
+          "PyTorch because PyTorch >= 2.1 is required\", after which every model class says that it requires "
+          "PyTorch");
+    CHECK(verdict_of(kRule, with("2.0.1", "4.50.3")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, with("2.1.0", "5.0.0")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, with("2.3.0", "5.1.0")) == Verdict::rejected);
+    CHECK(fix_of(kRule, with("2.3.0", "5.1.0")).starts_with("torch 2.4.0"));
+}
+
+TEST_CASE("package-supports-torch accepts newer ones, and warns where nothing but the extra asks") {
+    CHECK(verdict_of(kRule, with("2.1.0", "4.57.0")) == Verdict::degraded);
+    CHECK(verdict_of(kRule, with("1.13.1", "4.49.0")) == Verdict::degraded);
+    CHECK(verdict_of(kRule, with("2.0.1", "4.49.0")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, with("2.1.0", "4.53.0")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, with("2.2.0", "4.57.0")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, with("2.4.0", "5.1.0")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, with("1.13.1", "4.27.4")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, with("none", "5.1.0")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, {{Field::torch, "2.0.1"}, {Field::packages, "timm=0.6.13"}}) ==
+          Verdict::accepted);
+}
+
+TEST_CASE("package-supports-torch leaves an unverified floor open") {
+    const auto facts =
+        with_rows("package_torch_floors",
+                  {"id: package-torch-timm, package: timm, versions: \">=0.6\", torch_min: \"1.7\", "
+                   "severity: error, consequence: its import fails, confidence: unverified"});
+    CHECK(verdict_of(kRule, {{Field::torch, "1.6.0"}, {Field::packages, "timm=0.6.13"}}, facts) ==
+          Verdict::unknown);
+}
