@@ -16,10 +16,9 @@ bool is_past(std::string_view end, std::string_view today) {
 // The first row behind `row` that is alive today and that `alike` takes for the same kind of thing.
 std::optional<Row> successor(const Context& context, std::string_view table, const Row& row,
                              bool (*alike)(const Row&, const Row&)) {
-    const auto* rows = context.facts.table(table);
-    if (rows == nullptr || !context.wants_fixes) return std::nullopt;
+    if (!context.wants_fixes) return std::nullopt;
     bool behind = false;
-    for (const auto& candidate : rows->rows) {
+    for (const auto& candidate : context.facts.rows(table)) {
         if (candidate.id() == row.id()) {
             behind = true;
         } else if (behind && candidate.has("eol") && !is_past(candidate.text("eol"), context.today) &&
@@ -108,10 +107,8 @@ void judge_os(const Context& context, Findings& out) {
     if (!row) {
         Unresolved gap{Field::os, fmt::format("no fact knows os {}", text), {}};
         std::vector<std::string> names;
-        if (const auto* table = context.facts.table("operating_systems")) {
-            for (const auto& known : table->rows)
-                names.emplace_back(known.text("os"));
-        }
+        for (const auto& known : context.facts.rows("operating_systems"))
+            names.emplace_back(known.text("os"));
         if (const auto near = text::did_you_mean(text, names)) {
             gap.what += fmt::format(" (did you mean {}?)", *near);
             gap.near.push_back(set_to(Field::os, *near));
