@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "facts/facts.hpp"
+#include "facts/kind.hpp"
 #include "facts/schema.hpp"
 #include "facts/store.hpp"
 
@@ -14,70 +15,6 @@ namespace {
 
 using facts::Form;
 using facts::Kind;
-
-bool is_number(std::string_view text) {
-    return !text.empty() && text.size() < 7 &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool is_compute(std::string_view text) {
-    if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
-    const auto dot = text.find('.');
-    return dot != text.npos && is_number(text.substr(0, dot)) && is_number(text.substr(dot + 1)) &&
-           text.size() - dot == 2;
-}
-
-bool is_month(std::string_view text) {
-    return facts::is_date(text) || facts::is_date(std::string(text) + "-01");
-}
-
-bool fits(Kind kind, std::string_view value) {
-    switch (kind) {
-        case Kind::text:
-            return !value.empty();
-        case Kind::version:
-            return Version::parse(value).has_value();
-        case Kind::compute:
-            return is_compute(value);
-        case Kind::date:
-            return facts::is_date(value);
-        case Kind::month:
-            return is_month(value);
-        case Kind::number:
-            return is_number(value);
-        case Kind::truth:
-            return value == "true" || value == "false";
-        case Kind::source:
-            return facts::is_source(value);
-        case Kind::level:
-            return value == "measured" || value == "read" || value == "unverified";
-    }
-    return false;
-}
-
-std::string_view accepts(Kind kind) {
-    switch (kind) {
-        case Kind::text:
-            return "some words";
-        case Kind::version:
-            return "a version such as 12.4.1";
-        case Kind::compute:
-            return "a compute capability such as 7.5 or 9.0a";
-        case Kind::date:
-            return "a date, YYYY-MM-DD";
-        case Kind::month:
-            return "a date, YYYY-MM-DD or YYYY-MM";
-        case Kind::number:
-            return "a whole number";
-        case Kind::truth:
-            return "true or false";
-        case Kind::source:
-            return "an https:// URL, github:OWNER/REPO@REF:PATH, or wheel:FILE.whl sha256:DIGEST";
-        case Kind::level:
-            return "measured, read or unverified";
-    }
-    return {};
-}
 
 // The value without the suffix that no referred table lists: 3.13 of 3.13t.
 std::string plain(Kind kind, std::string_view value) {
@@ -145,6 +82,11 @@ class Checker {
                     mistake(fmt::format("column '{}' is missing", spec.name));
             }
         }
+        if (!schema.one_of.empty() && std::none_of(schema.one_of.begin(), schema.one_of.end(),
+                                                   [&](std::string_view name) { return row_->has(name); })) {
+            mistake(fmt::format("one of its columns {} has to be there",
+                                text::join({schema.one_of.begin(), schema.one_of.end()}, ", ")));
+        }
         id_form(schema);
     }
 
@@ -169,9 +111,9 @@ class Checker {
             return;
         }
         for (const auto value : column.values) {
-            if (!fits(spec.kind, value)) {
-                mistake(
-                    fmt::format("column '{}' holds '{}': expected {}", spec.name, value, accepts(spec.kind)));
+            if (!facts::is_of(spec.kind, value)) {
+                mistake(fmt::format("column '{}' holds '{}': expected {}", spec.name, value,
+                                    facts::accepts(spec.kind)));
             } else if (!spec.refers.empty() && !targets(spec.refers).contains(plain(spec.kind, value))) {
                 mistake(fmt::format("column '{}' names '{}', which {} does not have", spec.name, value,
                                     spec.refers));
@@ -189,7 +131,7 @@ class Checker {
                 mistake(
                     fmt::format("it is unverified, so its source is 'none found, DATE', not '{}'", value));
             } else if (!unverified && !facts::is_source(value)) {
-                mistake(fmt::format("source '{}': expected {}", value, accepts(Kind::source)));
+                mistake(fmt::format("source '{}': expected {}", value, facts::accepts(Kind::source)));
             }
         }
     }

@@ -164,6 +164,11 @@ const Table* Facts::table(std::string_view name) const {
     return nullptr;
 }
 
+std::span<const Row> Facts::rows(std::string_view table) const {
+    const auto* found = this->table(table);
+    return found != nullptr ? std::span<const Row>(found->rows) : std::span<const Row>();
+}
+
 std::optional<Row> Facts::row(std::string_view id) const {
     const auto found = store_->by_id.find(id);
     if (found == store_->by_id.end()) return std::nullopt;

@@ -12,11 +12,9 @@ namespace {
 // covers 2.6.0), and that has something in the column `needs`.
 std::optional<Row> newest_covered(const Facts& facts, std::string_view table, std::string_view column,
                                   const Version& wanted, std::string_view needs = {}) {
-    const auto* rows = facts.table(table);
     std::optional<Row> best;
     std::optional<Version> best_version;
-    if (rows == nullptr) return best;
-    for (const auto& row : rows->rows) {
+    for (const auto& row : facts.rows(table)) {
         auto version = Version::parse(row.text(column));
         if (!version || !wanted.covers(*version)) continue;
         if (!needs.empty() && !row.has(needs)) continue;
@@ -38,9 +36,7 @@ bool lists(const Row& row, std::string_view column, std::string_view value) {
 
 // The wheel that the default index serves for `release` on `arch`.
 std::optional<Row> default_wheel(const Facts& facts, std::string_view release, std::string_view arch) {
-    const auto* wheels = facts.table("torch_wheels");
-    if (wheels == nullptr) return std::nullopt;
-    for (const auto& row : wheels->rows) {
+    for (const auto& row : facts.rows("torch_wheels")) {
         if (row.text("torch") == release && row.text("arch") == arch && row.text("default_index") == "true")
             return row;
     }
@@ -48,6 +44,10 @@ std::optional<Row> default_wheel(const Facts& facts, std::string_view release, s
 }
 
 }  // namespace
+
+Version required_version(const Row& row, std::string_view column) {
+    return *Version::parse(row.text(column));
+}
 
 std::optional<Cuda> cuda(const Facts& facts, std::string_view text) {
     auto version = Version::parse(text);
@@ -80,9 +80,7 @@ std::optional<Row> gpu(const Facts& facts, std::string_view name) {
 
 std::vector<std::string> gpu_names(const Facts& facts) {
     std::vector<std::string> names;
-    const auto* table = facts.table("gpus");
-    if (table == nullptr) return names;
-    for (const auto& row : table->rows) {
+    for (const auto& row : facts.rows("gpus")) {
         names.emplace_back(row.text("name"));
         for (const auto alias : row.list("aliases"))
             names.emplace_back(alias);
@@ -130,14 +128,13 @@ std::optional<Row> python(const Facts& facts, std::string_view text) {
 }
 
 std::span<const Row> package_releases(const Facts& facts, std::string_view package) {
-    const auto* table = facts.table("package_releases");
-    if (table == nullptr) return {};
+    const auto rows = facts.rows("package_releases");
     const auto prefix = fmt::format("package-{}-", package);
-    const auto first = std::partition_point(table->rows.begin(), table->rows.end(), [&](const Row& row) {
+    const auto first = std::partition_point(rows.begin(), rows.end(), [&](const Row& row) {
         return cudamatrix::facts::natural_less(row.id(), prefix);
     });
     // "package-cuda-toolkit-12.0" has the prefix of a package named cuda, too.
-    const auto last = std::find_if(first, table->rows.end(), [&](const Row& row) {
+    const auto last = std::find_if(first, rows.end(), [&](const Row& row) {
         return !row.id().starts_with(prefix) || row.text("package") != package;
     });
     return {first, last};
@@ -145,10 +142,8 @@ std::span<const Row> package_releases(const Facts& facts, std::string_view packa
 
 std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, std::string_view os,
                                   const Version& cuda, std::string_view from) {
-    const auto* sources = facts.table("toolkit_sources");
-    if (sources == nullptr) return std::nullopt;
     std::optional<Row> best;
-    for (const auto& row : sources->rows) {
+    for (const auto& row : facts.rows("toolkit_sources")) {
         if (row.text("family") != family || (row.has("os") && !lists(row, "os", os))) continue;
         if (!from.empty() && row.text("cuda_from") != from) continue;
         const auto version = Version::parse(row.text("cuda"));

@@ -12,6 +12,9 @@
 
 namespace cudamatrix::lookup {
 
+/// The version in a column whose schema says that every row has one there: the self-check lets no others in.
+[[nodiscard]] Version required_version(const Row& row, std::string_view column);
+
 /// `12.6` -> its newest known release; `12.4.1` -> itself when known.
 struct Cuda {
     Version exact;               ///< 12.4.1

@@ -7,15 +7,19 @@
 namespace cudamatrix::facts {
 
 enum class Kind {
-    text,     ///< any words
-    version,  ///< see base/version.hpp
-    compute,  ///< 7.5, 9.0a, 12.0f
-    date,     ///< YYYY-MM-DD
-    month,    ///< YYYY-MM-DD or YYYY-MM, which means its last day
-    number,   ///< a whole number
-    truth,    ///< true or false
-    source,   ///< see is_source
-    level,    ///< measured, read, unverified
+    text,        ///< any words
+    version,     ///< see base/version.hpp
+    compute,     ///< 7.5, 9.0a, 12.0f
+    date,        ///< YYYY-MM-DD
+    month,       ///< YYYY-MM-DD or YYYY-MM, which means its last day
+    number,      ///< a whole number
+    release,     ///< a version of a Python package (PEP 440)
+    specifiers,  ///< clauses over one: ">=2.0,<3"
+    demand,      ///< "numpy >=1.26; python >=3.12; arch x86_64"
+    wheel_tag,   ///< cp312, cp313t, cp39-abi3, py3
+    truth,       ///< true or false
+    source,      ///< see is_source
+    level,       ///< measured, read, unverified
 };
 
 enum class Form { scalar, list, either };
@@ -35,6 +39,7 @@ struct Schema {
     std::string_view
         id;  ///< how an id is made of its row: "torch-{torch}+{variant}-{arch}"; what follows '*' is free
     std::span<const Column> columns;
+    std::span<const std::string_view> one_of = {};  ///< columns of which each row has at least one
 };
 
 /// The columns that every table has: id, source, as_of, confidence, and the free remarks note and disputed.

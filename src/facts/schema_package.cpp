@@ -6,23 +6,23 @@ namespace {
 
 constexpr Column kPackageReleases[] = {
     {"package", Kind::text, Form::scalar, kRequired},
-    {"version", Kind::text, Form::scalar, kRequired},
-    {"requires_python", Kind::text},
-    {"requires", Kind::text, Form::list},
-    {"one_release", Kind::text, Form::list},
-    {"nvcc", Kind::text, Form::list},
-    {"abi", Kind::text, Form::list},
-    {"abi_aarch64", Kind::text, Form::list},
+    {"version", Kind::release, Form::scalar, kRequired},
+    {"requires_python", Kind::specifiers},
+    {"requires", Kind::demand, Form::list},
+    {"one_release", Kind::demand, Form::list},
+    {"nvcc", Kind::demand, Form::list},
+    {"abi", Kind::wheel_tag, Form::list},
+    {"abi_aarch64", Kind::wheel_tag, Form::list},
     {"sdist", Kind::truth},
 };
 
 constexpr Column kPackageGpuFloors[] = {
     {"package", Kind::text, Form::scalar, kRequired},
-    {"versions", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
     {"compute_min", Kind::compute, Form::scalar, kRequired, "architectures.compute"},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
-    {"torch_cuda", Kind::text},
+    {"torch_cuda", Kind::specifiers},
 };
 
 constexpr Column kPackageTorchFloors[] = {
@@ -35,7 +35,7 @@ constexpr Column kPackageTorchFloors[] = {
 
 constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
-    {"versions", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
     {"cuda_major", Kind::number, Form::scalar, kRequired},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
@@ -44,8 +44,10 @@ constexpr Column kPackageCuda[] = {
 };
 
 constexpr Column kPackageNumpyAbi[] = {
-    {"package", Kind::text, Form::scalar, kRequired},     {"versions", Kind::text, Form::scalar, kRequired},
-    {"numpy", Kind::text, Form::scalar, kRequired},       {"severity", Kind::text, Form::scalar, kRequired},
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"numpy", Kind::specifiers, Form::scalar, kRequired},
+    {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 

@@ -48,6 +48,8 @@ constexpr Column kTorchCompanions[] = {
     {"built_for", Kind::version, Form::scalar, kOptional, "torch_releases.torch"},
 };
 
+constexpr std::string_view kCompanionDemand[] = {"torch", "torch_min", "built_for"};
+
 constexpr Column kTorchSettings[] = {
     {"name", Kind::text, Form::scalar, kRequired},
     {"kind", Kind::text, Form::scalar, kRequired},
@@ -73,7 +75,7 @@ constexpr Column kTorchOsWheels[] = {
 constexpr Schema kSchemas[] = {
     {"pythons", "python-{python}", kPythons},
     {"torch_releases", "torch-{torch}", kTorchReleases},
-    {"torch_companions", "companion-{package}-{version}", kTorchCompanions},
+    {"torch_companions", "companion-{package}-{version}", kTorchCompanions, kCompanionDemand},
     {"torch_settings", "setting-{name}", kTorchSettings},
     {"torch_os_wheels", "torch-{torch}-{os}-{arch}", kTorchOsWheels},
     {"torch_wheels", "torch-{torch}+{variant}-{arch}", kTorchWheels},

@@ -39,9 +39,8 @@ std::vector<std::string> options_in(std::string_view value) {
 }
 
 bool knows(const Row& setting, const Version& torch) {
-    const auto first = Version::parse(setting.text("torch_first"));
     const auto last = Version::parse(setting.text("torch_last"));
-    return first && torch >= *first && (!last || torch <= *last);
+    return torch >= lookup::required_version(setting, "torch_first") && (!last || torch <= *last);
 }
 
 std::string range_text(const Row& setting) {
@@ -51,10 +50,8 @@ std::string range_text(const Row& setting) {
 }
 
 void offer_releases(const Context& context, const Row& setting, Finding& finding) {
-    finding.fixes = torch_options(context, [&](const Row& wheel) {
-        const auto torch = Version::parse(wheel.text("torch"));
-        return torch && knows(setting, *torch);
-    });
+    finding.fixes = torch_options(
+        context, [&](const Row& wheel) { return knows(setting, lookup::required_version(wheel, "torch")); });
 }
 
 // False where the variable is not read: its options do not matter then.
@@ -91,7 +88,7 @@ void judge_option(const Context& context, const TorchBuild& build, std::string_v
     const auto setting = context.facts.row(fmt::format("setting-{}", option));
     if (!setting || setting->text("kind") != "option") {
         std::vector<std::string> names;
-        for (const auto& row : context.facts.table("torch_settings")->rows) {
+        for (const auto& row : context.facts.rows("torch_settings")) {
             if (row.text("kind") == "option") names.emplace_back(row.text("name"));
         }
         Unresolved gap{Field::env, fmt::format("no fact knows the option {} in {}", option, variable), {}};

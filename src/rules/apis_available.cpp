@@ -12,14 +12,11 @@ constexpr Stage kStage = Stage::build;
 // Rows of the words that facts know; the others become one finding that says what they may have meant.
 std::vector<Row> known_words(const Context& context, Findings& out) {
     std::vector<Row> rows;
-    const auto* table = context.facts.table("removed_apis");
-    const auto* value = context.cell.value(Field::uses);
-    if (table == nullptr || value == nullptr) return rows;
     std::vector<std::string> names;
-    for (const auto& row : table->rows)
+    for (const auto& row : context.facts.rows("removed_apis"))
         names.emplace_back(row.text("api"));
     std::string strange;
-    for (const auto& [word, unused] : value->items) {
+    for (const auto& [word, unused] : context.cell.value(Field::uses)->items) {
         if (const auto row = context.facts.row(fmt::format("api-{}", word))) {
             rows.push_back(*row);
             continue;
@@ -77,8 +74,7 @@ void judge_torch(const Context& context, const std::vector<Row>& words, Findings
     auto error = finding(Severity::error, kStage, "torch", {Field::uses, Field::torch},
                          fmt::format("{} does not have {}", build->text, missing), std::move(facts));
     error.fixes = torch_options(context, [&](const Row& wheel) {
-        const auto version = Version::parse(wheel.text("torch"));
-        return version && has_all(words, column, *version);
+        return has_all(words, column, lookup::required_version(wheel, "torch"));
     });
     out.push_back(std::move(error));
 }

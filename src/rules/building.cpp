@@ -22,9 +22,7 @@ Part part_within(const Version& written, const Version& first, const Version& la
 }
 
 Part part_within(const Version& written, const Row& row, std::string_view first, std::string_view last) {
-    const auto from = Version::parse(row.text(first));
-    const auto to = Version::parse(row.text(last));
-    return from && to ? part_within(written, *from, *to) : Part::none;
+    return part_within(written, lookup::required_version(row, first), lookup::required_version(row, last));
 }
 
 bool says_it_builds(const Context& context) {
@@ -39,14 +37,13 @@ bool says_it_does_not_build(const Context& context) {
 
 std::vector<FixOption> cuda_options(const Context& context, const Version& from,
                                     const std::function<bool(const Version&)>& fits) {
-    const auto* releases = context.facts.table("cuda_releases");
-    if (releases == nullptr || !context.wants_fixes) return {};
+    if (!context.wants_fixes) return {};
     std::optional<Version> newer, older;
-    for (const auto& row : releases->rows) {
-        const auto version = Version::parse(row.text("cuda"));
-        if (!version || !fits(*version)) continue;
-        if (*version > from && (!newer || *version < *newer)) newer = version;
-        if (*version < from && (!older || *older < *version)) older = version;
+    for (const auto& row : context.facts.rows("cuda_releases")) {
+        const auto version = lookup::required_version(row, "cuda");
+        if (!fits(version)) continue;
+        if (version > from && (!newer || version < *newer)) newer = version;
+        if (version < from && (!older || *older < version)) older = version;
     }
     std::vector<FixOption> options;
     if (newer) options.push_back(set_to(Field::cuda, newer->text()));

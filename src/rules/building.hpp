@@ -26,7 +26,7 @@ struct HostCompiler {
 /// that it covers.
 enum class Part { none, some, all };
 [[nodiscard]] Part part_within(const Version& written, const Version& first, const Version& last);
-/// The same for columns of a row; none where a column holds no version.
+/// The same for two columns of a row whose schema requires them.
 [[nodiscard]] Part part_within(const Version& written, const Row& row, std::string_view first,
                                std::string_view last);
 

@@ -25,15 +25,14 @@ struct Wanted {
 
 bool goes_with(const Row& row, const Version& torch) {
     if (const auto exact = Version::parse(row.text("torch"))) return *exact == torch;
-    const auto least = Version::parse(row.has("torch_min") ? row.text("torch_min") : row.text("built_for"));
-    return least && torch >= *least;
+    return torch >= lookup::required_version(row, row.has("torch_min") ? "torch_min" : "built_for");
 }
 
 std::optional<Row> row_of(const Facts& facts, const Wanted& wanted) {
     const auto version = Version::parse(wanted.version);
-    for (const auto& row : facts.table("torch_companions")->rows) {
-        const auto known = Version::parse(row.text("version"));
-        if (row.text("package") == wanted.package && version && known && *known == *version) return row;
+    for (const auto& row : facts.rows("torch_companions")) {
+        if (row.text("package") == wanted.package && version == lookup::required_version(row, "version"))
+            return row;
     }
     return std::nullopt;
 }
@@ -42,11 +41,12 @@ std::optional<Row> row_of(const Facts& facts, const Wanted& wanted) {
 // not.
 std::optional<Row> partner(const Facts& facts, std::string_view package, const Version& torch) {
     std::optional<Row> best;
-    for (const auto& row : facts.table("torch_companions")->rows) {
+    for (const auto& row : facts.rows("torch_companions")) {
         if (row.text("package") != package || !goes_with(row, torch)) continue;
         if (best && best->has("torch") && !row.has("torch")) continue;
-        const bool better = !best || (row.has("torch") && !best->has("torch")) ||
-                            *Version::parse(row.text("version")) > *Version::parse(best->text("version"));
+        const bool better =
+            !best || (row.has("torch") && !best->has("torch")) ||
+            lookup::required_version(row, "version") > lookup::required_version(*best, "version");
         if (better) best = row;
     }
     return best;

@@ -25,8 +25,9 @@ bool too_vague(const Row& defect, Part part) {
            (defect.text("effect") != "fails" || defect.confidence() == Confidence::unverified);
 }
 
-bool works(const Context& context, const Table& defects, const HostCompiler& compiler, const Version& cuda) {
-    return std::none_of(defects.rows.begin(), defects.rows.end(), [&](const Row& defect) {
+bool works(const Context& context, std::span<const Row> defects, const HostCompiler& compiler,
+           const Version& cuda) {
+    return std::none_of(defects.begin(), defects.end(), [&](const Row& defect) {
         return hit(context, defect, compiler, cuda) != Part::none;
     });
 }
@@ -36,9 +37,9 @@ void judge(const Context& context, Findings& out) {
     const auto compiler = host_compiler(text);
     const auto toolkit = image_cuda(context);
     const auto* cuda = std::get_if<lookup::Cuda>(&toolkit);
-    const auto* defects = context.facts.table("compiler_defects");
-    if (!compiler || cuda == nullptr || defects == nullptr) return;
-    for (const auto& defect : defects->rows) {
+    const auto defects = context.facts.rows("compiler_defects");
+    if (!compiler || cuda == nullptr) return;
+    for (const auto& defect : defects) {
         const auto part = hit(context, defect, *compiler, cuda->exact);
         if (part == Part::none || too_vague(defect, part)) continue;
         const bool fails = part == Part::all && defect.text("effect") == "fails";
@@ -60,7 +61,7 @@ void judge(const Context& context, Findings& out) {
             set_to(Field::compiler, fmt::format("{}-{}", compiler->name, defect.text("works"))));
         // An older toolkit is no way out: it does not take the compiler at all.
         for (auto& option : cuda_options(context, cuda->exact, [&](const Version& other) {
-                 return other > cuda->exact && works(context, *defects, *compiler, other);
+                 return other > cuda->exact && works(context, defects, *compiler, other);
              })) {
             found.fixes.push_back(std::move(option));
         }

@@ -43,15 +43,14 @@ Limits limits_of(const std::optional<Row>& toolkit, std::string_view compiler) {
 // The nearest newer and older releases whose limits take the compiler.
 std::vector<FixOption> toolkits_for(const Context& context, const Compiler& compiler, const Version& cuda) {
     std::optional<FixOption> newer, older;
-    const auto* releases = context.facts.table("cuda_releases");
-    if (releases == nullptr || !context.wants_fixes) return {};
-    for (const auto& release : releases->rows) {
-        const auto version = Version::parse(release.text("cuda"));
+    if (!context.wants_fixes) return {};
+    for (const auto& release : context.facts.rows("cuda_releases")) {
+        const auto version = lookup::required_version(release, "cuda");
         const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
         const auto limits = limits_of(toolkit, compiler.name);
-        if (!version || compiler.major > limits.most || compiler.major < limits.least) continue;
-        if (*version < cuda) older = set_to(Field::cuda, version->text());
-        if (*version > cuda && !newer) newer = set_to(Field::cuda, version->text());
+        if (compiler.major > limits.most || compiler.major < limits.least) continue;
+        if (version < cuda) older = set_to(Field::cuda, version.text());
+        if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
     }
     std::vector<FixOption> options;
     if (newer) options.push_back(*newer);

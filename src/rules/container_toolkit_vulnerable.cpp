@@ -18,17 +18,16 @@ bool is_affected(const Version& toolkit, const Version& fixed_in) {
 void judge(const Context& context, Findings& out) {
     const auto text = context.cell.text(Field::toolkit);
     const auto toolkit = Version::parse(text);
-    const auto* flaws = context.facts.table("container_toolkit_flaws");
-    if (!toolkit || flaws == nullptr) return;
+    if (!toolkit) return;
     std::vector<std::string> names;
     std::vector<FactRef> facts;
     std::optional<Version> fixed;
-    for (const auto& row : flaws->rows) {
-        const auto fixed_in = Version::parse(row.text("fixed_in"));
-        if (!fixed_in || !is_affected(*toolkit, *fixed_in)) continue;
+    for (const auto& row : context.facts.rows("container_toolkit_flaws")) {
+        const auto fixed_in = lookup::required_version(row, "fixed_in");
+        if (!is_affected(*toolkit, fixed_in)) continue;
         names.push_back(fmt::format("{} ({})", row.text("cve"), row.text("says")));
         facts.push_back(row.ref());
-        if (!fixed || *fixed < *fixed_in) fixed = fixed_in;
+        if (!fixed || *fixed < fixed_in) fixed = fixed_in;
     }
     if (!names.empty()) {
         auto warning = finding(
@@ -44,12 +43,10 @@ void judge(const Context& context, Findings& out) {
         accept(out, kStage, "", {Field::toolkit}, "whether it has published flaws", {known->ref()});
         return;
     }
-    Unresolved gap{Field::toolkit, fmt::format("no fact knows toolkit {}", text), {}};
-    if (const auto* series = context.facts.table("container_toolkits"); series && !series->rows.empty()) {
-        const auto last = series->rows.back().text("last");
-        gap.what += fmt::format(" (the newest that is known is {})", last);
-        gap.near.push_back(set_to(Field::toolkit, last));
-    }
+    const auto last = context.facts.rows("container_toolkits").back().text("last");
+    const Unresolved gap{Field::toolkit,
+                         fmt::format("no fact knows toolkit {} (the newest that is known is {})", text, last),
+                         {set_to(Field::toolkit, last)}};
     out.push_back(unknown(kStage, "", {Field::toolkit}, gap, "whether it has published flaws"));
 }
 

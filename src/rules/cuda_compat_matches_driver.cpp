@@ -49,8 +49,7 @@ void wrong_branch(const Context& context, const lookup::Driver& driver, const Co
             libraries(compat), driver.branch->text("branch"), listed(branches)),
         std::move(facts));
     for (const auto branch : branches) {
-        const auto number = Version::parse(branch);
-        if (!number || number->major() < driver.exact.major()) continue;
+        if (Version::parse(branch)->major() < driver.exact.major()) continue;
         warning.fixes.push_back(set_to(Field::driver, branch));
         break;
     }

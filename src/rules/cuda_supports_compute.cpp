@@ -27,14 +27,13 @@ std::optional<std::string> neighbour(const Row& toolkit, const fatbin::Arch& dev
 // The nearest toolkits, newer and older, whose nvcc has the target itself.
 std::vector<FixOption> toolkits_with(const Context& context, const std::string& target, const Version& cuda) {
     std::optional<FixOption> newer, older;
-    const auto* releases = context.facts.table("cuda_releases");
-    if (releases == nullptr || !context.wants_fixes) return {};
-    for (const auto& release : releases->rows) {
-        const auto version = Version::parse(release.text("cuda"));
+    if (!context.wants_fixes) return {};
+    for (const auto& release : context.facts.rows("cuda_releases")) {
+        const auto version = lookup::required_version(release, "cuda");
         const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
-        if (!version || !toolkit || !contains(toolkit->list("targets"), target)) continue;
-        if (*version < cuda) older = set_to(Field::cuda, version->text());
-        if (*version > cuda && !newer) newer = set_to(Field::cuda, version->text());
+        if (!toolkit || !contains(toolkit->list("targets"), target)) continue;
+        if (version < cuda) older = set_to(Field::cuda, version.text());
+        if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
     }
     std::vector<FixOption> options;
     if (newer) options.push_back(*newer);

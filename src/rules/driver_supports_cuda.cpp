@@ -36,14 +36,14 @@ std::string needs(const Context& context, const Floor& floor, const Version& cud
 // The newest release that the driver can run at all, or, for `native`, with no limit.
 std::optional<FixOption> cuda_for(const Context& context, const lookup::Driver& driver,
                                   std::optional<Version> native) {
-    const auto* releases = context.facts.table("cuda_releases");
-    if (releases == nullptr || !context.wants_fixes) return std::nullopt;
-    for (auto row = releases->rows.rbegin(); row != releases->rows.rend(); ++row) {
-        const auto cuda = Version::parse(row->text("cuda"));
-        if (!cuda || (native && *Version::parse(cuda->major_minor()) > *native)) continue;
-        const auto floor = floor_of(context.facts, *cuda, windows_driver(context));
+    if (!context.wants_fixes) return std::nullopt;
+    const auto releases = context.facts.rows("cuda_releases");
+    for (auto row = releases.rbegin(); row != releases.rend(); ++row) {
+        const auto cuda = lookup::required_version(*row, "cuda");
+        if (native && *Version::parse(cuda.major_minor()) > *native) continue;
+        const auto floor = floor_of(context.facts, cuda, windows_driver(context));
         if (!floor || floor->driver > driver.exact) continue;
-        return set_to(Field::cuda, cuda->text(), fmt::format("cuda {} with this driver", cuda->text()));
+        return set_to(Field::cuda, cuda.text(), fmt::format("cuda {} with this driver", cuda.text()));
     }
     return std::nullopt;
 }
@@ -88,9 +88,8 @@ std::optional<FixOption> native_driver(const Context& context, const Version& cu
         const auto driver = first->text("bundled_driver_windows");
         return set_to(Field::driver, driver, fmt::format("driver >= {}", driver));
     }
-    const auto* branches = context.facts.table("driver_branches");
-    if (branches == nullptr || !context.wants_fixes) return std::nullopt;
-    for (const auto& row : branches->rows) {
+    if (!context.wants_fixes) return std::nullopt;
+    for (const auto& row : context.facts.rows("driver_branches")) {
         const auto native = Version::parse(row.text("cuda"));
         if (!native || *native < cuda || !row.has("oldest")) continue;
         return set_to(Field::driver, row.text("oldest"), fmt::format("driver >= {}", row.text("oldest")));

@@ -13,10 +13,14 @@ bool free_threaded(const Version& python) {
     return python.suffix() == "t";
 }
 
+bool too_new(const Row& row, const Version& python) {
+    const auto most = lookup::required_version(row, "python_max");
+    return python > most && !most.covers(python);
+}
+
 // A bare 3.13t is its newest patch release.
 bool takes(const Row& row, const Version& python) {
-    const auto most = Version::parse(row.text("python_max"));
-    if (!most || (python > *most && !most->covers(python))) return false;
+    if (too_new(row, python)) return false;
     if (!free_threaded(python)) return true;
     const auto least = Version::parse(row.text("free_threaded_min"));
     return least && (python >= *least || python.covers(*least));
@@ -27,8 +31,7 @@ bool has_wheel(const Row& wheel, const Version& python) {
 }
 
 std::string reason(const Row& row, const Version& python) {
-    const auto most = Version::parse(row.text("python_max"));
-    if (!free_threaded(python) || (most && *most < python && !most->covers(python)))
+    if (!free_threaded(python) || too_new(row, python))
         return fmt::format("python {} is the newest that it takes", row.text("python_max"));
     if (!row.has("free_threaded_min")) return "it takes no free-threaded python";
     return fmt::format("python {}t is the oldest free-threaded one that it takes",

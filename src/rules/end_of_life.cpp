@@ -16,10 +16,9 @@ bool is_past(std::string_view end, std::string_view today) {
 // The first row behind `row` that is alive today and that `alike` takes for the same kind of thing.
 std::optional<Row> successor(const Context& context, std::string_view table, const Row& row,
                              bool (*alike)(const Row&, const Row&)) {
-    const auto* rows = context.facts.table(table);
-    if (rows == nullptr || !context.wants_fixes) return std::nullopt;
+    if (!context.wants_fixes) return std::nullopt;
     bool behind = false;
-    for (const auto& candidate : rows->rows) {
+    for (const auto& candidate : context.facts.rows(table)) {
         if (candidate.id() == row.id()) {
             behind = true;
         } else if (behind && candidate.has("eol") && !is_past(candidate.text("eol"), context.today) &&

@@ -71,9 +71,8 @@ void refused(const Context& context, const Hardware& hardware, Play play, const 
         const auto native = compat_on(context, *driver).native;
         if (native.at_least) error.fixes.push_back(set_to(Field::cuda_compat, native.at_least->text()));
     }
-    const auto* branches = context.facts.table("driver_branches");
     const auto wanted = Version::parse(text);
-    for (const auto& branch : branches->rows) {
+    for (const auto& branch : context.facts.rows("driver_branches")) {
         const auto cuda = Version::parse(branch.text("cuda"));
         if (!cuda || *cuda < *Version::parse(wanted->major_minor()) || !branch.has("oldest")) continue;
         error.fixes.push_back(

@@ -31,9 +31,7 @@ std::optional<Library> library(const Context& context) {
 }
 
 std::optional<Row> limits(const Context& context, const Version& cuda) {
-    const auto* table = context.facts.table("cuda_glibc");
-    if (table == nullptr) return std::nullopt;
-    for (const auto& row : table->rows) {
+    for (const auto& row : context.facts.rows("cuda_glibc")) {
         if (part_within(cuda, row, "cuda_first", "cuda_last") == Part::all) return row;
     }
     return std::nullopt;

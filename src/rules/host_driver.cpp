@@ -11,15 +11,12 @@ constexpr std::uint32_t kLeastBranch = 100;     // no CUDA is numbered so, every
 // The branch that a number counts in: the highest known one that is not above it. Beyond the newest known
 // branch nothing is known.
 std::optional<Row> branch_below(const Facts& facts, const Version& driver) {
-    const auto* branches = facts.table("driver_branches");
     std::optional<Row> best;
     bool beyond = true;
-    if (branches == nullptr) return best;
-    for (const auto& row : branches->rows) {
-        const auto branch = Version::parse(row.text("branch"));
-        if (!branch) continue;
-        if (branch->major() <= driver.major()) best = row;
-        if (branch->major() >= driver.major()) beyond = false;
+    for (const auto& row : facts.rows("driver_branches")) {
+        const auto branch = lookup::required_version(row, "branch").major();
+        if (branch <= driver.major()) best = row;
+        if (branch >= driver.major()) beyond = false;
     }
     return beyond ? std::nullopt : best;
 }

@@ -48,9 +48,7 @@ Candidate candidate(const CudaTag& wanted, const Row& row, CudaTag tag) {
 
 std::vector<Candidate> candidates(const Facts& facts, const CudaTag& wanted) {
     std::vector<Candidate> out;
-    const auto* table = facts.table("cuda_images");
-    if (table == nullptr) return out;
-    for (const auto& row : table->rows) {
+    for (const auto& row : facts.rows("cuda_images")) {
         if (row.text("status") == "deleted") continue;
         for (const auto os : row.list("os")) {
             for (const auto flavour : row.list("flavours")) {

@@ -15,10 +15,8 @@ constexpr Stage kStage = Stage::container_start;
 std::vector<FixOption> options(const Context& context, const CudaImage& image, const ImageHost& host) {
     std::vector<FixOption> out;
     const auto cuda = Version::parse(image.tag.cuda);
-    const auto* branches = context.facts.table("driver_branches");
-    const auto* images = context.facts.table("cuda_images");
-    if (!context.wants_fixes || !cuda || branches == nullptr || images == nullptr) return out;
-    for (const auto& row : branches->rows) {
+    if (!context.wants_fixes) return out;
+    for (const auto& row : context.facts.rows("driver_branches")) {
         const auto native = Version::parse(row.text("cuda"));
         if (!native || !row.has("oldest") || native->major_minor() != cuda->major_minor()) continue;
         out.push_back(
@@ -26,15 +24,15 @@ std::vector<FixOption> options(const Context& context, const CudaImage& image, c
         break;
     }
     std::optional<CudaTag> best;
-    for (const auto& row : images->rows) {
-        const auto version = Version::parse(row.text("cuda"));
+    for (const auto& row : context.facts.rows("cuda_images")) {
+        const auto version = lookup::required_version(row, "cuda");
         auto tag = image.tag;
         tag.cuda = row.text("cuda");
-        if (!version || row.text("status") != "supported" || *version >= *cuda) continue;
-        const auto minor = Version::parse(version->major_minor());
+        if (row.text("status") != "supported" || version >= *cuda) continue;
+        const auto minor = Version::parse(version.major_minor());
         if (runs_natively(host.native, *minor) != true) continue;
         if (!tag.os.empty() && !cuda_image_row({{row}, true}, tag)) continue;
-        if (!best || *Version::parse(best->cuda) < *version) best = tag;
+        if (!best || *Version::parse(best->cuda) < version) best = tag;
     }
     if (best) out.push_back(set_to_tag(image, *best));
     return out;
@@ -65,8 +63,7 @@ std::string check_text(const Context& context, const std::optional<Row>& toolkit
             ": the hook behind docker's --gpus refuses to start it, of the nvidia runtime of container "
             "toolkit {} no fact says whether it does",
             version);
-    const auto* table = context.facts.table("container_toolkits");
-    for (const auto& row : table ? table->rows : std::vector<Row>{}) {
+    for (const auto& row : context.facts.rows("container_toolkits")) {
         if (row.text("checks_requirements") == "true") continue;
         facts.push_back(row.ref());
         return fmt::format(

@@ -17,11 +17,9 @@ std::string_view gpu_class(const Context& context) {
 // A newer branch never runs less, so a driver below the oldest that is known has an upper bound.
 std::optional<lookup::Driver> older_than_facts(const Context& context) {
     const auto exact = Version::parse(context.cell.text(Field::driver));
-    const auto* branches = context.facts.table("driver_branches");
-    if (!exact || exact->size() < 2 || branches == nullptr) return std::nullopt;
-    for (const auto& row : branches->rows) {
-        const auto branch = Version::parse(row.text("branch"));
-        if (branch && branch->major() <= exact->major()) return std::nullopt;
+    if (!exact || exact->size() < 2) return std::nullopt;
+    for (const auto& row : context.facts.rows("driver_branches")) {
+        if (lookup::required_version(row, "branch").major() <= exact->major()) return std::nullopt;
     }
     return lookup::Driver{*exact, false, std::nullopt};
 }
@@ -87,9 +85,8 @@ Requirement of_policy(const Context& context, const CudaTag& tag, const ImageHos
 std::vector<Row> rows_for_arch(const Context& context) {
     std::vector<Row> out;
     const auto arch = context.cell.has(Field::arch) ? context.cell.text(Field::arch) : "x86_64";
-    const auto* table = context.facts.table("cuda_image_requirements");
-    if (table == nullptr) return out;
-    std::copy_if(table->rows.begin(), table->rows.end(), std::back_inserter(out),
+    const auto rows = context.facts.rows("cuda_image_requirements");
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(out),
                  [&](const Row& row) { return contains(row.list("arch"), arch); });
     return out;
 }
@@ -97,13 +94,11 @@ std::vector<Row> rows_for_arch(const Context& context) {
 // The rows of the release that the tag names; where it has none and the cell names a minor, all of the minor.
 std::vector<Row> release_rows(const Context& context, const CudaImage& image) {
     const auto all = rows_for_arch(context);
-    const auto wanted = Version::parse(image.tag.cuda);
+    const auto wanted = Version::parse(image.tag.cuda)->major_minor();
     std::vector<Row> exact, minor;
     for (const auto& row : all) {
-        const auto version = Version::parse(row.text("cuda"));
-        if (!version || !wanted) continue;
         if (row.text("cuda") == image.tag.cuda) exact.push_back(row);
-        if (version->major_minor() == wanted->major_minor()) minor.push_back(row);
+        if (lookup::required_version(row, "cuda").major_minor() == wanted) minor.push_back(row);
     }
     const auto written = Version::parse(context.cell.text(Field::cuda));
     const bool names_minor = !image.by_reference && written && written->size() == 2;

@@ -131,19 +131,17 @@ struct PytorchImage {
 std::vector<FixOption> pytorch_options(const Context& context, const PytorchImage& image,
                                        std::string_view torch, std::string_view flavour) {
     std::vector<FixOption> same, near;
-    const auto* table = context.facts.table("pytorch_images");
     const auto wanted = Version::parse(torch);
-    if (!image.by_reference || !wanted || table == nullptr) return same;
-    for (const auto& row : table->rows) {
-        const auto version = Version::parse(row.text("torch"));
-        if (row.text("exists") != "true" || version->major_minor() != wanted->major_minor()) continue;
+    if (!image.by_reference) return same;
+    for (const auto& row : context.facts.rows("pytorch_images")) {
+        const auto version = lookup::required_version(row, "torch");
+        if (row.text("exists") != "true" || version.major_minor() != wanted->major_minor()) continue;
         for (const auto cuda : row.list("cuda")) {
             const auto has = contains(row.list("flavours"), flavour);
             const PytorchTag tag{std::string(row.text("torch")), std::string(cuda),
                                  std::string(row.text("cudnn")),
                                  std::string(has ? flavour : row.list("flavours").back())};
-            (*version == *wanted ? same : near)
-                .push_back(set_to(Field::image, image.name + ":" + tag.text()));
+            (version == *wanted ? same : near).push_back(set_to(Field::image, image.name + ":" + tag.text()));
         }
     }
     return same.empty() ? near : same;

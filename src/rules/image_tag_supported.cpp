@@ -18,15 +18,13 @@ std::string months_later(std::string_view date, unsigned months) {
 
 // The newest update of the same minor that has images, where it is newer.
 std::optional<Row> newer_update(const Facts& facts, const Row& row) {
-    const auto mine = Version::parse(row.text("cuda"));
-    const auto* table = facts.table("cuda_images");
+    const auto mine = lookup::required_version(row, "cuda");
     std::optional<Row> best;
-    if (!mine || table == nullptr) return best;
-    for (const auto& other : table->rows) {
-        const auto version = Version::parse(other.text("cuda"));
-        if (!version || version->major_minor() != mine->major_minor() || *version <= *mine) continue;
+    for (const auto& other : facts.rows("cuda_images")) {
+        const auto version = lookup::required_version(other, "cuda");
+        if (version.major_minor() != mine.major_minor() || version <= mine) continue;
         if (other.text("status") == "deleted") continue;
-        if (!best || *Version::parse(best->text("cuda")) < *version) best = other;
+        if (!best || lookup::required_version(*best, "cuda") < version) best = other;
     }
     return best;
 }
@@ -35,13 +33,12 @@ std::optional<Row> newer_update(const Facts& facts, const Row& row) {
 // be.
 std::vector<FixOption> options(const Context& context, const CudaImage& image) {
     std::vector<FixOption> out;
-    const auto* table = context.facts.table("cuda_images");
-    const auto mine = Version::parse(image.tag.cuda);
-    if (!context.wants_fixes || table == nullptr || !mine) return out;
+    const auto mine = *Version::parse(image.tag.cuda);
+    if (!context.wants_fixes) return out;
     std::optional<CudaTag> same_minor, later;
-    for (const auto& row : table->rows) {
-        const auto version = Version::parse(row.text("cuda"));
-        if (!version || *version <= *mine || row.text("status") != "supported") continue;
+    for (const auto& row : context.facts.rows("cuda_images")) {
+        const auto version = lookup::required_version(row, "cuda");
+        if (version <= mine || row.text("status") != "supported") continue;
         if (!contains(row.list("os"), image.tag.os)) continue;
         auto tag = image.tag;
         tag.cuda = row.text("cuda");
@@ -53,7 +50,7 @@ std::vector<FixOption> options(const Context& context, const CudaImage& image) {
         }
         if (!tag.flavour.empty() && !contains(row.list("flavours"), tag.flavour)) continue;
         if (newer_update(context.facts, row)) continue;
-        (version->major_minor() == mine->major_minor() ? same_minor : later) = tag;
+        (version.major_minor() == mine.major_minor() ? same_minor : later) = tag;
     }
     for (const auto& tag : {same_minor, later}) {
         if (tag) out.push_back(set_to_tag(image, *tag));

@@ -159,17 +159,15 @@ std::optional<std::string> compat_in_image(const Context& context) {
 CudaRelease cuda_release_images(const Facts& facts, std::string_view cuda) {
     CudaRelease out{rows_with(facts, "cuda_images", "cuda", cuda), false};
     const auto is_whole = [](const Row& row) { return row.text("complete") == "true"; };
-    const auto wanted = Version::parse(cuda);
-    const auto* table = facts.table("cuda_images");
-    if (!wanted || table == nullptr) return out;
+    const auto wanted = *Version::parse(cuda);
     std::vector<Row> long_form, short_form;  // of the same minor, by the number of parts in the tag
     bool later_minor = false, later_update = false;
-    for (const auto& row : table->rows) {
-        const auto version = Version::parse(row.text("cuda"));
-        if (!version || !is_whole(row)) continue;
-        const bool same_minor = version->major_minor() == wanted->major_minor();
-        if (same_minor) (version->size() > 2 ? long_form : short_form).push_back(row);
-        if (*version > *wanted) (same_minor ? later_update : later_minor) = true;
+    for (const auto& row : facts.rows("cuda_images")) {
+        if (!is_whole(row)) continue;
+        const auto version = lookup::required_version(row, "cuda");
+        const bool same_minor = version.major_minor() == wanted.major_minor();
+        if (same_minor) (version.size() > 2 ? long_form : short_form).push_back(row);
+        if (version > wanted) (same_minor ? later_update : later_minor) = true;
     }
     // Up to CUDA 10.2 a tag writes two parts, whatever the release is called in full.
     if (out.rows.empty() && long_form.empty()) out.rows = std::move(short_form);
@@ -178,7 +176,7 @@ CudaRelease cuda_release_images(const Facts& facts, std::string_view cuda) {
     } else if (long_form.empty()) {
         out.settled = later_minor;
     } else {
-        out.settled = later_update || wanted->size() == 2;  // 11.2 instead of 11.2.2
+        out.settled = later_update || wanted.size() == 2;  // 11.2 instead of 11.2.2
     }
     return out;
 }
@@ -194,9 +192,8 @@ std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag
 std::vector<Row> rows_with(const Facts& facts, std::string_view table, std::string_view column,
                            std::string_view value) {
     std::vector<Row> out;
-    const auto* rows = facts.table(table);
-    if (rows == nullptr) return out;
-    std::copy_if(rows->rows.begin(), rows->rows.end(), std::back_inserter(out),
+    const auto rows = facts.rows(table);
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(out),
                  [&](const Row& row) { return row.text(column) == value; });
     return out;
 }

@@ -25,12 +25,10 @@ void judge(const Context& context, Findings& out) {
     const auto cuda = image_cuda(context);
     if (std::holds_alternative<Unresolved>(cuda)) return;  // the rules that need it say so
     const auto& exact = std::get<lookup::Cuda>(cuda).exact;
-    const auto* defects = context.facts.table("known_defects");
-    if (defects == nullptr) return;
-    for (const auto& defect : defects->rows) {
-        const auto first = Version::parse(defect.text("first"));
-        const auto last = Version::parse(defect.text("last"));
-        if (!first || !last || exact < *first || *last < exact) continue;
+    for (const auto& defect : context.facts.rows("known_defects")) {
+        if (exact < lookup::required_version(defect, "first") ||
+            lookup::required_version(defect, "last") < exact)
+            continue;
         const auto severity = weight(context, defect);
         if (!severity) continue;
         const auto where = defect.has("compute") ? " on compute " + listed(defect.list("compute")) : "";

@@ -22,7 +22,7 @@ std::optional<unsigned> number(std::string_view text) {
 // The first GPU of the class that can be cut into as many, or of any class.
 std::optional<FixOption> gpu_with_mig(const Context& context, unsigned wanted, std::string_view host_class) {
     std::optional<std::string_view> any;
-    for (const auto& row : context.facts.table("gpus")->rows) {
+    for (const auto& row : context.facts.rows("gpus")) {
         if (number(row.text("mig_devices")).value_or(0) < wanted) continue;
         if (row.text("class") == host_class) return set_to(Field::gpu, row.text("name"));
         if (!any) any = row.text("name");

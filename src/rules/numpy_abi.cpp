@@ -54,10 +54,9 @@ void judge(const Context& context, Findings& out) {
     for (const auto& package : packages) {
         if (package.name == "numpy" && package.version) numpy = package;
     }
-    const auto* table = context.facts.table("package_numpy_abi");
-    if (!numpy || table == nullptr) return;
+    if (!numpy) return;
     if (auto torch = torch_package(context)) packages.push_back(*std::move(torch));
-    for (const auto& row : table->rows) {
+    for (const auto& row : context.facts.rows("package_numpy_abi")) {
         for (const auto& package : packages) {
             if (package.name != row.text("package") || !package.version) continue;
             if (covers(row, "versions", *package.version) && covers(row, "numpy", *numpy->version))

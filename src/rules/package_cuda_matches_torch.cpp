@@ -66,19 +66,19 @@ std::optional<FixOption> renamed(const Context& context, const Package& package,
     return set_to(Field::packages, items, fmt::format("{} {} in its place", name, newest));
 }
 
-const Row* row_for(const Table& table, const Package& package, const pep440::Version& version) {
-    for (const auto& row : table.rows) {
+const Row* row_for(std::span<const Row> rows, const Package& package, const pep440::Version& version) {
+    for (const auto& row : rows) {
         if (row.text("package") == package.name && covers(row, "versions", version)) return &row;
     }
     return nullptr;
 }
 
-void add_fixes(const Context& context, const Table& table, const Package& package, const Row& row,
+void add_fixes(const Context& context, std::span<const Row> rows, const Package& package, const Row& row,
                const Libraries& libraries, Finding& found) {
     if (!context.wants_fixes) return;
     if (auto option = renamed(context, package, row, libraries)) found.fixes.push_back(*std::move(option));
     for (auto& option : release_options(context, package, [&](const Release& release) {
-             const auto* other = row_for(table, package, release.version);
+             const auto* other = row_for(rows, package, release.version);
              return other != nullptr && has_libraries(*other, libraries);
          })) {
         found.fixes.push_back(std::move(option));
@@ -94,11 +94,10 @@ void add_fixes(const Context& context, const Table& table, const Package& packag
 }
 
 void judge(const Context& context, Findings& out) {
-    const auto* table = context.facts.table("package_cuda");
-    if (table == nullptr) return;
+    const auto rows = context.facts.rows("package_cuda");
     const auto libraries = libraries_of(context);
     for (const auto& package : packages_of(context)) {
-        const auto* row = package.version ? row_for(*table, package, *package.version) : nullptr;
+        const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
         if (row == nullptr || has_libraries(*row, libraries)) continue;
         // Where the cell does not say which CUDA the image has, the image may have the right one.
         const bool open = libraries.image.empty() && row->text("needs_torch") != "true";
@@ -113,7 +112,7 @@ void judge(const Context& context, Findings& out) {
                 open ? fmt::format(", unless the image has the libraries of CUDA {}", row->text("cuda_major"))
                      : ""),
             {row->ref()});
-        add_fixes(context, *table, package, *row, libraries, found);
+        add_fixes(context, rows, package, *row, libraries, found);
         out.push_back(std::move(found));
     }
 }

@@ -30,11 +30,9 @@ bool worse(const Row& a, const Row& b) {
 
 // The row that says most: an error before a warning, the higher floor before the lower.
 std::optional<Row> verdict_on(const Context& context, const Package& package, const Device& device) {
-    const auto* table = context.facts.table("package_gpu_floors");
     std::optional<Row> worst;
-    if (table == nullptr) return worst;
     const auto cuda = torch_cuda(context);
-    for (const auto& row : table->rows) {
+    for (const auto& row : context.facts.rows("package_gpu_floors")) {
         if (speaks_of(row, package, cuda) && below(device, row) && (!worst || worse(row, *worst)))
             worst = row;
     }
@@ -45,9 +43,7 @@ std::optional<Row> verdict_on(const Context& context, const Package& package, co
 enum class Coverage { other_package, other_releases, known };
 Coverage coverage(const Facts& facts, std::string_view name, const pep440::Version& version) {
     auto found = Coverage::other_package;
-    const auto* table = facts.table("package_gpu_floors");
-    if (table == nullptr) return found;
-    for (const auto& row : table->rows) {
+    for (const auto& row : facts.rows("package_gpu_floors")) {
         if (row.text("package") != name) continue;
         if (covers(row, "versions", version)) return Coverage::known;
         found = Coverage::other_releases;

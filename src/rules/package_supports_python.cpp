@@ -77,9 +77,8 @@ std::string wheels_text(const Row& row, std::string_view arch) {
 std::vector<FixOption> python_options(const Context& context, const Row& row, const Python& python,
                                       std::string_view arch) {
     std::optional<FixOption> newer, older;
-    const auto* table = context.facts.table("pythons");
-    if (table == nullptr || !context.wants_fixes) return {};
-    for (const auto& candidate : table->rows) {
+    if (!context.wants_fixes) return {};
+    for (const auto& candidate : context.facts.rows("pythons")) {
         const auto text = candidate.text("python");
         const auto version = python_version(text);
         if (!version) continue;

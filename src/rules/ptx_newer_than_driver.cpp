@@ -22,12 +22,11 @@ struct Compiler {
 
 // Of a branch without a row of its own the neighbours are bounds: a newer one never knows less.
 void narrow(Compiler& compiler, const Row& branch, std::uint32_t driver) {
-    const auto number = Version::parse(branch.text("branch"));
+    const auto number = lookup::required_version(branch, "branch").major();
     const auto isa = Version::parse(branch.text("ptx_isa"));
-    if (!number || !isa) return;
-    if (number->major() <= driver && (!compiler.at_least || *compiler.at_least < *isa))
-        compiler.at_least = isa;
-    if (number->major() >= driver && (!compiler.at_most || *isa < *compiler.at_most)) compiler.at_most = isa;
+    if (!isa) return;
+    if (number <= driver && (!compiler.at_least || *compiler.at_least < *isa)) compiler.at_least = isa;
+    if (number >= driver && (!compiler.at_most || *isa < *compiler.at_most)) compiler.at_most = isa;
 }
 
 Compiler compiler_of(const Context& context, const lookup::Driver& driver) {
@@ -47,7 +46,7 @@ Compiler compiler_of(const Context& context, const lookup::Driver& driver) {
         out.at_least = out.at_most = Version::parse(driver.branch->text("ptx_isa"));
         return out;
     }
-    for (const auto& row : context.facts.table("driver_branches")->rows)
+    for (const auto& row : context.facts.rows("driver_branches"))
         narrow(out, row, driver.exact.major());
     return out;
 }
@@ -55,7 +54,7 @@ Compiler compiler_of(const Context& context, const lookup::Driver& driver) {
 // The oldest driver that knows the ISA, and the newest toolkit that writes none newer than `isa`.
 void offer(const Context& context, const Version& wanted, const Compiler& compiler, Finding& finding) {
     if (!context.wants_fixes) return;
-    for (const auto& row : context.facts.table("driver_branches")->rows) {
+    for (const auto& row : context.facts.rows("driver_branches")) {
         const auto isa = Version::parse(row.text("ptx_isa"));
         if (!isa || *isa < wanted || !row.has("oldest")) continue;
         const auto least = windows_driver(context) ? row.text("branch") : row.text("oldest");
@@ -63,9 +62,9 @@ void offer(const Context& context, const Version& wanted, const Compiler& compil
         break;
     }
     std::optional<std::string_view> newest;
-    for (const auto& row : context.facts.table("cuda_toolkits")->rows) {
-        const auto isa = Version::parse(row.text("ptx_isa"));
-        if (isa && row.has("newest") && *isa <= *compiler.at_most) newest = row.text("newest");
+    for (const auto& row : context.facts.rows("cuda_toolkits")) {
+        if (row.has("newest") && lookup::required_version(row, "ptx_isa") <= *compiler.at_most)
+            newest = row.text("newest");
     }
     if (newest) finding.fixes.push_back(set_to(Field::cuda, *newest));
 }

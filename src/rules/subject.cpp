@@ -28,10 +28,9 @@ Unresolved with_name_near(Unresolved unresolved, std::string_view text,
 Unresolved with_version_near(Unresolved unresolved, const Facts& facts, std::string_view table,
                              std::string_view column, std::string_view text) {
     const auto wanted = Version::parse(text);
-    const auto* rows = facts.table(table);
-    if (!wanted || rows == nullptr) return unresolved;
+    if (!wanted) return unresolved;
     std::optional<Version> best;
-    for (const auto& row : rows->rows) {
+    for (const auto& row : facts.rows(table)) {
         auto known = Version::parse(row.text(column));
         if (!known) continue;
         const bool below = *known <= *wanted;
@@ -45,9 +44,7 @@ Unresolved with_version_near(Unresolved unresolved, const Facts& facts, std::str
 }
 
 std::optional<Row> architecture_of(const Facts& facts, std::string_view compute) {
-    const auto* table = facts.table("architectures");
-    if (table == nullptr) return std::nullopt;
-    for (const auto& row : table->rows) {
+    for (const auto& row : facts.rows("architectures")) {
         if (contains(row.list("compute"), compute)) return row;
     }
     return std::nullopt;
@@ -213,16 +210,12 @@ NativeCuda native_cuda(const Facts& facts, const lookup::Driver& driver) {
         out.at_least = out.at_most = Version::parse(driver.branch->text("cuda"));
         return out;
     }
-    const auto* branches = facts.table("driver_branches");
-    if (branches == nullptr) return out;
-    for (const auto& row : branches->rows) {
-        const auto branch = Version::parse(row.text("branch"));
+    for (const auto& row : facts.rows("driver_branches")) {
+        const auto branch = lookup::required_version(row, "branch").major();
         const auto cuda = Version::parse(row.text("cuda"));
-        if (!branch || !cuda) continue;
-        if (branch->major() <= driver.exact.major() && (!out.at_least || *out.at_least < *cuda))
-            out.at_least = cuda;
-        if (branch->major() >= driver.exact.major() && (!out.at_most || *cuda < *out.at_most))
-            out.at_most = cuda;
+        if (!cuda) continue;
+        if (branch <= driver.exact.major() && (!out.at_least || *out.at_least < *cuda)) out.at_least = cuda;
+        if (branch >= driver.exact.major() && (!out.at_most || *cuda < *out.at_most)) out.at_most = cuda;
     }
     return out;
 }

@@ -15,9 +15,7 @@ constexpr Stage kStage = Stage::install;
 std::vector<Row> supplied(const Facts& facts, std::string_view family, std::string_view os,
                           std::string_view from) {
     std::vector<Row> rows;
-    const auto* table = facts.table("toolkit_sources");
-    if (table == nullptr) return rows;
-    for (const auto& row : table->rows) {
+    for (const auto& row : facts.rows("toolkit_sources")) {
         if (row.text("family") != family) continue;
         if (!os.empty() && row.has("os") && !contains(row.list("os"), os)) continue;
         if (!from.empty() && row.text("cuda_from") != from) continue;
@@ -52,11 +50,11 @@ struct Nearest {
 Nearest nearest(const std::vector<Row>& rows, const Version& cuda) {
     Nearest found;
     for (const auto& row : rows) {
-        const auto version = Version::parse(row.text("cuda"));
-        if (!version || row.confidence() == Confidence::unverified) continue;
-        const auto known = [](const std::optional<Row>& best) { return *Version::parse(best->text("cuda")); };
-        if (*version < cuda && (!found.below || known(found.below) < *version)) found.below = row;
-        if (*version > cuda && (!found.above || *version < known(found.above))) found.above = row;
+        if (row.confidence() == Confidence::unverified) continue;
+        const auto release = [](const Row& of) { return lookup::required_version(of, "cuda"); };
+        const auto version = release(row);
+        if (version < cuda && (!found.below || release(*found.below) < version)) found.below = row;
+        if (version > cuda && (!found.above || version < release(*found.above))) found.above = row;
     }
     return found;
 }
@@ -68,11 +66,9 @@ std::vector<FixOption> options(const Context& context, const Version& cuda, cons
     const auto os = context.cell.text(Field::os);
     const auto from = context.cell.text(Field::cuda_from);
     std::vector<FixOption> found;
-    const auto* table = context.facts.table("toolkit_sources");
-    if (table == nullptr) return found;
-    for (const auto& row : table->rows) {
-        const auto version = Version::parse(row.text("cuda"));
-        if (!version || *version != cuda || (!from.empty() && row.text("cuda_from") != from)) continue;
+    for (const auto& row : context.facts.rows("toolkit_sources")) {
+        if (lookup::required_version(row, "cuda") != cuda || (!from.empty() && row.text("cuda_from") != from))
+            continue;
         const bool here = !row.has("os") || contains(row.list("os"), os);
         if (row.text("family") == family && row.has("os")) found.push_back(set_to(Field::os, row.text("os")));
         if (row.text("family") != family && here) found.push_back(set_to(Field::family, row.text("family")));

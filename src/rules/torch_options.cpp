@@ -36,10 +36,9 @@ int cuda_number(std::string_view variant) {
 }
 
 bool no_such_index(const Facts& facts, std::string_view variant) {
-    const auto* indexes = facts.table("wheel_indexes");
-    if (indexes == nullptr || cuda_number(variant) == 0) return false;
+    if (cuda_number(variant) == 0) return false;
     int highest = 0;
-    for (const auto& row : indexes->rows) {
+    for (const auto& row : facts.rows("wheel_indexes")) {
         if (row.text("name") == variant) return false;
         highest = std::max(highest, cuda_number(row.text("name")));
     }
@@ -50,8 +49,7 @@ std::vector<FixOption> torch_options(const Context& context, const std::function
     if (!context.wants_fixes) return {};
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
-    const auto* wheels = context.facts.table("torch_wheels");
-    if (build == nullptr || wheels == nullptr) return {};
+    if (build == nullptr) return {};
 
     std::optional<Candidate> same, newer, older;
     const bool names_variant = context.cell.text(Field::torch).find('+') != std::string_view::npos;
@@ -68,19 +66,18 @@ std::vector<FixOption> torch_options(const Context& context, const std::function
         if (!best || closer_release || (best->release == candidate.release && nearer(candidate, *best)))
             best = candidate;
     };
-    for (const auto& wheel : wheels->rows) {
+    for (const auto& wheel : context.facts.rows("torch_wheels")) {
         if (wheel.text("arch") != build->arch || wheel.confidence() == Confidence::unverified) continue;
         if (wheel.text("variant") == "cpu" || !fits(wheel)) continue;
-        const auto release = Version::parse(wheel.text("torch"));
-        if (!release) continue;
-        const Candidate candidate{*release, wheel, cuda_number(wheel.text("variant")),
+        const auto release = lookup::required_version(wheel, "torch");
+        const Candidate candidate{release, wheel, cuda_number(wheel.text("variant")),
                                   wheel.text("default_index") == "true"};
-        if (*release == build->torch.exact) {
+        if (release == build->torch.exact) {
             improve(same, candidate, false);
-        } else if (*release > build->torch.exact) {
-            improve(newer, candidate, newer && *release < newer->release);
+        } else if (release > build->torch.exact) {
+            improve(newer, candidate, newer && release < newer->release);
         } else {
-            improve(older, candidate, older && *release > older->release);
+            improve(older, candidate, older && release > older->release);
         }
     }
     std::vector<FixOption> options;

@@ -45,10 +45,10 @@ void silent_cpu(const Context& context, const TorchBuild& build, std::string mes
 // The newest release that has a wheel there.
 std::optional<Version> newest_for(const Facts& facts, std::string_view os, std::string_view arch) {
     std::optional<Version> newest;
-    for (const auto& row : facts.table("torch_os_wheels")->rows) {
+    for (const auto& row : facts.rows("torch_os_wheels")) {
         if (row.text("os") != os || row.text("arch") != arch) continue;
-        const auto version = Version::parse(row.text("torch"));
-        if (!newest || *newest < *version) newest = version;
+        const auto version = lookup::required_version(row, "torch");
+        if (!newest || *newest < version) newest = version;
     }
     return newest;
 }

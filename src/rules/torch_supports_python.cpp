@@ -30,7 +30,7 @@ std::optional<std::string> nearest(const Row& wheel, const std::string& abi) {
     std::optional<Version> below, above;
     for (const auto candidate : wheel.list("pythons")) {
         const auto version = Version::parse(candidate);
-        if (!version || free_threaded(candidate) != free_threaded(abi)) continue;
+        if (free_threaded(candidate) != free_threaded(abi)) continue;
         if (*version < wanted && (!below || *below < *version)) below = version;
         if (*version > wanted && (!above || *version < *above)) above = version;
     }
@@ -72,10 +72,9 @@ void judge_wheel(const Context& context, const TorchBuild& build, const std::str
 
 // The release has no wheel at all for a python this old or this new, whatever the system.
 bool outside_release(const Row& release, const std::string& abi) {
-    const auto version = Version::parse(abi);
-    const auto least = Version::parse(release.text("python_min"));
-    const auto most = Version::parse(release.text("python_max"));
-    return version && least && most && (*version < *least || (*version > *most && !most->covers(*version)));
+    const auto version = *Version::parse(abi);
+    return version < lookup::required_version(release, "python_min") ||
+           version > lookup::required_version(release, "python_max");
 }
 
 // On Windows and macOS: by the wheels of the default index, which the CUDA builds of some releases share.

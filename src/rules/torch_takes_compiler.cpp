@@ -65,11 +65,8 @@ void judge_standard(const Context& context, const TorchBuild& build, const HostC
 // The row that limits a compiler for this torch and this minor of CUDA.
 std::optional<Row> limit(const Facts& facts, const Version& torch, const HostCompiler& compiler,
                          const Version& cuda) {
-    const auto* table = facts.table("torch_compiler_limits");
-    if (table == nullptr) return std::nullopt;
-    for (const auto& row : table->rows) {
-        const auto minor = Version::parse(row.text("cuda"));
-        if (row.text("compiler") == compiler.name && minor && minor->covers(cuda) &&
+    for (const auto& row : facts.rows("torch_compiler_limits")) {
+        if (row.text("compiler") == compiler.name && lookup::required_version(row, "cuda").covers(cuda) &&
             part_within(torch, row, "torch_first", "torch_last") == Part::all) {
             return row;
         }
@@ -90,8 +87,9 @@ Part above(const HostCompiler& compiler, const Version& newest) {
 void judge_limit(const Context& context, const TorchBuild& build, const HostCompiler& compiler,
                  const lookup::Cuda& cuda, Findings& out) {
     const auto row = limit(context.facts, build.torch.exact, compiler, cuda.exact);
-    const auto newest = row ? Version::parse(row->text("newest")) : std::nullopt;
-    const auto part = newest ? above(compiler, *newest) : Part::none;
+    if (!row) return;
+    const auto newest = lookup::required_version(*row, "newest");
+    const auto part = above(compiler, newest);
     if (part == Part::none) return;
     const bool all = part == Part::all;
     auto found =
@@ -99,16 +97,15 @@ void judge_limit(const Context& context, const TorchBuild& build, const HostComp
                 {Field::compiler, Field::torch, Field::cuda},
                 fmt::format("{} refuses {}{} with nvcc of CUDA {}: {} {} is the newest that it takes",
                             build.text, all ? "" : "some releases of ", context.cell.text(Field::compiler),
-                            cuda.exact.text(), compiler.name, newest->text()),
+                            cuda.exact.text(), compiler.name, newest.text()),
                 {row->ref()});
     found.fixes.push_back(set_to(
-        Field::compiler, newest->minor() == 0 ? fmt::format("{}-{}", compiler.name, newest->major() - 1)
-                                              : fmt::format("{}-{}", compiler.name, newest->major_minor())));
+        Field::compiler, newest.minor() == 0 ? fmt::format("{}-{}", compiler.name, newest.major() - 1)
+                                             : fmt::format("{}-{}", compiler.name, newest.major_minor())));
     for (auto& option : torch_options(context, [&](const Row& wheel) {
-             const auto other = Version::parse(wheel.text("torch"));
-             const auto bound = other ? limit(context.facts, *other, compiler, cuda.exact) : std::nullopt;
-             const auto most = bound ? Version::parse(bound->text("newest")) : std::nullopt;
-             return other && (!most || above(compiler, *most) == Part::none);
+             const auto other = lookup::required_version(wheel, "torch");
+             const auto bound = limit(context.facts, other, compiler, cuda.exact);
+             return !bound || above(compiler, lookup::required_version(*bound, "newest")) == Part::none;
          })) {
         found.fixes.push_back(std::move(option));
     }

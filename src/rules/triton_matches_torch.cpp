@@ -25,8 +25,7 @@ void judge(const Context& context, Findings& out) {
         out.push_back(unknown(kStage, "", about, gap, fmt::format("whether it works with {}", named->text)));
         return;
     }
-    const auto wanted = Version::parse(row->text("triton"));
-    if (wanted && wanted->major_minor() == named->version->major_minor()) {
+    if (lookup::required_version(*row, "triton").major_minor() == named->version->major_minor()) {
         accept(out, kStage, "", about,
                fmt::format("whether torch.compile of torch {} works with {}", build->torch.exact.text(),
                            named->text),

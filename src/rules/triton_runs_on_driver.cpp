@@ -31,7 +31,7 @@ std::vector<FixOption> options(const Context& context, const CellTriton& triton,
                                const Version& ptxas, std::uint32_t major) {
     std::vector<FixOption> out;
     if (!context.wants_fixes) return out;
-    for (const auto& row : context.facts.table("driver_branches")->rows) {
+    for (const auto& row : context.facts.rows("driver_branches")) {
         const auto cuda = Version::parse(row.text("cuda"));
         if (!cuda || cuda->major() < ptxas.major() || !row.has("newest")) continue;
         out.push_back(set_to(Field::driver, row.text(windows_driver(context) ? "branch" : "newest")));
@@ -39,7 +39,7 @@ std::vector<FixOption> options(const Context& context, const CellTriton& triton,
     }
     if (triton.field != Field::packages) return out;
     std::string_view older;
-    for (const auto& row : context.facts.table("triton_releases")->rows) {
+    for (const auto& row : context.facts.rows("triton_releases")) {
         const auto other = ptxas_for(row, gpu);
         if (other && other->major() <= major && contains(row.list("targets"), gpu.compute))
             older = row.text("triton");

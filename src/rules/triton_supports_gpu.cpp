@@ -14,9 +14,7 @@ namespace {
 constexpr Stage kStage = Stage::torch_compile;
 
 bool too_old(const Row& row, const Device& gpu) {
-    const auto least = Version::parse(row.text("gpu_min"));
-    const auto compute = Version::parse(gpu.compute);
-    return least && compute && *compute < *least;
+    return *Version::parse(gpu.compute) < lookup::required_version(row, "gpu_min");
 }
 
 std::optional<Row> triton_of(const Context& context, const Row& row) {

@@ -20,7 +20,7 @@ struct Neighbours {
 // one above.
 Neighbours neighbours(const Facts& facts, int number) {
     Neighbours out;
-    for (const auto& row : facts.table("wheel_indexes")->rows) {
+    for (const auto& row : facts.rows("wheel_indexes")) {
         const int other = cuda_number(row.text("name"));
         if (other == 0) continue;
         if (other < number && (!out.below || cuda_number(out.below->text("name")) < other)) out.below = row;

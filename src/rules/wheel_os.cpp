@@ -15,9 +15,7 @@ std::optional<OtherOs> other_os(const Context& context) {
 
 std::vector<Row> os_wheels(const Context& context, const OtherOs& os, const TorchBuild& build) {
     std::vector<Row> out;
-    const auto* table = context.facts.table("torch_os_wheels");
-    if (table == nullptr) return out;
-    for (const auto& row : table->rows) {
+    for (const auto& row : context.facts.rows("torch_os_wheels")) {
         if (row.text("torch") != build.torch.release->text("torch") || row.text("os") != os.os) continue;
         if (!context.cell.has(Field::arch) || row.text("arch") == build.arch) out.push_back(row);
     }

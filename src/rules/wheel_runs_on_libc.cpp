@@ -19,14 +19,14 @@ struct Libc {
 };
 
 std::optional<Version> floor_of(const Row& wheel) {
-    return wheel.has("glibc") ? Version::parse(wheel.text("glibc")) : std::nullopt;
+    return Version::parse(wheel.text("glibc"));
 }
 
 // The highest floor of the release's wheels for the arch: a build without a floor of its own does not ask for
 // more.
 std::optional<Version> highest_floor(const Facts& facts, const TorchBuild& build) {
     std::optional<Version> highest;
-    for (const auto& row : facts.table("torch_wheels")->rows) {
+    for (const auto& row : facts.rows("torch_wheels")) {
         if (row.text("torch") != build.torch.release->text("torch") || row.text("arch") != build.arch)
             continue;
         const auto floor = floor_of(row);
@@ -41,7 +41,7 @@ std::vector<FixOption> systems(const Context& context, const Version& floor) {
     const auto family = text.substr(0, text.find_first_of("0123456789"));
     std::optional<Row> same;
     std::optional<Row> other;
-    for (const auto& row : context.facts.table("operating_systems")->rows) {
+    for (const auto& row : context.facts.rows("operating_systems")) {
         const auto glibc = Version::parse(row.text("glibc"));
         if (!glibc || *glibc < floor) continue;
         const auto slug = row.text("os");

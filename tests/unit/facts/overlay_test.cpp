@@ -113,6 +113,40 @@ TEST_CASE("each mistake is reported at its row") {
     }
 }
 
+TEST_CASE("what the rules take for granted is checked in the rows of packages") {
+    Folder folder;
+    const auto mistake_in = [&](const std::string& table, const std::string& columns) {
+        folder.write("a.yaml", "table: " + table + "\nas_of: \"2026-12-01\"\nrows:\n  - {" + columns +
+                                   ", source: \"https://example.org/a\", confidence: read}\n");
+        return mistakes_of(folder);
+    };
+    const std::string release = "id: package-acme-1.0, package: acme, version: \"1.0\"";
+    const std::string at = "a.yaml:4:5: error: row 'package-acme-1.0': column ";
+    CHECK(mistake_in("package_releases",
+                     release + ", requires: [numpy, \"torch >=2; python >=3.9; arch x86_64\"], abi: [cp312, "
+                               "cp313t, cp39-abi3, cp315-abi3t, py3, py39], requires_python: \">=3.9\"") ==
+          "(none)");
+    for (const std::string demand : {"", "numpy >>1", "numpy >=1; os linux", "numpy >=1; python 3.x",
+                                     "; python >=3", "numpy >=1; arch"}) {
+        CHECK(mistake_in("package_releases", release + ", requires: [\"" + demand + "\"]") ==
+              at + "'requires' holds '" + demand +
+                  "': expected a package with clauses such as 'numpy >=1.26; python >=3.12; arch x86_64'\n");
+    }
+    for (const std::string tag : {"3.12", "cp2", "cp312-none", "py2", "py3-none", "cp3x", "cp3"}) {
+        CHECK(mistake_in("package_releases", release + ", abi: [\"" + tag + "\"]") ==
+              at + "'abi' holds '" + tag + "': expected a tag such as cp312, cp313t, cp39-abi3 or py3\n");
+    }
+    CHECK(mistake_in("package_releases", release + ", requires_python: \"3.9 or so\"") ==
+          at + "'requires_python' holds '3.9 or so': expected clauses such as >=2.0,<3\n");
+    CHECK(mistake_in("package_releases", "id: package-acme-one, package: acme, version: one") ==
+          "a.yaml:4:5: error: row 'package-acme-one': column 'version' holds 'one': expected a version of a "
+          "Python package such as 2.0rc1\n");
+    CHECK(
+        mistake_in("torch_companions", "id: companion-acme-1.0, package: acme, version: \"1.0\"") ==
+        "a.yaml:4:5: error: row 'companion-acme-1.0': one of its columns torch, torch_min, built_for has to "
+        "be there\n");
+}
+
 TEST_CASE("files that are no tables") {
     Folder folder;
     CHECK(mistakes_of(folder).find("holds no .yaml file") != std::string::npos);

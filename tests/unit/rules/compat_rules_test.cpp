@@ -201,7 +201,8 @@ TEST_CASE("compat libraries: truth table of branches and minors") {
         {560, 126}, {570, 128}, {575, 129}, {580, 130}, {590, 131}, {595, 132}, {610, 133}};
     std::size_t compared = 0;
     for (const auto& line : lines) {
-        for (const auto& [branch, native] : drivers) {
+        for (const auto& driver : drivers) {
+            const auto branch = driver.first, native = driver.second;
             const bool listed =
                 std::find(line.branches.begin(), line.branches.end(), branch) != line.branches.end();
             const auto expected = native == line.native || (native < line.native && listed)

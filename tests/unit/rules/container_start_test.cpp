@@ -87,25 +87,24 @@ TEST_CASE("image-requirement-met: met") {
     struct Case {
         std::string tag, driver, gpu;
     };
-    for (const auto& [tag, driver, gpu] :
-         std::initializer_list<Case>{{k126, "560.28.03", "RTX 4090"},
-                                     {k126, "580.95.05", "RTX 4090"},
-                                     {k126, "535.183.01", "A100 80GB"},
-                                     {k126, "535.183.01", "RTX A6000"},
-                                     {k126, "550.54.15", "T4"},
-                                     {"12.4.1-base-ubuntu22.04", "535.183.01", "RTX 4090"},
-                                     {"12.4.1-base-ubuntu22.04", "525.60.13", "RTX 4090"},
-                                     {"12.4.1-base-ubuntu22.04", "470.161.03", "T4"},
-                                     {"12.4.1-base-ubuntu22.04", "550.54.15", ""},
-                                     {"12.4.1-base-ubuntu22.04", "535.183.01", ""},
-                                     {"11.2.2-base-ubuntu20.04", "450.80.02", "T4"},
-                                     {"11.8.0-base-ubuntu18.04", "515.65.01", "RTX 3090"},
-                                     {"11.3.1-base-ubuntu20.04", "450.80.02", "RTX 3090"},
-                                     {"13.1.0-base-ubuntu24.04", "580.95.05", "H200"},
-                                     {"13.3.0-base-ubuntu24.04", "610.57.04", "H200"}}) {
-        CAPTURE(tag);
-        CAPTURE(driver);
-        CHECK(verdict_of(kRequires, start(tag, driver, gpu, "1.17.8")) == Verdict::accepted);
+    for (const auto& host : std::initializer_list<Case>{{k126, "560.28.03", "RTX 4090"},
+                                                        {k126, "580.95.05", "RTX 4090"},
+                                                        {k126, "535.183.01", "A100 80GB"},
+                                                        {k126, "535.183.01", "RTX A6000"},
+                                                        {k126, "550.54.15", "T4"},
+                                                        {"12.4.1-base-ubuntu22.04", "535.183.01", "RTX 4090"},
+                                                        {"12.4.1-base-ubuntu22.04", "525.60.13", "RTX 4090"},
+                                                        {"12.4.1-base-ubuntu22.04", "470.161.03", "T4"},
+                                                        {"12.4.1-base-ubuntu22.04", "550.54.15", ""},
+                                                        {"12.4.1-base-ubuntu22.04", "535.183.01", ""},
+                                                        {"11.2.2-base-ubuntu20.04", "450.80.02", "T4"},
+                                                        {"11.8.0-base-ubuntu18.04", "515.65.01", "RTX 3090"},
+                                                        {"11.3.1-base-ubuntu20.04", "450.80.02", "RTX 3090"},
+                                                        {"13.1.0-base-ubuntu24.04", "580.95.05", "H200"},
+                                                        {"13.3.0-base-ubuntu24.04", "610.57.04", "H200"}}) {
+        CAPTURE(host.tag);
+        CAPTURE(host.driver);
+        CHECK(verdict_of(kRequires, start(host.tag, host.driver, host.gpu, "1.17.8")) == Verdict::accepted);
     }
     CHECK(verdict_of(kRequires, start("12.3.2-base-ubuntu22.04", "470.161.03", "H100", "1.17.8",
                                       {{Field::arch, "aarch64"}})) == Verdict::accepted);  // CUDA in capitals

@@ -177,16 +177,16 @@ TEST_CASE("package-supports-python: wheels") {
     // No wheel for any python: package-has-wheel says so.
     CHECK(verdict_of("package-supports-python", with(Field::python, "3.12", "flash-attn=2.7.4.post1")) ==
           Verdict::accepted);
-    for (const auto& [python, pin] :
-         std::vector<std::pair<std::string, std::string>>{{"3.12", "triton=3.2.0"},
-                                                          {"3.13t", "numpy=2.2.6"},
-                                                          {"3.13", "tokenizers=0.21.0"},
-                                                          {"3.13t", "transformers=4.46.3"},
-                                                          {"3.9", "vllm=0.6.0"},
-                                                          {"3.12", "triton=3.9.0"},
-                                                          {"3.14t", "triton=3.9.0"}}) {
-        CAPTURE(pin);
-        CHECK(verdict_of("package-supports-python", with(Field::python, python, pin)) == Verdict::accepted);
+    for (const auto& pair : std::vector<std::pair<std::string, std::string>>{{"3.12", "triton=3.2.0"},
+                                                                             {"3.13t", "numpy=2.2.6"},
+                                                                             {"3.13", "tokenizers=0.21.0"},
+                                                                             {"3.13t", "transformers=4.46.3"},
+                                                                             {"3.9", "vllm=0.6.0"},
+                                                                             {"3.12", "triton=3.9.0"},
+                                                                             {"3.14t", "triton=3.9.0"}}) {
+        CAPTURE(pair.second);
+        CHECK(verdict_of("package-supports-python", with(Field::python, pair.first, pair.second)) ==
+              Verdict::accepted);
     }
 }
 
@@ -264,18 +264,18 @@ TEST_CASE("package-supports-gpu") {
     CHECK(verdict_of("package-supports-gpu", with(Field::compute, "6.1", "autoawq=0.1.3.1")) ==
           Verdict::accepted);
     CHECK(verdict_of("package-supports-gpu", with(Field::compute, "6.1", "vllm=0.6.0")) == Verdict::rejected);
-    for (const auto& [compute, pin] :
-         std::vector<std::pair<std::string, std::string>>{{"8.0", "flash-attn=2.7.4"},
-                                                          {"7.5", "flash-attn=1.0.9"},
-                                                          {"12.0", "flash-attn=2.7.4"},
-                                                          {"7.5", "bitsandbytes=0.50.0"},
-                                                          {"7.0", "vllm=0.6.0"},
-                                                          {"5.2", "transformers=4.46.3"},
-                                                          {"6.1", "our-own-tools=1"},
-                                                          {"7.5", "vllm=0.25.0"},
-                                                          {"9.9", "flash-attn=2.7.4"}}) {
-        CAPTURE(pin);
-        CHECK(verdict_of("package-supports-gpu", with(Field::compute, compute, pin)) == Verdict::accepted);
+    for (const auto& pair : std::vector<std::pair<std::string, std::string>>{{"8.0", "flash-attn=2.7.4"},
+                                                                             {"7.5", "flash-attn=1.0.9"},
+                                                                             {"12.0", "flash-attn=2.7.4"},
+                                                                             {"7.5", "bitsandbytes=0.50.0"},
+                                                                             {"7.0", "vllm=0.6.0"},
+                                                                             {"5.2", "transformers=4.46.3"},
+                                                                             {"6.1", "our-own-tools=1"},
+                                                                             {"7.5", "vllm=0.25.0"},
+                                                                             {"9.9", "flash-attn=2.7.4"}}) {
+        CAPTURE(pair.second);
+        CHECK(verdict_of("package-supports-gpu", with(Field::compute, pair.first, pair.second)) ==
+              Verdict::accepted);
     }
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("ptx-newer-than-driver agrees with a truth table over branches and too
                                             {560, 126}, {570, 128}, {575, 129}, {580, 130}, {590, 131},
                                             {595, 132}, {610, 133}};
     std::size_t compared = 0;
-    for (const auto& [branch, native] : branches) {
+    for (const auto& pair : branches) {
+        const auto branch = pair.first, native = pair.second;
         for (const auto& row : Facts::embedded().table("cuda_toolkits")->rows) {
             const auto cuda = *Version::parse(row.text("cuda"));
             const auto minor = static_cast<int>(10 * cuda.major() + cuda.minor());

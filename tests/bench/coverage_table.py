@@ -1,0 +1,47 @@
+"""Reads what llvm-cov export writes from stdin and prints the branches of the files in a folder.
+
+Usage: coverage_table.py FOLDER
+Exit code 1 where a condition was never taken one way.
+"""
+
+import collections
+import json
+import os
+import sys
+
+
+def branches(entry):
+    """Counts of each condition: a template or a lambda in one has several instances, which count together."""
+    taken = collections.defaultdict(lambda: [0, 0])
+    for line, column, _, _, true_count, false_count, *_ in entry["branches"]:
+        taken[line, column][0] += true_count
+        taken[line, column][1] += false_count
+    return taken
+
+
+def main():
+    folder = os.path.abspath(sys.argv[1]) + os.sep
+    total = missed_total = 0
+    missed = []
+    for entry in sorted(json.load(sys.stdin)["data"][0]["files"], key=lambda e: e["filename"]):
+        path = os.path.abspath(entry["filename"])
+        if not path.startswith(folder):
+            continue
+        name = os.path.relpath(path)
+        taken = branches(entry)
+        here = [(place, way) for place, counts in sorted(taken.items()) for way in (0, 1) if counts[way] == 0]
+        missed += [f"{name}:{line}:{column}: never {('true', 'false')[way]}" for (line, column), way in here]
+        total += 2 * len(taken)
+        missed_total += len(here)
+        lines = entry["summary"]["lines"]
+        print(f"{name:<55} {lines['covered']:5} of {lines['count']:5} lines"
+              f" {2 * len(taken) - len(here):5} of {2 * len(taken):5} branches")
+    if total == 0:
+        sys.exit(f"coverage_table.py: nothing was measured in {folder}")
+    print("\n".join(missed))
+    print(f"{total - missed_total} of {total} branches taken: {100 * (total - missed_total) / total:.2f} %")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
