@@ -1,5 +1,6 @@
 // Which files of an index belong together, and which of them is opened.
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -10,22 +11,24 @@
 namespace cudamatrix::measure {
 namespace {
 
-bool names_file(const Row& row, std::string_view file, std::string_view sha256) {
-    const auto sources = row.list("source");
-    return std::any_of(sources.begin(), sources.end(), [&](std::string_view source) {
-        return source == fmt::format("wheel:{} sha256:{}", file, sha256);
-    });
+// Sources of the rows of `table`.
+std::set<std::string_view> known_sources(const Facts& facts, std::string_view table) {
+    std::set<std::string_view> out;
+    const auto* rows = facts.table(table);
+    if (rows == nullptr) return out;
+    for (const auto& row : rows->rows) {
+        const auto sources = row.list("source");
+        out.insert(sources.begin(), sources.end());
+    }
+    return out;
 }
 
-// The wheel that known rows of `table` were read from, so that measuring again compares like with like.
-const IndexFile* known_source(const Group& group, const Facts& facts, std::string_view table) {
-    const auto* rows = facts.table(table);
-    if (rows == nullptr) return nullptr;
-    for (const auto& wheel : group.wheels) {
-        const auto named = [&](const Row& row) { return names_file(row, wheel.name, wheel.sha256); };
-        if (!wheel.sha256.empty() && std::any_of(rows->rows.begin(), rows->rows.end(), named)) return &wheel;
-    }
-    return nullptr;
+// The wheel that a known row was read from, so that measuring again compares like with like.
+const IndexFile* known_source(const Group& group, const std::set<std::string_view>& sources) {
+    const auto found = std::find_if(group.wheels.begin(), group.wheels.end(), [&](const IndexFile& wheel) {
+        return sources.count(fmt::format("wheel:{} sha256:{}", wheel.name, wheel.sha256)) != 0;
+    });
+    return found == group.wheels.end() ? nullptr : &*found;
 }
 
 // CPython with a lock beats free-threaded, x86_64 beats aarch64, then the newest python.
@@ -56,9 +59,10 @@ void add(std::vector<Group>& groups, const std::string& version, const std::stri
 }
 
 void choose(std::vector<Group>& groups, const Facts& facts, std::string_view table) {
+    const auto sources = known_sources(facts, table);
     for (auto& group : groups) {
         if (group.wheels.empty()) continue;
-        const auto* known = known_source(group, facts, table);
+        const auto* known = known_source(group, sources);
         group.chosen = known != nullptr ? *known : newest(group);
     }
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {

@@ -16,7 +16,8 @@ std::string of(std::string_view requirement, std::string_view python = ">=3.8") 
     return found ? text::join(*found, " | ") : "not understood";
 }
 
-std::string holds(std::string_view marker, std::string_view python = "3.12", std::string_view arch = "x86_64") {
+std::string holds(std::string_view marker, std::string_view python = "3.12",
+                  std::string_view arch = "x86_64") {
     const auto parsed = Marker::parse(marker);
     if (!parsed) return "no marker";
     const auto answer = parsed->holds(python, arch);
@@ -40,7 +41,8 @@ TEST_CASE("Markers are judged for CPython on Linux, and what depends on python o
     CHECK(of("a>=1; sys_platform == 'linux'") == "a >=1");
     CHECK(of("a>=1; sys_platform == 'win32'").empty());
     CHECK(of("a>=1; extra == 'dev'").empty());
-    CHECK(of("a>=1; platform_system == \"Linux\" and platform_machine == \"x86_64\"") == "a >=1; arch x86_64");
+    CHECK(of("a>=1; platform_system == \"Linux\" and platform_machine == \"x86_64\"") ==
+          "a >=1; arch x86_64");
     CHECK(of("a>=1; platform_machine != 'x86_64'") == "a >=1; arch aarch64");
     CHECK(of("a>=1; python_version >= '3.13'") == "a >=1; python >=3.13");
     CHECK(of("a>=1; python_version < \"3.11\"") == "a >=1; python <3.11");
@@ -48,22 +50,26 @@ TEST_CASE("Markers are judged for CPython on Linux, and what depends on python o
     CHECK(of("a>=1; python_version >= '3.8'") == "a >=1");
     CHECK(of("a>=1; python_version>='3.9' and python_version<'3.12'") == "a >=1; python >=3.9,<3.12");
     CHECK(of("a>=1; python_version != '3.10'") == "a >=1; python <3.10 | a >=1; python >=3.11");
-    CHECK(of("a>=1; python_version < '3.13' and platform_machine == 'aarch64'") == "a >=1; python <3.13; arch aarch64");
+    CHECK(of("a>=1; python_version < '3.13' and platform_machine == 'aarch64'") ==
+          "a >=1; python <3.13; arch aarch64");
     CHECK(of("a>=1; python_full_version < '3.9'") == "a >=1; python <3.9");
-    CHECK(of("a>=1; (python_version < '3.9' or sys_platform == 'linux') and not_a_name == 'x'") == "not understood");
+    CHECK(of("a>=1; (python_version < '3.9' or sys_platform == 'linux') and not_a_name == 'x'") ==
+          "not understood");
 }
 
 TEST_CASE("What is no requirement is not understood") {
-    for (const auto* bad : {"", ">=1", "a b", "a >=", "a >=x", "a[dev >=1", "a>=1; ", "a>=1; python_version", "a>=1; 'x' ==",
-                            "a>=1; python_version >= '3", "a>=1; (python_version >= '3'", "a>=1; python_version >= '3')",
-                            "a>=1; python_version ?? '3'", "a>=1; platform_release >= '5'", "a!b>=1", "a>=1 or b"}) {
+    for (const auto* bad : {"", ">=1", "a b", "a >=", "a >=x", "a[dev >=1", "a>=1; ", "a>=1; python_version",
+                            "a>=1; 'x' ==", "a>=1; python_version >= '3", "a>=1; (python_version >= '3'",
+                            "a>=1; python_version >= '3')", "a>=1; python_version ?? '3'",
+                            "a>=1; platform_release >= '5'", "a!b>=1", "a>=1 or b"}) {
         if (std::string_view(bad) == "a>=1; ") {
             CHECK(of(bad) == "a >=1");
             continue;
         }
         CHECK_MESSAGE(of(bad) == "not understood", bad);
     }
-    CHECK(of("a>=1; " + std::string(1000, '(') + "python_version > '3'" + std::string(1000, ')')) == "not understood");
+    CHECK(of("a>=1; " + std::string(1000, '(') + "python_version > '3'" + std::string(1000, ')')) ==
+          "not understood");
 }
 
 TEST_CASE("Markers compare versions as versions and text as text") {
@@ -82,7 +88,8 @@ TEST_CASE("Markers compare versions as versions and text as text") {
 
 TEST_CASE("Metadata ends where the description starts") {
     const auto metadata = parse_metadata(
-        "Metadata-Version: 2.1\r\nName: torch\r\nVersion: 2.6.0\r\nrequires-python: >=3.9.0\r\nRequires-Dist: filelock\r\n"
+        "Metadata-Version: 2.1\r\nName: torch\r\nVersion: 2.6.0\r\nrequires-python: "
+        ">=3.9.0\r\nRequires-Dist: filelock\r\n"
         "Requires-Dist: sympy==1.13.1 ; python_version >= \"3.9\"\r\n\r\nRequires-Dist: numpy>=9\r\n");
     CHECK(metadata.version == "2.6.0");
     CHECK(metadata.requires_python == ">=3.9.0");

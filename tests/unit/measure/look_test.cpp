@@ -19,14 +19,16 @@ namespace {
 const std::string kSha(64, 'b');
 constexpr const char* kWheel = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl";
 
-std::string torch_wheel(const std::string& cuda = "'12.4'", const std::string& library = std::string("x\0sm_50 sm_90a compute_90\0y", 27)) {
-    return test::make_zip({{"torch/version.py", "__version__ = '2.6.0+cu124'\ncuda: Optional[str] = " + cuda + "\n"},
-                           {"torch/share/cmake/Torch/TorchConfig.cmake", "set(X \"-D_GLIBCXX_USE_CXX11_ABI=0\")\n"},
-                           {"torch/lib/libtorch_python.so", library},
-                           {"torch-2.6.0.dist-info/METADATA",
-                            "Version: 2.6.0\nRequires-Python: >=3.9.0\nRequires-Dist: nvidia-cudnn-cu12==9.1.0.70; "
-                            "platform_system == \"Linux\" and platform_machine == \"x86_64\"\nRequires-Dist: triton==3.2.0\n"
-                            "Requires-Dist: numpy\n\n"}});
+std::string torch_wheel(const std::string& cuda = "'12.4'",
+                        const std::string& library = std::string("x\0sm_50 sm_90a compute_90\0y", 27)) {
+    return test::make_zip(
+        {{"torch/version.py", "__version__ = '2.6.0+cu124'\ncuda: Optional[str] = " + cuda + "\n"},
+         {"torch/share/cmake/Torch/TorchConfig.cmake", "set(X \"-D_GLIBCXX_USE_CXX11_ABI=0\")\n"},
+         {"torch/lib/libtorch_python.so", library},
+         {"torch-2.6.0.dist-info/METADATA",
+          "Version: 2.6.0\nRequires-Python: >=3.9.0\nRequires-Dist: nvidia-cudnn-cu12==9.1.0.70; "
+          "platform_system == \"Linux\" and platform_machine == \"x86_64\"\nRequires-Dist: triton==3.2.0\n"
+          "Requires-Dist: numpy\n\n"}});
 }
 
 std::string found(const std::vector<std::string>& pieces) {
@@ -65,9 +67,10 @@ TEST_CASE("The architecture list is found between NUL bytes, however the pieces 
     CHECK(found(bytes) == "sm_80 sm_90a compute_90");
     CHECK(found({std::string("\0sm_70\0", 7)}) == "sm_70");
     CHECK(found({std::string("\0sm_70\0\0sm_75 sm_80\0", 20)}) == "sm_75 sm_80");
-    for (const auto& none : {std::string("sm_70 sm_80"), std::string("\0sm_70 sm_80", 12), std::string("\0sm_70, sm_80\0", 14),
-                             std::string("\0sm_x\0", 6), std::string("\0sm_70  sm_80\0", 14), std::string("x sm_70 sm_80\0", 14),
-                             std::string("\0sm_1234\0", 9), std::string(), '\0' + std::string(5000, 'x') + '\0'}) {
+    for (const auto& none :
+         {std::string("sm_70 sm_80"), std::string("\0sm_70 sm_80", 12), std::string("\0sm_70, sm_80\0", 14),
+          std::string("\0sm_x\0", 6), std::string("\0sm_70  sm_80\0", 14), std::string("x sm_70 sm_80\0", 14),
+          std::string("\0sm_1234\0", 9), std::string(), '\0' + std::string(5000, 'x') + '\0'}) {
         CHECK(found({none}) == "none");
     }
 }
@@ -86,14 +89,21 @@ TEST_CASE("A torch wheel gives its row, by ranges alone") {
     const auto look = look_at(torch_wheel());
     REQUIRE_MESSAGE(look.ok(), look.failure().diagnostics.front().message);
     CHECK(look->arch == "sm_50 sm_90a compute_90");
-    Group group{"2.6.0", "x86_64", {listed(kWheel), listed("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")}, false, listed(kWheel)};
+    Group group{"2.6.0",
+                "x86_64",
+                {listed(kWheel), listed("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")},
+                false,
+                listed(kWheel)};
     const auto rows = torch_rows(group, look.value(), true, Facts::embedded());
     REQUIRE(rows.ok());
     REQUIRE(rows->size() == 1);
     CHECK(yaml_line(rows->front()) ==
-          "  - {id: torch-2.6.0+cu124-x86_64, torch: \"2.6.0\", variant: \"cu124\", cuda: \"12.4\", arch: \"x86_64\", compute: "
-          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, glibc: \"2.5\", cxx11_abi: "
-          "false, triton: \"3.2.0\", cudnn: \"9.1.0.70\", source: \"wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
+          "  - {id: torch-2.6.0+cu124-x86_64, torch: \"2.6.0\", variant: \"cu124\", cuda: \"12.4\", arch: "
+          "\"x86_64\", compute: "
+          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, glibc: "
+          "\"2.5\", cxx11_abi: "
+          "false, triton: \"3.2.0\", cudnn: \"9.1.0.70\", source: "
+          "\"wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
               kSha + "\", confidence: measured}\n");
     const auto compared = compare(rows->front(), Facts::embedded());
     CHECK(compared.standing == Standing::contradicted);
@@ -111,11 +121,15 @@ TEST_CASE("A torch wheel gives its row, by ranges alone") {
 TEST_CASE("A release that no fact knows gets a row of its own, which claims no more than was seen") {
     auto look = look_at(torch_wheel()).value();
     look.build = "9.9.0+cu124";
-    Group group{"9.9.0", "x86_64", {listed("torch-9.9.0-cp312-cp312-manylinux1_x86_64.whl")}, false, listed(kWheel)};
+    Group group{
+        "9.9.0", "x86_64", {listed("torch-9.9.0-cp312-cp312-manylinux1_x86_64.whl")}, false, listed(kWheel)};
     const auto rows = torch_rows(group, look, true, Facts::embedded());
     REQUIRE(rows->size() == 2);
-    CHECK(yaml_line((*rows)[1]).starts_with("  - {id: torch-9.9.0, torch: \"9.9.0\", variants: [\"cu124\"], default_variant: \"cu124\", "
-                                            "python_min: \"3.12\", python_max: \"3.12\", complete: false, source: "));
+    CHECK(
+        yaml_line((*rows)[1])
+            .starts_with(
+                "  - {id: torch-9.9.0, torch: \"9.9.0\", variants: [\"cu124\"], default_variant: \"cu124\", "
+                "python_min: \"3.12\", python_max: \"3.12\", complete: false, source: "));
     CHECK(compare((*rows)[1], Facts::embedded()).standing == Standing::fresh);
 }
 
@@ -130,7 +144,8 @@ TEST_CASE("A build without CUDA has no architectures, and one without a list say
 }
 
 TEST_CASE("What is no torch wheel, or lies, gives no row") {
-    CHECK(look_at(test::make_zip({{"a", "b"}})).failure().diagnostics.front().message == std::string(kWheel) + " is no wheel: it has no METADATA");
+    CHECK(look_at(test::make_zip({{"a", "b"}})).failure().diagnostics.front().message ==
+          std::string(kWheel) + " is no wheel: it has no METADATA");
     CHECK(look_at(test::make_zip({{"t.dist-info/METADATA", ""}})).failure().diagnostics.front().message ==
           std::string(kWheel) + " has no torch/version.py");
     CHECK_FALSE(look_at("no zip at all").ok());
@@ -141,7 +156,8 @@ TEST_CASE("What is no torch wheel, or lies, gives no row") {
     };
     auto look = look_at(torch_wheel()).value();
     look.cuda = "twelve\n";
-    CHECK(message(look) == std::string(kWheel) + ": torch/version.py says version '2.6.0+cu124', CUDA 'twelve?'");
+    CHECK(message(look) ==
+          std::string(kWheel) + ": torch/version.py says version '2.6.0+cu124', CUDA 'twelve?'");
     look.cuda = "12.4";
     look.metadata.requires_dist = {"a b c"};
     CHECK(message(look) == std::string(kWheel) + ": its requirement 'a b c' is not understood");
@@ -151,11 +167,15 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
     const auto facts = Facts::embedded();
     auto known = listed("torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl");
     known.sha256 = "2bb8987f3bb1ef2675897034402373ddfc8f5ef0e156e2d8cfc47cacafdda4a9";
-    const auto groups = torch_groups({listed("torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"), known, listed("torch-2.6.0-cp312-none-macosx_11_0_arm64.whl"),
-                                      listed("torch-2.6.0-cp312-cp312-win_amd64.whl"), listed("torchx-2.6.0-cp312-cp312-manylinux1_x86_64.whl"),
-                                      listed("torch-2.6.0-cp310-cp310-manylinux_2_28_aarch64.whl"), listed("torch-2.6.0.tar.gz"),
-                                      listed("torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl"), listed("torch-10.0.0-cp314-cp314t-manylinux_2_28_x86_64.whl")},
-                                     {"x86_64", "aarch64"}, facts);
+    const auto groups = torch_groups(
+        {listed("torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"), known,
+         listed("torch-2.6.0-cp312-none-macosx_11_0_arm64.whl"),
+         listed("torch-2.6.0-cp312-cp312-win_amd64.whl"),
+         listed("torchx-2.6.0-cp312-cp312-manylinux1_x86_64.whl"),
+         listed("torch-2.6.0-cp310-cp310-manylinux_2_28_aarch64.whl"), listed("torch-2.6.0.tar.gz"),
+         listed("torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl"),
+         listed("torch-10.0.0-cp314-cp314t-manylinux_2_28_x86_64.whl")},
+        {"x86_64", "aarch64"}, facts);
     REQUIRE(groups.size() == 3);
     CHECK(groups[0].arch == "aarch64");
     CHECK(groups[1].chosen.name == known.name);
@@ -163,8 +183,10 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
     CHECK(groups[2].chosen.name == "torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl");
     CHECK(glibc_of("a-1-cp39-cp39-manylinux2014_x86_64.manylinux_2_17_x86_64.whl") == "2.17");
     CHECK(glibc_of("a-1-cp39-cp39-linux_x86_64.whl").empty());
-    CHECK(abis_of({listed("a-1-py2.py3-none-any.whl"), listed("a-1-cp38-abi3-manylinux1_x86_64.whl"), listed("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
-                   listed("a-1-cp310-cp310-manylinux1_aarch64.whl"), listed("a-1-cp27-cp27mu-manylinux1_x86_64.whl")},
+    CHECK(abis_of({listed("a-1-py2.py3-none-any.whl"), listed("a-1-cp38-abi3-manylinux1_x86_64.whl"),
+                   listed("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
+                   listed("a-1-cp310-cp310-manylinux1_aarch64.whl"),
+                   listed("a-1-cp27-cp27mu-manylinux1_x86_64.whl")},
                   "x86_64") == std::vector<std::string>{"cp38-abi3", "py3"});
 }
 
@@ -191,7 +213,7 @@ TEST_CASE("A second run asks for nothing, and a torn memory loses one wheel at m
     CHECK(server.requests().size() == before);
     std::filesystem::resize_file(memory_file, std::filesystem::file_size(memory_file) - 5);
     CHECK_FALSE(look().front().remembered);
-    CHECK(look().front().remembered);  // its line stands behind the torn one
+    CHECK(look().front().remembered);                     // its line stands behind the torn one
     tasks[0].group.chosen.sha256 = std::string(64, 'c');  // the wheel was replaced
     CHECK_FALSE(look().front().remembered);
     tasks[0].group.chosen.sha256.clear();
