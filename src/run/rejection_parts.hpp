@@ -13,7 +13,7 @@ namespace cudamatrix::job {
 
 using MaybeAttempt = std::variant<PlannedAttempt, std::string>;
 
-inline constexpr unsigned kStepSeconds = 120;
+inline constexpr unsigned kStepSeconds = 300;  ///< generous: a slow machine is no proof of anything
 
 /// The text of the cell's value, empty where the matrix says nothing.
 [[nodiscard]] std::string text_of(const Cell& cell, Field field);

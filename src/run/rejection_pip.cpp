@@ -175,7 +175,7 @@ AttemptStep fetch(const std::string& name, const std::vector<std::string>& wheel
         "--no-compile",    "--only-binary", ":all:", "--target",   "/attempt/" + name};
     argv.insert(argv.end(), index.begin(), index.end());
     argv.insert(argv.end(), wheels.begin(), wheels.end());
-    return {name, {}, std::move(argv), 2 * kStepSeconds};
+    return {name, {}, std::move(argv), kStepSeconds};
 }
 
 }  // namespace

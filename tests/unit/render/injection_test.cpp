@@ -83,8 +83,9 @@ std::vector<std::string> yaml_structure(const yaml::Node& node) {
 }
 
 std::vector<std::string> structure_of(const std::string& name, const std::string& content) {
-    if (name.find("Dockerfile") != std::string::npos || name.find("lock") != std::string::npos)
-        return dockerfile_structure(content);
+    for (const char* dockerfile : {"Dockerfile", "lock", "attempt"}) {
+        if (name.find(dockerfile) != std::string::npos) return dockerfile_structure(content);
+    }
     if (name.find("compose") != std::string::npos) {
         const auto parsed = yaml::parse(content, name);
         return parsed.ok()
