@@ -128,8 +128,8 @@ Result<scan::Scan> scan_target(const std::string& target, const ScanOptions& opt
     const bool exists = std::filesystem::exists(target, error);
     const auto wanted = scan::parse_requirement(target);
     if (exists || !wanted) {
-        return scan::is_wheel_name(target) ? scan::scan_wheel_file(target, how)
-                                           : scan::scan_local(target, how);
+        return exists && scan::is_wheel_name(target) ? scan::scan_wheel_file(target, how)
+                                                     : scan::scan_local(target, how);
     }
     std::string index = options.index;
     if (index.empty()) {

@@ -1,33 +1,45 @@
 #include "scan/wheel.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "base/text.hpp"
-#include "fatbin/mapped_file.hpp"
 #include "registry/zip.hpp"
 #include "scan/stream.hpp"
 
 namespace cudamatrix::scan {
 namespace {
 
-class MappedSource final : public ByteSource {
+// Read piece by piece: a mapped wheel would count as memory of this program, page by page.
+class FileSource final : public ByteSource {
   public:
-    MappedSource(fatbin::Bytes bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
-    [[nodiscard]] std::uint64_t size() const override { return bytes_.size; }
+    FileSource(int fd, std::uint64_t size, std::string name) : fd_(fd), size_(size), name_(std::move(name)) {}
+    ~FileSource() override { ::close(fd_); }
+
+    [[nodiscard]] std::uint64_t size() const override { return size_; }
     [[nodiscard]] Status read(std::uint64_t offset, std::span<std::uint8_t> into) override {
-        if (into.empty()) return Done{};
-        const auto part = bytes_.sub(offset, into.size());
-        if (part.size != into.size())
-            return input_failure(
-                fmt::format("{} has no {} bytes at {}", text::printable(name_), into.size(), offset));
-        std::memcpy(into.data(), part.data, part.size);
+        while (!into.empty()) {
+            const auto got = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) {
+                return environment_failure(fmt::format("cannot read {}: {}", text::printable(name_),
+                                                       got == 0 ? "it ends early" : std::strerror(errno)));
+            }
+            offset += static_cast<std::uint64_t>(got);
+            into = into.subspan(static_cast<std::size_t>(got));
+        }
         return Done{};
     }
 
   private:
-    fatbin::Bytes bytes_;
+    int fd_;
+    std::uint64_t size_;
     std::string name_;
 };
 
@@ -118,10 +130,15 @@ bool is_wheel_name(const std::string& path) {
 }
 
 Result<Scan> scan_wheel_file(const std::string& path, const Options& options) {
-    const auto mapped = fatbin::MappedFile::open(path);
-    if (!mapped.error().empty())
-        return environment_failure(fmt::format("cannot read {}: {}", text::printable(path), mapped.error()));
-    MappedSource source(mapped.bytes(), path);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info {};
+    if (fd < 0 || ::fstat(fd, &info) != 0) {
+        const auto why = std::strerror(errno);
+        if (fd >= 0) ::close(fd);
+        return environment_failure(fmt::format("cannot read {}: {}", text::printable(path), why));
+    }
+    FileSource source(fd, static_cast<std::uint64_t>(info.st_size), path);
+    if (!S_ISREG(info.st_mode)) return input_failure(fmt::format("{} is no file", text::printable(path)));
     return scan_wheel(source, path, {}, options);
 }
 

@@ -291,7 +291,7 @@ class Cli(unittest.TestCase):
         (self.dir / "cut.so").write_bytes(library(container(entry(2, 75)))[:-1])
         (self.dir / "no.whl").write_text("no zip")
         for arguments, needle in ((["nowhere"], "cannot read nowhere"), (["text"], "neither an ELF file"), (["cut.so"], "lies outside the file"),
-                                  (["no.whl"], "no.whl"), (["text", "--gpu", "T5"], "no fact knows this GPU"), (["text", "--compute", "75"], "7.5"),
+                                  (["no.whl"], "no.whl"), (["nowhere.whl"], "cannot read nowhere.whl"), (["text", "--gpu", "T5"], "no fact knows this GPU"), (["text", "--compute", "75"], "7.5"),
                                   (["text", "--driver", "535"], "--gpu"), (["text", "--gpu", "T4", "--driver", "new"], "535"), ([], "TARGET")):
             with self.subTest(arguments):
                 got = run("scan", *arguments, cwd=self.dir)
