@@ -6,61 +6,16 @@
 namespace cudamatrix::report {
 namespace {
 
-Json facts_of(const Finding& finding) {
-    auto out = Json::array();
-    for (const auto& fact : finding.facts) {
-        out.push_back(Json{{"id", fact.id},
-                           {"source", fact.sources.empty() ? std::string() : fact.sources.front()},
-                           {"sources", fact.sources},
-                           {"as_of", fact.as_of},
-                           {"confidence", to_string(fact.confidence)}});
-    }
-    return out;
-}
-
-Json values_by_field(const std::vector<std::pair<Field, std::string>>& values) {
-    auto out = Json::object();
-    for (const auto& [field, text] : values)
-        out[std::string(info(field).name)] = text;
-    return out;
-}
-
-// Each fix is one way out: the fields to set, or the condition to put under exclude.
-Json fixes_of(const Finding& finding) {
-    auto out = Json::array();
-    for (const auto& fix : finding.fixes) {
-        out.push_back(Json{{"text", fix.text},
-                           {"set", values_by_field(fix.set)},
-                           {"exclude", values_by_field(fix.exclude)}});
-    }
-    return out;
-}
-
-Json finding_json(const FindingGroup& group) {
-    const auto& finding = group.finding;
-    Json out{{"rule", finding.rule},
-             {"stage", to_string(finding.stage)},
-             {"severity", to_string(finding.severity)},
-             {"message", finding.message},
-             {"fix", finding.fix_text()},
-             {"fixes", fixes_of(finding)},
-             {"facts", facts_of(finding)},
-             {"field", info(finding.primary).name},
-             {"file", group.where.file},
-             {"line", group.where.line},
-             {"column", group.where.column}};
+Json group_json(const FindingGroup& group) {
+    auto out = finding_json(group.finding);
+    out["field"] = info(group.finding.primary).name;
+    out["file"] = group.where.file;
+    out["line"] = group.where.line;
+    out["column"] = group.where.column;
     if (group.waived) {
         out["waived"] = Json{{"because", group.waived->because},
                              {"until", group.waived->until},
                              {"line", group.waived->where.line}};
-    }
-    return out;
-}
-
-Json stages_json(const JudgedCell& cell) {
-    auto out = Json::object();
-    for (std::size_t stage = 0; stage < kStageCount; ++stage) {
-        out[std::string(to_string(static_cast<Stage>(stage)))] = to_string(cell.stages[stage]);
     }
     return out;
 }
@@ -75,7 +30,7 @@ std::string check_json(const CheckReport& report) {
     // Many cells share a finding: it is turned into text once.
     std::vector<std::string> findings;
     for (const auto& group : report.judgement.findings)
-        findings.push_back(to_text(finding_json(group), false));
+        findings.push_back(to_text(group_json(group), false));
 
     document.begin_array("cells");
     for (const auto& cell : report.judgement.cells) {
