@@ -13,6 +13,25 @@ std::span<const CommandRow> all_commands() {
             "findings that you accept, with a reason and an end, under `waive:`. With --out DIR the "
             "report is written there as check.txt, check.json or check.github.txt too.",
             "cudamatrix check matrix.yaml --format json", add_check},
+        CommandRow{
+            "explain", "Say why a cell is there or not, and what its verdict rests on",
+            "Prints the verdict at every stage, the rules that fired with their facts and sources, what "
+            "passed and on which facts, what was not checked and for want of which field, and for a "
+            "rejected cell the nearest ones that work: those with the fewest other values. A cell that "
+            "an exclude leaves out is named with the line. With the id of a rule it prints what `rules "
+            "show` does. Exit code 1 when a cell is rejected, unknown or not there.",
+            "cudamatrix explain matrix.yaml --where cuda=11.8,python=3.12", add_explain},
+        CommandRow{
+            "suggest", "Find the newest stacks that meet what you have and need",
+            "Searches what the facts know by the rules that `check` uses. Order: accepted before "
+            "degraded, then the newest torch, the newest CUDA of its wheel, the newest python, toolkit, "
+            "packages and driver; one stack for each build of torch. Fields that are not asked for range over "
+            "the facts (torch, python, driver) or stay away. Where there is no stack, exit code 1: it "
+            "prints the smallest sets of demands that conflict, with the facts, and the least changes "
+            "that help. --out DIR writes the rows as suggest.yaml, too.",
+            "cudamatrix suggest --gpu T4 --driver 470.161.03 --torch '>=1.12' --python 3.9 --need "
+            "transformers==4.27.4",
+            add_suggest},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    "Prints every cell with its verdict; --format github-matrix prints the accepted and "
                    "degraded ones on one "

@@ -53,5 +53,7 @@ Action add_run(CLI::App& app);
 Action add_facts(CLI::App& app);
 Action add_rules(CLI::App& app);
 Action add_scan(CLI::App& app);
+Action add_explain(CLI::App& app);
+Action add_suggest(CLI::App& app);
 
 }  // namespace cudamatrix

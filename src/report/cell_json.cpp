@@ -28,7 +28,53 @@ Json value_json(const FieldInfo& field, const Value& value) {
     return value.text;
 }
 
+Json values_by_field(const std::vector<std::pair<Field, std::string>>& values) {
+    auto out = Json::object();
+    for (const auto& [field, text] : values)
+        out[std::string(info(field).name)] = text;
+    return out;
+}
+
 }  // namespace
+
+Json facts_json(const std::vector<FactRef>& facts) {
+    auto out = Json::array();
+    for (const auto& fact : facts) {
+        out.push_back(Json{{"id", fact.id},
+                           {"source", fact.sources.empty() ? std::string() : fact.sources.front()},
+                           {"sources", fact.sources},
+                           {"as_of", fact.as_of},
+                           {"confidence", to_string(fact.confidence)}});
+    }
+    return out;
+}
+
+Json fixes_json(const Finding& finding) {
+    auto out = Json::array();
+    for (const auto& fix : finding.fixes) {
+        out.push_back(Json{{"text", fix.text},
+                           {"set", values_by_field(fix.set)},
+                           {"exclude", values_by_field(fix.exclude)}});
+    }
+    return out;
+}
+
+Json finding_json(const Finding& finding) {
+    return Json{{"rule", finding.rule},
+                {"stage", to_string(finding.stage)},
+                {"severity", to_string(finding.severity)},
+                {"message", finding.message},
+                {"fix", finding.fix_text()},
+                {"fixes", fixes_json(finding)},
+                {"facts", facts_json(finding.facts)}};
+}
+
+Json stages_json(const JudgedCell& cell) {
+    auto out = Json::object();
+    for (std::size_t stage = 0; stage < kStageCount; ++stage)
+        out[std::string(to_string(static_cast<Stage>(stage)))] = to_string(cell.stages[stage]);
+    return out;
+}
 
 Json fields_json(const Cell& cell) {
     auto out = Json::object();
@@ -45,6 +91,15 @@ std::string field_text(const Value& value) {
     for (const auto& [name, text] : value.items)
         parts.push_back(text.empty() ? name : name + "=" + text);
     return text::join(parts, ", ");
+}
+
+std::string fields_line(const Cell& cell) {
+    std::vector<std::string> parts;
+    for (const auto& field : all_fields()) {
+        if (const auto* value = cell.get(field.field))
+            parts.push_back(fmt::format("{}: {}", field.name, field_text(*value)));
+    }
+    return text::join(parts, "; ");
 }
 
 Json verdicts_json(const Judgement& judgement) {

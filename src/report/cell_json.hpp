@@ -15,6 +15,22 @@ namespace cudamatrix::report {
 /// The text of a field's value for people: "550.54.15", "THC, ptx-only", "timm=0.6.13".
 [[nodiscard]] std::string field_text(const Value& value);
 
+/// "driver: 550.54.15; gpu: T4": every field of the cell, on one line.
+[[nodiscard]] std::string fields_line(const Cell& cell);
+
+/// [{"id", "source", "sources", "as_of", "confidence"}]
+[[nodiscard]] Json facts_json(const std::vector<FactRef>& facts);
+
+/// [{"text", "set": {...}, "exclude": {...}}]: each is one way out, the fields to set or the condition to put
+/// under exclude.
+[[nodiscard]] Json fixes_json(const Finding& finding);
+
+/// {"rule", "stage", "severity", "message", "fix", "fixes", "facts"}
+[[nodiscard]] Json finding_json(const Finding& finding);
+
+/// {"runtime": "rejected", ...}: every stage.
+[[nodiscard]] Json stages_json(const JudgedCell& cell);
+
 /// {"accepted": N, "degraded": N, "rejected": N, "unknown": N}
 [[nodiscard]] Json verdicts_json(const Judgement& judgement);
 

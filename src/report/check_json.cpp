@@ -4,18 +4,6 @@
 #include "report/json_document.hpp"
 
 namespace cudamatrix::report {
-namespace {
-
-Json stages_json(const JudgedCell& cell) {
-    auto out = Json::object();
-    for (std::size_t stage = 0; stage < kStageCount; ++stage) {
-        out[std::string(to_string(static_cast<Stage>(stage)))] = to_string(cell.stages[stage]);
-    }
-    return out;
-}
-
-}  // namespace
-
 std::string check_json(const CheckReport& report) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
@@ -24,7 +12,7 @@ std::string check_json(const CheckReport& report) {
     // Many cells share a finding: it is turned into text once.
     std::vector<std::string> findings;
     for (const auto& group : report.judgement.findings)
-        findings.push_back(to_text(finding_json(group), false));
+        findings.push_back(to_text(group_json(group), false));
 
     document.begin_array("cells");
     for (const auto& cell : report.judgement.cells) {

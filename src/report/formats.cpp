@@ -79,6 +79,22 @@ std::span<const ScanFormat> scan_formats() {
     return formats;
 }
 
+std::span<const SuggestFormat> suggest_formats() {
+    static constexpr std::array formats{
+        SuggestFormat{"text", "stacks with their limits and rows, or why there is none", suggest_text},
+        SuggestFormat{"json", "one JSON document", suggest_json},
+    };
+    return formats;
+}
+
+std::span<const ExplainFormat> explain_formats() {
+    static constexpr std::array formats{
+        ExplainFormat{"text", "a chain of facts, cell by cell", explain_text},
+        ExplainFormat{"json", "one JSON document", explain_json},
+    };
+    return formats;
+}
+
 std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "report/explain_report.hpp"
 #include "report/facts_report.hpp"
 #include "report/inputs.hpp"
 #include "report/rejections.hpp"
 #include "report/results.hpp"
 #include "report/rules_report.hpp"
 #include "report/scan_report.hpp"
+#include "report/suggest_report.hpp"
 
 namespace cudamatrix::report {
 
@@ -65,6 +67,18 @@ struct ScanFormat {
     std::string (*write)(const ScanReport&);
 };
 
+struct SuggestFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const SuggestReport&);
+};
+
+struct ExplainFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const ExplainReport&);
+};
+
 /// The first format of each list is the default.
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
@@ -74,6 +88,8 @@ struct ScanFormat {
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
 [[nodiscard]] std::span<const ScanFormat> scan_formats();
+[[nodiscard]] std::span<const SuggestFormat> suggest_formats();
+[[nodiscard]] std::span<const ExplainFormat> explain_formats();
 
 /// How the file of a report in that format ends: "txt", "json", "xml", "github.txt".
 [[nodiscard]] std::string_view file_ending(std::string_view format);

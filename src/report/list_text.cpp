@@ -9,15 +9,6 @@ namespace {
 constexpr std::size_t kIndent = 10;      // below the id, which stands behind the longest verdict
 constexpr std::size_t kFieldLines = 12;  // a map of packages can be long
 
-std::string fields_line(const Cell& cell) {
-    std::vector<std::string> parts;
-    for (const auto& field : all_fields()) {
-        if (const auto* value = cell.get(field.field))
-            parts.push_back(fmt::format("{}: {}", field.name, field_text(*value)));
-    }
-    return text::join(parts, "; ");
-}
-
 }  // namespace
 
 std::string list_text(const CheckReport& report) {

@@ -35,6 +35,15 @@ void for_each_set(std::size_t count, std::size_t size, const Visit& visit) {
     }
 }
 
+// The slots with fewest values first: what cannot be met shows soonest.
+bool can_be_met(Oracle& oracle, const Domains& domains) {
+    std::vector<std::size_t> order(domains.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return domains[a].size() < domains[b].size(); });
+    return Search(oracle, domains, std::move(order)).first(kGoodEnough).has_value();
+}
+
 // Whether sets of demands can be met. Fewer demands are never harder: answers are passed on to parts and
 // wholes.
 class Satisfiable {
@@ -47,7 +56,7 @@ class Satisfiable {
         if (std::any_of(unmet_.begin(), unmet_.end(),
                         [&](const DemandSet& known) { return holds_all(set, known); }))
             return false;
-        const bool met = Search(problem_.oracle, domains_of(problem_, set)).first(kGoodEnough).has_value();
+        const bool met = can_be_met(problem_.oracle, domains_of(problem_, set));
         (met ? met_ : unmet_).push_back(set);
         return met;
     }
@@ -57,18 +66,20 @@ class Satisfiable {
     std::vector<DemandSet> met_, unmet_;
 };
 
+bool is_demanded(const Problem& problem, const DemandSet& demands, std::size_t slot) {
+    return std::any_of(demands.begin(), demands.end(),
+                       [&](std::size_t demand) { return problem.demands[demand].slot == slot; });
+}
+
 // The demanded slots first, those with fewest values before the others: a proof should speak of what was
 // asked.
 std::vector<std::size_t> order_of_proof(const Problem& problem, const Domains& domains,
                                         const DemandSet& demands) {
     std::vector<std::size_t> order(domains.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto is_demanded = [&](std::size_t slot) {
-        return std::any_of(demands.begin(), demands.end(),
-                           [&](std::size_t demand) { return problem.demands[demand].slot == slot; });
-    };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        if (is_demanded(a) != is_demanded(b)) return is_demanded(a);
+        const bool x = is_demanded(problem, demands, a), y = is_demanded(problem, demands, b);
+        if (x != y) return x;
         return domains[a].size() < domains[b].size();
     });
     return order;
@@ -93,15 +104,21 @@ const Finding* worst_of(const rules::Findings& findings) {
 // Fields that are not part of the conflict are left away where it shows without them: a proof over every GPU
 // says no more than one that names none.
 Domains domains_of_proof(const Problem& problem, const DemandSet& demands) {
-    const auto whole = domains_of(problem, demands);
+    auto whole = domains_of(problem, demands);
     auto fewer = whole;
-    for (std::size_t i = 0; i < problem.demands.size(); ++i) {
-        const auto slot = problem.demands[i].slot;
+    for (std::size_t slot = 0; slot < fewer.size(); ++slot) {
         const auto& values = problem.oracle.slots()[slot].values;
-        if (!std::binary_search(demands.begin(), demands.end(), i) && !values.back())
+        if (!is_demanded(problem, demands, slot) && !values.back())
             fewer[slot] = {static_cast<std::uint32_t>(values.size() - 1)};
     }
-    return Search(problem.oracle, fewer).first(kGoodEnough) ? whole : fewer;
+    return can_be_met(problem.oracle, fewer) ? whole : fewer;
+}
+
+// How many of the demanded slots a rule reads: one that reads them all says why they conflict.
+std::size_t reach(const Problem& problem, const DemandSet& demands, std::size_t rule) {
+    const auto& reads = problem.oracle.reads(rule);
+    return static_cast<std::size_t>(std::count_if(
+        reads.begin(), reads.end(), [&](std::size_t slot) { return is_demanded(problem, demands, slot); }));
 }
 
 std::vector<Evidence> prove(const Problem& problem, const DemandSet& demands) {
@@ -122,8 +139,10 @@ std::vector<Evidence> prove(const Problem& problem, const DemandSet& demands) {
     if (found) return out;
     for (auto& [rule, evidence] : by_rule)
         out.push_back(std::move(evidence));
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Evidence& a, const Evidence& b) { return a.closed > b.closed; });
+    std::stable_sort(out.begin(), out.end(), [&](const Evidence& a, const Evidence& b) {
+        const auto x = reach(problem, demands, a.rule), y = reach(problem, demands, b.rule);
+        return x != y ? x > y : a.closed > b.closed;
+    });
     return out;
 }
 
@@ -183,9 +202,7 @@ class Relaxing {
     }
 
   private:
-    bool meets(const Domains& domains) const {
-        return Search(problem_.oracle, domains).first(kGoodEnough).has_value();
-    }
+    bool meets(const Domains& domains) const { return can_be_met(problem_.oracle, domains); }
 
     const Problem& problem_;
     const DemandSet& set_;
@@ -246,11 +263,10 @@ void find_relaxations(const Problem& problem, Satisfiable& can_meet, Conflicts& 
 
 Domains domains_of(const Problem& problem, const DemandSet& kept) {
     auto domains = everything(problem.oracle.slots());
-    for (const auto& demand : problem.demands) {
+    for (std::size_t i = 0; i < domains.size(); ++i) {
         // Only a package may be done without: a stack without a GPU is no answer to one that has another.
-        const auto& slot = problem.oracle.slots()[demand.slot];
-        std::erase_if(domains[demand.slot],
-                      [&](std::uint32_t value) { return !slot.values[value] && slot.package.empty(); });
+        const auto& slot = problem.oracle.slots()[i];
+        if (slot.package.empty()) std::erase_if(domains[i], [&](std::uint32_t v) { return !slot.values[v]; });
     }
     for (const auto index : kept) {
         const auto& demand = problem.demands[index];

@@ -126,8 +126,6 @@ class Reading {
         if (demand.allowed.empty())
             return fail(Diagnostic::error(fmt::format("no known {} is {}: {} would be accepted", slot.name(),
                                                       in_quotes(text), known_range(slot))));
-        // For a proof that needs no word about it: see conflict.cpp.
-        if (!is_always_there(field)) slot.values.emplace_back(std::nullopt);
         keep(std::move(slot), std::move(demand));
     }
 
@@ -189,6 +187,10 @@ class Reading {
             const bool asked = std::any_of(out_.slots.begin(), out_.slots.end(),
                                            [&](const Slot& slot) { return slot.field == field; });
             if (is_always_there(field) && !asked) out_.slots.push_back(slot_of(facts_, field));
+        }
+        for (auto& slot : out_.slots) {
+            // For proofs that need no word about it: no stack goes without it.
+            if (slot.package.empty()) slot.values.emplace_back(std::nullopt);
         }
         sort();
         return std::move(out_);

@@ -22,8 +22,8 @@ struct Account {
     const JudgedCell* cell = nullptr;  ///< of the Judgement
     std::vector<Finding> passed;       ///< acceptances: questions answered by yes, with the facts behind them
     std::vector<std::string_view>
-        silent;                      ///< rules that were asked and had neither a finding nor a fact to name
-    std::vector<Neighbour> nearest;  ///< for a rejected or unknown cell
+        silent;       ///< rules that were asked and had neither a finding nor a fact to name
+    Nearest nearest;  ///< for a rejected or unknown cell
 };
 
 /// A combination of the axes that an exclude takes out.

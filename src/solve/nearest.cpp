@@ -200,18 +200,17 @@ class Stepping {
         }
     }
 
-    std::vector<Neighbour> run() {
-        if (against_.empty()) return {};
-        for (std::size_t steps = 1; steps <= kMostSteps && found_.empty(); ++steps)
+    Nearest run() {
+        for (std::size_t steps = 1; !against_.empty() && steps <= kMostSteps && found_.empty(); ++steps)
             choose(steps, 0);
-        return std::move(found_);
+        return {std::move(found_), budget_ != 0};
     }
 
   private:
     // Every set of `left` more slots behind `from`.
     void choose(std::size_t left, std::size_t from) {
         if (left == 0) return attempt();
-        for (std::size_t slot = from; slot < picks_.size() && found_.size() < most_; ++slot) {
+        for (std::size_t slot = from; slot < picks_.size() && found_.size() < most_ && budget_ != 0; ++slot) {
             if (oracle_.slots()[slot].values.size() < 2) continue;
             changed_.push_back(slot);
             choose(left - 1, slot + 1);
@@ -233,8 +232,10 @@ class Stepping {
         for (const auto slot : changed_)
             domains[slot] = others(oracle_.slots()[slot], picks_[slot]);
         Search search(oracle_, std::move(domains));
+        search.set_budget(budget_);
         auto picks = search.first(Verdict::accepted);
         if (!picks) picks = search.first(kGoodEnough);
+        budget_ = search.budget();
         if (picks) keep(*picks);
     }
 
@@ -256,12 +257,13 @@ class Stepping {
     std::vector<std::size_t> against_;
     std::vector<std::size_t> changed_;
     std::vector<Neighbour> found_;
+    std::uint64_t budget_ = kMostTried;
 };
 
 }  // namespace
 
-std::vector<Neighbour> nearest(const Facts& facts, const std::string& today, const Cell& cell,
-                               const Setting& setting, std::size_t most) {
+Nearest nearest(const Facts& facts, const std::string& today, const Cell& cell, const Setting& setting,
+                std::size_t most) {
     auto slots = Around(facts, today, cell, setting).take();
     auto picks = picks_of(slots, cell);
     Oracle oracle(facts, today, std::move(slots), setting);

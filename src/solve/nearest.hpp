@@ -21,11 +21,19 @@ struct Neighbour {
 /// Fields that are changed at most.
 inline constexpr std::size_t kMostSteps = 4;
 
+/// Values that are tried at most for one cell: seconds, where many packages could each be another.
+inline constexpr std::uint64_t kMostTried = 2'000'000;
+
+struct Nearest {
+    std::vector<Neighbour> cells;
+    bool whole = true;  ///< false: the search was given up after kMostTried values
+};
+
 /// The cells that work and differ from `cell` in as few fields (or packages) as possible, at most `most` with
 /// different sets of them: what is installed changes before the driver, that before the machine and what is
 /// asked of it; each with the nearest values. Values come from the facts and from the fixes of the findings.
 /// Empty where no change of up to kMostSteps helps. `setting` says which rules count.
-[[nodiscard]] std::vector<Neighbour> nearest(const Facts& facts, const std::string& today, const Cell& cell,
-                                             const Setting& setting, std::size_t most);
+[[nodiscard]] Nearest nearest(const Facts& facts, const std::string& today, const Cell& cell,
+                              const Setting& setting, std::size_t most);
 
 }  // namespace cudamatrix::solve

@@ -33,10 +33,10 @@ void Oracle::add(const rules::Rule& rule, const Setting& setting) {
 
 Verdict Oracle::verdict(std::size_t index, const Picks& picks) {
     auto& asked = asked_[index];
-    std::uint64_t key = 0;
+    std::u32string key;
     for (const auto slot : asked.slots)
-        key = key * slots_[slot].values.size() + picks[slot];
-    const auto [entry, is_new] = asked.known.emplace(key, Verdict::accepted);
+        key.push_back(static_cast<char32_t>(picks[slot]));
+    const auto [entry, is_new] = asked.known.emplace(std::move(key), Verdict::accepted);
     if (!is_new) return entry->second;
     const auto here = cell(picks);
     if (!rules::applies(*asked.rule, here)) return entry->second;

@@ -58,7 +58,7 @@ class Oracle {
     struct Asked {
         const rules::Rule* rule;
         std::vector<std::size_t> slots;
-        std::unordered_map<std::uint64_t, Verdict> known;
+        std::unordered_map<std::u32string, Verdict> known;  ///< by the picks of `slots`
     };
     void add(const rules::Rule& rule, const Setting& setting);
     [[nodiscard]] const Value* packages_of(const Picks& picks);

@@ -44,6 +44,8 @@ bool Search::walk(std::size_t depth, Verdict worst, const OnClosed& closed) {
     const auto slot = order_[depth];
     return std::any_of(domains_[slot].begin(), domains_[slot].end(), [&](std::uint32_t value) {
         picks_[slot] = value;
+        if (budget_ == 0) return false;
+        --budget_;
         return is_open(depth, worst, closed) && walk(depth + 1, worst, closed);
     });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -26,6 +27,11 @@ class Search {
     /// The first combination with a verdict of `worst` or better, in the order of the values.
     [[nodiscard]] std::optional<Picks> first(Verdict worst, const OnClosed& closed = {});
 
+    /// Values that are tried at most, over all calls of `first`; beyond that it finds nothing.
+    void set_budget(std::uint64_t steps) { budget_ = steps; }
+    /// What is left of it; 0: it may have missed something.
+    [[nodiscard]] std::uint64_t budget() const { return budget_; }
+
   private:
     bool walk(std::size_t depth, Verdict worst, const OnClosed& closed);
     [[nodiscard]] bool is_open(std::size_t depth, Verdict worst, const OnClosed& closed);
@@ -35,6 +41,7 @@ class Search {
     std::vector<std::size_t> order_;
     std::vector<std::vector<std::size_t>> ready_;  ///< by depth: the rules whose last slot is picked there
     Picks picks_;
+    std::uint64_t budget_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace cudamatrix::solve

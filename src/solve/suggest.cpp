@@ -53,6 +53,9 @@ std::string change_text(const Slot& slot, const Demand& demand, const Change& ch
     const auto plain =
         slot.field == Field::torch ? value->text.substr(0, value->text.find('+')) : value->text;
     if (!slot.ordered || slot.field == Field::gpu) return fmt::format("{} {}", slot.name(), plain);
+    // One build was asked for: the other is one, too.
+    if (slot.field == Field::torch && demand.text.find('+') != std::string::npos)
+        return fmt::format("torch {}", value->text);
     // One value: it becomes a limit. A range: its limit on that side moves.
     const bool at_least = change.newer == demand.exact;
     return fmt::format("{} {} {}", slot.name(), at_least ? ">=" : "<=", plain);

@@ -10,7 +10,7 @@ import unittest
 import zipfile
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-COMMANDS = ["check", "list", "lock", "render", "build", "test", "run", "facts", "rules", "scan"]
+COMMANDS = ["check", "explain", "suggest", "list", "lock", "render", "build", "test", "run", "facts", "rules", "scan"]
 GOOD = """version: 1
 name: good
 axes:
@@ -157,6 +157,69 @@ class Cli(unittest.TestCase):
         self.assertEqual(got.stdout.count("\n"), 1)
         include = json.loads(got.stdout)["include"]
         self.assertEqual([row["driver"] for row in include], ["535.183.01", "550.54.15"])
+
+    def test_suggest_prints_rows_that_check_judges_the_same(self):
+        wish = ["suggest", "--gpu", "T4", "--driver", "470.161.03", "--torch", ">=1.12", "--python", "3.9", "--need", "transformers==4.27.4"]
+        got = run(*wish, "--out", "found", "--format", "json", cwd=self.dir)
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        document = json.loads(got.stdout)
+        self.assertEqual((self.dir / "found" / "suggest.json").read_text(), got.stdout)
+        judged = json.loads(run("check", "found/suggest.yaml", "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual([stack["verdict"] for stack in document["stacks"]], [cell["verdict"] for cell in judged["cells"]])
+        self.assertEqual([stack["fields"] for stack in document["stacks"]], [cell["fields"] for cell in judged["cells"]])
+        self.assertEqual(len(document["stacks"]), 5)
+        text = run(*wish, "--limit", "1", cwd=self.dir)
+        self.assertEqual(text.returncode, 0)
+        self.assertIn(document["stacks"][0]["row"], text.stdout)
+
+    def test_suggest_without_a_stack_is_1_and_says_what_conflicts(self):
+        wish = ["suggest", "--gpu", "T4", "--driver", "470.161.03", "--torch", ">=2.8"]
+        got = run(*wish, "--out", "found", cwd=self.dir)
+        self.assertEqual((got.returncode, got.stderr), (1, ""))
+        for needle in ("conflict: driver 470.161.03 and torch >=2.8", "driver-supports-cuda", "https://", "driver >= 525.60.13"):
+            self.assertIn(needle, got.stdout)
+        self.assertFalse((self.dir / "found" / "suggest.yaml").exists())
+        document = json.loads(run(*wish, "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual(document["stacks"], [])
+        self.assertEqual([conflict["demands"] for conflict in document["conflicts"]], [["driver 470.161.03", "torch >=2.8"]])
+
+    def test_suggest_refuses_what_no_fact_knows(self):
+        for arguments, needle in ((["--gpu", "T44"], "did you mean T4?"), (["--need", "transfomers"], "did you mean transformers?"),
+                                  (["--torch", ">>1"], "torch"), ([], "nothing is asked for"), (["--gpu", "T4", "--limit", "0"], "limit")):
+            with self.subTest(arguments):
+                got = run("suggest", *arguments, cwd=self.dir)
+                self.assertEqual((got.returncode, got.stdout), (2, ""))
+                self.assertIn(needle, got.stderr)
+
+    def test_explain_a_cell_an_exclude_and_a_rule(self):
+        name = self.write(GOOD.replace('"11.8.0"', '"11.8.0", "12.4.1", "13.0.2"') + 'exclude: [{driver: "<550", cuda: ">=13"}]\n')
+        good = run("explain", name, "--where", "driver=550,cuda=11.8", cwd=self.dir)
+        self.assertEqual((good.returncode, good.stderr), (0, ""))
+        for needle in ("runtime", "passed:", "driver-supports-cuda, whether driver 550.54.15 runs CUDA 11.8.0: yes", "not checked"):
+            self.assertIn(needle, good.stdout)
+        bad = run("explain", name, "--where", "driver=550,cuda=13", cwd=self.dir)
+        self.assertEqual(bad.returncode, 1)
+        for needle in ("is too old for CUDA 13.0.2", "https://", "nearest cells that work:", "instead of 13.0.2"):
+            self.assertIn(needle, bad.stdout)
+        document = json.loads(run("explain", name, "--where", "driver=550,cuda=13", "--format", "json", cwd=self.dir).stdout)
+        by_id = run("explain", name, document["cells"][0]["id"], cwd=self.dir)
+        self.assertEqual((by_id.returncode, by_id.stdout), (1, bad.stdout))
+        left_out = run("explain", name, "--where", "driver=535,cuda=13", "--out", "why", cwd=self.dir)
+        self.assertEqual(left_out.returncode, 1)
+        self.assertIn("matrix.yaml:8:11: note: this exclude leaves it out", left_out.stdout)
+        self.assertEqual((self.dir / "why" / "explain.txt").read_text(), left_out.stdout)
+        rule = run("explain", "driver-supports-cuda", cwd=self.dir)
+        self.assertEqual((rule.returncode, rule.stdout), (0, run("rules", "show", "driver-supports-cuda", cwd=self.dir).stdout))
+
+    def test_explain_refuses_what_means_nothing(self):
+        name = self.write(GOOD)
+        for arguments, needle in (([name], "which cell?"), ([name, "drv535.183.01-t4-cu11.8.0-debian12"], "has no cell"),
+                                  ([name, "--where", "cudda=11"], "did you mean cuda?"), (["driver-supports-cudda"], "driver-supports-cuda"),
+                                  (["nowhere.yaml", "x"], "cannot read nowhere.yaml"), ([name, "x", "--where", "cuda=11"], "--where")):
+            with self.subTest(arguments):
+                got = run("explain", *arguments, cwd=self.dir)
+                self.assertEqual((got.returncode, got.stdout), (2, ""))
+                self.assertIn(needle, got.stderr)
 
     def test_on_moves_the_ends_of_life(self):
         name = self.write(GOOD)

@@ -75,10 +75,10 @@ TEST_CASE(
                     CHECK_FALSE(fact.sources.empty());
             }
             CHECK(named);
-            REQUIRE_FALSE(account.nearest.empty());
-            for (const auto& neighbour : account.nearest) {
+            REQUIRE_FALSE(account.nearest.cells.empty());
+            for (const auto& neighbour : account.nearest.cells) {
                 CAPTURE(neighbour.stack.row);
-                CHECK(neighbour.steps.size() == account.nearest.front().steps.size());
+                CHECK(neighbour.steps.size() == account.nearest.cells.front().steps.size());
                 const auto verdict = verdict_of_row(neighbour.stack.row, facts);
                 CHECK(verdict == neighbour.stack.verdict);
                 CHECK(verdict <= kGoodEnough);
@@ -94,7 +94,7 @@ TEST_CASE("a cell by its values: what passed rests on facts, what lacks a field 
     REQUIRE(found.cells.size() == 1);
     const auto& account = found.cells.front();
     CHECK(account.cell->verdict <= kGoodEnough);
-    CHECK(account.nearest.empty());
+    CHECK(account.nearest.cells.empty());
     const auto python =
         std::find_if(account.passed.begin(), account.passed.end(),
                      [](const Finding& finding) { return finding.rule == "torch-supports-python"; });
@@ -114,11 +114,11 @@ TEST_CASE("the nearest cell of one that is rejected changes one field where one 
     REQUIRE(found.cells.size() == 1);
     const auto& account = found.cells.front();
     REQUIRE(account.cell->verdict == Verdict::rejected);
-    REQUIRE_FALSE(account.nearest.empty());
-    REQUIRE(account.nearest.front().steps.size() == 1);
-    CHECK(account.nearest.front().steps.front().name == "torch");
-    CHECK(account.nearest.front().steps.front().from == "2.6.0+cu124");
-    CHECK(account.nearest.back().steps.front().name == "driver");
+    REQUIRE_FALSE(account.nearest.cells.empty());
+    REQUIRE(account.nearest.cells.front().steps.size() == 1);
+    CHECK(account.nearest.cells.front().steps.front().name == "torch");
+    CHECK(account.nearest.cells.front().steps.front().from == "2.6.0+cu124");
+    CHECK(account.nearest.cells.back().steps.front().name == "driver");
 }
 
 TEST_CASE("a cell that an exclude leaves out is named with the line, by id and by value") {
@@ -181,12 +181,12 @@ TEST_CASE("own rules count, waived ones do not, and only the stages that are ask
         "rules:\n  - {id: site, when: {driver: \"550.54.15\"}, require: {torch: \">=2.6\"}, because: x}\n");
     const auto found = answer(own, {{}, "driver=550,torch=1.12.1,cuda=11.8"});
     REQUIRE(found.cells.size() == 1);
-    REQUIRE_FALSE(found.cells.front().nearest.empty());
-    CHECK(found.cells.front().nearest.front().steps.front().name == "torch");
+    REQUIRE_FALSE(found.cells.front().nearest.cells.empty());
+    CHECK(found.cells.front().nearest.cells.front().steps.front().name == "torch");
 
     const std::string rejected = "version: 1\nset: {driver: \"470.161.03\", torch: 2.6.0+cu124}\n";
     const Asked waived(rejected + "waive: [{rule: driver-supports-cuda, because: x, until: 2027-03-31}]\n");
-    CHECK(answer(waived, {{}, "driver=470"}).cells.front().nearest.empty());
+    CHECK(answer(waived, {{}, "driver=470"}).cells.front().nearest.cells.empty());
     const Asked install(rejected + "stages: [install]\n");
-    CHECK(answer(install, {{}, "driver=470"}).cells.front().nearest.empty());
+    CHECK(answer(install, {{}, "driver=470"}).cells.front().nearest.cells.empty());
 }

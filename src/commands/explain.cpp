@@ -1,0 +1,113 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "report/formats.hpp"
+#include "rules/all_rules.hpp"
+#include "solve/explain.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct ExplainOptions {
+    MatrixOptions input;
+    solve::Question question;
+    std::size_t limit = 3;
+    std::string format;
+    std::string out;
+};
+
+ExitCode finish(const ExplainOptions& options, const World& world, std::string_view text,
+                std::string_view plain, ExitCode code) {
+    print(std::string(text));
+    if (options.out.empty()) return code;
+    const auto written = write_report(options.out, "explain", options.format, plain);
+    return written.ok() ? code : report_failure(written.failure(), world);
+}
+
+// What `rules show` prints.
+ExitCode explain_rule(const ExplainOptions& options, const World& world) {
+    const auto facts = load_facts(options.input.facts);
+    if (!facts.ok()) return report_failure(facts.failure(), world);
+    const auto& today = options.input.on.empty() ? world.today : options.input.on;
+    report::RulesReport report{rules::all_rules(),
+                               facts.value(),
+                               today,
+                               tool_info(facts.value(), today),
+                               {world.colour_out, world.columns}};
+    const auto& format = *report::format_named(report::rules_formats(), options.format);
+    const auto text = format.write_one(report, options.input.matrix);
+    if (!text.ok()) return report_failure(text.failure(), world);
+    report.text = {};
+    return finish(options, world, text.value(), format.write_one(report, options.input.matrix).value(),
+                  ExitCode::success);
+}
+
+bool is_good(const solve::Explanation& explanation) {
+    return !explanation.cells.empty() &&
+           std::all_of(explanation.cells.begin(), explanation.cells.end(), [](const solve::Account& account) {
+               return account.cell->verdict <= Verdict::degraded;
+           });
+}
+
+ExitCode explain_cells(const ExplainOptions& options, const World& world) {
+    const auto loaded = load(options.input, world);
+    if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    const auto& all = *loaded.value();
+    const auto explanation =
+        solve::explain(all.matrix, all.facts, all.judgement, all.today, options.question, options.limit);
+    if (!explanation.ok()) return report_failure(explanation.failure(), world);
+    report::ExplainReport report{all.matrix,
+                                 all.judgement,
+                                 explanation.value(),
+                                 tool_info(all.facts, all.today),
+                                 {world.colour_out, world.columns}};
+    const auto& format = *report::format_named(report::explain_formats(), options.format);
+    const auto text = format.write(report);
+    report.text = {};
+    return finish(options, world, text, format.write(report),
+                  is_good(explanation.value()) ? ExitCode::success : ExitCode::findings);
+}
+
+ExitCode explain_it(const ExplainOptions& options, const World& world) {
+    const auto& question = options.question;
+    if (!question.id.empty() || !question.where.empty()) return explain_cells(options, world);
+    // Ids of rules are words and hyphens; a misspelt one gets its "did you mean" there.
+    std::error_code error;
+    const auto& target = options.input.matrix;
+    const bool is_path =
+        target.find_first_of("./") != std::string::npos || std::filesystem::exists(target, error);
+    if (rules::rule_named(target) != nullptr || !is_path) return explain_rule(options, world);
+    return report_failure(
+        input_failure(fmt::format("explain {}: which cell?", text::printable(options.input.matrix)),
+                      "give the id of a cell, as list prints them, or --where cuda=11.8,python=3.12"),
+        world);
+}
+
+}  // namespace
+
+Action add_explain(CLI::App& app) {
+    auto options = std::make_shared<ExplainOptions>();
+    app.add_option("MATRIX", options->input.matrix, "The matrix file, or the id of a rule")->required();
+    auto* id = app.add_option("CELL-ID", options->question.id, "The cell, as list prints it");
+    app.add_option("--where", options->question.where,
+                   "Cells by their values: cuda=11.8,python=3.13; a value covers what it does not say")
+        ->type_name("FIELD=VALUE,...")
+        ->excludes(id);
+    app.add_option("--limit", options->limit, "Cells at most")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+        ->capture_default_str();
+    app.add_option("--facts", options->input.facts, "Folder of fact tables laid over the embedded ones")
+        ->type_name("DIR");
+    add_format(app, options->format, report::names_of(report::explain_formats()));
+    add_day(app, options->input.on);
+    add_report_folder(app, options->out);
+    return [options](const World& world) { return explain_it(*options, world); };
+}
+
+}  // namespace cudamatrix

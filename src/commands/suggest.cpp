@@ -1,0 +1,98 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <array>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "report/formats.hpp"
+#include "solve/suggest.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct SuggestOptions {
+    std::array<std::string, kFieldCount> fields;
+    std::vector<std::string> needs;
+    std::size_t limit = 5;
+    std::string overlay;
+    std::string format;
+    std::string on;
+    std::string out;
+};
+
+struct Help {
+    Field field;
+    std::string_view text;
+};
+constexpr std::array kHelp{
+    Help{Field::gpu, "A GPU (T4) or a pattern (\"A100*\"); without it nothing about the GPU is checked"},
+    Help{Field::driver, "Of the host: 470.161.03, a branch (550), or a range (\">=535\")"},
+    Help{Field::torch, "A release, a build (2.6.0+cu124), a range (\">=1.12,<2\"), or none"},
+    Help{Field::python, "3.12, or a range"},
+    Help{Field::cuda, "The toolkit of the image: 12.4.1 or a range; without it none is suggested"},
+    Help{Field::os, "The system of the image: ubuntu22.04, or a pattern (\"debian*\"); without it any"},
+    Help{Field::arch, "x86_64 or aarch64"}};
+
+// The report again, and the rows as a matrix file where there are any.
+Status write_files(const SuggestOptions& options, const solve::Suggestion& suggestion,
+                   std::string_view text) {
+    auto written = write_report(options.out, "suggest", options.format, text);
+    if (!written.ok() || suggestion.stacks.empty()) return written;
+    const auto rows =
+        file::write(std::filesystem::path(options.out) / "suggest.yaml", solve::matrix_text(suggestion));
+    return rows.ok() ? Status(Done{}) : Status(rows.failure());
+}
+
+ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
+    const auto facts = load_facts(options.overlay);
+    if (!facts.ok()) return report_failure(facts.failure(), world);
+    const auto& today = options.on.empty() ? world.today : options.on;
+    solve::Wishes wishes;
+    for (const auto field : solve::wish_fields()) {
+        const auto& text = options.fields[static_cast<std::size_t>(field)];
+        if (!text.empty()) wishes.fields.emplace_back(field, text);
+    }
+    wishes.needs = options.needs;
+    const auto suggestion = solve::suggest(facts.value(), wishes, {today, options.limit});
+    if (!suggestion.ok()) return report_failure(suggestion.failure(), world);
+    report::SuggestReport report{
+        suggestion.value(), tool_info(facts.value(), today), {world.colour_out, world.columns}};
+    warn_of_age(report.tool, world);
+    const auto& format = *report::format_named(report::suggest_formats(), options.format);
+    print(format.write(report));
+    if (!options.out.empty()) {
+        report.text = {};
+        const auto written = write_files(options, suggestion.value(), format.write(report));
+        if (!written.ok()) return report_failure(written.failure(), world);
+    }
+    return suggestion->stacks.empty() ? ExitCode::findings : ExitCode::success;
+}
+
+}  // namespace
+
+Action add_suggest(CLI::App& app) {
+    auto options = std::make_shared<SuggestOptions>();
+    for (const auto& [field, text] : kHelp) {
+        app.add_option("--" + std::string(info(field).name), options->fields[static_cast<std::size_t>(field)],
+                       std::string(text))
+            ->type_name("VALUE");
+    }
+    app.add_option("--need", options->needs,
+                   "A Python package: transformers==4.27.4, a range, or its name; may be given again")
+        ->type_name("PACKAGE")
+        ->allow_extra_args(false);
+    app.add_option("--limit", options->limit, "Stacks at most")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+        ->capture_default_str();
+    app.add_option("--facts", options->overlay, "Folder of fact tables laid over the embedded ones")
+        ->type_name("DIR");
+    add_format(app, options->format, report::names_of(report::suggest_formats()));
+    add_day(app, options->on);
+    add_report_folder(app, options->out);
+    return [options](const World& world) { return suggest_stacks(*options, world); };
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <vector>
+
+#include "base/text.hpp"
+#include "report/cell_json.hpp"
+#include "report/explain_report.hpp"
+#include "report/layout.hpp"
+#include "rules/finding_text.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+constexpr std::size_t kLines = 40;
+
+std::string paragraph(const ExplainReport& report, std::string_view text, std::size_t indent) {
+    return wrapped(text, indent, std::max<std::size_t>(report.text.width, 60), kLines);
+}
+
+std::string verdict_text(const ExplainReport& report, Verdict verdict) {
+    const auto word = to_string(verdict);
+    return coloured(word, colour_of(word), report.text.colour);
+}
+
+std::string stages_text(const ExplainReport& report, const JudgedCell& cell) {
+    std::string out = "stages:\n";
+    for (std::size_t s = 0; s < kStageCount; ++s) {
+        const auto stage = static_cast<Stage>(s);
+        out += fmt::format("  {:<16}{}{}\n", to_string(stage), verdict_text(report, cell.stages[s]),
+                           stage_counts(report.matrix, stage) ? "" : " (not asked for by `stages`)");
+    }
+    return out;
+}
+
+// The findings that give the cell its verdict come first.
+std::string findings_text(const ExplainReport& report, const JudgedCell& cell) {
+    auto ids = cell.findings;
+    std::stable_sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return report.judgement.findings[a].verdict() > report.judgement.findings[b].verdict();
+    });
+    std::string out;
+    for (const auto id : ids)
+        out += render_finding(report.judgement.findings[id], report.matrix.source, report.text.colour);
+    return ids.empty() ? out : "findings:\n" + out;
+}
+
+std::string passed_text(const ExplainReport& report, const solve::Account& account) {
+    std::string out;
+    for (const auto& passed : account.passed) {
+        out += paragraph(
+            report, fmt::format("{}, {}: yes [at {}]", passed.rule, passed.message, to_string(passed.stage)),
+            2);
+        for (const auto& fact : passed.facts)
+            out += paragraph(report, fact_note(fact), 4);
+    }
+    if (!out.empty()) out = "passed:\n" + out;
+    if (account.silent.empty()) return out;
+    const std::vector<std::string> rules(account.silent.begin(), account.silent.end());
+    return out + "asked, with nothing to say:\n" + paragraph(report, text::join(rules, ", "), 2);
+}
+
+std::string not_checked_text(const ExplainReport& report, const JudgedCell& cell) {
+    if (cell.not_checked.empty()) return {};
+    const std::vector<std::string> needs(cell.not_checked.begin(), cell.not_checked.end());
+    return "not checked, for want of a field:\n" + paragraph(report, text::join(needs, "; "), 2);
+}
+
+std::string nearest_text(const ExplainReport& report, const solve::Account& account) {
+    if (account.cell->verdict <= Verdict::degraded) return {};
+    if (account.nearest.cells.empty() && !account.nearest.whole)
+        return fmt::format("nearest cell that works: none found among {} values that were tried\n",
+                           solve::kMostTried);
+    if (account.nearest.cells.empty())
+        return fmt::format("nearest cell that works: none with up to {} other values\n", solve::kMostSteps);
+    std::string out = "nearest cells that work:\n";
+    for (const auto& neighbour : account.nearest.cells) {
+        std::vector<std::string> steps;
+        for (const auto& [name, from, to] : neighbour.steps)
+            steps.push_back(fmt::format("{} {} instead of {}", name, to, from));
+        out += paragraph(
+            report, fmt::format("{}: {}", text::join(steps, ", "), to_string(neighbour.stack.verdict)), 2);
+        // Not wrapped: it is to be copied.
+        out += fmt::format("    - {}\n", neighbour.stack.row);
+    }
+    return out;
+}
+
+std::string account_text(const ExplainReport& report, const solve::Account& account) {
+    const auto& cell = *account.cell;
+    return fmt::format("{}: {}\n", text::printable(cell.id), verdict_text(report, cell.verdict)) +
+           paragraph(report, fields_line(cell.cell), 2) + stages_text(report, cell) +
+           findings_text(report, cell) + passed_text(report, account) + not_checked_text(report, cell) +
+           nearest_text(report, account);
+}
+
+std::string left_out_text(const ExplainReport& report, const solve::LeftOut& left) {
+    std::string out = fmt::format("{}: left out\n", text::printable(left.id));
+    for (const auto& where : left.excludes) {
+        Diagnostic line{Severity::note, where, "this exclude leaves it out", {}, {}};
+        out += render(line, report.matrix.source, report.text.colour);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string explain_text(const ExplainReport& report) {
+    const auto& explanation = report.explanation;
+    std::vector<std::string> parts;
+    for (const auto& account : explanation.cells)
+        parts.push_back(account_text(report, account));
+    for (const auto& left : explanation.left_out)
+        parts.push_back(left_out_text(report, left));
+    for (const auto& absent : explanation.absent)
+        parts.push_back(paragraph(report, "not in the matrix: " + absent, 0));
+    if (const auto more = explanation.more_cells + explanation.more_left_out; more != 0)
+        parts.push_back(fmt::format("and {} (--limit)\n", text::count(more, "more cell")));
+    return text::join(parts, "\n");
+}
+
+}  // namespace cudamatrix::report

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/cell_json.hpp"
+#include "report/layout.hpp"
+#include "report/suggest_report.hpp"
+#include "rules/finding_text.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+constexpr std::size_t kLines = 20;
+constexpr std::size_t kFacts = 3;  // of each rule in a proof; JSON has all
+
+std::string paragraph(const SuggestReport& report, std::string_view text, std::size_t indent) {
+    return wrapped(text, indent, std::max<std::size_t>(report.text.width, 60), kLines);
+}
+
+std::string coloured_verdict(const SuggestReport& report, Verdict verdict) {
+    const auto word = to_string(verdict);
+    return coloured(word, colour_of(word), report.text.colour);
+}
+
+std::string stacks_text(const SuggestReport& report) {
+    std::string out;
+    std::size_t number = 0;
+    for (const auto& stack : report.suggestion.stacks) {
+        out += fmt::format("{}. {}\n", ++number, coloured_verdict(report, stack.verdict));
+        out += paragraph(report, fields_line(stack.cell()), 3);
+        for (const auto& limit : stack.limits)
+            out += paragraph(report, finding_line(limit), 5);
+    }
+    // Not wrapped: it is to be copied.
+    return out + "\nAs a matrix file, which check judges the same:\n" + solve::matrix_text(report.suggestion);
+}
+
+std::string clash_text(const SuggestReport& report, const solve::Clash& clash) {
+    auto out = paragraph(report,
+                         "conflict: " + (clash.demands.empty() ? "nothing that the facts know works"
+                                                               : text::join(clash.demands, " and ")),
+                         0);
+    for (const auto& reason : clash.reasons) {
+        out +=
+            paragraph(report,
+                      fmt::format("{} ends {} of the search, the first: {}", reason.rule,
+                                  reason.closed == 1 ? "1 branch" : fmt::format("{} branches", reason.closed),
+                                  finding_line(reason.example)),
+                      2);
+        for (std::size_t i = 0; i < reason.facts.size() && i < kFacts; ++i)
+            out += paragraph(report, fact_note(reason.facts[i]), 4);
+        if (reason.facts.size() > kFacts)
+            out += fmt::format("    and {}, listed by --format json\n",
+                               text::count(reason.facts.size() - kFacts, "more fact"));
+    }
+    return out;
+}
+
+std::string nothing_text(const SuggestReport& report) {
+    const auto& suggestion = report.suggestion;
+    std::string out = "no stack that the facts know meets all of it\n\n";
+    for (const auto& clash : suggestion.clashes)
+        out += clash_text(report, clash);
+    if (!suggestion.all_clashes) out += "there may be more conflicts\n";
+    out += "\nthe least that helps:\n";
+    for (const auto& remedy : suggestion.remedies) {
+        out += fmt::format("  {}\n    then {}: {}\n", text::join(remedy.changes, " and "),
+                           coloured_verdict(report, remedy.stack.verdict), remedy.stack.row);
+    }
+    if (suggestion.remedies.empty()) out += "  nothing that the facts know\n";
+    if (!suggestion.all_remedies) out += "  there may be more\n";
+    return out;
+}
+
+}  // namespace
+
+std::string suggest_text(const SuggestReport& report) {
+    const auto& suggestion = report.suggestion;
+    auto out = paragraph(report, "asked: " + text::join(suggestion.demands, ", "), 0);
+    if (!suggestion.free.empty())
+        out += paragraph(report, "searched: " + text::join(suggestion.free, ", "), 0);
+    return out + "\n" + (suggestion.stacks.empty() ? nothing_text(report) : stacks_text(report));
+}
+
+}  // namespace cudamatrix::report
