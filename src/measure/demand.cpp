@@ -118,6 +118,8 @@ std::optional<std::vector<std::string>> demands(std::string_view requirement,
     const auto marker = Marker::parse(marker_text);
     if (!marker) return std::nullopt;
     if (specifier->empty()) return std::vector<std::string>{};
+    if (marker_text.empty())
+        return std::vector<std::string>{fmt::format("{} {}", pep440::canonical_name(name), *specifier)};
 
     const auto all = pythons(requires_python);
     std::array<std::vector<std::string>, 2> found;

@@ -125,24 +125,23 @@ struct Surroundings {
     std::string_view arch;
 
     [[nodiscard]] std::optional<std::string> value(std::string_view name) const {
-        const std::array<std::pair<std::string_view, std::string>, 13> known{{
+        static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kFixed{{
             {"os_name", "posix"},
             {"os.name", "posix"},
             {"sys_platform", "linux"},
             {"sys.platform", "linux"},
             {"platform_system", "Linux"},
-            {"platform_machine", std::string(arch)},
-            {"platform.machine", std::string(arch)},
             {"platform_python_implementation", "CPython"},
             {"python_implementation", "CPython"},
             {"implementation_name", "cpython"},
-            {"extra", ""},
-            {"python_version", std::string(python)},
-            {"python_full_version", std::string(python) + ".99"},  // the newest of its minor
         }};
+        if (name == "extra") return "";
+        if (name == "python_version") return std::string(python);
+        if (name == "python_full_version") return std::string(python) + ".99";  // the newest of its minor
+        if (name == "platform_machine" || name == "platform.machine") return std::string(arch);
         const auto* found =
-            std::find_if(known.begin(), known.end(), [&](const auto& each) { return each.first == name; });
-        return found == known.end() ? std::nullopt : std::optional(found->second);
+            std::find_if(kFixed.begin(), kFixed.end(), [&](const auto& each) { return each.first == name; });
+        return found == kFixed.end() ? std::nullopt : std::optional(std::string(found->second));
     }
 };
 
