@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that are missing, and only those.
-# Usage: install_packages.sh GROUP...   with GROUP of: build, engine, tests
+# Usage: install_packages.sh GROUP...   with GROUP of: build, engine, tests, fuzz
 set -eu
 
 packages=""
@@ -36,7 +36,8 @@ for group in "$@"; do
             boost ;;
         engine) need ca-certificates docker.io runc mmdebstrap ;;
         tests) need ccache clang-format clang-tidy python3 python3-venv libkainjow-mustache-dev git ;;
-        *) echo "install_packages.sh: unknown group '$group': build, engine or tests" >&2; exit 2 ;;
+        fuzz) need clang libclang-rt-dev ;;
+        *) echo "install_packages.sh: unknown group '$group': build, engine, tests or fuzz" >&2; exit 2 ;;
     esac
 done
 
