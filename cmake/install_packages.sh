@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that are missing, and only those.
-# Usage: install_packages.sh GROUP...   with GROUP of: build, engine, tests, coverage
+# Usage: install_packages.sh GROUP...   with GROUP of: build, engine, tests, coverage, fuzz
 set -eu
 
 packages=""
@@ -37,7 +37,8 @@ for group in "$@"; do
         engine) need ca-certificates docker.io runc mmdebstrap ;;
         tests) need ccache clang-format clang-tidy python3 python3-venv libkainjow-mustache-dev git ;;
         coverage) need clang-14 llvm-14 libclang-rt-14-dev ;;
-        *) echo "install_packages.sh: unknown group '$group': build, engine, tests or coverage" >&2; exit 2 ;;
+        fuzz) need clang libclang-rt-dev ;;
+        *) echo "install_packages.sh: unknown group '$group': build, engine, tests, coverage or fuzz" >&2; exit 2 ;;
     esac
 done
 
