@@ -12,7 +12,7 @@ std::string check_json(const CheckReport& report) {
     // Many cells share a finding: it is turned into text once.
     std::vector<std::string> findings;
     for (const auto& group : report.judgement.findings)
-        findings.push_back(to_text(group_json(group), false));
+        findings.push_back(to_text(finding_json(group), false));
 
     document.begin_array("cells");
     for (const auto& cell : report.judgement.cells) {
