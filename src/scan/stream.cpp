@@ -196,7 +196,7 @@ Library StreamScanner::confirmed(const std::string& path, bool everywhere) const
     return library;
 }
 
-Library StreamScanner::finish_large(std::string path) {
+Library StreamScanner::finish_large(const std::string& path) {
     containers_->finish();
     auto library = confirmed(path, depth_.everywhere);
     if (depth_.everywhere || !depth_.look_again || !depth_.look_again(library)) return library;
@@ -215,7 +215,7 @@ std::optional<Library> StreamScanner::finish(std::string path) {
         return library;
     }
     if (state_ == State::archive) return archive_->finish(std::move(path), error_);
-    return finish_large(std::move(path));
+    return finish_large(path);
 }
 
 }  // namespace cudamatrix::scan

@@ -68,7 +68,7 @@ class StreamScanner {
         std::uint64_t size = 0;
     };
     [[nodiscard]] std::vector<Section> sections(std::string& error) const;
-    [[nodiscard]] Library finish_large(std::string path);
+    [[nodiscard]] Library finish_large(const std::string& path);
     [[nodiscard]] Library confirmed(const std::string& path, bool everywhere) const;
 
     std::uint64_t size_;

@@ -51,7 +51,7 @@ bool cancelled(const Options& options) {
 Status scan_member(const Zip& zip, const ZipMember& member, const Options& options, Scan& scan) {
     StreamScanner scanner(member.size, options.depth);
     bool left_early = false;
-    const auto streamed = zip.stream(member, [&](std::span<const std::uint8_t> bytes) -> Status {
+    auto streamed = zip.stream(member, [&](std::span<const std::uint8_t> bytes) -> Status {
         scanner.feed(bytes);
         left_early = !scanner.wants_more() || cancelled(options);
         if (left_early) return environment_failure("left early");
