@@ -11,7 +11,19 @@ std::span<const CommandRow> all_commands() {
             "Reads the matrix file and the facts; needs no network, no engine and no GPU. Exit code 1 "
             "when any cell is rejected or unknown. Own checks stand under `rules:` of the matrix file, "
             "findings that you accept, with a reason and an end, under `waive:`. With --out DIR the "
-            "report is written there as check.txt, check.json or check.github.txt too.",
+            "report is written there as check.txt, check.json or check.github.txt too.\n"
+            "\n"
+            "--override driver=580 judges as if the field had that value in every cell. --host asks this "
+            "machine "
+            "(nvidia-smi, /proc/driver/nvidia, nvidia-ctk, /etc/os-release) and puts what it finds in the "
+            "place of "
+            "driver, gpu, compute, kernel_module, toolkit and arch in every cell, one cell for each "
+            "different GPU; its "
+            "os and glibc only where the file names no os, glibc, family or image, because cells run in "
+            "images "
+            "otherwise. What is not found keeps the values of the file, and the report says why. Without a "
+            "driver and "
+            "without a GPU there is nothing to judge against: exit code 3.",
             "cudamatrix check matrix.yaml --format json", add_check},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    "Prints every cell with its verdict; --format github-matrix prints the accepted and "

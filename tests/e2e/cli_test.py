@@ -215,6 +215,43 @@ class Cli(unittest.TestCase):
                 got = run(*arguments, "--out", "reports", cwd=self.dir)
                 self.assertEqual((self.dir / "reports" / file).read_text(), got.stdout)
 
+    def test_override(self):
+        name = self.write(GOOD)
+        got = run("check", "--override", "driver=470.161.03", name, "--override", "cuda=12.4.1", cwd=self.dir)
+        self.assertEqual(got.returncode, 1, got.stderr)
+        self.assertIn("--override driver=470.161.03: error: driver 470.161.03 is too old for CUDA 12.4.1", got.stdout)
+        self.assertEqual(got.stderr, "cudamatrix: note: driver is 470.161.03 in every cell (--override); the file says 535.183.01, 550.54.15\n"
+                         "cudamatrix: note: cuda is 12.4.1 in every cell (--override); the file says 11.8.0\n")
+        listed = json.loads(run("list", name, "--format", "json", "--override", "gpu=L4", cwd=self.dir).stdout)
+        self.assertEqual([cell["fields"]["gpu"] for cell in listed["cells"]], ["L4", "L4"])
+        for option, needle in (("drivr=580", "did you mean driver?"), ("driver", "FIELD=VALUE"), ("driver=;", "would be accepted")):
+            bad = run("check", name, "--override", option, cwd=self.dir)
+            self.assertEqual((bad.returncode, bad.stdout), (2, ""))
+            self.assertIn(needle, bad.stderr)
+        twice = run("check", name, "--override", "gpu=T4", "--override", "gpu=L4", cwd=self.dir)
+        self.assertEqual(twice.returncode, 2)
+        self.assertIn("overridden twice", twice.stderr)
+
+    def test_host(self):
+        name = self.write(GOOD)
+        if not os.path.exists("/proc/driver/nvidia"):  # with a driver there is always something to judge against
+            nothing = run("check", name, "--host", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir)))
+            self.assertEqual((nothing.returncode, nothing.stdout), (3, ""))
+            for needle in ("neither a driver nor a GPU", "nvidia-smi: it is not on PATH", "--override driver=... --override gpu=..."):
+                self.assertIn(needle, nothing.stderr)
+        smi = self.dir / "nvidia-smi"
+        smi.write_text('#!/bin/sh\necho "0, Tesla T4, 7.5, 550.54.15"\necho "1, NVIDIA L4, 8.9, 550.54.15"\n')
+        smi.chmod(0o755)
+        got = run("check", name, "--host", "--format", "json", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir)))
+        document = json.loads(got.stdout)
+        self.assertEqual([cell["fields"]["gpu"] for cell in document["cells"]], ["Tesla T4", "L4"])
+        self.assertEqual(document["host"]["gpu"], {"value": "Tesla T4, L4", "from": "nvidia-smi", "used": True})
+        self.assertIsNone(document["host"]["toolkit"]["value"])
+        text = run("check", name, "--host", "--summary", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir))).stdout
+        self.assertIn("this machine\n", text)
+        self.assertIn("  gpu            Tesla T4, L4 (nvidia-smi)\n", text)
+        self.assertIn("  toolkit        not found: nvidia-ctk is not on PATH", text)
+
     def test_a_full_output_device_is_3(self):
         name = self.write(GOOD)
         with open("/dev/full", "w") as full:
