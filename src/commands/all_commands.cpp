@@ -3,6 +3,26 @@
 #include "commands/command.hpp"
 
 namespace cudamatrix {
+namespace {
+
+constexpr std::string_view kLintDetails =
+    "Looks for values of axes that make no cell of use or mean one release twice, for excludes, includes, "
+    "rules and "
+    "waivers that match nothing, for waivers that have ended or are about to (--within), for image tags and "
+    "wheel "
+    "indexes that cannot exist, for cells that share an image against their look, for mirrors, stages and "
+    "fields of "
+    "set without effect, and for old facts. Each finding has a stable id, a place and a fix; with --format "
+    "json the "
+    "fix is also there as edits of the file, where it can be. Exit code 1 when there is an error or a "
+    "warning, 0 when "
+    "there are notes only or nothing.\n"
+    "\n"
+    "A comment lets a finding be: `# lint: allow ID[, ID...][: reason]` behind a line or in front of it is "
+    "for that "
+    "line, above the first line of the file for the whole file.";
+
+}  // namespace
 
 std::span<const CommandRow> all_commands() {
     static const std::array rows{
@@ -25,6 +45,8 @@ std::span<const CommandRow> all_commands() {
             "driver and "
             "without a GPU there is nothing to judge against: exit code 3.",
             "cudamatrix check matrix.yaml --format json", add_check},
+        CommandRow{"lint", "Find what in a matrix file does nothing, or not what it looks like", kLintDetails,
+                   "cudamatrix lint matrix.yaml --format json", add_lint},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    "Prints every cell with its verdict; --format github-matrix prints the accepted and "
                    "degraded ones on one "

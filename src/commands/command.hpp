@@ -48,6 +48,7 @@ struct CommandRow {
 [[nodiscard]] std::span<const CommandRow> all_commands();
 
 Action add_check(CLI::App& app);
+Action add_lint(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_lock(CLI::App& app);
 Action add_render(CLI::App& app);

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "report/facts_report.hpp"
 #include "report/inputs.hpp"
+#include "report/lint_report.hpp"
 #include "report/results.hpp"
 #include "report/rules_report.hpp"
 
@@ -51,12 +52,19 @@ struct RulesFormat {
     Result<std::string> (*write_one)(const RulesReport&, std::string_view id);
 };
 
+struct LintFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const LintReport&);
+};
+
 /// The first format of each list is the default.
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
 [[nodiscard]] std::span<const RunFormat> run_formats();
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
+[[nodiscard]] std::span<const LintFormat> lint_formats();
 
 /// How the file of a report in that format ends: "txt", "json", "xml", "github.txt".
 [[nodiscard]] std::string_view file_ending(std::string_view format);

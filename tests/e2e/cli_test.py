@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-COMMANDS = ["check", "list", "lock", "render", "build", "test", "run", "facts", "rules"]
+COMMANDS = ["check", "lint", "list", "lock", "render", "build", "test", "run", "facts", "rules"]
 GOOD = """version: 1
 name: good
 axes:
@@ -210,10 +210,33 @@ class Cli(unittest.TestCase):
         name = self.write(GOOD)
         for arguments, file in ((["check", name], "check.txt"), (["check", name, "--format", "json"], "check.json"),
                                 (["check", name, "--summary"], "check-summary.txt"), (["list", name], "list.txt"),
+                                (["lint", name], "lint.txt"), (["lint", name, "--format", "github"], "lint.github.txt"),
                                 (["facts", "list"], "facts-list.txt"), (["rules", "list", "--format", "json"], "rules-list.json")):
             with self.subTest(file):
                 got = run(*arguments, "--out", "reports", cwd=self.dir)
                 self.assertEqual((self.dir / "reports" / file).read_text(), got.stdout)
+
+    def test_lint(self):
+        name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
+        clean = run("lint", name, "--on", "2026-11-21", cwd=self.dir)
+        self.assertEqual((clean.returncode, clean.stderr), (0, ""))
+        self.assertEqual(clean.stdout, "matrix.yaml:6:3: note: cuda 11.8.0 is the only value of its axis: every cell of the product has it "
+                         "[one-value-axis]\n  6 |   cuda: [\"11.8.0\"]\n    |   ^~~~\n  fix: write it under set, or add a value\n\n"
+                         "good: 1 note in 4 cells and 1 image\n")
+        self.write(GOOD + 'exclude: [{driver: "<400"}]\n')
+        found = run("lint", name, cwd=self.dir)
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("matrix.yaml:8:11: warning: this exclude covers no cell of the product [exclude-matches-nothing]", found.stdout)
+        document = json.loads(run("lint", name, "--format", "json", cwd=self.dir).stdout)
+        finding = next(f for f in document["findings"] if f["id"] == "exclude-matches-nothing")
+        self.assertEqual(finding["edits"], [{"line": 8, "column": 11, "end_line": 8, "end_column": 27, "text": ""}])
+        self.assertEqual(document["counts"]["warning"], 1)
+        self.assertIn("::warning file=matrix.yaml,line=8,col=11", run("lint", name, "--format", "github", cwd=self.dir).stdout)
+        self.write("# lint: allow exclude-matches-nothing\n" + GOOD + 'exclude: [{driver: "<400"}]\n')
+        self.assertEqual(run("lint", name, cwd=self.dir).returncode, 0)
+        self.bad("version: 1\nfoo: 1\n", "foo")
+        self.assertEqual(run("lint", "nowhere.yaml", cwd=self.dir).returncode, 2)
+        self.assertEqual(run("lint", name, "--within", "soon", cwd=self.dir).returncode, 2)
 
     def test_override(self):
         name = self.write(GOOD)
