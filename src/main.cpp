@@ -1,5 +1,6 @@
 // The program: the table of commands on top of CLI11, signals, and nothing else.
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -14,6 +15,10 @@
 #include "base/text.hpp"
 #include "commands/command.hpp"
 #include "facts/facts.hpp"
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 
 extern char** environ;
 
@@ -56,6 +61,11 @@ World world_of_this_process() {
     world.colour_err = wanted && isatty(STDERR_FILENO) == 1;
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) world.columns = size.ws_col;
+    utsname system{};
+    if (uname(&system) == 0) world.arch = system.machine;
+#ifdef __GLIBC__
+    world.glibc = gnu_get_libc_version();
+#endif
     world.cancellation = &cancellation;
     return world;
 }

@@ -3,6 +3,26 @@
 #include "commands/command.hpp"
 
 namespace cudamatrix {
+namespace {
+
+constexpr std::string_view kLintDetails =
+    "Looks for values of axes that make no cell of use or mean one release twice, for excludes, includes, "
+    "rules and "
+    "waivers that match nothing, for waivers that have ended or are about to (--within), for image tags and "
+    "wheel "
+    "indexes that cannot exist, for cells that share an image against their look, for mirrors, stages and "
+    "fields of "
+    "set without effect, and for old facts. Each finding has a stable id, a place and a fix; with --format "
+    "json the "
+    "fix is also there as edits of the file, where it can be. Exit code 1 when there is an error or a "
+    "warning, 0 when "
+    "there are notes only or nothing.\n"
+    "\n"
+    "A comment lets a finding be: `# lint: allow ID[, ID...][: reason]` behind a line or in front of it is "
+    "for that "
+    "line, above the first line of the file for the whole file.";
+
+}  // namespace
 
 std::span<const CommandRow> all_commands() {
     static const std::array rows{
@@ -11,7 +31,19 @@ std::span<const CommandRow> all_commands() {
             "Reads the matrix file and the facts; needs no network, no engine and no GPU. Exit code 1 "
             "when any cell is rejected or unknown. Own checks stand under `rules:` of the matrix file, "
             "findings that you accept, with a reason and an end, under `waive:`. With --out DIR the "
-            "report is written there as check.txt, check.json or check.github.txt too.",
+            "report is written there as check.txt, check.json or check.github.txt too.\n"
+            "\n"
+            "--override driver=580 judges as if the field had that value in every cell. --host asks this "
+            "machine "
+            "(nvidia-smi, /proc/driver/nvidia, nvidia-ctk, /etc/os-release) and puts what it finds in the "
+            "place of "
+            "driver, gpu, compute, kernel_module, toolkit and arch in every cell, one cell for each "
+            "different GPU; its "
+            "os and glibc only where the file names no os, glibc, family or image, because cells run in "
+            "images "
+            "otherwise. What is not found keeps the values of the file, and the report says why. Without a "
+            "driver and "
+            "without a GPU there is nothing to judge against: exit code 3.",
             "cudamatrix check matrix.yaml --format json", add_check},
         CommandRow{
             "explain", "Say why a cell is there or not, and what its verdict rests on",
@@ -32,6 +64,8 @@ std::span<const CommandRow> all_commands() {
             "cudamatrix suggest --gpu T4 --driver 470.161.03 --torch '>=1.12' --python 3.9 --need "
             "transformers==4.27.4",
             add_suggest},
+        CommandRow{"lint", "Find what in a matrix file does nothing, or not what it looks like", kLintDetails,
+                   "cudamatrix lint matrix.yaml --format json", add_lint},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    "Prints every cell with its verdict; --format github-matrix prints the accepted and "
                    "degraded ones on one "

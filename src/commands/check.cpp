@@ -46,6 +46,10 @@ Action add_check(CLI::App& app) {
     auto options = std::make_shared<CheckOptions>();
     options->input.add(app);
     add_format(app, options->format, report::names_of(report::check_formats()));
+    options->input.add_override(app);
+    app.add_flag("--host", options->input.host,
+                 "Judge against this machine: its driver, GPUs, kernel module, container toolkit and "
+                 "architecture instead of those of the file");
     add_report_folder(app, options->out);
     app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
     return [options](const World& world) { return check(*options, world); };

@@ -1,6 +1,7 @@
 // What every command is made of: a row in the table, options in, a report out, an exit code.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -25,7 +26,10 @@ struct World {
     std::string run_id;       ///< unique name of this run
     bool colour_out = false;  ///< stdout is a terminal that wants colour
     bool colour_err = false;
-    std::size_t columns = 80;  ///< width of the terminal
+    std::size_t columns = 80;          ///< width of the terminal
+    std::string arch;                  ///< of this machine, as uname says it
+    std::string glibc;                 ///< release of the C library; empty where it is another one
+    std::filesystem::path root = "/";  ///< where `--host` looks for proc/ and etc/
     const Cancellation* cancellation = nullptr;
 };
 
@@ -44,6 +48,7 @@ struct CommandRow {
 [[nodiscard]] std::span<const CommandRow> all_commands();
 
 Action add_check(CLI::App& app);
+Action add_lint(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_lock(CLI::App& app);
 Action add_render(CLI::App& app);

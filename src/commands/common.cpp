@@ -10,6 +10,7 @@
 #include "base/date.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "commands/what_if.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/formats.hpp"
 
@@ -31,6 +32,14 @@ void MatrixOptions::add(CLI::App& app) {
     app.add_option("MATRIX", matrix, "The matrix file (YAML)")->required();
     app.add_option("--facts", facts, "Folder of fact tables laid over the embedded ones")->type_name("DIR");
     add_day(app, on);
+}
+
+void MatrixOptions::add_override(CLI::App& app) {
+    app.add_option(
+           "--override", overrides,
+           "Judge as if the field had this value in every cell, whatever the file says; may be repeated")
+        ->type_name("FIELD=VALUE")
+        ->allow_extra_args(false);
 }
 
 void add_day(CLI::App& app, std::string& on) {
@@ -97,7 +106,9 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     auto matrix = read_matrix_file(options.matrix);
     if (!matrix.ok()) return std::move(matrix).failure();
     auto loaded =
-        std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}});
+        std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}, {}});
+    if (auto changed = change_values(options, world, *loaded); !changed.ok())
+        return std::move(changed).failure();
     loaded->today = options.on.empty() ? world.today : options.on;
     JudgeOptions as_of;
     as_of.today = loaded->today;
@@ -149,7 +160,8 @@ report::CheckReport check_report(const Loaded& loaded, const World& world) {
     return {loaded.matrix,
             loaded.judgement,
             tool_info(loaded.facts, loaded.today),
-            {world.colour_out, world.columns}};
+            {world.colour_out, world.columns},
+            loaded.host ? &*loaded.host : nullptr};
 }
 
 RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world) {

@@ -22,7 +22,12 @@ struct MatrixOptions {
     std::string facts;  ///< --facts DIR
     std::string on;     ///< --on DATE; empty: today
 
+    std::vector<std::string> overrides;  ///< --override FIELD=VALUE, each as it was written
+    bool host = false;                   ///< --host: with what this machine has
+
     void add(CLI::App& app);
+    /// --override, for commands that judge and write no images.
+    void add_override(CLI::App& app);
 };
 
 /// Options of every command that works with images.
@@ -48,12 +53,13 @@ struct Loaded {
     Matrix matrix;
     Facts facts;
     Judgement judgement;
-    std::string today;  ///< YYYY-MM-DD: the day that was judged as of
+    std::string today;                          ///< YYYY-MM-DD: the day that was judged as of
+    std::optional<report::HostInfo> host = {};  ///< with --host: what this machine is
 };
 
-/// Reads facts and matrix, and judges every cell; `list_cells` false: the counts only, of a matrix of any
-/// size. What own rules and waivers gave cause to warn of joins the matrix' warnings; old facts are warned of
-/// on stderr.
+/// Reads facts and matrix, puts the values of --host and --override in place, and judges every cell;
+/// `list_cells` false: the counts only, of a matrix of any size. What own rules and waivers gave cause to warn
+/// of joins the matrix' warnings; old facts are warned of on stderr.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);
 

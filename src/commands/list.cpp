@@ -37,6 +37,7 @@ ExitCode list(const ListOptions& options, const World& world) {
 Action add_list(CLI::App& app) {
     auto options = std::make_shared<ListOptions>();
     options->input.add(app);
+    options->input.add_override(app);
     add_format(app, options->format, report::names_of(report::list_formats()));
     add_report_folder(app, options->out);
     return [options](const World& world) { return list(*options, world); };

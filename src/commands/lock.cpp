@@ -18,7 +18,7 @@ ExitCode lock(const LockOptions& options, const World& world) {
     const auto loaded = load_for_images(options.image, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
     const auto settings = run_settings(options.image, *loaded.value(), world);
-    const auto& [matrix, facts, judgement, today] = *loaded.value();
+    const auto& [matrix, facts, judgement, today, host] = *loaded.value();
     const auto lines = make_lock({matrix, facts, judgement}, settings, options.update);
     if (!lines.ok()) return report_failure(lines.failure(), world);
     if (options.image.format == "json") {

@@ -27,7 +27,7 @@ ExitCode perform(Job job, bool engine, const ImageOptions& options, const World&
     const auto loaded = load_for_images(options, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
     const auto settings = run_settings(options, *loaded.value(), world);
-    const auto& [matrix, facts, judgement, today] = *loaded.value();
+    const auto& [matrix, facts, judgement, today, host] = *loaded.value();
     const auto report = job({matrix, facts, judgement}, settings);
     if (!report.ok()) return report_failure(report.failure(), world);
 

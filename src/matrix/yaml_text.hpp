@@ -1,4 +1,5 @@
-// Checks on the bytes of a YAML text that the parser does not make (private to src/matrix).
+// Checks on the bytes of a YAML text that the parser does not make (private to src/matrix, but for
+// end_of_quoted, which edits of the text need too).
 #pragma once
 
 #include <cstddef>

@@ -8,6 +8,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "facts/lookup.hpp"
+#include "render/image_fields.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -270,6 +271,12 @@ bool is_default_compiler(const Image& image, const Facts& facts) {
 
 std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell, const Facts& facts) {
     return Resolver(matrix, cell, facts).resolve();
+}
+
+// What the steps of Resolver look at and put into the image; what they only refuse is not here.
+FieldSet image_fields() {
+    return {Field::family, Field::arch,     Field::flavour, Field::cuda,      Field::torch, Field::packages,
+            Field::os,     Field::compiler, Field::python,  Field::cuda_from, Field::env};
 }
 
 std::string compute_of(const Cell& cell, const Facts& facts) {

@@ -130,6 +130,32 @@ Json diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
     return out;
 }
 
+Json host_json(const HostInfo& host) {
+    auto out = Json::object();
+    for (const auto& line : host.lines) {
+        Json entry{{"value", nullptr}, {"from", line.from}, {"used", line.used}};
+        if (!line.value.empty()) entry["value"] = line.value;
+        out[line.what] = std::move(entry);
+    }
+    out["notes"] = host.notes;
+    return out;
+}
+
+std::string host_text(const HostInfo* host) {
+    if (host == nullptr) return {};
+    std::string out = "this machine\n";
+    for (const auto& line : host->lines) {
+        const auto said = line.value.empty()
+                              ? fmt::format("not found: {}", line.from)
+                              : fmt::format("{} ({}{})", line.value, line.from,
+                                            line.used ? "" : "; not used: cells run in images");
+        out += fmt::format("  {:<13}  {}\n", line.what, text::printable(said));
+    }
+    for (const auto& note : host->notes)
+        out += "  note: " + text::printable(note) + "\n";
+    return out + "\n";
+}
+
 std::uint64_t cell_count(const Judgement& judgement) {
     return std::accumulate(judgement.verdicts.begin(), judgement.verdicts.end(), std::uint64_t{0});
 }

@@ -43,6 +43,13 @@ namespace cudamatrix::report {
 /// The warnings of the reader: [{"severity", "message", "file", "line", "column", "notes", "fix"}]
 [[nodiscard]] Json diagnostics_json(const std::vector<Diagnostic>& diagnostics);
 
+/// {"driver": {"value": ..., "from": ..., "used": true}, "toolkit": {"value": null, "from": why}, ...,
+/// "notes": []}
+[[nodiscard]] Json host_json(const HostInfo& host);
+
+/// A line for each thing that was looked for on this machine; empty without --host.
+[[nodiscard]] std::string host_text(const HostInfo* host);
+
 [[nodiscard]] std::uint64_t cell_count(const Judgement& judgement);
 
 /// Whether the verdict of a cell depends on `stage` (stages: of the matrix file).

@@ -7,6 +7,7 @@ namespace cudamatrix::report {
 std::string check_json(const CheckReport& report) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
+    if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(report.judgement));
     document.member("warnings", diagnostics_json(report.matrix.warnings));
     // Many cells share a finding: it is turned into text once.

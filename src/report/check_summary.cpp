@@ -26,10 +26,10 @@ std::vector<RuleCount> count_rules(const Judgement& judgement) {
 }  // namespace
 
 std::string check_summary_text(const CheckReport& report) {
-    std::string out;
+    std::string out = host_text(report.host);
     for (const auto& warning : report.matrix.warnings)
         out += render(warning, report.matrix.source, report.text.colour);
-    if (!out.empty()) out += "\n";
+    if (!report.matrix.warnings.empty()) out += "\n";
     const auto counts = count_rules(report.judgement);
     const bool waived =
         std::any_of(counts.begin(), counts.end(), [](const RuleCount& count) { return count.waived != 0; });
@@ -52,6 +52,7 @@ std::string check_summary_text(const CheckReport& report) {
 std::string check_summary_json(const CheckReport& report) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
+    if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(report.judgement));
     document.member("warnings", diagnostics_json(report.matrix.warnings));
     document.begin_array("rules");

@@ -34,12 +34,12 @@ std::string deciding_finding(const CheckReport& report, const JudgedCell& cell) 
 
 std::string check_text(const CheckReport& report) {
     const bool colour = report.text.colour;
-    std::string out;
+    std::string out = host_text(report.host);
     for (const auto& warning : report.matrix.warnings)
         out += render(warning, report.matrix.source, colour);
     for (const auto& group : report.judgement.findings)
         out += render_finding(group, report.matrix.source, colour);
-    if (!out.empty()) out += "\n";
+    if (!report.matrix.warnings.empty() || !report.judgement.findings.empty()) out += "\n";
 
     const auto& cells = report.judgement.cells;
     if (!cells.empty() && cells.size() <= kTableCells) {

@@ -95,6 +95,15 @@ std::span<const ExplainFormat> explain_formats() {
     return formats;
 }
 
+std::span<const LintFormat> lint_formats() {
+    static constexpr std::array formats{
+        LintFormat{"text", "findings as a compiler prints them", lint_text},
+        LintFormat{"json", "one JSON document, with the edits that mend", lint_json},
+        LintFormat{"github", "annotations of a GitHub workflow", lint_github},
+    };
+    return formats;
+}
+
 std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;

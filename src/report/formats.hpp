@@ -12,6 +12,7 @@
 #include "report/explain_report.hpp"
 #include "report/facts_report.hpp"
 #include "report/inputs.hpp"
+#include "report/lint_report.hpp"
 #include "report/rejections.hpp"
 #include "report/results.hpp"
 #include "report/rules_report.hpp"
@@ -79,6 +80,12 @@ struct ExplainFormat {
     std::string (*write)(const ExplainReport&);
 };
 
+struct LintFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const LintReport&);
+};
+
 /// The first format of each list is the default.
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
@@ -90,6 +97,7 @@ struct ExplainFormat {
 [[nodiscard]] std::span<const ScanFormat> scan_formats();
 [[nodiscard]] std::span<const SuggestFormat> suggest_formats();
 [[nodiscard]] std::span<const ExplainFormat> explain_formats();
+[[nodiscard]] std::span<const LintFormat> lint_formats();
 
 /// How the file of a report in that format ends: "txt", "json", "xml", "github.txt".
 [[nodiscard]] std::string_view file_ending(std::string_view format);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "matrix/matrix.hpp"
 #include "rules/judge.hpp"
@@ -23,12 +24,25 @@ struct TextOptions {
     std::size_t width = 80;  ///< columns that a table may take; below 40 counts as 40
 };
 
+/// The machine that the cells were judged against instead of the values of the file.
+struct HostInfo {
+    struct Line {
+        std::string what;   ///< "driver", "gpu"
+        std::string value;  ///< empty: not found
+        std::string from;   ///< where it was found, or why it was not
+        bool used = true;   ///< false: known, but no cell was changed by it
+    };
+    std::vector<Line> lines;
+    std::vector<std::string> notes;
+};
+
 /// A judged matrix: what `check` and `list` print.
 struct CheckReport {
     const Matrix& matrix;
     const Judgement& judgement;
     ToolInfo tool;
     TextOptions text;
+    const HostInfo* host = nullptr;  ///< with --host
 };
 
 }  // namespace cudamatrix::report

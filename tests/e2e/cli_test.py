@@ -10,7 +10,7 @@ import unittest
 import zipfile
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-COMMANDS = ["check", "explain", "suggest", "list", "lock", "render", "build", "test", "run", "facts", "rules", "scan"]
+COMMANDS = ["check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "facts", "rules", "scan"]
 GOOD = """version: 1
 name: good
 axes:
@@ -305,6 +305,7 @@ class Cli(unittest.TestCase):
         name = self.write(GOOD)
         for arguments, file in ((["check", name], "check.txt"), (["check", name, "--format", "json"], "check.json"),
                                 (["check", name, "--summary"], "check-summary.txt"), (["list", name], "list.txt"),
+                                (["lint", name], "lint.txt"), (["lint", name, "--format", "github"], "lint.github.txt"),
                                 (["facts", "list"], "facts-list.txt"), (["rules", "list", "--format", "json"], "rules-list.json")):
             with self.subTest(file):
                 got = run(*arguments, "--out", "reports", cwd=self.dir)
@@ -360,6 +361,65 @@ class Cli(unittest.TestCase):
                 got = run("scan", *arguments, cwd=self.dir)
                 self.assertEqual((got.returncode, got.stdout), (2, ""))
                 self.assertIn(needle, got.stderr)
+
+    def test_lint(self):
+        name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
+        clean = run("lint", name, "--on", "2026-11-21", cwd=self.dir)
+        self.assertEqual((clean.returncode, clean.stderr), (0, ""))
+        self.assertEqual(clean.stdout, "matrix.yaml:6:3: note: cuda 11.8.0 is the only value of its axis: every cell of the product has it "
+                         "[one-value-axis]\n  6 |   cuda: [\"11.8.0\"]\n    |   ^~~~\n  fix: write it under set, or add a value\n\n"
+                         "good: 1 note in 4 cells and 1 image\n")
+        self.write(GOOD + 'exclude: [{driver: "<400"}]\n')
+        found = run("lint", name, cwd=self.dir)
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("matrix.yaml:8:11: warning: this exclude covers no cell of the product [exclude-matches-nothing]", found.stdout)
+        document = json.loads(run("lint", name, "--format", "json", cwd=self.dir).stdout)
+        finding = next(f for f in document["findings"] if f["id"] == "exclude-matches-nothing")
+        self.assertEqual(finding["edits"], [{"line": 8, "column": 11, "end_line": 8, "end_column": 27, "text": ""}])
+        self.assertEqual(document["counts"]["warning"], 1)
+        self.assertIn("::warning file=matrix.yaml,line=8,col=11", run("lint", name, "--format", "github", cwd=self.dir).stdout)
+        self.write("# lint: allow exclude-matches-nothing\n" + GOOD + 'exclude: [{driver: "<400"}]\n')
+        self.assertEqual(run("lint", name, cwd=self.dir).returncode, 0)
+        self.bad("version: 1\nfoo: 1\n", "foo")
+        self.assertEqual(run("lint", "nowhere.yaml", cwd=self.dir).returncode, 2)
+        self.assertEqual(run("lint", name, "--within", "soon", cwd=self.dir).returncode, 2)
+
+    def test_override(self):
+        name = self.write(GOOD)
+        got = run("check", "--override", "driver=470.161.03", name, "--override", "cuda=12.4.1", cwd=self.dir)
+        self.assertEqual(got.returncode, 1, got.stderr)
+        self.assertIn("--override driver=470.161.03: error: driver 470.161.03 is too old for CUDA 12.4.1", got.stdout)
+        self.assertEqual(got.stderr, "cudamatrix: note: driver is 470.161.03 in every cell (--override); the file says 535.183.01, 550.54.15\n"
+                         "cudamatrix: note: cuda is 12.4.1 in every cell (--override); the file says 11.8.0\n")
+        listed = json.loads(run("list", name, "--format", "json", "--override", "gpu=L4", cwd=self.dir).stdout)
+        self.assertEqual([cell["fields"]["gpu"] for cell in listed["cells"]], ["L4", "L4"])
+        for option, needle in (("drivr=580", "did you mean driver?"), ("driver", "FIELD=VALUE"), ("driver=;", "would be accepted")):
+            bad = run("check", name, "--override", option, cwd=self.dir)
+            self.assertEqual((bad.returncode, bad.stdout), (2, ""))
+            self.assertIn(needle, bad.stderr)
+        twice = run("check", name, "--override", "gpu=T4", "--override", "gpu=L4", cwd=self.dir)
+        self.assertEqual(twice.returncode, 2)
+        self.assertIn("overridden twice", twice.stderr)
+
+    def test_host(self):
+        name = self.write(GOOD)
+        if not os.path.exists("/proc/driver/nvidia"):  # with a driver there is always something to judge against
+            nothing = run("check", name, "--host", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir)))
+            self.assertEqual((nothing.returncode, nothing.stdout), (3, ""))
+            for needle in ("neither a driver nor a GPU", "nvidia-smi: it is not on PATH", "--override driver=... --override gpu=..."):
+                self.assertIn(needle, nothing.stderr)
+        smi = self.dir / "nvidia-smi"
+        smi.write_text('#!/bin/sh\necho "0, Tesla T4, 7.5, 550.54.15"\necho "1, NVIDIA L4, 8.9, 550.54.15"\n')
+        smi.chmod(0o755)
+        got = run("check", name, "--host", "--format", "json", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir)))
+        document = json.loads(got.stdout)
+        self.assertEqual([cell["fields"]["gpu"] for cell in document["cells"]], ["Tesla T4", "L4"])
+        self.assertEqual(document["host"]["gpu"], {"value": "Tesla T4, L4", "from": "nvidia-smi", "used": True})
+        self.assertIsNone(document["host"]["toolkit"]["value"])
+        text = run("check", name, "--host", "--summary", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir))).stdout
+        self.assertIn("this machine\n", text)
+        self.assertIn("  gpu            Tesla T4, L4 (nvidia-smi)\n", text)
+        self.assertIn("  toolkit        not found: nvidia-ctk is not on PATH", text)
 
     def test_a_full_output_device_is_3(self):
         name = self.write(GOOD)

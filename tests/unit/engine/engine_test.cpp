@@ -231,21 +231,6 @@ TEST_CASE("engine: the sweep removes this run's containers and no other's") {
     CHECK(fake.containers() == std::vector<std::string>{"other"});
 }
 
-TEST_CASE("engine: lines of nvidia-smi that are no GPU are left out") {
-    const auto gpus = parse_gpus(
-        "0, NVIDIA H200, 9.0, 570.86.15\n"
-        "1, Tesla T4, 7.5, 570.86.15\n"
-        "No devices were found\n"
-        "x, name, 7.5, 570.1\n"
-        "2, name, [N/A], 570.1\n"
-        "3, name, 7.5\n");
-    REQUIRE(gpus.size() == 2);
-    CHECK(gpus[0].name == "NVIDIA H200");
-    CHECK(gpus[1].index == 1);
-    CHECK(gpus[1].compute == "7.5");
-    CHECK(gpus[1].driver == "570.86.15");
-}
-
 TEST_CASE("engine: a failing or hanging nvidia-smi is no GPU, with a note") {
     const fakes::FakeDocker fake;
     fake.script("nvidia-smi", "echo 'Driver/library version mismatch'; exit 18");

@@ -1,0 +1,118 @@
+#include "commands/what_if.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "matrix/what_if.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::size_t kLongestGuess = 40;  // a longer word is no slip of the pen
+constexpr std::size_t kMostShown = 6;
+
+struct Words {
+    Field field;
+    std::string_view value;
+};
+
+Result<Words> words_of(std::string_view option) {
+    const auto label = fmt::format("--override {}", text::printable(option));
+    const auto equals = option.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+        return input_failure(fmt::format("{}: FIELD=VALUE would be accepted", label),
+                             "write for example --override driver=580");
+    }
+    const auto name = option.substr(0, equals);
+    const auto field = field_named(name);
+    if (field) return Words{*field, option.substr(equals + 1)};
+    std::vector<std::string> known;
+    for (const auto& each : all_fields())
+        known.emplace_back(each.name);
+    const auto near = name.size() <= kLongestGuess ? text::did_you_mean(name, known) : std::nullopt;
+    return input_failure(fmt::format("{}: \"{}\" is no field of a cell", label, text::printable(name)),
+                         near ? fmt::format("did you mean {}?", *near)
+                              : fmt::format("use one of: {}", text::join(known, ", ")));
+}
+
+// "470.161.03, 550.54.15": what the file says of the field, wherever it says it.
+std::string values_in(const Matrix& matrix, Field field) {
+    std::vector<std::string> values;
+    const auto add = [&](const Value& value) {
+        if (std::find(values.begin(), values.end(), value.text) == values.end()) values.push_back(value.text);
+    };
+    for (const auto& axis : matrix.axes) {
+        for (const auto& row : axis.rows) {
+            for (std::size_t f = 0; f < row.size(); ++f) {
+                if (axis.fields[f] == field) add(row[f]);
+            }
+        }
+    }
+    const auto add_named = [&](const std::vector<std::pair<Field, Value>>& pairs) {
+        for (const auto& [each, value] : pairs) {
+            if (each == field) add(value);
+        }
+    };
+    add_named(matrix.set);
+    for (const auto& row : matrix.include)
+        add_named(row);
+    if (values.size() > kMostShown) {
+        const auto more = values.size() - kMostShown;
+        values.resize(kMostShown);
+        values.push_back(fmt::format("{} more", more));
+    }
+    return text::join(values, ", ");
+}
+
+void say(const Matrix& before, const Words& words, const World& world) {
+    const auto file = values_in(before, words.field);
+    Diagnostic note{Severity::note, {}, {}, {}, {}};
+    note.message = fmt::format("{} is {} in every cell (--override); {}", info(words.field).name, words.value,
+                               file.empty() ? "the file does not say it" : "the file says " + file);
+    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+}
+
+}  // namespace
+
+Result<Matrix> overridden(const Matrix& matrix, std::string_view option) {
+    const auto words = words_of(option);
+    if (!words.ok()) return words.failure();
+    const auto label = fmt::format("--override {}", option);
+    auto changed = with_override_from(matrix, words->field, words->value, {label, 0, 0, 1});
+    if (changed.ok()) return changed;
+    auto failure = std::move(changed).failure();
+    for (auto& diagnostic : failure.diagnostics)
+        diagnostic.where = {label, 0, 0, 1};
+    return failure;
+}
+
+Status change_values(const MatrixOptions& options, const World& world, Loaded& loaded) {
+    if (options.host) {
+        const probe::Machine machine{.environment = world.environment,
+                                     .root = world.root,
+                                     .arch = world.arch,
+                                     .glibc = world.glibc,
+                                     .cancellation = world.cancellation};
+        auto changed = on_machine(loaded.matrix, probe::look_at(machine), loaded.facts);
+        if (!changed.ok()) return std::move(changed).failure();
+        loaded.matrix = std::move(changed->matrix);
+        loaded.host = std::move(changed->info);
+    }
+    std::set<Field> seen;
+    for (const auto& option : options.overrides) {
+        auto changed = overridden(loaded.matrix, option);
+        if (!changed.ok()) return std::move(changed).failure();
+        const auto words = words_of(option);
+        if (!seen.insert(words->field).second) {
+            return input_failure(fmt::format("--override {}: {} is overridden twice", text::printable(option),
+                                             info(words->field).name),
+                                 "keep one of the two");
+        }
+        say(loaded.matrix, *words, world);
+        loaded.matrix = std::move(changed).value();
+    }
+    return Done{};
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,22 @@
+// A matrix as if its cells had other values than the file says, each with a place of its own.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "matrix/matrix.hpp"
+
+namespace cudamatrix {
+
+/// As with_override; `where` is what findings about the value point at.
+[[nodiscard]] Result<Matrix> with_override_from(const Matrix& matrix, Field field, std::string_view text,
+                                                const Location& where);
+
+/// The same matrix with each row's values of `fields` in every cell, whatever the file says of those fields:
+/// a cell becomes as many as there are rows. Every row has a value for each field. What the file says of
+/// `without` is dropped. Cells that become equal are one.
+[[nodiscard]] Matrix with_rows(const Matrix& matrix, const std::vector<Field>& fields,
+                               const std::vector<std::vector<Value>>& rows,
+                               const std::vector<Field>& without = {});
+
+}  // namespace cudamatrix
