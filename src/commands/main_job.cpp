@@ -63,8 +63,8 @@ ExitCode prove_rejected(const ImageOptions& options, const RejectedOptions& reje
     const auto loaded = load_for_images(options, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
     const auto settings = run_settings(options, *loaded.value(), world);
-    const auto& [matrix, facts, judgement, today] = *loaded.value();
-    const auto report = prove_rejections({matrix, facts, judgement}, settings, choice);
+    const auto& input = *loaded.value();
+    const auto report = prove_rejections({input.matrix, input.facts, input.judgement}, settings, choice);
     if (!report.ok()) return report_failure(report.failure(), world);
     auto code = static_cast<ExitCode>(report->exit_code);
     for (const auto& format : report::rejection_formats()) {
