@@ -19,4 +19,5 @@ export PATH
 
 cmake --preset dev
 cmake --build --preset dev -j "$(nproc)"
-exec sh cmake/with_docker.sh ctest --preset dev "$@"
+# Images wait for downloads and layers while others compile: tests run side by side, whatever else that delays.
+exec sh cmake/with_docker.sh ctest --preset dev -j "$(nproc)" "$@"

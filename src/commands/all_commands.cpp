@@ -57,7 +57,8 @@ std::span<const CommandRow> all_commands() {
             "suggest", "Find the newest stacks that meet what you have and need",
             "Searches what the facts know by the rules that `check` uses. Order: accepted before "
             "degraded, then the newest torch, the newest CUDA of its wheel, the newest python, toolkit, "
-            "packages and driver; one stack for each build of torch. Fields that are not asked for range over "
+            "packages and driver; one stack for each build of torch. Fields that are not asked for range "
+            "over "
             "the facts (torch, python, driver) or stay away. Where there is no stack, exit code 1: it "
             "prints the smallest sets of demands that conflict, with the facts, and the least changes "
             "that help. --out DIR writes the rows as suggest.yaml, too.",

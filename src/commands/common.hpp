@@ -58,8 +58,8 @@ struct Loaded {
 };
 
 /// Reads facts and matrix, puts the values of --host and --override in place, and judges every cell;
-/// `list_cells` false: the counts only, of a matrix of any size. What own rules and waivers gave cause to warn
-/// of joins the matrix' warnings; old facts are warned of on stderr.
+/// `list_cells` false: the counts only, of a matrix of any size. What own rules and waivers gave cause to
+/// warn of joins the matrix' warnings; old facts are warned of on stderr.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);
 

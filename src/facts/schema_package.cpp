@@ -26,10 +26,8 @@ constexpr Column kPackageGpuFloors[] = {
 };
 
 constexpr Column kPackageTorchFloors[] = {
-    {"package", Kind::text, Form::scalar, kRequired},
-    {"versions", Kind::text, Form::scalar, kRequired},
-    {"torch_min", Kind::version, Form::scalar, kRequired},
-    {"severity", Kind::text, Form::scalar, kRequired},
+    {"package", Kind::text, Form::scalar, kRequired},      {"versions", Kind::text, Form::scalar, kRequired},
+    {"torch_min", Kind::version, Form::scalar, kRequired}, {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 

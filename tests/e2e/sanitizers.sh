@@ -4,4 +4,4 @@ set -eu
 cd "$1"
 cmake --preset asan-ubsan >/dev/null
 cmake --build --preset asan-ubsan -j "$(nproc)" | tail -n 3
-ctest --preset asan-ubsan -L unit
+ctest --preset asan-ubsan -L unit -j "$(nproc)"

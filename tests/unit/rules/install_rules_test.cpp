@@ -40,7 +40,7 @@ TEST_CASE("toolkit-available rejects what the family does not have") {
     CHECK(cpu[0].fix_text() == "family debian");
     CHECK(
         message_of(kToolkit, {{Field::family, "debian"}, {Field::os, "debian12"}, {Field::cuda, "12.4.1"}}) ==
-        "family debian cannot supply CUDA 12.4.1 on debian12: it has 11.8.0 (archive), 13.0.1 to 13.4.3 "
+        "family debian cannot supply CUDA 12.4.1 on debian12: it has 11.8.0 (archive), 13.0.1 to 13.5.0 "
         "(wheels) there");
     CHECK(fix_of(kToolkit, {{Field::family, "debian"}, {Field::os, "debian12"}, {Field::cuda, "12.4.1"}}) ==
           "os debian13, or cuda 11.8.0, or cuda 13.0.1");

@@ -65,8 +65,8 @@ TEST_CASE("every rule has cells that it refuses, accepts and does not know") {
     MESSAGE(fmt::format("{} rules, {} cells", files.size(), cells));
 }
 
-// Whatever a rule says rests on facts: where those are not verified, the answer is unknown. Twice, since a rule may pass over
-// doubtful rows and cite others.
+// Whatever a rule says rests on facts: where those are not verified, the answer is unknown. Twice, since a
+// rule may pass over doubtful rows and cite others.
 TEST_CASE("every rule does not know what rests on unverified facts") {
     std::set<std::string> doubted;
     auto facts = Facts::embedded();
