@@ -11,7 +11,7 @@ root=$work/root
 rm -rf "$root"
 mkdir -p "$work"
 packages=ca-certificates,cmake,g++,ninja-build,libcli11-dev,libyaml-cpp-dev,nlohmann-json3-dev,libfmt-dev,libssl-dev
-packages=$packages,libboost-dev,libboost-filesystem-dev
+packages=$packages,libboost-dev,libboost-filesystem-dev,libcurl4-openssl-dev,zlib1g-dev
 mmdebstrap --quiet --variant=minbase --include="$packages" trixie "$root"
 trap 'rm -rf "$root"' EXIT
 
