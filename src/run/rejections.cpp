@@ -187,7 +187,7 @@ class Prover {
         fs::remove_all(folder / "answer", error);
         if (auto made = file::make_directories(folder / "answer"); !made.ok()) return made;
         const auto log = "logs/" + trial.id + ".log";
-        const auto built = build(trial, folder, log);
+        auto built = build(trial, folder, log);
         Rejection result;
         if (!built.ok()) {
             const auto& failure = built.failure();
