@@ -42,7 +42,7 @@ void judge_package(const Context& context, const TorchBuild& build, const Packag
     const auto floor = unmet(context.facts, package.name, *package.version, build.torch.exact);
     if (!floor) return;
     const bool is_error = floor->text("severity") == "error";
-    auto found = finding(is_error ? Severity::error : Severity::warning, kStage, package.name,
+    auto found = finding(is_error ? Severity::error : Severity::warning, kStage, floor->text("package"),
                          {Field::packages, Field::torch},
                          fmt::format("{} works with torch {} and newer; the cell has {}: {}", package.text,
                                      floor->text("torch_min"), build.text, floor->text("consequence")),
