@@ -13,6 +13,7 @@
 #include "base/version.hpp"
 #include "facts/facts.hpp"
 #include "facts/schema.hpp"
+#include "folders.hpp"
 
 using namespace cudamatrix;
 
@@ -67,7 +68,7 @@ TEST_CASE("hash and date are stable") {
 }
 
 TEST_CASE("the embedded tables are the files, byte for byte in meaning") {
-    const auto overlaid = Facts::with_overlay(CUDAMATRIX_FACTS_DIR);
+    const auto overlaid = Facts::with_overlay(std::string(source_dir()) + "/matrix/facts");
     REQUIRE(overlaid);
     CHECK(overlaid->hash() == Facts::embedded().hash());
 }
