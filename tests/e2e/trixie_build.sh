@@ -10,8 +10,7 @@ root=$work/root
 
 rm -rf "$root"
 mkdir -p "$work"
-packages=ca-certificates,cmake,g++,ninja-build,libcli11-dev,libyaml-cpp-dev,nlohmann-json3-dev,libfmt-dev,libssl-dev
-packages=$packages,libboost-dev,libboost-filesystem-dev,libcurl4-openssl-dev,zlib1g-dev
+packages=$(sh "$source/cmake/install_packages.sh" --print trixie build)
 mmdebstrap --quiet --variant=minbase --include="$packages" trixie "$root"
 trap 'rm -rf "$root"' EXIT
 
