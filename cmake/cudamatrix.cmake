@@ -12,6 +12,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     # gcc 12 warns about std::string operator+ of literals (GCC bug 105651, fixed in 13).
     target_compile_options(cudamatrix_options INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(cudamatrix_options INTERFACE -Wno-sign-conversion)  # g++ counts it apart from -Wconversion, too
+endif()
 if(CUDAMATRIX_WERROR)
     target_compile_options(cudamatrix_options INTERFACE -Werror)
 endif()

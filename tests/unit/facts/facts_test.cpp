@@ -119,8 +119,9 @@ TEST_CASE("every CUDA minor between the first and the last of its major is there
         }
     }
     CHECK(minors.size() == 6);  // 8 to 13
-    for (const auto& [major, known] : minors) {
-        CAPTURE(major);
+    for (const auto& each : minors) {
+        const auto& known = each.second;
+        CAPTURE(each.first);
         CHECK(*known.begin() == 0);
         CHECK(*known.rbegin() + 1 == known.size());
     }

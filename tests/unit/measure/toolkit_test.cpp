@@ -237,19 +237,19 @@ TEST_CASE("a meta package names the release and its compiler") {
     REQUIRE(later.ok());
     CHECK(later->headers->package == "nvidia-cuda-crt");
     CHECK(later->nvcc.version == "13.4.92");
-    for (const auto& [version, demand] : {std::pair{"13.4", "nvidia-cuda-nvcc==1.2"},
-                                          {"", "nvidia-cuda-nvcc==1.2"},
-                                          {"13.4.3", "nvidia-cuda-nvcc>=1.2"},
-                                          {"13.4.3", "nvidia-cuda-nvcc"},
-                                          {"13.4.3", "nvidia-cuda-nvccx==1.2"},
-                                          {"13.4.3", "nvidia-cuda-nvcc==x"}}) {
-        CAPTURE(demand);
-        const auto none = toolkit_release(meta(version, {demand}));
+    for (const auto& pair : {std::pair{"13.4", "nvidia-cuda-nvcc==1.2"},
+                             {"", "nvidia-cuda-nvcc==1.2"},
+                             {"13.4.3", "nvidia-cuda-nvcc>=1.2"},
+                             {"13.4.3", "nvidia-cuda-nvcc"},
+                             {"13.4.3", "nvidia-cuda-nvccx==1.2"},
+                             {"13.4.3", "nvidia-cuda-nvcc==x"}}) {
+        CAPTURE(pair.second);
+        const auto none = toolkit_release(meta(pair.first, {pair.second}));
         REQUIRE_FALSE(none.ok());
         CHECK(none.failure().diagnostics.front().message ==
               fmt::format(
                   "cuda_toolkit-{}-py2.py3-none-any.whl: its METADATA names no release of CUDA with an nvcc",
-                  version));
+                  pair.first));
     }
 }
 

@@ -84,7 +84,8 @@ TEST_CASE("the embedded files are those of the tree") {
     const auto all = embedded_files();
     CHECK(std::is_sorted(all.begin(), all.end(),
                          [](const EmbeddedFile& a, const EmbeddedFile& b) { return a.path < b.path; }));
-    for (const auto& [path, content] : all) {
+    for (const auto& file : all) {
+        const auto path = file.path, content = file.content;
         CAPTURE(path);
         auto source = std::string(path);
         if (source.starts_with("suite/kernels/")) source = source.substr(6);
@@ -118,7 +119,9 @@ TEST_CASE("a suite from a folder is the embedded one when the files are") {
 
 TEST_CASE("the host part of the suite includes nothing of the rest") {
     std::size_t host = 0;
-    for (const auto& [path, content] : embedded_suite()) {
+    for (const auto& file : embedded_suite()) {
+        const auto& path = file.path;
+        const auto& content = file.content;
         if (!is_host_part(path)) continue;
         ++host;
         CAPTURE(path);
