@@ -79,12 +79,16 @@ Status known_names(const RefreshOptions& options, const Facts& facts) {
     for (const auto& row : facts.rows("toolkit_sources")) {
         if (row.text("cuda_from") == "archive") names.emplace_back(row.text("package"));
     }
+    for (const auto& row : facts.rows("image_repositories"))
+        names.emplace_back(row.text("repository"));
     for (const auto& name : options.only) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         const auto near = text::did_you_mean(name, names);
-        return input_failure(fmt::format("--only: the facts know no package '{}'{}", text::printable(name),
-                                         near ? fmt::format(" (did you mean {}?)", *near) : ""),
-                             "a package of `cudamatrix facts show package_releases`, torch or cuda-toolkit");
+        return input_failure(
+            fmt::format("--only: the facts know no package or repository '{}'{}", text::printable(name),
+                        near ? fmt::format(" (did you mean {}?)", *near) : ""),
+            "a package of `cudamatrix facts show package_releases`, torch, cuda-toolkit, or a repository "
+            "of `cudamatrix facts show image_repositories`");
     }
     return Done{};
 }
@@ -110,9 +114,10 @@ Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
 Action add_facts_refresh(const Arguments& app) {
     auto options = std::make_shared<RefreshOptions>();
     add_index_options(app, *options);
-    app.add_option("--only", options->only,
-                   "Only these projects (torch, transformers, nvidia-cuda-toolkit ...); default: all that "
-                   "the facts know")
+    app.add_option(
+           "--only", options->only,
+           "Only these projects (torch, transformers, nvidia-cuda-toolkit ...) and image repositories "
+           "(docker.io/nvidia/cuda ...); default: all that the facts know")
         .delimiter(',')
         .type_name("NAME,...");
     app.add_option("--archive", options->archive,
@@ -120,12 +125,15 @@ Action add_facts_refresh(const Arguments& app) {
         .type_name("URL");
     app.footer(
         "Asks the default index for torch, CUDA toolkits and every package that the facts know, the per-CUDA "
-        "indexes of torch, and\n"
-        "with --archive the suites of Debian that supply a toolkit. What is new or has wheels for other "
+        "indexes of torch,\n"
+        "with --archive the suites of Debian that supply a toolkit, and the registries of the images that "
+        "families are built on. What is new or has wheels for other "
         "pythons than before is "
         "looked into as\n"
         "`facts measure` does, and becomes rows in --out, an overlay to review; so do releases that were "
-        "yanked. Vanished\n"
+        "yanked. Of new tags\n"
+        "of images the configuration is read, no layer (credentials of docker, podman or netrc are used). "
+        "Vanished\n"
         "releases, wheels with another sha256 than the facts were read from, and other versions in an "
         "archive are listed.\n"
         "What the compiler of a new CUDA takes is measured by `facts measure toolkit --execute`.\n"

@@ -11,12 +11,16 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
     Mirrors mirrors;
     for (const auto& text : texts) {
         const auto equals = text.find('=');
-        if (equals == std::string::npos || !url::parse(text.substr(0, equals)) ||
-            !url::parse(text.substr(equals + 1)))
+        const auto from = text.substr(0, equals);
+        const auto to = equals == std::string::npos ? std::string() : text.substr(equals + 1);
+        const bool urls = url::parse(from) && url::parse(to);
+        const bool registries = from.find("://") == std::string::npos && !from.empty() && !to.empty();
+        if (!urls && !registries)
             return input_failure(
-                fmt::format("--mirror: '{}' is no pair of URLs", url::shown(text)),
-                "write --mirror https://index.example.org=https://mirror.example.org/python");
-        mirrors.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+                fmt::format("--mirror: '{}' is no pair of URLs or registries", url::shown(text)),
+                "write --mirror https://index.example.org=https://mirror.example.org/python, or --mirror "
+                "docker.io=registry.example.org/hub");
+        mirrors.emplace_back(from, to);
     }
     return mirrors;
 }
@@ -31,8 +35,9 @@ void add_index_options(const Arguments& app, IndexOptions& options) {
         .type_name("DIR")
         .show_default();
     add_facts_folder(app, options.facts);
-    app.add_option("--mirror", options.mirrors, "FROM=TO: URLs that start with FROM are asked at TO")
-        .type_name("URL=URL");
+    app.add_option("--mirror", options.mirrors,
+                   "FROM=TO: URLs that start with FROM, or images of that registry, are asked at TO")
+        .type_name("FROM=TO");
     app.add_option(
            "--ca-bundle", options.ca_bundle,
            "PEM file of the site; default: PIP_CERT, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE")

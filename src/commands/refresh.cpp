@@ -4,11 +4,14 @@
 #include <filesystem>
 #include <set>
 
+#include "base/image_reference.hpp"
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
+#include "measure/image_news.hpp"
 #include "measure/overlay.hpp"
 #include "measure/toolkit.hpp"
 #include "registry/inflate.hpp"
+#include "registry/oci.hpp"
 #include "registry/page_cache.hpp"
 #include "registry/url.hpp"
 
@@ -35,6 +38,7 @@ class Refresh {
           facts_(facts),
           http_(http),
           connection_(http),
+          registry_(http),
           cache_(fs::path(options.out) / kPagesFolder) {}
 
     Status look(const std::string& index) {
@@ -56,6 +60,13 @@ class Refresh {
         }
         for (const auto& os : systems)
             archive(os);
+        // The others hold the same images again.
+        for (const auto& row : facts_.rows("image_repositories")) {
+            const auto name = std::string(row.text("repository"));
+            const bool named = !options_.only.empty() && asked(name);
+            if (named || (options_.only.empty() && row.has("family"))) images(name, row);
+            if (stopped()) return interrupted();
+        }
         return stopped() ? interrupted() : Status(Done{});
     }
 
@@ -173,6 +184,42 @@ class Refresh {
         report_.changes.insert(report_.changes.end(), news.changes.begin(), news.changes.end());
     }
 
+    void images(const std::string& name, const Row& repository) {
+        auto reference = parse_image_reference(name);
+        const auto place = reference.ok() ? place_of(*reference, http_.options().mirrors)
+                                          : Result<ImagePlace>(std::move(reference).failure());
+        if (!place.ok()) return lost(name, name, place.failure());
+        const auto origin = place->origin();
+        if (given_up(origin, name)) return;
+        fmt::print(stderr, "refresh: {}\n", name);
+        const auto tags = registry_.tags(*reference);
+        if (!tags.ok()) return lost(origin, name, tags.failure());
+        answered_.insert(origin_of(origin));
+        ++report_.places;
+        const auto news = measure::image_news(*tags, repository, facts_);
+        report_.changes.insert(report_.changes.end(), news.changes.begin(), news.changes.end());
+        for (const auto& group : news.groups) {
+            if (stopped()) return;
+            auto tagged = *reference;
+            tagged.tag = group.read;
+            fmt::print(stderr, "refresh: {}\n", tagged.text());
+            const auto image = measure::see_image(registry_, tagged);
+            auto rows = image.ok() ? measure::image_rows(group, repository, *image, facts_)
+                                   : Result<std::vector<measure::MeasuredRow>>(image.failure());
+            if (!rows.ok()) {
+                report_.not_measured.push_back(rows.failure().diagnostics.front().message);
+                continue;
+            }
+            // What the images of a release demand is one row of several groups.
+            for (auto& row : *rows) {
+                const bool there =
+                    std::any_of(report_.rows.begin(), report_.rows.end(),
+                                [&](const measure::Compared& other) { return other.row.id == row.id; });
+                if (!there) report_.rows.push_back(measure::compare(std::move(row), facts_));
+            }
+        }
+    }
+
     Status add_rows(const Wanted& wanted, const measure::Look& look) {
         std::vector<measure::MeasuredRow> rows;
         const bool toolkit = wanted.task.package == kToolkit;
@@ -209,6 +256,7 @@ class Refresh {
     const Facts& facts_;
     Http& http_;
     HttpConnection connection_;
+    OciClient registry_;
     PageCache cache_;
     std::set<std::string> answered_;  ///< origins
     std::set<std::string> silent_;

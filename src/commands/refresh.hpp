@@ -12,18 +12,18 @@
 namespace cudamatrix {
 
 struct RefreshOptions : IndexOptions {
-    std::vector<std::string> only;  ///< projects; empty: all that the facts know
+    std::vector<std::string> only;  ///< projects and image repositories; empty: all that the facts know
     std::string archive;            ///< of Debian, up to /dists; empty: none is asked
 };
 
-/// A page or an archive that did not answer as it should.
+/// A page, an archive or an image repository that did not answer as it should.
 struct NotReached {
     std::string what;
     std::string why;
 };
 
 struct Refreshed {
-    std::size_t places = 0;  ///< project pages and archives that answered
+    std::size_t places = 0;  ///< project pages, archives and image repositories that answered
     std::vector<measure::Change> changes;
     std::vector<NotReached> not_reached;
     std::vector<std::string> not_measured;

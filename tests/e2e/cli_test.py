@@ -968,7 +968,7 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         moved = refresh((good, None, False, "plain"), index="http://index.invalid/simple", more=["--mirror", f"http://index.invalid={url}/plain"])
         self.assertEqual(moved.returncode, 1, moved.stdout)
         self.assertIn("+ timm 99.0: new\n", moved.stdout)
-        for more, needle in ((["--mirror", "x"], "is no pair of URLs"), (["--only", "tim"], "--only: the facts know no package 'tim' (did you mean timm?)")):
+        for more, needle in ((["--mirror", "x"], "is no pair of URLs or registries"), (["--mirror", "https://x.org=y"], "is no pair of URLs or registries"), (["--only", "tim"], "--only: the facts know no package or repository 'tim' (did you mean timm?)")):
             got = refresh((good, None, False, "plain"), more=more)
             self.assertEqual((got.returncode, got.stdout), (2, ""))
             self.assertIn(needle, got.stderr)
@@ -998,6 +998,42 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         report = json.loads(run(*asked, cwd=self.dir).stdout)
         self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])
         self.assertIn("is no list of packages", report["not_reached"][0]["why"])
+
+    def test_facts_refresh_of_images(self):
+        def blob(content):
+            digest = hashlib.sha256(content).hexdigest()
+            path = self.dir / "store" / "nvidia" / "pytorch" / "blobs" / digest
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            return {"mediaType": "x", "digest": "sha256:" + digest, "size": len(content)}
+        config = {"created": "2030-01-02T03:04:05Z", "os": "linux", "architecture": "amd64", "config": {"Env": [
+            "NVIDIA_PYTORCH_VERSION=98.01", "PYTORCH_VERSION=2.10.0a0+b4e4ee81d3", "CUDA_VERSION=13.1.0.036"],
+            "Labels": {"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "24.04"}}}
+        tags = self.dir / "store" / "nvidia" / "pytorch" / "manifests"
+        tags.mkdir(parents=True)
+        image = json.dumps({"schemaVersion": 2, "config": blob(json.dumps(config).encode()), "layers": []}).encode()
+        for tag in ("98.01-py3", "98.01-py3-igpu", "latest"):
+            (tags / tag).write_bytes(image)
+        host = self.serve(self.dir / "store", "registry_server.py").removeprefix("http://")
+        def refresh(behaviour, *more):
+            return run("facts", "refresh", "--only", "nvcr.io/nvidia/pytorch", "--index", "http://127.0.0.1:9/simple", "--out", "news",
+                       "--mirror", f"nvcr.io={host}/{behaviour}", *more, cwd=self.dir)
+        for behaviour in ("liebody", "deny"):
+            got = refresh(behaviour, "--format", "json")
+            self.assertEqual(got.returncode, 3, got.stderr)
+            report = json.loads(got.stdout)
+            self.assertEqual((len(report["not_measured"]), len(report["not_reached"])), (1, 0) if behaviour == "liebody" else (0, 1))
+            self.assertFalse((self.dir / "news" / "ngc_images.yaml").exists())
+        got = refresh("token")
+        self.assertEqual(got.returncode, 1, got.stdout + got.stderr)
+        self.assertIn("+ nvcr.io/nvidia/pytorch 98.01-py3: new, 98.01-py3\n", got.stdout)
+        self.assertIn("- nvcr.io/nvidia/pytorch 25.12-py3: vanished, 25.12-py3\n", got.stdout)
+        self.assertIn("\nrow ngc-pytorch-98.01-py3\n", got.stdout)
+        self.assertIn('torch: "2.10.0", cuda: "13.1.0", os: "ubuntu24.04", note: "torch 2.10.0a0+b4e4ee81d3", source: '
+                      f'"image:nvcr.io/nvidia/pytorch:98.01-py3 sha256:{hashlib.sha256(image).hexdigest()}"', (self.dir / "news" / "ngc_images.yaml").read_text())
+        self.assertEqual(run("facts", "check", "--facts", "news", cwd=self.dir).returncode, 0)
+        again = json.loads(refresh("plain", "--facts", "news", "--format", "json").stdout)
+        self.assertEqual(([c["version"] for c in again["changes"] if c["kind"] == "new"], again["rows"], again["reached"]), ([], [], 1))
 
     def test_lint(self):
         name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
