@@ -14,6 +14,7 @@
 #include "render/image_plan.hpp"
 #include "render/library.hpp"
 #include "render/resolve_cell.hpp"
+#include "sanitized.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 #include "unit/render/payloads.hpp"
 
@@ -165,7 +166,7 @@ std::string lines_with(std::string_view content, std::string_view marker) {
 // Under the sanitizers a filling takes eight times as long: there each place meets every eighth value,
 // another eighth than the place before, so that every place and every value is still tried. The preset dev
 // tries each with each.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CUDAMATRIX_SANITIZED
 constexpr std::size_t kEvery = 8;
 #else
 constexpr std::size_t kEvery = 1;

@@ -597,7 +597,7 @@ TEST_CASE(
     CHECK(report->cells[0].reason == "interrupted");
     CHECK(report->cells[1].reason == "interrupted");
     CHECK(world.fake.containers().empty());
-    CHECK(std::chrono::steady_clock::now() - start < 30s);
+    CHECK(std::chrono::steady_clock::now() - start < 120s);  // what hangs does so for 600 s
     CHECK(torn_files(world.folder()) == 0);
 
     world.settings.cancellation = nullptr;
