@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     for (const auto& row : all_commands()) {
         auto* command = app.add_subcommand(std::string(row.name), std::string(row.summary));
         command->footer(fmt::format("{}\n\nExample: {}", row.details, row.example));
-        actions.emplace_back(command, row.add(*command));
+        actions.emplace_back(command, row.add(Arguments(*command)));
     }
     try {
         app.parse(argc, argv);

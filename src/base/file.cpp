@@ -66,14 +66,18 @@ bool write_all(int fd, std::string_view content) {
     return true;
 }
 
-bool same_content(const fs::path& path, std::string_view content) {
-    std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(path, error)) ||
-        fs::file_size(path, error) != content.size()) {
-        return false;
+// Whether the rest of an open file is exactly `content`.
+bool reads_as(int fd, std::string_view content) {
+    char buffer[16 * 1024];
+    for (;;) {
+        const ssize_t got = ::read(fd, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return false;
+        if (got == 0) return content.empty();
+        const auto size = static_cast<std::size_t>(got);
+        if (content.substr(0, size) != std::string_view(buffer, size)) return false;
+        content.remove_prefix(size);
     }
-    const auto old = read(path, content.size());
-    return old.ok() && old.value() == content;
 }
 
 }  // namespace
@@ -92,6 +96,27 @@ Result<std::string> read(const fs::path& path, std::uint64_t limit) {
     return drain(fd.get(), name, limit);
 }
 
+Compared compare(const fs::path& path, std::string_view content) {
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!fd.ok()) return errno == ENOENT || errno == ENOTDIR ? Compared::missing : Compared::no_file;
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return Compared::no_file;
+    if (static_cast<std::uint64_t>(status.st_size) != content.size()) return Compared::other;
+    return reads_as(fd.get(), content) ? Compared::same : Compared::other;
+}
+
+Status create(const fs::path& path, std::string_view content) {
+    const auto fail = [&](int error) {
+        return environment_failure(
+            fmt::format("cannot write {}: {}", text::printable(path.string()), reason(error)));
+    };
+    Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!fd.ok()) return fail(errno);
+    if (!write_all(fd.get(), content) || ::fchmod(fd.get(), 0644) != 0) return fail(errno);
+    if (fd.release_and_close() != 0) return fail(errno);
+    return Done{};
+}
+
 Result<bool> write(const fs::path& path, std::string_view content) {
     const auto name = text::printable(path.string());
     const auto fail = [&](int error) {
@@ -102,7 +127,7 @@ Result<bool> write(const fs::path& path, std::string_view content) {
     if (fs::exists(status) && !fs::is_regular_file(status)) {
         return environment_failure(fmt::format("cannot write {}: it exists and is not a regular file", name));
     }
-    if (same_content(path, content)) return false;
+    if (compare(path, content) == Compared::same) return false;
 
     auto pattern = path.string() + ".XXXXXX";
     Descriptor fd(::mkostemp(pattern.data(), O_CLOEXEC));

@@ -19,6 +19,15 @@ namespace cudamatrix::file {
 /// (returns false). A target that is a symbolic link or a directory is refused.
 [[nodiscard]] Result<bool> write(const std::filesystem::path& path, std::string_view content);
 
+/// What stands at a path, beside a content that is wanted there. A symbolic link, a directory and a file that
+/// cannot be read are `no_file`; nothing is followed.
+enum class Compared { same, other, missing, no_file };
+[[nodiscard]] Compared compare(const std::filesystem::path& path, std::string_view content);
+
+/// Writes a new file that is not there yet (mode 0644 whatever the umask). Neither synced nor atomic: for
+/// folders that nobody reads before they are renamed as a whole.
+[[nodiscard]] Status create(const std::filesystem::path& path, std::string_view content);
+
 /// Creates `path` and its parents; an existing directory is fine.
 [[nodiscard]] Status make_directories(const std::filesystem::path& path);
 

@@ -30,6 +30,11 @@ std::string to_text(const Json& json, bool pretty) {
     return json.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace);
 }
 
+void append_member(Json& object, std::string name, Json value) {
+    auto& members = object.get_ref<Json::object_t&>();
+    members.Json::object_t::Container::emplace_back(std::move(name), std::move(value));
+}
+
 std::string string_or(const Json& json, std::string_view name, std::string_view fallback) {
     if (!json.is_object()) return std::string(fallback);
     const auto found = json.find(name);

@@ -22,6 +22,10 @@ using Json = nlohmann::ordered_json;
 /// Serialises with two-space indentation (`pretty`) or on one line; invalid UTF-8 is replaced, never thrown.
 [[nodiscard]] std::string to_text(const Json& json, bool pretty = true);
 
+/// Adds a member that `object` does not have yet. A plain object["name"] looks at every member first: too
+/// slow for an object of thousands.
+void append_member(Json& object, std::string name, Json value);
+
 /// The string member `name`, or `fallback` when it is absent or no string.
 [[nodiscard]] std::string string_or(const Json& json, std::string_view name, std::string_view fallback = {});
 

@@ -124,6 +124,10 @@ class Stream {
             return false;
         }
         const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+        if (command_.on_output && !is_stderr_) {
+            if (!refused_) refused_ = !command_.on_output(bytes);
+            return true;
+        }
         const auto room = limit_ - std::min<std::uint64_t>(limit_, kept_.size());
         if (bytes.size() > room) flooded_ = true;
         kept_.append(bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(room, bytes.size()))));
@@ -131,6 +135,7 @@ class Stream {
         return true;
     }
     [[nodiscard]] bool flooded() const { return flooded_; }
+    [[nodiscard]] bool refused() const { return refused_; }
 
   private:
     void feed(std::string_view bytes) {
@@ -153,6 +158,7 @@ class Stream {
     const Command& command_;
     std::string line_;
     bool flooded_ = false;
+    bool refused_ = false;  ///< by on_output
 };
 
 // True once `pid` has ended; it stays a zombie, so that its number still names its group and nothing else.
@@ -190,7 +196,8 @@ class Supervision {
                 ::kill(-pid_, SIGKILL);
                 status_ = reap(pid_);
                 reaped = true;
-                drained_by = Clock::now() + milliseconds(1000);
+                // Whoever takes the output may need a while for what the pipe still holds.
+                drained_by = Clock::now() + milliseconds(command_.on_output ? 60'000 : 1000);
             }
             // A process that not even SIGKILL ends hangs in the kernel (a wedged driver): nothing but leaving
             // it is left.
@@ -222,6 +229,8 @@ class Supervision {
                 begin_end(Ended::cancelled);
             } else if (command_.time_limit.count() > 0 && now - start_ > command_.time_limit) {
                 begin_end(Ended::timed_out);
+            } else if (out.refused()) {
+                begin_end(Ended::refused);
             } else if (command_.stop_on_flood && (out.flooded() || err.flooded())) {
                 begin_end(Ended::flooded);
             }
@@ -280,6 +289,8 @@ std::string Outcome::describe() const {
             return "stopped: it wrote more output than is allowed";
         case Ended::cancelled:
             return "interrupted";
+        case Ended::refused:
+            return "stopped: its output is not what was expected";
     }
     return {};
 }

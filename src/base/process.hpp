@@ -31,15 +31,17 @@ struct Command {
     /// Called for each complete line of either stream as it comes (without its newline; longer than 64 KiB is
     /// cut).
     std::function<void(std::string_view line, bool is_stderr)> on_line;
+    /// Takes standard output as it comes, in pieces, instead of having it kept. False ends the child.
+    std::function<bool(std::string_view bytes)> on_output;
 };
 
-enum class Ended { exited, signalled, timed_out, flooded, cancelled };
+enum class Ended { exited, signalled, timed_out, flooded, cancelled, refused };
 
 struct Outcome {
     Ended how = Ended::exited;
     int exit_code = 0;  ///< when `exited`
     int signal = 0;     ///< when `signalled`
-    std::string out;    ///< standard output, up to the limit
+    std::string out;    ///< standard output, up to the limit; empty where `on_output` takes it
     std::string err;    ///< standard error, up to the limit
     std::chrono::milliseconds elapsed{0};
 

@@ -81,12 +81,14 @@ std::uint32_t code_point(std::string_view sequence) {
     return value;
 }
 
-// Control characters, and what is invisible or changes the direction or the lines of the text around it.
+// Control characters, what is invisible or changes the direction or the lines of the text around it, and the
+// code points that are no characters (YAML refuses U+FFFE and U+FFFF).
 bool unprintable(std::uint32_t code) {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
            (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
            (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
-           (code >= 0xE0000 && code <= 0xE007F);
+           (code >= 0xE0000 && code <= 0xE007F) || (code >= 0xFDD0 && code <= 0xFDEF) ||
+           (code & 0xFFFEu) == 0xFFFEu;
 }
 
 }  // namespace

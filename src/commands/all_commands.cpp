@@ -22,6 +22,33 @@ constexpr std::string_view kLintDetails =
     "for that "
     "line, above the first line of the file for the whole file.";
 
+constexpr std::string_view kRenderDetails =
+    "Uses no network and bootstraps nothing. Pins come from cudamatrix.lock beside the matrix file; without "
+    "it a "
+    "pin reads `unpinned`. The folder changes as a whole: a render that is killed leaves the old files or, "
+    "after "
+    "the next command, the new ones. What has not changed is not written again; files that belong to no cell "
+    "any "
+    "more are listed, and removed with --prune; a file that cudamatrix did not write is never touched. The "
+    "sources "
+    "of the kernels lie in OUT/suite once; `build` puts them into the contexts of images (for the target "
+    "`proof` "
+    "by hand: cp -r ../../suite . in the image's folder), and what `images:` of the matrix file copies.\n"
+    "\n"
+    "compose.yaml starts one service for each image, or what `services:` of the matrix file says, and runs "
+    "on "
+    "any machine; one of two overlays adds the GPUs: compose.gpu.yaml reserves them (docker), "
+    "compose.cdi.yaml names them by CDI (podman). `docker compose -f compose.yaml -f compose.gpu.yaml up`. "
+    "What images and services add is judged too: an allocator setting that the torch of an image does not "
+    "know, a capability that no GPU has.\n"
+    "\n"
+    "--check writes nothing. Exit code 1 when the folder is not what the matrix gives: it prints a diff that "
+    "`patch -p1` takes in the folder, the files, and the command that mends it.\n"
+    "\n"
+    "--explain images/ID/Dockerfile:12 writes nothing either: it names the line of the template behind that "
+    "line, "
+    "and the partials through which it was reached; without :LINE, of all lines.";
+
 }  // namespace
 
 std::span<const CommandRow> all_commands() {
@@ -67,21 +94,22 @@ std::span<const CommandRow> all_commands() {
             add_suggest},
         CommandRow{"lint", "Find what in a matrix file does nothing, or not what it looks like", kLintDetails,
                    "cudamatrix lint matrix.yaml --format json", add_lint},
-        CommandRow{"list", "List the cells, or the good ones as a CI matrix",
-                   "Prints every cell with its verdict; --format github-matrix prints the accepted and "
-                   "degraded ones on one "
-                   "line for fromJSON.",
-                   "cudamatrix list matrix.yaml --format github-matrix", add_list},
-        CommandRow{"lock", "Pin apt versions and wheel hashes into cudamatrix.lock",
-                   "Resolves inside the bootstrapped base through the engine; needs the network that the "
-                   "matrix file or "
-                   "--network allows. The only command that writes cudamatrix.lock (run calls it when it is "
-                   "absent).",
-                   "cudamatrix lock matrix.yaml --network host", add_lock},
-        CommandRow{"render", "Write Dockerfiles and compose files of the good cells",
-                   "Uses no network and bootstraps nothing. Pins come from cudamatrix.lock beside the matrix "
-                   "file; without it a "
-                   "pin reads `unpinned`.",
+        CommandRow{
+            "list", "List the cells, or the good ones as a CI matrix",
+            "Prints every cell with its verdict; --format github-matrix prints the accepted and "
+            "degraded ones on one line for fromJSON. --images lists the images that those cells need, each "
+            "with the cells that share it; the CI matrix then has an entry for each image.",
+            "cudamatrix list matrix.yaml --format github-matrix", add_list},
+        CommandRow{
+            "lock", "Pin digests of bases, apt versions and wheel hashes into cudamatrix.lock",
+            "Asks registries (through mirrors:) for the digests of their tags, and resolves packages and "
+            "wheels inside the image's own base through the engine; needs the network that the matrix file "
+            "or --network allows. Credentials of registries come from where docker, podman and netrc keep "
+            "them. Run again, it changes nothing that is pinned: a tag that moved or vanished is a finding "
+            "(exit 1), --update moves pins on purpose. The only command that writes cudamatrix.lock (run "
+            "calls it when it is absent).",
+            "cudamatrix lock matrix.yaml --network host", add_lock},
+        CommandRow{"render", "Write Dockerfiles and compose files of the good cells", kRenderDetails,
                    "cudamatrix render matrix.yaml --out cudamatrix-out/training", add_render},
         CommandRow{"build", "Build the images",
                    "Renders, bootstraps the bases and builds what changed. Needs a lock.",
@@ -102,7 +130,8 @@ std::span<const CommandRow> all_commands() {
             "facts", "Show what is known, and from which source",
             "`facts list` lists the tables, `facts show ID` shows a table or a row, `facts search WORD` "
             "finds rows, `facts check` checks a folder of your own, `facts measure` writes rows by looking "
-            "into the wheels of an index. A warning is printed when the facts "
+            "into the wheels of an index, `facts refresh` looks for what is newer than the facts. A warning "
+            "is printed when the facts "
             "are older than 180 days.",
             "cudamatrix facts search T4 compute", add_facts},
         CommandRow{"rules", "Show what is checked, and why",
@@ -110,16 +139,32 @@ std::span<const CommandRow> all_commands() {
                    "that fails and one that passes.",
                    "cudamatrix rules show driver-supports-cuda", add_rules},
         CommandRow{
+            "templates", "Show and check what images are rendered from",
+            "`templates list` lists the templates, `templates show NAME` prints one, to be copied into a "
+            "folder of your own and changed there; --templates DIR names that folder, for `render`, "
+            "`build` and `run` as well. `templates check` parses all of them and fills them from a "
+            "sample matrix: every mistake with file, line and column, exit code 2.",
+            "cudamatrix templates check --templates my-templates", add_templates},
+        CommandRow{
             "scan", "Show which GPU code is really inside libraries",
             "Reads headers only: nothing is executed or written, and no code is decompressed. A wheel is "
             "read where it lies, "
-            "one on an index over range requests, its sha256 compared. With GPUs given every library "
+            "one on an index over range requests, its sha256 compared; of an image, in a registry too, every "
+            "layer is read as it goes by, "
+            "nothing is unpacked, and files that later layers replace or remove do not count. With GPUs "
+            "given every library "
             "is answered for each of them: machine code (sass), machine code of an earlier minor, PTX that "
             "the "
             "driver compiles, or nothing. Containers without kernels are listed and never count. Exit code 1 "
             "when a library has no code for a GPU given, or it cannot be told; 2 when a target is none or is "
             "damaged; 3 when a file cannot be read.",
             "cudamatrix scan /usr/lib/python3/dist-packages/torch --gpu T4,H100 --driver 535", add_scan},
+        CommandRow{
+            "schema", "Print the JSON schema of matrix files, for editors",
+            "Keys, closed lists and shapes (JSON Schema, draft 7): an editor completes and marks them while "
+            "you write. What `check` refuses beyond that, an editor does not see. With the YAML language "
+            "server, write above the file: # yaml-language-server: $schema=schema.json",
+            "cudamatrix schema > schema.json", add_schema},
     };
     return rows;
 }

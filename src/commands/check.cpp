@@ -1,11 +1,7 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "report/formats.hpp"
+#include "rules/additions.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -26,6 +22,10 @@ ExitCode check(const CheckOptions& options, const World& world) {
     }
     const auto loaded = load(options.input, world, !options.summary);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    if (!options.summary) {
+        const auto used = use_fixes_that_work(*loaded.value(), world);
+        if (!used.ok()) return report_failure(used.failure(), world);
+    }
     const auto& judgement = loaded.value()->judgement;
     auto report = check_report(*loaded.value(), world);
     const auto write = options.summary ? format.write_summary : format.write;
@@ -36,17 +36,18 @@ ExitCode check(const CheckOptions& options, const World& world) {
                                           options.format, write(report));
         if (!written.ok()) return report_failure(written.failure(), world);
     }
-    const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0;
+    const auto& warnings = loaded.value()->matrix.warnings;
+    const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0 ||
+                     rules::has_errors(warnings) || rules::has_unknowns(warnings);
     return act ? ExitCode::findings : ExitCode::success;
 }
 
 }  // namespace
 
-Action add_check(CLI::App& app) {
+Action add_check(const Arguments& app) {
     auto options = std::make_shared<CheckOptions>();
     options->input.add(app);
     add_format(app, options->format, report::names_of(report::check_formats()));
-    options->input.add_override(app);
     app.add_flag("--host", options->input.host,
                  "Judge against this machine: its driver, GPUs, kernel module, container toolkit and "
                  "architecture instead of those of the file");

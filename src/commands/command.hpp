@@ -12,10 +12,7 @@
 #include "base/exit_code.hpp"
 #include "base/process.hpp"
 #include "base/result.hpp"
-
-namespace CLI {
-class App;
-}
+#include "commands/arguments.hpp"
 
 namespace cudamatrix {
 
@@ -39,26 +36,28 @@ using Action = std::function<ExitCode(const World&)>;
 struct CommandRow {
     std::string_view name;
     std::string_view summary;
-    std::string_view details;      ///< what it reads, prints and ends with
-    std::string_view example;      ///< a line that can be typed
-    Action (*add)(CLI::App& app);  ///< adds the options; they live as long as the action
+    std::string_view details;             ///< what it reads, prints and ends with
+    std::string_view example;             ///< a line that can be typed
+    Action (*add)(const Arguments& app);  ///< adds the options; they live as long as the action
 };
 
 /// THE list of commands, in the order of the help.
 [[nodiscard]] std::span<const CommandRow> all_commands();
 
-Action add_check(CLI::App& app);
-Action add_lint(CLI::App& app);
-Action add_list(CLI::App& app);
-Action add_lock(CLI::App& app);
-Action add_render(CLI::App& app);
-Action add_build(CLI::App& app);
-Action add_test(CLI::App& app);
-Action add_run(CLI::App& app);
-Action add_facts(CLI::App& app);
-Action add_rules(CLI::App& app);
-Action add_scan(CLI::App& app);
-Action add_explain(CLI::App& app);
-Action add_suggest(CLI::App& app);
+Action add_check(const Arguments& app);
+Action add_lint(const Arguments& app);
+Action add_list(const Arguments& app);
+Action add_lock(const Arguments& app);
+Action add_render(const Arguments& app);
+Action add_build(const Arguments& app);
+Action add_test(const Arguments& app);
+Action add_run(const Arguments& app);
+Action add_facts(const Arguments& app);
+Action add_rules(const Arguments& app);
+Action add_templates(const Arguments& app);
+Action add_scan(const Arguments& app);
+Action add_schema(const Arguments& app);
+Action add_explain(const Arguments& app);
+Action add_suggest(const Arguments& app);
 
 }  // namespace cudamatrix

@@ -1,18 +1,20 @@
 #include "commands/common.hpp"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "base/build_info.hpp"
 #include "base/date.hpp"
 #include "base/file.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/what_if.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/formats.hpp"
+#include "rules/additions.hpp"
+#include "rules/own_rules.hpp"
+#include "solve/fixes.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -22,34 +24,62 @@ constexpr std::uint64_t kLargestExcerpt = 1u << 20;
 // Drivers and wheels come out every few weeks: after half a year the newest ones are missing.
 constexpr std::int64_t kOldAfterDays = 180;
 
+// Lets long judging end on an interrupt, and says now and then how far it is.
+class Watch {
+  public:
+    explicit Watch(const World& world) : cancellation_(world.cancellation) {}
+
+    bool operator()(const JudgingProgress& progress) {
+        const auto now = Clock::now();
+        if (now - said_ > kEvery) {
+            said_ = now;
+            if (progress.all == 0) {
+                fmt::print(stderr, "{} {}\n", progress.done, progress.step);
+            } else {
+                fmt::print(stderr, "{} of {} {}\n", progress.done, progress.all, progress.step);
+            }
+            std::fflush(stderr);
+        }
+        return cancellation_ == nullptr || !cancellation_->requested();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds kEvery{2};
+
+    const Cancellation* cancellation_;
+    Clock::time_point said_ = Clock::now();
+};
+
 std::string valid_date(const std::string& text) {
     return is_date(text) ? "" : "a date is written YYYY-MM-DD";
 }
 
 }  // namespace
 
-void MatrixOptions::add(CLI::App& app) {
-    app.add_option("MATRIX", matrix, "The matrix file (YAML)")->required();
-    app.add_option("--facts", facts, "Folder of fact tables laid over the embedded ones")->type_name("DIR");
+void MatrixOptions::add(const Arguments& app) {
+    app.add_option("MATRIX", matrix, "The matrix file (YAML)").required();
+    add_facts_folder(app, facts);
     add_day(app, on);
+    add_override(app, overrides);
 }
 
-void MatrixOptions::add_override(CLI::App& app) {
-    app.add_option(
-           "--override", overrides,
-           "Judge as if the field had this value in every cell, whatever the file says; may be repeated")
-        ->type_name("FIELD=VALUE")
-        ->allow_extra_args(false);
+void add_facts_folder(const Arguments& app, std::string& facts) {
+    app.add_option("--facts", facts, "Folder of fact tables laid over the embedded ones").type_name("DIR");
 }
 
-void add_day(CLI::App& app, std::string& on) {
+void add_limit(const Arguments& app, std::size_t& limit, std::string_view what) {
+    app.add_option("--limit", limit, fmt::format("{} at most", what)).between(1, 1000).show_default();
+}
+
+void add_day(const Arguments& app, std::string& on) {
     app.add_option("--on", on, "Judge ends of life, ends of waivers and the age of the facts as of this date")
-        ->type_name("DATE")
-        ->check(valid_date);
+        .type_name("DATE")
+        .check(valid_date);
 }
 
-void add_report_folder(CLI::App& app, std::string& out) {
-    app.add_option("--out", out, "Write the report into this folder as well")->type_name("DIR");
+void add_report_folder(const Arguments& app, std::string& out) {
+    app.add_option("--out", out, "Write the report into this folder as well").type_name("DIR");
 }
 
 Status write_report(const std::filesystem::path& folder, std::string_view name, std::string_view format,
@@ -60,38 +90,34 @@ Status write_report(const std::filesystem::path& folder, std::string_view name, 
     return Done{};
 }
 
-void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& names) {
+void add_format(const Arguments& app, std::string& format, const std::vector<std::string>& names) {
     format = names.front();
-    app.add_option("--format", format, "What stdout carries")
-        ->check(CLI::IsMember(names))
-        ->capture_default_str();
+    app.add_option("--format", format, "What stdout carries").one_of(names).show_default();
 }
 
-void ImageOptions::add_output(CLI::App& app) {
+void ImageOptions::add_output(const Arguments& app) {
     input.add(app);
-    app.add_option("--out", out, "Output folder (default: cudamatrix-out/NAME)")->type_name("DIR");
+    app.add_option("--out", out, "Output folder (default: cudamatrix-out/NAME)").type_name("DIR");
     app.add_option("--templates", templates, "Folder of templates and partials that replace ours by name")
-        ->type_name("DIR");
+        .type_name("DIR");
     app.add_option("--suite", suite,
                    "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
-        ->type_name("DIR");
+        .type_name("DIR");
     app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
 }
 
-void ImageOptions::add_engine(CLI::App& app) {
+void ImageOptions::add_engine(const Arguments& app) {
     app.add_option("--engine", engine, "What builds and runs images")
-        ->check(CLI::IsMember({"auto", "docker", "host"}))
-        ->capture_default_str();
+        .one_of({"auto", "docker", "host"})
+        .show_default();
     app.add_option("--network", network,
                    "Network of image builds, instead of build.network of the matrix file")
-        ->check(CLI::IsMember({"none", "default", "host"}));
+        .one_of({"none", "default", "host"});
     app.add_option(
            "--ca-bundle", ca_bundle,
            "PEM file with the certificates of your site, given to builds as a secret and never to a layer")
-        ->type_name("FILE");
-    app.add_option("--jobs,-j", jobs, "Images built at a time")
-        ->check(CLI::Range(1u, 64u))
-        ->capture_default_str();
+        .type_name("FILE");
+    app.add_option("--jobs,-j", jobs, "Images built at a time").between(1, 64).show_default();
     app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
 }
 
@@ -103,7 +129,7 @@ Result<Facts> load_facts(const std::string& overlay) {
 Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world, bool list_cells) {
     auto facts = load_facts(options.facts);
     if (!facts.ok()) return std::move(facts).failure();
-    auto matrix = read_matrix_file(options.matrix);
+    auto matrix = read_matrix_file(options.matrix, rules::mistakes_in_ids);
     if (!matrix.ok()) return std::move(matrix).failure();
     auto loaded =
         std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}, {}});
@@ -113,19 +139,48 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     JudgeOptions as_of;
     as_of.today = loaded->today;
     as_of.list_cells = list_cells;
+    as_of.go_on = watched(world);
     auto judgement = judge(loaded->matrix, loaded->facts, as_of);
     if (!judgement.ok()) return std::move(judgement).failure();
     loaded->judgement = std::move(judgement).value();
     auto& warnings = loaded->matrix.warnings;
     warnings.insert(warnings.end(), loaded->judgement.warnings.begin(), loaded->judgement.warnings.end());
+    auto additions = rules::judge_additions(loaded->matrix, loaded->facts, loaded->judgement, loaded->today);
+    if (!additions.ok()) return std::move(additions).failure();
+    warnings.insert(warnings.end(), additions->begin(), additions->end());
     warn_of_age(tool_info(loaded->facts, loaded->today), world);
     return loaded;
+}
+
+GoOn watched(const World& world) {
+    return [watch = Watch(world)](const JudgingProgress& progress) mutable { return watch(progress); };
+}
+
+Status use_fixes_that_work(Loaded& loaded, const World& world) {
+    const auto tally =
+        solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today, loaded.judgement, watched(world));
+    if (!tally.ok()) return tally.failure();
+    if (tally->whole) return Done{};
+    Diagnostic note{Severity::note, {}, {}, {}, {}};
+    note.message = fmt::format(
+        "the search for fixes was given up after {} values: some findings have fewer than there are",
+        solve::kMostTriedForFixes);
+    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+    return Done{};
 }
 
 Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, const World& world) {
     auto loaded = load(options.input, world);
     if (!loaded.ok()) return loaded;
     auto& matrix = loaded.value()->matrix;
+    if (rules::has_errors(matrix.warnings)) {
+        auto problems = matrix.warnings;
+        problems.erase(
+            std::remove_if(problems.begin(), problems.end(),
+                           [](const Diagnostic& each) { return each.severity != Severity::error; }),
+            problems.end());
+        return Failure{ExitCode::bad_input, std::move(problems)};
+    }
     report_warnings(matrix, world);
     if (!options.network.empty()) matrix.build.network = options.network;
     if (!options.ca_bundle.empty()) {
@@ -173,6 +228,7 @@ RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, cons
     settings.suite = options.suite;
     settings.require_gpu = options.require_gpu;
     settings.strict = options.strict;
+    settings.locked = options.locked;
     settings.jobs = options.jobs;
     settings.run_id = world.run_id;
     settings.environment = world.environment;

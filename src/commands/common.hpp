@@ -25,9 +25,8 @@ struct MatrixOptions {
     std::vector<std::string> overrides;  ///< --override FIELD=VALUE, each as it was written
     bool host = false;                   ///< --host: with what this machine has
 
-    void add(CLI::App& app);
-    /// --override, for commands that judge and write no images.
-    void add_override(CLI::App& app);
+    /// All of it but --host: every command that judges can be asked what if.
+    void add(const Arguments& app);
 };
 
 /// Options of every command that works with images.
@@ -43,9 +42,10 @@ struct ImageOptions {
     unsigned jobs = 1;
     bool require_gpu = false;
     bool strict = false;
+    bool locked = false;
 
-    void add_output(CLI::App& app);
-    void add_engine(CLI::App& app);
+    void add_output(const Arguments& app);
+    void add_engine(const Arguments& app);
 };
 
 /// A matrix with everything that judging gave. Cells point into the matrix, so the whole stays where it is.
@@ -63,13 +63,26 @@ struct Loaded {
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);
 
+/// Puts ways out that work on the whole cell in the place of those that the rules offer: for commands that
+/// print findings. Says on stderr where a search for them was given up. Fails as interrupted.
+[[nodiscard]] Status use_fixes_that_work(Loaded& loaded, const World& world);
+
+/// Lets long judging and searching end on an interrupt, and says on stderr now and then how far it is.
+[[nodiscard]] GoOn watched(const World& world);
+
 /// The same for commands that work with images: options over the matrix file's build settings, warnings to
 /// stderr.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options,
                                                               const World& world);
 
+/// --facts DIR.
+void add_facts_folder(const Arguments& app, std::string& facts);
+
+/// --limit N of a list of `what` ("Stacks"), 1 to 1000.
+void add_limit(const Arguments& app, std::size_t& limit, std::string_view what);
+
 /// --format with the names of a list of formats; the first is the default.
-void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& names);
+void add_format(const Arguments& app, std::string& format, const std::vector<std::string>& names);
 
 /// `today`: what the age of the facts is measured against.
 [[nodiscard]] report::ToolInfo tool_info(const Facts& facts, std::string_view today);
@@ -78,10 +91,10 @@ void add_format(CLI::App& app, std::string& format, const std::vector<std::strin
 void warn_of_age(const report::ToolInfo& tool, const World& world);
 
 /// --on with its check, for commands without a matrix too.
-void add_day(CLI::App& app, std::string& on);
+void add_day(const Arguments& app, std::string& on);
 
 /// --out DIR of a command whose report goes to stdout and, with it, into a file of DIR as well.
-void add_report_folder(CLI::App& app, std::string& out);
+void add_report_folder(const Arguments& app, std::string& out);
 
 /// DIR/NAME.ENDING, replaced as a whole; DIR is made where it is missing.
 [[nodiscard]] Status write_report(const std::filesystem::path& folder, std::string_view name,

@@ -1,12 +1,9 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <filesystem>
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/what_if.hpp"
 #include "report/formats.hpp"
 #include "rules/all_rules.hpp"
 #include "solve/explain.hpp"
@@ -32,6 +29,11 @@ ExitCode finish(const ExplainOptions& options, const World& world, std::string_v
 
 // What `rules show` prints.
 ExitCode explain_rule(const ExplainOptions& options, const World& world) {
+    if (!options.input.overrides.empty()) {
+        return report_failure(input_failure("--override changes cells, and a rule has none",
+                                            "name a matrix file and a cell, or leave --override out"),
+                              world);
+    }
     const auto facts = load_facts(options.input.facts);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     const auto& today = options.input.on.empty() ? world.today : options.input.on;
@@ -58,9 +60,11 @@ bool is_good(const solve::Explanation& explanation) {
 ExitCode explain_cells(const ExplainOptions& options, const World& world) {
     const auto loaded = load(options.input, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    const auto& all = *loaded.value();
-    const auto explanation =
-        solve::explain(all.matrix, all.facts, all.judgement, all.today, options.question, options.limit);
+    auto& all = *loaded.value();
+    if (const auto used = use_fixes_that_work(all, world); !used.ok())
+        return report_failure(used.failure(), world);
+    const auto explanation = solve::explain(all.matrix, all.facts, all.judgement, all.today, options.question,
+                                            options.limit, watched(world));
     if (!explanation.ok()) return report_failure(explanation.failure(), world);
     report::ExplainReport report{all.matrix,
                                  all.judgement,
@@ -91,19 +95,17 @@ ExitCode explain_it(const ExplainOptions& options, const World& world) {
 
 }  // namespace
 
-Action add_explain(CLI::App& app) {
+Action add_explain(const Arguments& app) {
     auto options = std::make_shared<ExplainOptions>();
-    app.add_option("MATRIX", options->input.matrix, "The matrix file, or the id of a rule")->required();
-    auto* id = app.add_option("CELL-ID", options->question.id, "The cell, as list prints it");
+    app.add_option("MATRIX", options->input.matrix, "The matrix file, or the id of a rule").required();
+    const auto id = app.add_option("CELL-ID", options->question.id, "The cell, as list prints it");
     app.add_option("--where", options->question.where,
                    "Cells by their values: cuda=11.8,python=3.13; a value covers what it does not say")
-        ->type_name("FIELD=VALUE,...")
-        ->excludes(id);
-    app.add_option("--limit", options->limit, "Cells at most")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
-        ->capture_default_str();
-    app.add_option("--facts", options->input.facts, "Folder of fact tables laid over the embedded ones")
-        ->type_name("DIR");
+        .type_name("FIELD=VALUE,...")
+        .excludes(id);
+    add_limit(app, options->limit, "Cells");
+    add_facts_folder(app, options->input.facts);
+    add_override(app, options->input.overrides);
     add_format(app, options->format, report::names_of(report::explain_formats()));
     add_day(app, options->input.on);
     add_report_folder(app, options->out);

@@ -1,8 +1,3 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "commands/common.hpp"
 #include "commands/facts_measure.hpp"
 #include "report/formats.hpp"
@@ -92,33 +87,36 @@ constexpr SubCommand kSubCommands[] = {
 
 }  // namespace
 
-Action add_facts(CLI::App& app) {
+Action add_facts(const Arguments& app) {
     auto options = std::make_shared<FactsOptions>();
-    app.require_subcommand(1);
-    std::vector<std::pair<const CLI::App*, const SubCommand*>> added;
+    app.require_subcommand();
+    std::vector<std::pair<Arguments, const SubCommand*>> added;
     for (const auto& each : kSubCommands) {
-        auto* command = app.add_subcommand(std::string(each.name), std::string(each.summary));
+        const auto command = app.add_subcommand(std::string(each.name), std::string(each.summary));
         if (each.writer == write_one) {
-            command->add_option("ID", options->id,
-                                "A row or a table, e.g. driver-r470; without it the tables are listed");
+            command.add_option("ID", options->id,
+                               "A row or a table, e.g. driver-r470; without it the tables are listed");
         } else if (each.writer == write_found) {
-            command->add_option("WORD", options->words, "Words that a row must hold, in any column")
-                ->required();
+            command.add_option("WORD", options->words, "Words that a row must hold, in any column")
+                .required();
         }
-        command->add_option("--facts", options->overlay, "Folder of fact tables laid over the embedded ones")
-            ->type_name("DIR");
-        add_format(*command, options->format, report::names_of(report::facts_formats()));
-        add_day(*command, options->on);
-        add_report_folder(*command, options->out);
-        command->footer("Example: " + std::string(each.example));
+        add_facts_folder(command, options->overlay);
+        add_format(command, options->format, report::names_of(report::facts_formats()));
+        add_day(command, options->on);
+        add_report_folder(command, options->out);
+        command.footer("Example: " + std::string(each.example));
         added.emplace_back(command, &each);
     }
-    auto* measure = app.add_subcommand("measure", "Write rows by looking into the wheels of an index");
-    const auto measuring = add_facts_measure(*measure);
-    return [options, added, measure, measuring](const World& world) {
-        if (measure->parsed()) return measuring(world);
+    const auto measure = app.add_subcommand("measure", "Write rows by looking into the wheels of an index");
+    const auto measuring = add_facts_measure(measure);
+    const auto refresh =
+        app.add_subcommand("refresh", "Look for what indexes and archives have that the facts do not know");
+    const auto refreshing = add_facts_refresh(refresh);
+    return [options, added, measure, measuring, refresh, refreshing](const World& world) {
+        if (measure.parsed()) return measuring(world);
+        if (refresh.parsed()) return refreshing(world);
         for (const auto& [command, each] : added) {
-            if (command->parsed()) return perform(each->file, each->writer, *options, world);
+            if (command.parsed()) return perform(each->file, each->writer, *options, world);
         }
         return ExitCode::bad_input;  // CLI11 requires one of them
     };

@@ -6,6 +6,9 @@
 namespace cudamatrix {
 
 /// Adds what `facts measure` takes to its subcommand.
-Action add_facts_measure(CLI::App& app);
+Action add_facts_measure(const Arguments& app);
+
+/// The same of `facts refresh`.
+Action add_facts_refresh(const Arguments& app);
 
 }  // namespace cudamatrix

@@ -1,10 +1,5 @@
 #include "lint/lint.hpp"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "report/formats.hpp"
@@ -22,6 +17,8 @@ struct LintOptions {
 ExitCode perform(const LintOptions& options, const World& world) {
     const auto loaded = load(options.input, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    if (const auto used = use_fixes_that_work(*loaded.value(), world); !used.ok())
+        return report_failure(used.failure(), world);
     const auto& [matrix, facts, judgement, today, host] = *loaded.value();
     const auto tool = tool_info(facts, today);
     const auto found = lint::lint({matrix, facts, judgement, today, options.within, tool.facts_warning,
@@ -40,14 +37,13 @@ ExitCode perform(const LintOptions& options, const World& world) {
 
 }  // namespace
 
-Action add_lint(CLI::App& app) {
+Action add_lint(const Arguments& app) {
     auto options = std::make_shared<LintOptions>();
     options->input.add(app);
-    options->input.add_override(app);
     app.add_option("--within", options->within, "Days before its last one in which a waiver is about to end")
-        ->type_name("DAYS")
-        ->check(CLI::Range(0u, 3650u))
-        ->capture_default_str();
+        .type_name("DAYS")
+        .between(0, 3650)
+        .show_default();
     add_format(app, options->format, report::names_of(report::lint_formats()));
     add_report_folder(app, options->out);
     return [options](const World& world) { return perform(*options, world); };

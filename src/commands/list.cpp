@@ -1,9 +1,6 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "commands/common.hpp"
+#include "lint/find.hpp"
+#include "render/image_plan.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
@@ -13,20 +10,31 @@ struct ListOptions {
     MatrixOptions input;
     std::string format;
     std::string out;
+    bool images = false;
 };
+
+// Only what can work gets an image.
+ImagePlan images_of(const Loaded& loaded) {
+    return plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts);
+}
 
 ExitCode list(const ListOptions& options, const World& world) {
     const auto loaded = load(options.input, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
     report_warnings(loaded.value()->matrix, world);
     auto report = check_report(*loaded.value(), world);
-    const auto write = report::format_named(report::list_formats(), options.format)->write;
+    const auto& format = *report::format_named(report::list_formats(), options.format);
+    const auto plan = options.images ? images_of(*loaded.value()) : ImagePlan{};
+    const auto write = [&](const report::CheckReport& about) {
+        return options.images ? format.write_images(about, plan) : format.write(about);
+    };
     const auto text = write(report);
     if (!text.ok()) return report_failure(text.failure(), world);
     print(text.value());
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_report(options.out, "list", options.format, write(report).value());
+        const auto written = write_report(options.out, options.images ? "list-images" : "list",
+                                          options.format, write(report).value());
         if (!written.ok()) return report_failure(written.failure(), world);
     }
     return ExitCode::success;
@@ -34,11 +42,11 @@ ExitCode list(const ListOptions& options, const World& world) {
 
 }  // namespace
 
-Action add_list(CLI::App& app) {
+Action add_list(const Arguments& app) {
     auto options = std::make_shared<ListOptions>();
     options->input.add(app);
-    options->input.add_override(app);
     add_format(app, options->format, report::names_of(report::list_formats()));
+    app.add_flag("--images", options->images, "List the images instead, each with the cells that share it");
     add_report_folder(app, options->out);
     return [options](const World& world) { return list(*options, world); };
 }

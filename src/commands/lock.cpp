@@ -1,7 +1,3 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
@@ -9,35 +5,54 @@
 namespace cudamatrix {
 namespace {
 
+constexpr const char* kAll = "all";
+
 struct LockOptions {
     ImageOptions image;
-    bool update = false;
+    std::string update;  ///< empty: not given
 };
+
+Json finding_json(const Diagnostic& finding) {
+    return Json{{"message", finding.message}, {"notes", finding.notes}, {"fix", finding.fix}};
+}
 
 ExitCode lock(const LockOptions& options, const World& world) {
     const auto loaded = load_for_images(options.image, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
     const auto settings = run_settings(options.image, *loaded.value(), world);
     const auto& [matrix, facts, judgement, today, host] = *loaded.value();
-    const auto lines = make_lock({matrix, facts, judgement}, settings, options.update);
-    if (!lines.ok()) return report_failure(lines.failure(), world);
+    LockChoice choice;
+    choice.update = !options.update.empty();
+    if (choice.update && options.update != kAll) choice.what = text::split(options.update, ',');
+    const auto report = make_lock({matrix, facts, judgement}, settings, choice);
+    if (!report.ok()) return report_failure(report.failure(), world);
     if (options.image.format == "json") {
-        print(to_text(Json{{"schema_version", 1}, {"changes", lines.value()}}) + "\n");
+        Json findings = Json::array();
+        for (const auto& finding : report->findings)
+            findings.push_back(finding_json(finding));
+        print(to_text(Json{
+                  {"schema_version", 1}, {"changes", report->changes}, {"findings", std::move(findings)}}) +
+              "\n");
     } else {
-        for (const auto& line : lines.value())
+        for (const auto& line : report->changes)
             print(text::printable(line) + "\n");
     }
-    return ExitCode::success;
+    if (report->findings.empty()) return ExitCode::success;
+    return report_failure({ExitCode::findings, report->findings}, world);
 }
 
 }  // namespace
 
-Action add_lock(CLI::App& app) {
+Action add_lock(const Arguments& app) {
     auto options = std::make_shared<LockOptions>();
     options->image.add_output(app);
     add_format(app, options->image.format, {"text", "json"});
     options->image.add_engine(app);
-    app.add_flag("--update", options->update, "Resolve the pins that exist anew, and say what moved");
+    app.add_flag(
+        "--update{all}", options->update,
+        "Move pins that exist, and say what moved: --update all of them, --update=WHAT,... only images "
+        "(digests of registries' tags), bases (bootstrap tars), apt, wheels, one image by its id, or one "
+        "base by its reference. Without it, a tag that moved or vanished is a finding (exit 1)");
     return [options](const World& world) { return lock(*options, world); };
 }
 

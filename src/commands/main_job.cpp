@@ -1,7 +1,4 @@
-// render, build, test and run: the same options over the same road, each going further along it.
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
+// build, test and run: the same options over the same road, each going further along it.
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
@@ -23,7 +20,7 @@ Status write_reports(const RunReport& report, const std::filesystem::path& out) 
     return Done{};
 }
 
-ExitCode perform(Job job, bool engine, const ImageOptions& options, const World& world) {
+ExitCode perform(Job job, const ImageOptions& options, const World& world) {
     const auto loaded = load_for_images(options, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
     const auto settings = run_settings(options, *loaded.value(), world);
@@ -32,12 +29,8 @@ ExitCode perform(Job job, bool engine, const ImageOptions& options, const World&
     if (!report.ok()) return report_failure(report.failure(), world);
 
     auto code = static_cast<ExitCode>(report->exit_code);
-    // What `render` leaves behind is for committing: the same bytes every time, so no report with durations
-    // in it.
-    if (engine) {
-        const auto written = write_reports(*report, settings.out);
-        if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
-    }
+    const auto written = write_reports(*report, settings.out);
+    if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
     const auto& format = *report::format_named(report::run_formats(), options.format);
     print(format.write(*report, {world.colour_out, world.columns}));
     return code;
@@ -76,43 +69,44 @@ ExitCode prove_rejected(const ImageOptions& options, const RejectedOptions& reje
     return code;
 }
 
-Action add_job(CLI::App& app, Job job, bool engine) {
+Action add_job(const Arguments& app, Job job) {
     auto options = std::make_shared<ImageOptions>();
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
-    if (engine) options->add_engine(app);
-    return [options, job, engine](const World& world) { return perform(job, engine, *options, world); };
+    options->add_engine(app);
+    if (job == run_all) {
+        app.add_flag("--locked", options->locked,
+                     "Refuse what the lock does not cover, and name what is missing, instead of pinning it");
+    }
+    return [options, job](const World& world) { return perform(job, *options, world); };
 }
 
 }  // namespace
 
-Action add_render(CLI::App& app) {
-    return add_job(app, render_images, false);
+Action add_build(const Arguments& app) {
+    return add_job(app, build_images);
 }
-Action add_build(CLI::App& app) {
-    return add_job(app, build_images, true);
-}
-Action add_test(CLI::App& app) {
+Action add_test(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
     auto rejected = std::make_shared<RejectedOptions>();
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
-    auto* prove = app.add_flag(
+    const auto prove = app.add_flag(
         "--prove-rejected", rejected->prove,
         "Attempt what the rules reject instead, in throw-away containers: it has to fail as they say. The "
         "report also goes to OUT/rejections.txt, .json and .xml");
     app.add_option("--where", rejected->where,
                    "With --prove-rejected: only cells of which this holds, e.g. cuda=12.4.1,driver=<500")
-        ->type_name("FIELD=VALUE,...")
-        ->needs(prove);
+        .type_name("FIELD=VALUE,...")
+        .needs(prove);
     return [options, rejected](const World& world) {
         return rejected->prove ? prove_rejected(*options, *rejected, world)
-                               : perform(test_images, true, *options, world);
+                               : perform(test_images, *options, world);
     };
 }
-Action add_run(CLI::App& app) {
-    return add_job(app, run_all, true);
+Action add_run(const Arguments& app) {
+    return add_job(app, run_all);
 }
 
 }  // namespace cudamatrix

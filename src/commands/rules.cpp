@@ -1,8 +1,3 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "commands/common.hpp"
 #include "report/formats.hpp"
 #include "rules/all_rules.hpp"
@@ -46,23 +41,22 @@ ExitCode perform(std::string_view name, const RulesOptions& options, const World
 
 }  // namespace
 
-Action add_rules(CLI::App& app) {
+Action add_rules(const Arguments& app) {
     auto options = std::make_shared<RulesOptions>();
-    app.require_subcommand(1);
-    auto* list = app.add_subcommand("list", "List the rules with their stages");
-    list->footer("Example: cudamatrix rules list --format json");
-    auto* show = app.add_subcommand("show", "Show one rule: why it is, and what fails and passes it");
-    show->add_option("ID", options->id, "The id of a rule, as findings print it")->required();
-    show->footer("Example: cudamatrix rules show driver-supports-cuda");
-    for (auto* command : {list, show}) {
-        command->add_option("--facts", options->overlay, "Folder of fact tables laid over the embedded ones")
-            ->type_name("DIR");
-        add_format(*command, options->format, report::names_of(report::rules_formats()));
-        add_day(*command, options->on);
-        add_report_folder(*command, options->out);
+    app.require_subcommand();
+    const auto list = app.add_subcommand("list", "List the rules with their stages");
+    list.footer("Example: cudamatrix rules list --format json");
+    const auto show = app.add_subcommand("show", "Show one rule: why it is, and what fails and passes it");
+    show.add_option("ID", options->id, "The id of a rule, as findings print it").required();
+    show.footer("Example: cudamatrix rules show driver-supports-cuda");
+    for (const auto& command : {list, show}) {
+        add_facts_folder(command, options->overlay);
+        add_format(command, options->format, report::names_of(report::rules_formats()));
+        add_day(command, options->on);
+        add_report_folder(command, options->out);
     }
     return [options, list](const World& world) {
-        return perform(list->parsed() ? "rules-list" : "rules-show", *options, world);
+        return perform(list.parsed() ? "rules-list" : "rules-show", *options, world);
     };
 }
 

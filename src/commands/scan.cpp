@@ -1,17 +1,11 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include <algorithm>
-#include <filesystem>
 
+#include "base/memory.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/scan_target.hpp"
 #include "facts/lookup.hpp"
 #include "report/formats.hpp"
-#include "scan/index_wheel.hpp"
-#include "scan/wheel.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -21,13 +15,10 @@ struct ScanOptions {
     std::vector<std::string> gpus;
     std::vector<std::string> computes;
     std::vector<std::string> drivers;
-    std::string facts;
+    TargetOptions how;
+    std::string cell;
     std::string format;
     std::string out;
-    std::string index;
-    std::string ca_bundle;
-    std::string python;
-    std::string arch = "x86_64";
     bool deep = false;
 };
 
@@ -122,35 +113,33 @@ scan::Depth depth_of(const ScanOptions& options, const std::vector<scan::Questio
             }};
 }
 
-Result<scan::Scan> scan_target(const std::string& target, const ScanOptions& options,
-                               const scan::Options& how, const World& world) {
-    std::error_code error;
-    const bool exists = std::filesystem::exists(target, error);
-    const auto wanted = scan::parse_requirement(target);
-    if (exists || !wanted) {
-        return exists && scan::is_wheel_name(target) ? scan::scan_wheel_file(target, how)
-                                                     : scan::scan_local(target, how);
+// With --cell the one target is a matrix, and without devices of their own the cell's are asked for.
+Result<std::optional<CellImage>> image_of_cell(ScanOptions& options, const World& world) {
+    if (options.cell.empty()) return std::optional<CellImage>{};
+    if (options.targets.size() != 1)
+        return input_failure("--cell is an id of one matrix, and several targets are given",
+                             "cudamatrix scan matrix.yaml --cell ID");
+    auto image = cell_image(options.targets.front(), options.cell, options.how, world);
+    if (!image.ok()) return std::move(image).failure();
+    if (options.gpus.empty() && options.computes.empty()) {
+        if (!image->compute.empty()) {
+            options.computes.push_back(image->compute);
+        } else if (!image->gpu.empty()) {
+            options.gpus.push_back(image->gpu);
+        }
+        const bool asks = !options.gpus.empty() || !options.computes.empty();
+        if (asks && options.drivers.empty() && !image->driver.empty())
+            options.drivers.push_back(image->driver);
     }
-    std::string index = options.index;
-    if (index.empty()) {
-        auto found = default_index(world.environment, world.cancellation);
-        if (!found.ok()) return found.failure();
-        index = std::move(found).value();
-    }
-    HttpOptions http_options;
-    http_options.environment = world.environment;
-    http_options.ca_bundle = options.ca_bundle;
-    http_options.cancellation = world.cancellation;
-    auto http = Http::open(std::move(http_options));
-    if (!http.ok()) return http.failure();
-    HttpConnection connection(**http);
-    fmt::print(stderr, "scan: reading {} from the index\n", text::printable(target));
-    return scan::scan_index_wheel(connection, index, *wanted, {options.python, options.arch}, how);
+    return std::optional<CellImage>(std::move(image).value());
 }
 
-ExitCode scan_all(const ScanOptions& options, const World& world) {
-    const auto facts = load_facts(options.facts);
+ExitCode scan_all(ScanOptions options, const World& world) {
+    give_large_blocks_back();
+    const auto facts = load_facts(options.how.facts);
     if (!facts.ok()) return report_failure(facts.failure(), world);
+    const auto image = image_of_cell(options, world);
+    if (!image.ok()) return report_failure(image.failure(), world);
     auto asked = questions(options, facts.value());
     if (!asked.ok()) return report_failure(asked.failure(), world);
 
@@ -164,8 +153,9 @@ ExitCode scan_all(const ScanOptions& options, const World& world) {
     }
     auto code = ExitCode::success;
     for (const auto& target : options.targets) {
+        const scan::Options how{depth_of(options, report.questions), world.cancellation};
         auto found =
-            scan_target(target, options, {depth_of(options, report.questions), world.cancellation}, world);
+            *image ? scan_cell(**image, options.how, how) : scan_target(target, options.how, how, world);
         if (!found.ok()) {
             code = worse(code, report_failure(found.failure(), world));
             continue;
@@ -189,36 +179,44 @@ ExitCode scan_all(const ScanOptions& options, const World& world) {
 
 }  // namespace
 
-Action add_scan(CLI::App& app) {
+Action add_scan(const Arguments& app) {
     auto options = std::make_shared<ScanOptions>();
     app.add_option(
            "TARGET", options->targets,
            "Shared library, object, static library, executable, cubin, fat binary, folder, wheel (.whl), "
-           "or a wheel on an index: torch==2.6.0")
-        ->required();
+           "wheel on an index (torch==2.6.0), image (a tar of docker save, an OCI layout, docker:NAME, "
+           "podman:NAME, in a registry HOST/NAME:TAG or registry:NAME:TAG), or with --cell a matrix file")
+        .required();
     app.add_option("--gpu", options->gpus, "Ask whether there is code for these GPUs, by name")
-        ->delimiter(',')
-        ->type_name("NAME,...");
+        .delimiter(',')
+        .type_name("NAME,...");
     app.add_option("--compute", options->computes, "Ask for GPUs of these compute capabilities")
-        ->delimiter(',')
-        ->type_name("X.Y,...");
+        .delimiter(',')
+        .type_name("X.Y,...");
     app.add_option("--driver", options->drivers,
                    "Drivers that would have to compile PTX: releases or branches")
-        ->delimiter(',')
-        ->type_name("VERSION,...");
+        .delimiter(',')
+        .type_name("VERSION,...");
     app.add_flag("--deep", options->deep,
                  "Search every byte of every file for containers outside of the usual sections");
-    app.add_option("--index", options->index,
+    app.add_option("--index", options->how.index,
                    "Index of a wheel that is given as NAME==VERSION (default: the one that pip would ask)")
-        ->type_name("URL");
-    app.add_option("--python", options->python, "Its Python, e.g. 3.12 (default: the newest that there is)");
-    app.add_option("--arch", options->arch, "Its architecture")
-        ->check(CLI::IsMember({"x86_64", "aarch64"}))
-        ->capture_default_str();
-    app.add_option("--ca-bundle", options->ca_bundle, "PEM file with the certificates of your site")
-        ->type_name("FILE");
-    app.add_option("--facts", options->facts, "Folder of fact tables laid over the embedded ones")
-        ->type_name("DIR");
+        .type_name("URL");
+    app.add_option("--cell", options->cell,
+                   "Scan the built image of this cell of a matrix; without --gpu for its own GPU and driver")
+        .type_name("ID");
+    app.add_option("--python", options->how.python,
+                   "Its Python, e.g. 3.12 (default: the newest that there is)");
+    app.add_option("--arch", options->how.arch, "Its architecture")
+        .one_of({"x86_64", "aarch64"})
+        .show_default();
+    app.add_option("--mirror", options->how.mirrors,
+                   "Registries and URLs that start with FROM are asked at TO, e.g. "
+                   "docker.io=registry.example.org/hub")
+        .type_name("FROM=TO");
+    app.add_option("--ca-bundle", options->how.ca_bundle, "PEM file with the certificates of your site")
+        .type_name("FILE");
+    add_facts_folder(app, options->how.facts);
     add_format(app, options->format, report::names_of(report::scan_formats()));
     add_report_folder(app, options->out);
     return [options](const World& world) { return scan_all(*options, world); };

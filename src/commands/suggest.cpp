@@ -1,7 +1,3 @@
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <array>
 
 #include "base/file.hpp"
@@ -56,7 +52,7 @@ ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
         if (!text.empty()) wishes.fields.emplace_back(field, text);
     }
     wishes.needs = options.needs;
-    const auto suggestion = solve::suggest(facts.value(), wishes, {today, options.limit});
+    const auto suggestion = solve::suggest(facts.value(), wishes, {today, options.limit, watched(world)});
     if (!suggestion.ok()) return report_failure(suggestion.failure(), world);
     report::SuggestReport report{
         suggestion.value(), tool_info(facts.value(), today), {world.colour_out, world.columns}};
@@ -73,22 +69,19 @@ ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
 
 }  // namespace
 
-Action add_suggest(CLI::App& app) {
+Action add_suggest(const Arguments& app) {
     auto options = std::make_shared<SuggestOptions>();
     for (const auto& [field, text] : kHelp) {
         app.add_option("--" + std::string(info(field).name), options->fields[static_cast<std::size_t>(field)],
                        std::string(text))
-            ->type_name("VALUE");
+            .type_name("VALUE");
     }
     app.add_option("--need", options->needs,
                    "A Python package: transformers==4.27.4, a range, or its name; may be given again")
-        ->type_name("PACKAGE")
-        ->allow_extra_args(false);
-    app.add_option("--limit", options->limit, "Stacks at most")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
-        ->capture_default_str();
-    app.add_option("--facts", options->overlay, "Folder of fact tables laid over the embedded ones")
-        ->type_name("DIR");
+        .type_name("PACKAGE")
+        .one_value_each();
+    add_limit(app, options->limit, "Stacks");
+    add_facts_folder(app, options->overlay);
     add_format(app, options->format, report::names_of(report::suggest_formats()));
     add_day(app, options->on);
     add_report_folder(app, options->out);

@@ -75,6 +75,13 @@ void say(const Matrix& before, const Words& words, const World& world) {
 
 }  // namespace
 
+void add_override(const Arguments& app, std::vector<std::string>& overrides) {
+    app.add_option("--override", overrides,
+                   "As if the field had this value in every cell, whatever the file says; may be repeated")
+        .type_name("FIELD=VALUE")
+        .one_value_each();
+}
+
 Result<Matrix> overridden(const Matrix& matrix, std::string_view option) {
     const auto words = words_of(option);
     if (!words.ok()) return words.failure();

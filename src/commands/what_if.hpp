@@ -6,6 +6,9 @@
 
 namespace cudamatrix {
 
+/// --override FIELD=VALUE.
+void add_override(const Arguments& app, std::vector<std::string>& overrides);
+
 /// Puts what --host finds and what --override says into `loaded`, and says on stderr what --override
 /// replaced. Input failures: an unknown field, a value that is none of its field, a field that is overridden
 /// twice. Environment failure: --host on a machine without driver and GPU.

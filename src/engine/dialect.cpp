@@ -18,7 +18,9 @@ Argv buildkit() {
 }
 
 Argv build(const BuildRequest& request) {
-    Argv argv{"build", "--progress", "plain", "--network", request.network};
+    Argv argv{"build", "--progress", "plain"};
+    if (!request.platform.empty()) argv.insert(argv.end(), {"--platform", request.platform});
+    argv.insert(argv.end(), {"--network", request.network});
     if (!request.dockerfile.empty()) argv.insert(argv.end(), {"--file", request.dockerfile.string()});
     if (!request.target.empty()) argv.insert(argv.end(), {"--target", request.target});
     if (!request.reference.empty()) argv.insert(argv.end(), {"--tag", request.reference});

@@ -26,6 +26,7 @@ struct BuildRequest {
     std::filesystem::path dockerfile;  ///< empty: "Dockerfile" of the context
     std::string target;                ///< stage to build; empty: the last one
     std::string reference;             ///< name:tag of the result; empty: none (with `export_to`)
+    std::string platform;              ///< linux/arm64; empty: the engine's own
     std::string network;               ///< none, host or default: the user's choice, nothing else ever
     std::string ca_bundle;             ///< given as the BuildKit secret `ca`; empty: none
     std::vector<std::pair<std::string, std::string>> labels;

@@ -14,11 +14,12 @@ bool is_number(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// What fatbin::parse_arch reads: "7.5", "10.0a".
 bool is_compute(std::string_view text) {
     if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
     const auto dot = text.find('.');
-    return dot != text.npos && is_number(text.substr(0, dot)) && is_number(text.substr(dot + 1)) &&
-           text.size() - dot == 2;
+    return dot != text.npos && dot < 3 && text.front() != '0' && is_number(text.substr(0, dot)) &&
+           is_number(text.substr(dot + 1)) && text.size() - dot == 2;
 }
 
 bool is_month(std::string_view text) {
@@ -109,7 +110,9 @@ std::string_view accepts(Kind kind) {
         case Kind::truth:
             return "true or false";
         case Kind::source:
-            return "an https:// URL, github:OWNER/REPO@REF:PATH, or wheel:FILE.whl sha256:DIGEST";
+            return "an https:// URL, github:OWNER/REPO@REF:PATH, wheel:FILE.whl sha256:DIGEST, "
+                   "sdist:FILE.tar.gz "
+                   "sha256:DIGEST, or image:HOST/PATH:TAG sha256:DIGEST";
         case Kind::level:
             return "measured, read or unverified";
     }

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "facts/store.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::lookup {
 namespace {
@@ -64,8 +65,7 @@ std::optional<Cuda> cuda(const Facts& facts, std::string_view text) {
 }
 
 std::optional<Driver> driver(const Facts& facts, std::string_view text) {
-    if (text.starts_with('R') || text.starts_with('r')) text.remove_prefix(1);
-    auto version = Version::parse(text);
+    auto version = Version::parse(driver_number(text));
     if (!version || !version->suffix().empty()) return std::nullopt;
     Driver out{*version, version->size() == 1, facts.row(id("driver-r", std::to_string(version->major())))};
     if (out.bare_branch && out.branch && out.branch->has("newest")) {

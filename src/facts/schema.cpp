@@ -72,6 +72,16 @@ bool is_source(std::string_view text) {
         return at != rest.npos && slash < at && slash > 0 && slash + 1 < at && colon != rest.npos &&
                colon > at + 1 && colon + 1 < rest.size() && all_of(rest, is_visible);
     }
+    // image:HOST/PATH:TAG sha256:DIGEST: what a registry gave.
+    constexpr std::string_view image = "image:", image_sha = " sha256:";
+    if (text.starts_with(image)) {
+        const auto at = text.find(image_sha);
+        if (at == text.npos) return false;
+        const auto name = text.substr(image.size(), at - image.size()),
+                   digest = text.substr(at + image_sha.size());
+        return name.find('/') != name.npos && name.find(':', name.rfind('/')) != name.npos &&
+               all_of(name, is_visible) && digest.size() == 64 && all_of(digest, is_hex);
+    }
     const bool is_sdist = text.starts_with(sdist);
     if (is_sdist || text.starts_with(wheel)) {
         const auto ending = is_sdist ? sdist_sha : sha;

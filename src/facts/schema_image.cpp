@@ -42,6 +42,12 @@ constexpr Column kCudaImages[] = {
     {"complete", Kind::truth, Form::scalar, kRequired},
 };
 
+constexpr Column kGpuCapabilities[] = {
+    {"capability", Kind::text, Form::scalar, kRequired},
+    {"says", Kind::text, Form::scalar, kRequired},
+    {"reserved", Kind::truth, Form::scalar, kRequired},
+};
+
 constexpr Column kImagePolicies[] = {
     {"policy", Kind::text, Form::scalar, kRequired},
     {"says", Kind::text, Form::scalar, kRequired},
@@ -64,6 +70,13 @@ constexpr Column kNgcImages[] = {
     {"os", Kind::text, Form::scalar, kOptional, "operating_systems.os"},
 };
 
+constexpr Column kPythonImages[] = {
+    {"tag", Kind::text, Form::scalar, kRequired},
+    {"python", Kind::version, Form::scalar, kRequired, "pythons.python"},
+    {"os", Kind::text, Form::scalar, kRequired, "operating_systems.os"},
+    {"arch", Kind::text, Form::list, kRequired},
+};
+
 constexpr Column kPytorchImages[] = {
     {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
     {"cuda", Kind::version, Form::list, kRequired},
@@ -73,15 +86,24 @@ constexpr Column kPytorchImages[] = {
     {"externally_managed", Kind::truth},
 };
 
+constexpr Column kStandalonePythons[] = {
+    {"python", Kind::version, Form::scalar, kRequired, "pythons.python"},
+    {"release", Kind::version, Form::scalar, kRequired},
+    {"arch", Kind::text, Form::list, kRequired},
+};
+
 constexpr Schema kSchemas[] = {
     {"container_toolkit_flaws", "flaw-{cve}", kContainerToolkitFlaws},
     {"container_toolkits", "container-toolkit-{first}", kContainerToolkits},
     {"cuda_image_requirements", "cuda-image-requires-{cuda}-*", kCudaImageRequirements},
     {"cuda_images", "cuda-image-{cuda}-*", kCudaImages},
+    {"gpu_capabilities", "gpu-capability-{capability}", kGpuCapabilities},
     {"image_policies", "image-policy-{policy}", kImagePolicies},
     {"image_repositories", "repository-*", kImageRepositories},
     {"ngc_images", "ngc-pytorch-{tag}", kNgcImages},
+    {"python_images", "python-image-{tag}", kPythonImages},
     {"pytorch_images", "pytorch-image-{torch}-*", kPytorchImages},
+    {"standalone_pythons", "standalone-python-{python}", kStandalonePythons},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr Column kPackageReleases[] = {
     {"abi", Kind::wheel_tag, Form::list},
     {"abi_aarch64", Kind::wheel_tag, Form::list},
     {"sdist", Kind::truth},
+    {"yanked", Kind::truth},  // its author took it back (PEP 592)
 };
 
 constexpr Column kPackageGpuFloors[] = {
@@ -26,8 +27,11 @@ constexpr Column kPackageGpuFloors[] = {
 };
 
 constexpr Column kPackageTorchFloors[] = {
-    {"package", Kind::text, Form::scalar, kRequired},      {"versions", Kind::text, Form::scalar, kRequired},
-    {"torch_min", Kind::version, Form::scalar, kRequired}, {"severity", Kind::text, Form::scalar, kRequired},
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+
+    {"torch_min", Kind::version, Form::scalar, kRequired},
+    {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 

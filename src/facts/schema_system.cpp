@@ -15,6 +15,7 @@ constexpr Column kOperatingSystems[] = {
     {"eol", Kind::month},
     {"lts_eol", Kind::month},
     {"externally_managed", Kind::truth},
+    {"package_manager", Kind::text},
     {"render", Kind::truth, Form::scalar, kRequired},
     {"wheels", Kind::text},
     {"cuda_wheels", Kind::truth},

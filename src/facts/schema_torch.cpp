@@ -39,6 +39,16 @@ constexpr Column kTorchWheels[] = {
     {"nccl", Kind::version},
 };
 
+constexpr Column kTorchLibraries[] = {
+    {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
+    {"variant", Kind::text, Form::scalar, kRequired, "torch_releases.variants"},
+    {"arch", Kind::text, Form::scalar, kRequired},
+    {"library", Kind::text, Form::scalar, kRequired},
+    {"purpose", Kind::text, Form::scalar, kRequired},
+    {"sass", Kind::compute, Form::list, kRequired},
+    {"ptx", Kind::compute, Form::list, kRequired},
+};
+
 // torch: exactly that release; torch_min: it or newer; built_for: demands none.
 constexpr Column kTorchCompanions[] = {
     {"package", Kind::text, Form::scalar, kRequired},
@@ -76,6 +86,7 @@ constexpr Schema kSchemas[] = {
     {"pythons", "python-{python}", kPythons},
     {"torch_releases", "torch-{torch}", kTorchReleases},
     {"torch_companions", "companion-{package}-{version}", kTorchCompanions, kCompanionDemand},
+    {"torch_libraries", "torch-{torch}+{variant}-{arch}-{library}", kTorchLibraries},
     {"torch_settings", "setting-{name}", kTorchSettings},
     {"torch_os_wheels", "torch-{torch}-{os}-{arch}", kTorchOsWheels},
     {"torch_wheels", "torch-{torch}+{variant}-{arch}", kTorchWheels},

@@ -16,6 +16,7 @@ std::span<const Check> checks() {
         Check{"include-repeats-cell", warning, "an include whose cell exists already"},
         Check{"rule-matches-nothing", warning, "a rule of the file that no cell meets"},
         Check{"waiver-matches-nothing", warning, "a waiver that accepts no finding"},
+        Check{"image-matches-nothing", warning, "an entry of images that no cell meets"},
         Check{"waiver-ended", warning, "a waiver past its last day"},
         Check{"waiver-ends-soon", warning, "a waiver that ends within --within days"},
         Check{"tag-cannot-exist", error, "an image tag that never existed or was deleted"},

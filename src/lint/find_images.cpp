@@ -20,7 +20,7 @@ std::string value_text(const Cell* cell, Field field) {
 
 // Everything that the steps of an image ask the network for: its base, and what `lock` resolves.
 std::string questions(const Matrix& matrix, const Image& image) {
-    const auto bootstrap = bootstrap_of(image, matrix);
+    const auto bootstrap = image.references().empty() ? bootstrap_of(image, matrix) : Bootstrap{};
     std::string out = text::join(bootstrap.command, " ");
     for (const auto& [name, value] : bootstrap.environment)
         out += fmt::format("\n{}={}", name, value);

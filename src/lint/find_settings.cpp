@@ -5,6 +5,7 @@
 #include "base/date.hpp"
 #include "base/text.hpp"
 #include "lint/find.hpp"
+#include "matrix/services.hpp"
 #include "render/image_fields.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/evaluate.hpp"
@@ -17,7 +18,15 @@ namespace {
 std::string_view id_of(std::string_view section) {
     if (section == "exclude") return "exclude-matches-nothing";
     if (section == "include") return "include-repeats-cell";
+    if (section == "images") return "image-matches-nothing";
     return section == "rules" ? "rule-matches-nothing" : "waiver-matches-nothing";
+}
+
+// Whether an entry of images stands there; what is said of its parts is no condition.
+bool is_image(const Matrix& matrix, const Location& where) {
+    const auto deployment = read_deployment(matrix);
+    return deployment.ok() && std::any_of(deployment->images.begin(), deployment->images.end(),
+                                          [&](const ImageEntry& image) { return image.where == where; });
 }
 
 bool stage_is_asked(const Matrix& matrix, std::size_t stage) {
@@ -78,11 +87,11 @@ std::set<std::string> lacking(const Search& search, Field field) {
 
 }  // namespace
 
-// Reading and judging have said it already; their warnings all point into one of four sections.
+// Reading and judging have said it already; their warnings all point into one of these sections.
 void find_idle_conditions(Search& search) {
     for (const auto& warning : search.matrix.warnings) {
         const auto entry = search.places.entry_at(warning.where);
-        if (!entry) continue;
+        if (!entry || (entry->section == "images" && !is_image(search.matrix, warning.where))) continue;
         auto& added = search.add(id_of(entry->section), warning.where, warning.message, warning.fix,
                                  {search.editor.remove(entry->where)});
         added.notes = warning.notes;

@@ -39,7 +39,8 @@ Location Places::mirror(std::string_view from) const {
 }
 
 std::optional<Places::Entry> Places::entry_at(const Location& where) const {
-    static constexpr std::array<std::string_view, 4> sections{"exclude", "include", "rules", "waive"};
+    static constexpr std::array<std::string_view, 5> sections{"exclude", "include", "rules", "waive",
+                                                              "images"};
     for (const auto section : sections) {
         const auto* list = root_.find(section);
         if (list == nullptr) continue;

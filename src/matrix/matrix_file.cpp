@@ -10,6 +10,7 @@
 #include "matrix/exclusion.hpp"
 #include "matrix/product_lookup.hpp"
 #include "matrix/reader.hpp"
+#include "matrix/requirements.hpp"
 #include "matrix/value.hpp"
 #include "matrix/yaml.hpp"
 #include "matrix/yaml_text.hpp"
@@ -23,15 +24,12 @@ constexpr std::size_t kMostProblems = 100;
 constexpr std::uint64_t kCountingSteps = 10'000'000;
 constexpr std::uint64_t kFileBytes = 1u << 20;
 
-// The keys of the file and of later versions of it. A later one is refused, never ignored: the cells would
-// differ.
 const std::vector<std::string>& known_keys() {
-    static const std::vector<std::string> keys{"version", "name",    "expect_cells", "axes",  "zip",
-                                               "exclude", "include", "set",          "rules", "waive",
-                                               "stages",  "build",   "mirrors"};
+    static const std::vector<std::string> keys{"version", "name",    "expect_cells", "axes",   "zip",
+                                               "exclude", "include", "set",          "rules",  "waive",
+                                               "stages",  "build",   "mirrors",      "images", "services"};
     return keys;
 }
-constexpr std::array<std::string_view, 2> kLaterKeys{"images", "services"};
 
 const yaml::Member* find_member(const Node& root, std::string_view key) {
     const auto found = std::find_if(root.members.begin(), root.members.end(),
@@ -52,11 +50,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 
 void check_keys(Reader& reader, const Node& root) {
     for (const auto& [key, value] : root.members) {
-        if (std::find(kLaterKeys.begin(), kLaterKeys.end(), key.text) != kLaterKeys.end()) {
-            reader.error(
-                key.where, fmt::format("{}: not supported yet by this version of cudamatrix", key.text),
-                "delete the key; it is not ignored, because the result would not be what the file says");
-        } else if (field_named(key.text)) {
+        if (field_named(key.text)) {
             reader.error(
                 key.where,
                 fmt::format("{} is a field of a cell: it would be accepted under axes or set", key.text),
@@ -145,15 +139,17 @@ void read_sections(Reader& reader, const Node& root) {
         std::string_view key;
         void (*read)(Reader&, const Node&, const Node&);
     };
-    static constexpr std::array<Section, 9> sections{{{"axes", read_axes},
-                                                      {"set", read_set},
-                                                      {"include", read_include},
-                                                      {"exclude", read_exclude},
-                                                      {"rules", read_rules},
-                                                      {"waive", read_waive},
-                                                      {"stages", read_stages},
-                                                      {"build", read_build},
-                                                      {"mirrors", read_mirrors}}};
+    static constexpr std::array<Section, 11> sections{{{"axes", read_axes},
+                                                       {"set", read_set},
+                                                       {"include", read_include},
+                                                       {"exclude", read_exclude},
+                                                       {"rules", read_rules},
+                                                       {"waive", read_waive},
+                                                       {"stages", read_stages},
+                                                       {"build", read_build},
+                                                       {"mirrors", read_mirrors},
+                                                       {"images", read_images},
+                                                       {"services", read_services}}};
     for (const Section& section : sections) {
         if (const auto* member = find_member(root, section.key))
             section.read(reader, member->first, member->second);
@@ -229,7 +225,7 @@ Failure failure_of(std::vector<Diagnostic> problems) {
 
 }  // namespace
 
-Result<Matrix> read_matrix_text(std::string_view text, std::string_view name) {
+Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, const AlsoWrong& also_wrong) {
     auto parsed = yaml::parse(text, name);
     if (!parsed) return std::move(parsed).failure();
     const Node& root = *parsed;
@@ -256,14 +252,39 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name) {
         reader.matrix.shared_segments = shared_segments(reader.matrix);
         if (expect_where) check_count(reader, *expect_where);
     }
+    if (also_wrong) {
+        for (auto& problem : also_wrong(reader.matrix))
+            reader.problems.push_back(std::move(problem));
+    }
     if (!reader.problems.empty()) return failure_of(std::move(reader.problems));
     return std::move(reader.matrix);
 }
 
-Result<Matrix> read_matrix_file(const std::filesystem::path& path) {
+Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong) {
     auto content = file::read(path, kFileBytes);
     if (!content) return std::move(content).failure();
-    return read_matrix_text(*content, path.string());
+    auto matrix = read_matrix_text(*content, path.string(), also_wrong);
+    if (!matrix.ok()) return matrix;
+    if (auto deployment = read_deployment(*matrix); !deployment.ok()) return deployment.failure();
+    return matrix;
+}
+
+Result<Deployment> read_deployment(const Matrix& matrix) {
+    // Most files have neither, and a large one takes long to parse. Escapes could spell the names otherwise.
+    const auto has = [&](std::string_view text) { return matrix.source.find(text) != std::string::npos; };
+    if (!has("images") && !has("services") && !has("\\")) return Deployment{};
+    const auto parsed = yaml::parse(matrix.source, matrix.path);
+    if (!parsed.ok()) return parsed.failure();
+    Reader reader;
+    reader.matrix.path = matrix.path;
+    if (const auto* member = find_member(*parsed, "images"))
+        read_images(reader, member->first, member->second);
+    if (const auto* member = find_member(*parsed, "services"))
+        read_services(reader, member->first, member->second);
+    if (!reader.problems.empty()) return failure_of(std::move(reader.problems));
+    if (auto read = read_requirements(matrix.path, reader.deployment.images); !read.ok())
+        return read.failure();
+    return std::move(reader.deployment);
 }
 
 }  // namespace cudamatrix

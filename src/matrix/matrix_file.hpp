@@ -2,19 +2,26 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "matrix/matrix.hpp"
 
 namespace cudamatrix {
 
+/// What else is wrong with a matrix, known to those who read it: its mistakes join those of the file.
+using AlsoWrong = std::function<std::vector<Diagnostic>(const Matrix&)>;
+
 /// Reads and checks the file. All mistakes are reported in one Failure (exit code 2), each with
 /// file:line:col, what was found, what would be accepted, and "did you mean" where a near word exists.
-[[nodiscard]] Result<Matrix> read_matrix_file(const std::filesystem::path& path);
+[[nodiscard]] Result<Matrix> read_matrix_file(const std::filesystem::path& path,
+                                              const AlsoWrong& also_wrong = {});
 
 /// The same for a text; `name` stands for the file in messages.
-[[nodiscard]] Result<Matrix> read_matrix_text(std::string_view text, std::string_view name);
+[[nodiscard]] Result<Matrix> read_matrix_text(std::string_view text, std::string_view name,
+                                              const AlsoWrong& also_wrong = {});
 
 }  // namespace cudamatrix

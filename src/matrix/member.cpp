@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "matrix/member.hpp"
 #include "matrix/syntax.hpp"
 #include "matrix/value.hpp"
 
@@ -111,8 +112,9 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
                         in_quotes(name)),
             {}};
     }
-    if (text.size() > 32 || !is_python_version(text)) {
-        return ValueProblem{fmt::format("packages: {} {}: an exact version such as 4.27.4 would be accepted",
+    if (text != kCompanionVersion && (text.size() > 32 || !is_python_version(text))) {
+        return ValueProblem{fmt::format("packages: {} {}: an exact version such as 4.27.4 would be accepted, "
+                                        "or auto for the one that goes with the torch",
                                         name, in_quotes(text)),
                             text.find_first_of("<>=~!*") != std::string_view::npos
                                 ? "write the version alone: pins are exact"
@@ -152,6 +154,32 @@ std::optional<ValueProblem> check_variable(std::string_view name, std::string_vi
 
 std::optional<ValueProblem> check_member(Field field, std::string_view name, std::string_view text) {
     return field == Field::packages ? check_package(name, text) : check_variable(name, text);
+}
+
+bool is_capability_word(std::string_view text) {
+    return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
+        return syntax::is_lower(c) || syntax::is_digit(c);
+    });
+}
+
+bool is_rendered_variable(std::string_view name, std::string_view value) {
+    static constexpr std::array<std::string_view, 3> devices{"all", "none", "void"};
+    if (!name.starts_with("NVIDIA_")) return true;
+    if (name == "NVIDIA_VISIBLE_DEVICES")
+        return std::find(devices.begin(), devices.end(), value) != devices.end();
+    if (name != "NVIDIA_DRIVER_CAPABILITIES") return false;
+    const auto parts = text::split(value, ',');
+    return std::all_of(parts.begin(), parts.end(), is_capability_word);
+}
+
+std::string normalised_package(std::string_view name) {
+    std::string out;
+    for (const char c : text::lower(name)) {
+        const bool separator = c == '-' || c == '_' || c == '.';
+        if (!separator) out += c;
+        if (separator && !out.ends_with('-')) out += '-';
+    }
+    return out;
 }
 
 }  // namespace cudamatrix

@@ -3,6 +3,7 @@
 
 #include "base/date.hpp"
 #include "base/text.hpp"
+#include "matrix/entry.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/value.hpp"
 
@@ -11,83 +12,12 @@ namespace {
 
 using yaml::Node;
 
-constexpr std::size_t kLongestReason = 500;
-
 bool is_rule_id(std::string_view text) {
     return !text.empty() && text.size() <= 64 && text.front() != '-' && text.back() != '-' &&
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
-// The members of one entry, each looked up by its name.
-class Entry {
-  public:
-    Entry(Reader& reader, const Node& key, const Node& node) : reader_(reader), key_(key), node_(node) {}
-
-    [[nodiscard]] bool is_map(std::string_view example) const {
-        if (node_.kind == Node::Kind::map && !node_.members.empty()) return true;
-        reader_.error(
-            node_.kind == Node::Kind::null ? key_.where : node_.where,
-            fmt::format("{}: {} was found: a map such as {} would be accepted", key_.text,
-                        node_.kind == Node::Kind::map ? "an empty map" : kind_name(node_.kind), example));
-        return false;
-    }
-
-    void refuse_keys_beside(const std::vector<std::string>& known) const {
-        for (const auto& [name, member] : node_.members) {
-            if (std::find(known.begin(), known.end(), name.text) == known.end())
-                reader_.unknown_key(name, fmt::format("an entry of {}", key_.text), known);
-        }
-    }
-
-    [[nodiscard]] const yaml::Member* find(std::string_view name) const {
-        const auto found =
-            std::find_if(node_.members.begin(), node_.members.end(),
-                         [&](const yaml::Member& member) { return member.first.text == name; });
-        return found == node_.members.end() ? nullptr : &*found;
-    }
-
-    // An error where the member is missing.
-    const yaml::Member* required(std::string_view name, std::string_view why) const {
-        const auto* member = find(name);
-        if (member == nullptr) {
-            reader_.error(node_.where, fmt::format("{}: {} is missing: {}", key_.text, name, why),
-                          fmt::format("write {}:", name));
-        }
-        return member;
-    }
-
-    // A scalar that `accepts` takes, or nothing and an error.
-    template <class Accepts>
-    std::string scalar(const yaml::Member& member, std::string_view accepted, Accepts accepts) const {
-        const auto& [name, node] = member;
-        if (!reader_.expect(name, node, Node::Kind::scalar, accepted)) return {};
-        if (accepts(node.text)) return node.text;
-        reader_.error(node.where,
-                      fmt::format("{} {}: {} would be accepted", name.text, in_quotes(node.text), accepted));
-        return {};
-    }
-
-    [[nodiscard]] std::string sentence(const yaml::Member& member) const {
-        return scalar(member, "a reason in words, on one line", [](std::string_view text) {
-            return !text::trim(text).empty() && text.size() <= kLongestReason &&
-                   text.find('\n') == std::string_view::npos;
-        });
-    }
-
-    [[nodiscard]] Condition condition(std::string_view name, std::string_view empty_means) const {
-        const auto* member = find(name);
-        return member == nullptr ? Condition{{}, node_.where}
-                                 : read_condition(reader_, member->first, member->second, empty_means);
-    }
-
-  private:
-    Reader& reader_;
-    const Node& key_;
-    const Node& node_;
-};
-
 constexpr std::string_view kIdForm = "a word of small letters, digits and '-', such as gcp-driver";
-constexpr std::string_view kEveryCell = "for every cell leave the key out";
 
 void read_rule(Reader& reader, const Node& key, const Node& node) {
     const Entry entry(reader, key, node);

@@ -22,7 +22,8 @@ using syntax::only;
 // Wheel indexes and apt archives have no registry prefix that names them.
 const std::vector<std::string>& archive_names() {
     static const std::vector<std::string> names{
-        "pypi", "pytorch", "nvidia-pypi", "debian", "debian-security", "ubuntu", "ubuntu-ports"};
+        "pypi",   "pytorch",      "nvidia-pypi", "python-build-standalone", "debian", "debian-security",
+        "ubuntu", "ubuntu-ports", "rockylinux"};
     return names;
 }
 
@@ -40,6 +41,12 @@ bool is_url(std::string_view text) {
     if (!is_registry_host(rest.substr(0, slash))) return false;
     const auto path = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash);
     return only(path, "/._~+-") && !has_parent_step(path) && path.find("//") == std::string_view::npos;
+}
+
+// https is what registries speak, and http on the loopback, as engines have it: only another one that speaks
+// plain http says so.
+bool is_registry_place(std::string_view text) {
+    return is_registry_prefix(text.starts_with("http://") ? after_scheme(text) : text);
 }
 
 bool has_credentials(std::string_view text) {
@@ -119,7 +126,7 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
         return;
     }
     const auto value = without_last_slash(node.text);
-    if (registry ? !is_registry_prefix(value) : !is_url(value)) {
+    if (registry ? !is_registry_place(value) : !is_url(value)) {
         reader.error(node.where,
                      fmt::format("mirrors: {} for {}: {} would be accepted", in_quotes(node.text), key.text,
                                  registry ? "a registry prefix such as registry.example.org/hub"

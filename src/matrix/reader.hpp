@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "matrix/matrix.hpp"
+#include "matrix/services.hpp"
 #include "matrix/yaml.hpp"
 
 namespace cudamatrix {
@@ -14,6 +14,7 @@ namespace cudamatrix {
 /// Gathers the mistakes of a file and the matrix that it describes.
 struct Reader {
     Matrix matrix;
+    Deployment deployment;
     std::vector<Diagnostic> problems;
 
     void error(const Location& where, std::string message, std::string fix = {});
@@ -65,5 +66,7 @@ void read_waive(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_stages(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_build(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_mirrors(Reader& reader, const yaml::Node& key, const yaml::Node& node);
+void read_images(Reader& reader, const yaml::Node& key, const yaml::Node& node);
+void read_services(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 
 }  // namespace cudamatrix

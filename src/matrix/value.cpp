@@ -38,6 +38,9 @@ std::string respelled(const FieldInfo& field, std::string_view text) {
 
 std::string fix_for(const FieldInfo& field, std::string_view text) {
     if (text.empty() || text.size() > 64) return {};
+    if (field.field == Field::cuda && text == "none")
+        return "leave cuda out: that is an image without a toolkit (beside an axis of cuda: an include "
+               "without it)";
     if (const auto better = respelled(field, text); syntax::accepts(field, better))
         return fmt::format("write {}", better);
     if (field.syntax == Syntax::choice) {
@@ -127,12 +130,14 @@ bool compares_as_version(Field field) {
     }
 }
 
+std::string_view driver_number(std::string_view text) {
+    return text.substr(text.starts_with('R') || text.starts_with('r') ? 1 : 0);
+}
+
 std::optional<Version> version_of(Field field, std::string_view text) {
     if (!compares_as_version(field)) return std::nullopt;
     if (field == Field::mig && text == "true") text = "1";
-    if (field == Field::driver && !text.empty() && (text.front() == 'R' || text.front() == 'r'))
-        text.remove_prefix(1);
-    return Version::parse(text);
+    return Version::parse(field == Field::driver ? driver_number(text) : text);
 }
 
 }  // namespace cudamatrix

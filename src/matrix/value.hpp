@@ -13,6 +13,10 @@
 
 namespace cudamatrix {
 
+/// The version of a package that stands for the one that goes with the cell's torch; rules have nothing to
+/// ask then.
+inline constexpr std::string_view kCompanionVersion = "auto";
+
 /// Why a text is no value of a field. `message` says what was found and what would be accepted.
 struct ValueProblem {
     std::string message;
@@ -35,6 +39,9 @@ void set_text_from_items(Value& value, Syntax syntax);
 
 /// The value that `text` stands for, split into items where the field is a list or a map.
 [[nodiscard]] std::variant<Value, ValueProblem> value_from_text(Field field, std::string_view text);
+
+/// A driver as NVIDIA numbers it: the leading R of a branch ("R550") dropped.
+[[nodiscard]] std::string_view driver_number(std::string_view text);
 
 /// The version in a value of a field that compares as a version, with a driver's leading R dropped; nothing
 /// for `none` and for fields that are text.

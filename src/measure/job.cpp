@@ -6,11 +6,18 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "measure/held.hpp"
 
 namespace cudamatrix::measure {
 namespace {
 
 constexpr std::uint64_t kLargestMemory = 1u << 30;
+
+// Has this wheel been asked all that the task asks?
+bool answers(const Look& look, const Task& task) {
+    if (!look.compiler) return false;
+    return !task.workshop || !look.compiler->has_ptxas || !look.compiler->targets.empty();
+}
 
 Seen look_once(HttpConnection& connection, const Task& task, Memory& memory) {
     const auto start = std::chrono::steady_clock::now();
@@ -21,8 +28,27 @@ Seen look_once(HttpConnection& connection, const Task& task, Memory& memory) {
                 false,
                 {}};
     }
-    if (auto known = memory.recall(file.sha256, task.torch)) return {std::move(*known), true, {}};
-    auto look = look_into(connection, file, task.torch);
+    auto known = memory.recall(file.sha256, task.torch);
+    const bool wants_libraries = task.held && !(known && known->held);
+    const bool wants_compiler = task.compiler && !(known && answers(*known, task));
+    if (known) known->file = file.name;  // the same bytes may stand there under another name
+    if (known && !wants_libraries && !wants_compiler) return {std::move(*known), true, {}};
+    auto look = known ? Result<Look>(std::move(*known)) : look_into(connection, file, task.torch);
+    const auto* cancellation = connection.http().options().cancellation;
+    std::uint64_t bytes = 0;
+    if (look.ok() && wants_libraries) {
+        // Without CUDA there is nothing to find, and nothing is read.
+        auto held = look->cuda.empty() ? Result<std::vector<HeldLibrary>>(std::vector<HeldLibrary>{})
+                                       : held_by(connection, file, cancellation, bytes);
+        if (!held.ok()) return {held.failure(), false, {}};
+        look->held = std::move(held).value();
+    }
+    if (look.ok() && wants_compiler) {
+        auto says = ask_compiler(connection, file, task.workshop, cancellation, bytes);
+        if (!says.ok()) return {says.failure(), false, {}};
+        look->compiler = std::move(says).value();
+    }
+    if (look.ok()) look->bytes += bytes;
     if (look.ok()) {
         if (auto kept = memory.add(look.value()); !kept.ok()) look = kept.failure();
     }

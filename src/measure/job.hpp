@@ -36,6 +36,10 @@ struct Task {
     std::string package;  ///< "torch" is looked into as such where `torch`
     bool torch = false;
     Group group;
+    bool held = false;      ///< its libraries are read, too, where it was built with CUDA
+    bool compiler = false;  ///< a wheel of NVIDIA's compiler, asked what it takes
+    std::optional<std::filesystem::path> workshop =
+        {};  ///< of a compiler: the folder in which its ptxas may be run
 };
 
 struct Seen {

@@ -81,6 +81,60 @@ Status look_into_torch(const Zip& zip, Look& look) {
     return Done{};
 }
 
+bool texts_from(const Json& json, const char* name, std::vector<std::string>& into) {
+    const auto list = json.find(name);
+    if (list == json.end() || !list->is_array()) return false;
+    for (const auto& each : *list) {
+        if (!each.is_string()) return false;
+        into.push_back(each.get<std::string>());
+    }
+    return true;
+}
+
+std::optional<std::vector<HeldLibrary>> held_from(const Json& json) {
+    if (!json.is_array()) return std::nullopt;
+    std::vector<HeldLibrary> out;
+    for (const auto& each : json) {
+        HeldLibrary library;
+        if (!each.is_object() || !texts_from(each, "sass", library.sass) ||
+            !texts_from(each, "ptx", library.ptx))
+            return std::nullopt;
+        library.path = string_or(each, "path");
+        out.push_back(std::move(library));
+    }
+    return out;
+}
+
+Json compiler_json(const CompilerSays& says) {
+    Json json;
+    json["header"] = says.has_header;
+    json["gcc_max"] = says.limits.gcc_max;
+    json["clang_max"] = says.limits.clang_max;
+    json["nvcc"] = says.has_nvcc;
+    json["ptxas"] = says.has_ptxas;
+    json["targets"] = says.targets;
+    json["ptx_isa"] = says.ptx_isa;
+    return json;
+}
+
+bool flag_from(const Json& json, const char* name, bool& into) {
+    const auto flag = json.find(name);
+    if (flag == json.end() || !flag->is_boolean()) return false;
+    into = flag->get<bool>();
+    return true;
+}
+
+std::optional<CompilerSays> compiler_from(const Json& json) {
+    CompilerSays says;
+    if (!json.is_object() || !texts_from(json, "targets", says.targets) ||
+        !flag_from(json, "header", says.has_header) || !flag_from(json, "nvcc", says.has_nvcc) ||
+        !flag_from(json, "ptxas", says.has_ptxas))
+        return std::nullopt;
+    says.limits = {string_or(json, "gcc_max"), string_or(json, "clang_max")};
+    says.ptx_isa = string_or(json, "ptx_isa");
+    return says;
+}
+
 }  // namespace
 
 void ArchListFinder::feed(std::string_view bytes) {
@@ -164,6 +218,13 @@ Json to_json(const Look& look) {
         if (look.cxx11_abi) json["cxx11_abi"] = *look.cxx11_abi;
         if (look.arch) json["arch"] = *look.arch;
     }
+    if (look.held) {
+        json["held"] = Json::array();
+        for (const auto& library : *look.held)
+            json["held"].push_back(
+                Json{{"path", library.path}, {"sass", library.sass}, {"ptx", library.ptx}});
+    }
+    if (look.compiler) json["compiler"] = compiler_json(*look.compiler);
     json["bytes"] = look.bytes;
     return json;
 }
@@ -187,6 +248,14 @@ std::optional<Look> look_from(const Json& json) {
         look.cxx11_abi = abi->get<bool>();
     if (const auto arch = json.find("arch"); arch != json.end() && arch->is_string())
         look.arch = arch->get<std::string>();
+    if (const auto held = json.find("held"); held != json.end()) {
+        look.held = held_from(*held);
+        if (!look.held) return std::nullopt;
+    }
+    if (const auto compiler = json.find("compiler"); compiler != json.end()) {
+        look.compiler = compiler_from(*compiler);
+        if (!look.compiler) return std::nullopt;
+    }
     return look;
 }
 

@@ -7,10 +7,19 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "measure/compiler.hpp"
 #include "measure/demand.hpp"
 #include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
+
+/// What one library of a wheel holds for GPUs, by compute capability: "7.5", "9.0a".
+struct HeldLibrary {
+    std::string path;  ///< in the wheel
+    std::vector<std::string> sass;
+    std::vector<std::string> ptx;
+    friend bool operator==(const HeldLibrary&, const HeldLibrary&) = default;
+};
 
 /// Raw, so that a later version of this program can make other rows of it without asking the index again.
 struct Look {
@@ -23,8 +32,10 @@ struct Look {
     std::string cuda;               ///< "12.4"; empty: built without
     std::optional<bool> cxx11_abi;  ///< of TorchConfig.cmake; nothing where that does not say
     std::optional<std::string>
-        arch;                 ///< what torch.cuda.get_arch_list() splits: "sm_80 sm_90"; nothing: not found
-    std::uint64_t bytes = 0;  ///< that came over the network for it
+        arch;  ///< what torch.cuda.get_arch_list() splits: "sm_80 sm_90"; nothing: not found
+    std::optional<std::vector<HeldLibrary>> held;  ///< nothing: its libraries were not read
+    std::optional<CompilerSays> compiler;          ///< of a wheel of NVIDIA's compiler that was asked
+    std::uint64_t bytes = 0;                       ///< that came over the network for it
 };
 
 /// Opens the wheel; `torch`: reads what only torch has, up to the architecture list, which is a string in the

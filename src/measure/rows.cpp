@@ -13,20 +13,15 @@
 namespace cudamatrix::measure {
 namespace {
 
-Cell scalar(std::string name, std::string value) {
-    return {std::move(name), {std::move(value)}, false};
-}
-Cell list(std::string name, std::vector<std::string> values) {
-    return {std::move(name), std::move(values), true};
-}
-
 bool is_plain(const Cell& cell) {
-    return !cell.is_list && (cell.values.front() == "true" || cell.values.front() == "false" ||
-                             cell.name == "confidence" || cell.name == "cxx_standard");
+    return !cell.is_list &&
+           (cell.values.front() == "true" || cell.values.front() == "false" || cell.name == "confidence" ||
+            cell.name == "cxx_standard" || cell.name == "gcc_max" || cell.name == "clang_max");
 }
 
 std::string in_quotes(std::string_view text) {
-    return '"' + text::replace_all(text::replace_all(text, "\\", "\\\\"), "\"", "\\\"") + '"';
+    const auto line = text::printable(text);
+    return '"' + text::replace_all(text::replace_all(line, "\\", "\\\\"), "\"", "\\\"") + '"';
 }
 
 // The version that `demand` pins for a project whose name starts so, on that processor.
@@ -71,14 +66,66 @@ ArchList arch_list(std::string_view text) {
 }
 
 Cell source_of(const Look& look) {
-    return scalar("source", fmt::format("wheel:{} sha256:{}", look.file, look.sha256));
+    return scalar("source", source_text(look));
 }
 
 Failure impossible(const Look& look, std::string_view why) {
     return input_failure(fmt::format("{}: {}", text::printable(look.file), text::printable(why)));
 }
 
+// Pythons that no fact knows: torch_wheels may only name those that one does.
+void add_unknown_pythons(const std::vector<std::string>& pythons, const Look& look, const Facts& facts,
+                         std::vector<MeasuredRow>& rows) {
+    for (const auto& text : pythons) {
+        const auto python = without_suffix(text);
+        const auto id = "python-" + python;
+        const bool there = facts.row(id) || std::any_of(rows.begin(), rows.end(),
+                                                        [&](const MeasuredRow& row) { return row.id == id; });
+        if (!there)
+            rows.push_back({"pythons",
+                            id,
+                            {scalar("python", python), source_of(look), scalar("confidence", "measured")}});
+    }
+}
+
+bool same_members(std::vector<std::string> a, std::vector<std::string> b) {
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+}
+
+// A release that no fact knows, or whose row does not name the variant: what one look at it says, and no
+// claim that this is all.
+std::optional<MeasuredRow> release_row(const std::string& version, const std::string& variant,
+                                       const std::vector<std::string>& pythons, bool default_index,
+                                       const Look& look, const Facts& facts) {
+    if (pythons.empty()) return std::nullopt;
+    MeasuredRow row{"torch_releases", "torch-" + version, {scalar("torch", version)}};
+    std::vector<std::string> variants;
+    if (const auto known = facts.row(row.id)) {
+        const auto before = known->list("variants");
+        variants.assign(before.begin(), before.end());
+        if (std::find(variants.begin(), variants.end(), variant) != variants.end()) return std::nullopt;
+    }
+    const bool is_new = variants.empty();
+    variants.push_back(variant);
+    row.cells.push_back(list("variants", std::move(variants)));
+    if (is_new) {
+        if (default_index) row.cells.push_back(scalar("default_variant", variant));
+        row.cells.push_back(scalar("python_min", without_suffix(pythons.front())));
+        row.cells.push_back(scalar("python_max", without_suffix(pythons.back())));
+        row.cells.push_back(scalar("complete", "false"));
+    }
+    row.cells.push_back(source_of(look));
+    row.cells.push_back(scalar("confidence", "measured"));
+    return row;
+}
+
 }  // namespace
+
+std::string source_text(const Look& look) {
+    return fmt::format("wheel:{} sha256:{}", look.file, look.sha256);
+}
 
 const Cell* MeasuredRow::cell(std::string_view name) const {
     const auto found =
@@ -121,17 +168,21 @@ Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look
     row.cells.push_back(source_of(look));
     row.cells.push_back(scalar("confidence", "measured"));
     std::vector<MeasuredRow> rows{std::move(row)};
-    if (facts.row("torch-" + version) || pythons.empty()) return rows;
-    // A release that no fact knows: what one look at it says, and no claim that this is all.
-    rows.push_back(
-        {"torch_releases",
-         "torch-" + version,
-         {scalar("torch", version), list("variants", {variant}), scalar("default_variant", variant),
-          scalar("python_min", without_suffix(pythons.front())),
-          scalar("python_max", without_suffix(pythons.back())), scalar("complete", "false"), source_of(look),
-          scalar("confidence", "measured")}});
-    if (!default_index) rows.back().cells.erase(rows.back().cells.begin() + 2);
+    add_unknown_pythons(pythons, look, facts, rows);
+    if (auto release = release_row(version, variant, pythons, default_index, look, facts))
+        rows.push_back(std::move(*release));
     return rows;
+}
+
+void add_variants(MeasuredRow& into, const MeasuredRow& other) {
+    const auto* more = other.cell("variants");
+    for (auto& cell : into.cells) {
+        if (cell.name != "variants" || more == nullptr) continue;
+        for (const auto& variant : more->values) {
+            if (std::find(cell.values.begin(), cell.values.end(), variant) == cell.values.end())
+                cell.values.push_back(variant);
+        }
+    }
 }
 
 Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package) {
@@ -155,6 +206,17 @@ Result<MeasuredRow> package_row(const Group& group, const Look& look, std::strin
     return row;
 }
 
+MeasuredRow yanked_row(const Row& known) {
+    MeasuredRow row{"package_releases", std::string(known.id()), {}};
+    for (const auto& column : known.columns()) {
+        if (column.name == "source") row.cells.push_back(scalar("yanked", "true"));
+        if (column.name != "id" && column.name != "as_of" && column.name != "yanked")
+            row.cells.push_back(
+                {std::string(column.name), {column.values.begin(), column.values.end()}, column.is_list});
+    }
+    return row;
+}
+
 Compared compare(MeasuredRow row, const Facts& facts) {
     Compared out;
     const auto known = facts.row(row.id);
@@ -169,7 +231,8 @@ Compared compare(MeasuredRow row, const Facts& facts) {
         if (cell.name == "source" || cell.name == "confidence") {
         } else if (!known->has(cell.name)) {
             out.filled.push_back(cell.name);
-        } else if (cell.name == "requires" ? !same_demands(old, cell.values) : old != cell.values) {
+        } else if (cell.name == "requires" ? !same_demands(old, cell.values)
+                                           : !same_members(old, cell.values)) {
             out.contradicted.push_back(cell.name);
         } else {
             cell.values = old;  // in the order that stands there

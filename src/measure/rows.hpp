@@ -20,12 +20,22 @@ struct Cell {
     friend bool operator==(const Cell&, const Cell&) = default;
 };
 
+[[nodiscard]] inline Cell scalar(std::string name, std::string value) {
+    return {std::move(name), {std::move(value)}, false};
+}
+[[nodiscard]] inline Cell list(std::string name, std::vector<std::string> values) {
+    return {std::move(name), std::move(values), true};
+}
+
 struct MeasuredRow {
     std::string table;
     std::string id;
     std::vector<Cell> cells;  ///< without id; source and confidence come last
     [[nodiscard]] const Cell* cell(std::string_view name) const;
 };
+
+/// Where a row was read: "wheel:NAME sha256:..."
+[[nodiscard]] std::string source_text(const Look& look);
 
 /// All files of one release, build and processor on the index, and the one that was opened.
 struct Group {
@@ -44,11 +54,17 @@ struct Group {
 [[nodiscard]] std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::string_view package,
                                                 const Facts& facts);
 
-/// torch_wheels, and torch_releases where the facts do not know the release. `default_index`: the build of
-/// the default index. Failure: values that no row can hold.
+/// torch_wheels, torch_releases where the facts do not know the release or that it has the variant, and
+/// pythons that no fact knows. `default_index`: the build of the default index. Failure: values that no row
+/// can hold.
 [[nodiscard]] Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look,
                                                           bool default_index, const Facts& facts);
+/// Adds the variants of another build of the same release to its row of torch_releases.
+void add_variants(MeasuredRow& into, const MeasuredRow& other);
 [[nodiscard]] Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package);
+
+/// The known row of package_releases of a release that was taken back since.
+[[nodiscard]] MeasuredRow yanked_row(const Row& known);
 
 enum class Standing { fresh, filled, confirmed, contradicted };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 #include <thread>
 
 #include "base/text.hpp"
@@ -11,6 +13,17 @@ namespace cudamatrix {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr std::size_t kErrorBody = 64u << 10;
+constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+
+// Of "bytes 100-199/200".
+std::uint64_t first_byte(std::string_view content_range) {
+    std::uint64_t first = 0;
+    const auto numbers = content_range.substr(std::min(content_range.find(' ') + 1, content_range.size()));
+    const auto [end, error] = std::from_chars(numbers.data(), numbers.data() + numbers.size(), first);
+    return error == std::errc() && end != numbers.data() ? first : kUnknown;
+}
 
 std::string value_of(const Environment& environment, std::initializer_list<const char*> names) {
     for (const char* name : names) {
@@ -47,7 +60,7 @@ std::string range_text(const HttpRange& range) {
     return range.first ? fmt::format("{}-{}", *range.first, range.last) : fmt::format("-{}", range.last);
 }
 
-std::string hint_for(CURLcode code) {
+std::string hint_for(CURLcode code, const std::string& ca_advice) {
     switch (code) {
         case CURLE_COULDNT_RESOLVE_HOST:
         case CURLE_COULDNT_RESOLVE_PROXY:
@@ -55,7 +68,7 @@ std::string hint_for(CURLcode code) {
             return "name a mirror that can be reached, or set https_proxy";
         case CURLE_PEER_FAILED_VERIFICATION:
         case CURLE_SSL_CACERT_BADFILE:
-            return "name the site's certificates by --ca-bundle FILE";
+            return ca_advice;
         default:
             return {};
     }
@@ -90,34 +103,69 @@ struct HttpConnection::Attempt {
     milliseconds asked_to_wait{0};
     bool too_large = false;
     bool body_unwanted = false;
+    std::optional<Failure> refused;  ///< by the sink
+    std::uint64_t delivered = 0;     ///< bytes that the sink has, those of earlier attempts counted
     // For the callbacks:
     const Curl* curl = nullptr;
     void* handle = nullptr;
     const Cancellation* cancellation = nullptr;
-    std::uint64_t limit = 0;
-    bool ranged = false;
+    const HttpRequest* request = nullptr;
+    std::uint64_t position = 0;  ///< of the next byte of the body, for the sink
     std::array<char, CURL_ERROR_SIZE> message{};
-    std::string kept_alive_texts;
     curl_slist* request_headers = nullptr;
 
+    void add_header(const std::string& line) {
+        request_headers = curl->slist_append(request_headers, line.c_str());
+    }
     static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) {
         auto& attempt = *static_cast<Attempt*>(self);
         long status = 0;
         attempt.curl->easy_getinfo(attempt.handle, CURLINFO_RESPONSE_CODE, &status);
-        if (status >= 400) return size * count;  // pages of errors are of no use here
-        if (attempt.ranged) {
+        const auto& request = *attempt.request;
+        auto& body = attempt.response.body;
+        if (status >= 400) {  // most pages of errors are of no use here
+            if (request.error_body) body.append(data, std::min(size * count, kErrorBody - body.size()));
+            return size * count;
+        }
+        if (request.range) {
             // 200 to a request for a range starts the whole file: 800 MB that nobody asked for.
             if (status != 206 && status < 300) {
                 attempt.body_unwanted = true;
                 return 0;
             }
         }
-        if (size * count > attempt.limit - attempt.response.body.size()) {
+        if (request.sink && status < 300) return attempt.pass_on({data, size * count});
+        if (size * count > request.limit - body.size()) {
             attempt.too_large = true;
             return 0;
         }
-        attempt.response.body.append(data, size * count);
+        // A range has the size that was asked for: growing by doubling would hold three times that.
+        if (request.range) body.reserve(static_cast<std::size_t>(request.limit));
+        body.append(data, size * count);
         return size * count;
+    }
+    // To the sink, without what it has from an earlier attempt; gives the bytes that were taken.
+    std::size_t pass_on(std::string_view bytes) {
+        const auto size = bytes.size();
+        if (position > delivered) {
+            refused = environment_failure("the server went on with another part than it was asked for");
+            return 0;
+        }
+        if (position + size > request->limit) {
+            too_large = true;
+            return 0;
+        }
+        const auto known = std::min<std::uint64_t>(delivered - std::min(delivered, position), size);
+        position += size;
+        bytes.remove_prefix(static_cast<std::size_t>(known));
+        if (bytes.empty()) return size;
+        const auto taken = request->sink({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+        if (!taken.ok()) {
+            refused = taken.failure();
+            return 0;
+        }
+        delivered += bytes.size();
+        return size;
     }
     static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) {
         auto& attempt = *static_cast<Attempt*>(self);
@@ -125,11 +173,17 @@ struct HttpConnection::Attempt {
         if (line.starts_with("HTTP/")) {  // each answer of a chain of redirects starts anew
             attempt.response.headers.clear();
             attempt.response.body.clear();
+            // Which part it is says its Content-Range.
+            attempt.position = line.find(" 206") == std::string_view::npos ? 0 : kUnknown;
         }
         const auto colon = line.find(':');
         if (colon != std::string_view::npos && attempt.response.headers.size() < 200) {
-            attempt.response.headers[text::lower(text::trim(line.substr(0, colon)))] =
-                text::trim(line.substr(colon + 1));
+            const auto name = text::lower(text::trim(line.substr(0, colon)));
+            auto& value = attempt.response.headers[name];
+            if (name == "content-range") attempt.position = first_byte(text::trim(line.substr(colon + 1)));
+            // Lists that may come in several lines; of other headers the last one counts.
+            const bool listed = (name == "www-authenticate" || name == "link") && !value.empty();
+            value = (listed ? value + ", " : std::string()).append(text::trim(line.substr(colon + 1)));
         }
         return size * count;
     }
@@ -161,7 +215,7 @@ HttpConnection::~HttpConnection() {
     if (handle_ != nullptr) http_.curl_->easy_cleanup(handle_);
 }
 
-void HttpConnection::set_site_options(const url::Parts& target, Attempt& attempt) {
+void HttpConnection::set_site_options(const url::Parts& target) {
     const auto& curl = *http_.curl_;
     const auto& environment = http_.options_.environment;
     const auto set = [&](CURLoption option, const std::string& value) {
@@ -176,6 +230,19 @@ void HttpConnection::set_site_options(const url::Parts& target, Attempt& attempt
     if (bundle.empty())
         bundle = value_of(environment, {"PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"});
     if (!bundle.empty()) set(CURLOPT_CAINFO, bundle);
+}
+
+void HttpConnection::set_credentials(const HttpRequest& request, const url::Parts& target, Attempt& attempt) {
+    const auto& curl = *http_.curl_;
+    const auto& environment = http_.options_.environment;
+    const auto set = [&](CURLoption option, const std::string& value) {
+        curl.easy_setopt(handle_, option, value.c_str());  // libcurl copies texts
+    };
+    if (request.authorization) {
+        // libcurl keeps a header of this name from other hosts and ports that redirects lead to.
+        if (!request.authorization->empty()) attempt.add_header("Authorization: " + *request.authorization);
+        return;
+    }
     const auto credentials = http_.credentials_for(target);
     if (!credentials.empty()) {
         const auto colon = credentials.find(':');
@@ -188,7 +255,6 @@ void HttpConnection::set_site_options(const url::Parts& target, Attempt& attempt
     const auto home = value_of(environment, {"HOME"});
     if (netrc.empty() && !home.empty()) netrc = home + "/.netrc";
     if (netrc.empty()) return;
-    attempt.kept_alive_texts = netrc;
     set(CURLOPT_NETRC_FILE, netrc);
     curl.easy_setopt(handle_, CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
 }
@@ -215,26 +281,40 @@ void HttpConnection::set_options(const HttpRequest& request, const url::Parts& t
     curl.easy_setopt(handle_, CURLOPT_NOPROGRESS, 0L);
     curl.easy_setopt(handle_, CURLOPT_XFERINFOFUNCTION, &Attempt::on_progress);
     curl.easy_setopt(handle_, CURLOPT_XFERINFODATA, &attempt);
-    if (request.range) {
-        curl.easy_setopt(handle_, CURLOPT_RANGE, range_text(*request.range).c_str());
-    } else {
-        curl.easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "gzip");  // index pages shrink tenfold
-    }
-    if (!request.accept.empty()) {
-        attempt.request_headers = curl.slist_append(nullptr, ("Accept: " + request.accept).c_str());
+    set_method(request, attempt);
+    if (!request.accept.empty()) attempt.add_header("Accept: " + request.accept);
+    if (!request.etag.empty()) attempt.add_header("If-None-Match: " + request.etag);
+    set_site_options(target);
+    set_credentials(request, target, attempt);
+    if (attempt.request_headers != nullptr)
         curl.easy_setopt(handle_, CURLOPT_HTTPHEADER, attempt.request_headers);
-    }
-    set_site_options(target, attempt);
 }
 
-HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, const url::Parts& target) {
+void HttpConnection::set_method(const HttpRequest& request, Attempt& attempt) {
+    const auto& curl = *http_.curl_;
+    if (request.range) {
+        curl.easy_setopt(handle_, CURLOPT_RANGE, range_text(*request.range).c_str());
+    } else if (attempt.delivered > 0) {
+        curl.easy_setopt(handle_, CURLOPT_RANGE, fmt::format("{}-", attempt.delivered).c_str());
+    } else if (!request.as_stored && !request.sink) {
+        curl.easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "gzip");  // index pages shrink tenfold
+    }
+    if (request.method == HttpMethod::head) curl.easy_setopt(handle_, CURLOPT_NOBODY, 1L);
+    if (request.method == HttpMethod::post) {
+        curl.easy_setopt(handle_, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.form.size()));
+        curl.easy_setopt(handle_, CURLOPT_COPYPOSTFIELDS, request.form.c_str());
+    }
+}
+
+HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, const url::Parts& target,
+                                                std::uint64_t delivered) {
     const auto& curl = *http_.curl_;
     Attempt attempt;
     attempt.curl = &curl;
     attempt.handle = handle_;
     attempt.cancellation = http_.options_.cancellation;
-    attempt.limit = request.limit;
-    attempt.ranged = request.range.has_value();
+    attempt.request = &request;
+    attempt.delivered = delivered;
     set_options(request, target, attempt);
     attempt.code = curl.easy_perform(handle_);
     curl.slist_free_all(attempt.request_headers);
@@ -250,6 +330,7 @@ HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, cons
     curl.easy_getinfo(handle_, CURLINFO_EFFECTIVE_URL, &url);
     attempt.asked_to_wait = std::chrono::seconds(wait);
     if (const auto parts = url::parse(url == nullptr ? "" : url)) attempt.response.url = parts->text();
+    last_status_ = attempt.response.status;
     http_.transferred_ += static_cast<std::uint64_t>(body + headers);
     ++http_.requests_;
     if (attempt.body_unwanted) {
@@ -264,16 +345,19 @@ HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, cons
 
 Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
     const auto& options = http_.options_;
-    const auto mirrored = url::mirrored(request.url, options.mirrors);
-    const auto target = url::parse(mirrored);
+    const auto address = mirrored(request.url, options.mirrors);
+    const auto target = url::parse(address);
     if (!target) return input_failure("this is no URL of http or https: " + text::printable(request.url));
     if (handle_ == nullptr) return environment_failure("libcurl gives no connection");
-    const auto name = url::shown(mirrored);
+    const auto name = url::shown(address);
     const auto cancelled = [&] {
         return Failure{ExitCode::interrupted, {Diagnostic::error(fmt::format("{}: interrupted", name))}};
     };
+    std::uint64_t delivered = 0;
     for (unsigned tries = 1;; ++tries) {
-        auto got = attempt(request, *target);
+        auto got = attempt(request, *target, delivered);
+        delivered = got.delivered;
+        if (got.refused) return std::move(*got.refused);
         if (got.code == CURLE_ABORTED_BY_CALLBACK) return cancelled();
         if (got.too_large)
             return environment_failure(
@@ -284,10 +368,12 @@ Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
         const auto why = came ? describe_status(got.response.status) : text::printable(got.error);
         auto wait = options.back_off * (1u << std::min(tries - 1, 10u));
         if (got.asked_to_wait > wait) wait = got.asked_to_wait;
-        if (!again) return environment_failure(fmt::format("{}: {}", name, why), hint_for(got.code));
+        if (!again)
+            return environment_failure(fmt::format("{}: {}", name, why),
+                                       hint_for(got.code, options.ca_advice));
         if (tries >= options.attempts) {
             return environment_failure(fmt::format("{}: {} ({})", name, why, text::count(tries, "attempt")),
-                                       hint_for(got.code));
+                                       hint_for(got.code, options.ca_advice));
         }
         if (wait > options.longest_wait) {
             return environment_failure(

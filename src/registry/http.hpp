@@ -1,4 +1,5 @@
-// HTTP GET for wheel indexes: ranges, redirects, retries, the site's CA bundle, proxies and credentials.
+// HTTP for wheel indexes and image registries: ranges, redirects, retries, the site's CA bundle, proxies and
+// credentials.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "base/byte_source.hpp"
+#include "base/mirrors.hpp"
 #include "base/process.hpp"
 #include "registry/url.hpp"
 
@@ -25,13 +27,15 @@ struct HttpOptions {
     /// up.
     Environment environment;
     std::string ca_bundle;  ///< a PEM file that goes before those; empty: none
-    url::Mirrors mirrors;
+    Mirrors mirrors;
     unsigned attempts = 5;                    ///< of one request, the first one counted
     std::chrono::milliseconds back_off{500};  ///< before the second attempt; doubled before each further one
     std::chrono::milliseconds longest_wait{60'000};  ///< a server that asks for a longer pause is a failure
     std::chrono::seconds connect_limit{20};
     std::chrono::seconds silence_limit{60};  ///< a transfer below 1 kB/s for so long is given up
     const Cancellation* cancellation = nullptr;
+    /// What is to be done about a certificate that cannot be verified.
+    std::string ca_advice = "name the site's certificates by --ca-bundle FILE";
 };
 
 /// Bytes `first` to `last`, both counted; without `first` the last `last` bytes.
@@ -40,11 +44,23 @@ struct HttpRange {
     std::uint64_t last = 0;
 };
 
+enum class HttpMethod { get, head, post };
+
 struct HttpRequest {
     std::string url;
     std::string accept = {};              ///< empty: anything
     std::optional<HttpRange> range = {};  ///< with it, an answer that is not 206 is returned without its body
     std::uint64_t limit = 64u << 20;      ///< bytes of the body; more is a failure
+    HttpMethod method = HttpMethod::get;
+    /// The whole header "Authorization", for the request's own host and no other that a redirect leads to
+    /// ("": none); with it, no other credentials are looked up.
+    std::optional<std::string> authorization = {};
+    std::string form = {};    ///< of a POST: what it sends, as application/x-www-form-urlencoded
+    bool error_body = false;  ///< keep the first 64 KiB of the body of a status from 400 on
+    bool as_stored = false;   ///< ask for the bytes as they are, not compressed on the way
+    ByteSink sink =
+        nullptr;  ///< takes the body of a success as it comes, not HttpResponse::body; without `range`
+    std::string etag = {};  ///< of a copy that is there already: where it still holds, the answer is 304
 };
 
 struct HttpResponse {
@@ -99,19 +115,26 @@ class HttpConnection {
 
     /// The answer, whatever its status; retried are lost connections, time-outs and the statuses 408, 429,
     /// 500, 502, 503 and 504, with growing pauses or the one that the server asks for. An environment failure
-    /// when nothing helped. Messages show URLs without credentials and query.
+    /// when nothing helped. Messages show URLs without credentials and query. A `sink` gets each byte once,
+    /// whatever had to be asked again; its own failure is returned as it is.
     [[nodiscard]] Result<HttpResponse> get(const HttpRequest& request);
 
     [[nodiscard]] Http& http() { return http_; }
+    /// The status of the last answer that came; 0: none did.
+    [[nodiscard]] long last_status() const { return last_status_; }
 
   private:
     struct Attempt;
-    [[nodiscard]] Attempt attempt(const HttpRequest& request, const url::Parts& target);
+    [[nodiscard]] Attempt attempt(const HttpRequest& request, const url::Parts& target,
+                                  std::uint64_t delivered);
     void set_options(const HttpRequest& request, const url::Parts& target, Attempt& attempt);
-    void set_site_options(const url::Parts& target, Attempt& attempt);
+    void set_method(const HttpRequest& request, Attempt& attempt);
+    void set_site_options(const url::Parts& target);
+    void set_credentials(const HttpRequest& request, const url::Parts& target, Attempt& attempt);
 
     Http& http_;
     void* handle_ = nullptr;
+    long last_status_ = 0;
 };
 
 /// What a status that is no success means for the user: "not found (404)", "needs credentials (401)".

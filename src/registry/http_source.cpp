@@ -125,6 +125,7 @@ Status HttpSource::fetch(std::uint64_t offset, std::uint64_t wanted) {
     auto end = std::min(size_, offset + std::max(wanted, ahead_));
     if (offset < tail_.offset)
         end = std::min(end, tail_.offset);  // what is there already is not asked for again
+    last_ = {};                             // before the next one comes: both would be in memory
     auto response = ask({offset, end - 1}, end - offset);
     if (!response.ok()) return std::move(response).failure();
     auto window = checked(std::move(response).value(), offset, end - 1);

@@ -1,11 +1,9 @@
-// URLs of indexes and wheels: taken apart, joined, mirrored, and shown without what is secret in them.
+// URLs of indexes and wheels: taken apart, joined, and shown without what is secret in them.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace cudamatrix::url {
 
@@ -34,10 +32,5 @@ struct Parts {
 
 /// "%2B" as "+"; nothing where an escape is incomplete.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
-
-/// prefix -> prefix, as in `mirrors:` of a matrix file; the longest that fits is taken. A prefix ends where a
-/// part of the path ends.
-using Mirrors = std::vector<std::pair<std::string, std::string>>;
-[[nodiscard]] std::string mirrored(std::string_view text, const Mirrors& mirrors);
 
 }  // namespace cudamatrix::url

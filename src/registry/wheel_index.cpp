@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "registry/page_cache.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -60,11 +61,12 @@ std::string own_default(const std::string& help) {
 }  // namespace
 
 Result<std::vector<IndexFile>> project_files(HttpConnection& connection, std::string_view index,
-                                             std::string_view project) {
+                                             std::string_view project, const PageCache* cache) {
     while (index.ends_with('/'))
         index.remove_suffix(1);
     const auto address = fmt::format("{}/{}/", index, normalised_project(project));
-    auto response = connection.get({address, std::string(kAccept), std::nullopt, 64u << 20});
+    const HttpRequest request{address, std::string(kAccept), std::nullopt, 64u << 20};
+    auto response = cache == nullptr ? connection.get(request) : cache->get(connection, request);
     if (!response.ok()) return std::move(response).failure();
     if (response->status == 404) {
         return input_failure(fmt::format("{} has no project {}", url::shown(index),

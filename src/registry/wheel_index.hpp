@@ -12,6 +12,8 @@
 
 namespace cudamatrix {
 
+class PageCache;
+
 /// One file of a project, as the index lists it.
 struct IndexFile {
     std::string name;             ///< "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl"
@@ -53,9 +55,10 @@ struct WheelName {
                                                                 const std::string& url);
 
 /// The files of `project` on `index` ("https://host/simple"); an index without the project is an input
-/// failure that says so.
+/// failure that says so. `cache`: a page that did not change is not transferred again.
 [[nodiscard]] Result<std::vector<IndexFile>> project_files(HttpConnection& connection, std::string_view index,
-                                                           std::string_view project);
+                                                           std::string_view project,
+                                                           const PageCache* cache = nullptr);
 
 /// The index that pip of this machine would ask: PIP_INDEX_URL, else what pip's configuration files say, else
 /// pip's own default, which its help names. An environment failure where there is no pip: then --index has to

@@ -1,9 +1,8 @@
-// The content of a member: stored or inflated (the only zlib user), checked against what the directory says.
-#include <zlib.h>
-
+// The content of a member: stored or inflated, checked against what the directory says.
 #include <algorithm>
 #include <array>
 
+#include "registry/inflate.hpp"
 #include "registry/zip.hpp"
 #include "registry/zip_bytes.hpp"
 
@@ -34,7 +33,7 @@ class Checked {
             return damaged(label_, member_,
                            fmt::format("it has more than the {} bytes announced", member_.size));
         given_ += bytes.size();
-        crc_ = ::crc32(crc_, bytes.data(), static_cast<uInt>(bytes.size()));
+        crc_ = crc32(crc_, bytes);
         return bytes.empty() ? Status(Done{}) : sink_(bytes);
     }
     Status finish() const {
@@ -52,44 +51,8 @@ class Checked {
     const ZipMember& member_;
     const ByteSink& sink_;
     std::uint64_t given_ = 0;
-    uLong crc_ = 0;
+    std::uint32_t crc_ = 0;
 };
-
-class Inflater {
-  public:
-    Inflater() : ready_(::inflateInit2(&stream_, -MAX_WBITS) == Z_OK) {}
-    ~Inflater() {
-        if (ready_) ::inflateEnd(&stream_);
-    }
-    Inflater(const Inflater&) = delete;
-    Inflater& operator=(const Inflater&) = delete;
-    [[nodiscard]] bool ready() const { return ready_; }
-    [[nodiscard]] z_stream& stream() { return stream_; }
-
-  private:
-    z_stream stream_{};
-    bool ready_;
-};
-
-// Inflates one piece of input; true once the stream has ended, which has to be at the end of the last piece.
-Result<bool> inflate_piece(z_stream& stream, Bytes input, Checked& out, std::string_view label,
-                           const ZipMember& member) {
-    std::array<std::uint8_t, kChunk> plain;
-    stream.next_in = const_cast<Bytef*>(input.data());  // zlib's older interface lacks the const
-    stream.avail_in = static_cast<uInt>(input.size());
-    for (;;) {
-        stream.next_out = plain.data();
-        stream.avail_out = static_cast<uInt>(plain.size());
-        const int code = ::inflate(&stream, Z_NO_FLUSH);
-        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-            return damaged(label, member, "its deflate stream is broken");
-        if (auto taken = out.take({plain.data(), plain.size() - stream.avail_out}); !taken.ok())
-            return taken.failure();
-        if (code == Z_STREAM_END) return true;
-        if (stream.avail_in == 0 && stream.avail_out != 0) return false;
-        if (code == Z_BUF_ERROR) return damaged(label, member, "its deflate stream is broken");
-    }
-}
 
 }  // namespace
 
@@ -119,8 +82,9 @@ Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
     const auto start = data_offset(member);
     if (!start.ok()) return start.failure();
     Checked out(label_, member, sink);
-    Inflater inflater;
+    Inflater inflater(Inflater::Format::raw);
     if (!inflater.ready()) return environment_failure("zlib cannot be started");
+    const ByteSink take = [&out](Bytes bytes) { return out.take(bytes); };
     std::array<std::uint8_t, kChunk> buffer;
     bool ended = member.method == 0;
     for (std::uint64_t done = 0; done < member.compressed_size;) {
@@ -133,10 +97,11 @@ Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
             if (auto taken = out.take(piece); !taken.ok()) return taken;
             continue;
         }
-        const auto end = inflate_piece(inflater.stream(), piece, out, label_, member);
-        if (!end.ok()) return end.failure();
-        ended = end.value();
-        if (ended && (done < member.compressed_size || inflater.stream().avail_in != 0))
+        const auto state = inflater.feed(piece, take);
+        if (!state.ok()) return state.failure();
+        if (*state == Inflater::State::broken) return damaged(label_, member, "its deflate stream is broken");
+        ended = *state == Inflater::State::ended;
+        if (ended && (done < member.compressed_size || inflater.unused() != 0))
             return damaged(label_, member, "bytes follow the end of its deflate stream");
     }
     if (!ended) return damaged(label_, member, "its deflate stream ends too early");

@@ -1,6 +1,7 @@
 #include "render/artifacts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/build_info.hpp"
@@ -11,6 +12,7 @@
 #include "render/dockerfile_model.hpp"
 #include "render/library.hpp"
 #include "render/output_folder.hpp"
+#include "render/resolve_cell.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -23,11 +25,10 @@ Status add_file(Folder& folder, const std::string& path, Result<std::string> con
     return Done{};
 }
 
-Result<Folder> image_folder(mustache::Library& library, const ImageInput& input,
-                            const std::vector<SuiteFile>& suite) {
+Result<Folder> image_folder(mustache::Library& library, const ImageInput& input) {
     Folder folder;
-    auto model = dockerfile_model(input);
-    const auto& family = input.image.family;
+    const mustache::Data model(dockerfile_model(input));
+    const auto family = template_folder(input.image);
     if (auto done =
             add_file(folder, "Dockerfile", fill_dockerfile(library, family + "/Dockerfile.mustache", model));
         !done.ok()) {
@@ -38,25 +39,38 @@ Result<Folder> image_folder(mustache::Library& library, const ImageInput& input,
         return done.failure();
     }
     for (auto& [name, wheels] : requirements_of(input)) {
-        model["wheels"] = wheels;
-        if (auto done = add_file(folder, name, library.fill(family + "/requirements.mustache", model));
+        const mustache::Data only(mustache::Data::Object{{"tool", model.object()->at("tool")},
+                                                         {"image", model.object()->at("image")},
+                                                         {"wheels", wheels}});
+        if (auto done = add_file(folder, name, library.fill(family + "/requirements.mustache", only));
             !done.ok())
             return done.failure();
-    }
-    for (const auto& [path, content] : suite) {
-        if (!input.image.cuda.empty() || is_host_part(path)) folder["suite/" + path] = content;
     }
     return folder;
 }
 
-// All bytes that a build of the folder sees. The base counts by its hash, the name and the pins stand in the
-// files.
-std::string inputs_hash(const Folder& folder, const std::string& base) {
+std::string part_hash(const std::vector<SuiteFile>& suite, const Image& image) {
+    std::vector<SuiteFile> part;
+    for (const auto& file : suite) {
+        if (is_in_context(file.path, image)) part.push_back(file);
+    }
+    return suite_hash(part);
+}
+
+// All bytes that a build of the folder sees, by the hash of each file. The base and the suite count by their
+// hashes, too; the name and the pins stand in the files.
+std::string inputs_hash(const Folder& digests, std::string_view base, std::string_view suite) {
     Sha256 digest;
-    digest.update("base " + base + "\n");
-    for (const auto& [path, content] : folder)
-        digest.update(fmt::format("{} {}\n", path, content.size())).update(content);
+    digest.update(fmt::format("base {}\nsuite {}\n", base, suite));
+    for (const auto& [path, hash] : digests)
+        digest.update(fmt::format("{} {}\n", hash, path));
     return digest.hex();
+}
+
+// A base from a registry stands in the Dockerfile with its digest.
+std::string base_name(const Image& image, const Lock& lock) {
+    if (!image.references().empty()) return "registry";
+    return lock.covers(image) ? lock.base(image)->sha256 : "unpinned";
 }
 
 Json image_json(const Image& image, const RenderedImage& rendered) {
@@ -79,6 +93,9 @@ Json image_json(const Image& image, const RenderedImage& rendered) {
     put("compiler", image.compiler);
     if (!image.compute.empty()) json["compute"] = image.compute;
     put("ptx", image.ptx);
+    put("base", image.base_reference);
+    put("devel_base", image.devel_reference);
+    put("entry", image.entry);
     json["cells"] = image.cells;
     return json;
 }
@@ -86,55 +103,84 @@ Json image_json(const Image& image, const RenderedImage& rendered) {
 struct Render {
     const Matrix& matrix;
     const RenderSettings& settings;
+    std::string repository;
     Rendering out;
     Json images = Json::array();
+    Folder digests = {};                           // path of each artifact -> SHA-256
+    std::array<std::string, 2> suite_hashes = {};  // of the part that images with and without a toolkit get
 
-    Status add_image(mustache::Library& library, const ImageInput& input,
-                     const std::vector<SuiteFile>& suite) {
-        auto folder = image_folder(library, input, suite);
+    // Gives the file's SHA-256: each is hashed once.
+    const std::string& add_file(const std::filesystem::path& path, std::string content) {
+        auto& digest = digests[path.generic_string()] = sha256(content);
+        out.artifacts.push_back({path, std::move(content)});
+        return digest;
+    }
+
+    Status add_image(mustache::Library& library, const ImageInput& input) {
+        auto folder = image_folder(library, input);
         if (!folder.ok()) return folder.failure();
         const auto& image = input.image;
         RenderedImage rendered;
         rendered.id = image.id;
         rendered.folder = std::filesystem::path("images") / image.id;
-        rendered.reference = image_repository(matrix) + ":" + image.id;
+        rendered.reference = repository + ":" + image.id;
         rendered.proof_reference = rendered.reference + "-proof";
         rendered.pinned = input.lock.covers(image);
-        rendered.inputs = inputs_hash(*folder, rendered.pinned ? input.lock.base(image)->sha256 : "unpinned");
+        Folder hashes;
         for (auto& [path, content] : *folder)
-            out.artifacts.push_back({rendered.folder / path, std::move(content)});
+            hashes[path] = add_file(rendered.folder / path, std::move(content));
+        auto& suite = suite_hashes[image.cuda.empty()];
+        if (suite.empty()) suite = part_hash(out.suite, image);
+        rendered.inputs = inputs_hash(hashes, base_name(image, input.lock), suite);
         images.push_back(image_json(image, rendered));
         out.images.push_back(std::move(rendered));
         return Done{};
     }
 
+    // Once for all images: builds put it into their contexts.
+    void add_suite() {
+        if (out.images.empty()) return;
+        for (const auto& [path, content] : out.suite)
+            add_file(std::filesystem::path("suite") / path, content);
+    }
+
     Status add_compose(mustache::Library& library, const std::vector<Image>& plan) {
-        const auto model = compose_model(matrix, plan, out.images);
-        for (const char* name : {"compose.yaml", "compose.gpu.yaml"}) {
-            auto content = library.fill(std::string(name) + ".mustache", model);
+        const auto model = compose_model({matrix, plan, out.images, settings.matrix_folder});
+        if (!model.ok()) return model.failure();
+        for (const char* name : {"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"}) {
+            auto content = library.fill(std::string(name) + ".mustache", *model);
             if (!content.ok()) return content.failure();
-            out.artifacts.push_back({name, std::move(content).value()});
+            add_file(name, std::move(content).value());
         }
         return Done{};
     }
 
-    void add_index(const std::vector<SuiteFile>& suite) {
+    void add_index() {
         Json files = Json::object();
-        for (const auto& [path, content] : out.artifacts)
-            files[path.generic_string()] = sha256(content);
-        const Json index{
-            {"schema_version", 1},        {"tool", "cudamatrix"},         {"version", kVersion},
-            {"matrix", matrix.name},      {"facts", settings.facts_hash}, {"templates", out.templates_hash},
-            {"suite", suite_hash(suite)}, {"images", std::move(images)},  {"files", std::move(files)}};
+        for (const auto& [path, digest] : digests)
+            append_member(files, path, digest);
+        const Json index{{"schema_version", 1},
+                         {"tool", "cudamatrix"},
+                         {"version", kVersion},
+                         {"matrix", matrix.name},
+                         {"facts", settings.facts_hash},
+                         {"templates", out.templates_hash},
+                         {"suite", suite_hash(out.suite)},
+                         {"images", std::move(images)},
+                         {"files", std::move(files)}};
         out.artifacts.push_back({std::string(kIndexFile), to_text(index) + "\n"});
     }
 };
 
 bool by_path(const Artifact& a, const Artifact& b) {
-    return a.path.generic_string() < b.path.generic_string();
+    return a.path.native() < b.path.native();
 }
 
 }  // namespace
+
+bool is_in_context(std::string_view suite_path, const Image& image) {
+    return !image.cuda.empty() || is_host_part(suite_path);
+}
 
 std::string image_repository(const Matrix& matrix) {
     std::string slug;
@@ -164,19 +210,20 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
                                         : suite_from(settings.suite);
     if (!suite.ok()) return suite.failure();
 
-    Render render{matrix, settings, {}};
+    Render render{matrix, settings, image_repository(matrix), {}};
+    render.out.suite = std::move(*suite);
     render.out.templates_hash = library->hash();
     std::map<std::string, Bootstrap> bootstraps;
     for (const auto& image : images) {
-        if (auto done = render.add_image(*library, {matrix, image, lock, settings}, *suite); !done.ok())
+        if (auto done = render.add_image(*library, {matrix, image, lock, settings}); !done.ok())
             return done.failure();
-        bootstraps.emplace(image.suite, bootstrap_of(image, matrix));
+        if (image.references().empty()) bootstraps.emplace(image.suite, bootstrap_of(image, matrix));
     }
     for (auto& [name, bootstrap] : bootstraps)
         render.out.bootstraps.push_back(std::move(bootstrap));
     if (auto done = render.add_compose(*library, images); !done.ok()) return done.failure();
-    std::sort(render.out.artifacts.begin(), render.out.artifacts.end(), by_path);
-    render.add_index(*suite);
+    render.add_suite();
+    render.add_index();
     std::sort(render.out.artifacts.begin(), render.out.artifacts.end(), by_path);
     return std::move(render.out);
 }

@@ -1,10 +1,9 @@
 #include "render/attempt.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "render/dockerfile_model.hpp"
 #include "render/library.hpp"
+#include "render/resolve_cell.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -41,7 +40,7 @@ Result<std::vector<Artifact>> attempt_context(const Matrix& matrix, const Image&
     if (!library.ok()) return library.failure();
     const ImageInput input{matrix, image, lock, settings};
     auto model = attempt_model(input, request);
-    auto dockerfile = fill_dockerfile(*library, image.family + "/attempt.mustache", model);
+    auto dockerfile = fill_dockerfile(*library, template_folder(image) + "/attempt.mustache", model);
     if (!dockerfile.ok()) return dockerfile.failure();
     std::vector<Artifact> files{{"Dockerfile", std::move(dockerfile).value()},
                                 {"attempt/run", std::string(run_id) + "\n"}};
@@ -49,17 +48,11 @@ Result<std::vector<Artifact>> attempt_context(const Matrix& matrix, const Image&
         files.push_back({"attempt" / file.path, file.content});
     for (auto& [name, wheels] : requirements_of(input)) {
         model["wheels"] = wheels;
-        auto content = library->fill(image.family + "/requirements.mustache", model);
+        auto content = library->fill(template_folder(image) + "/requirements.mustache", model);
         if (!content.ok()) return content.failure();
         files.push_back({name, std::move(content).value()});
     }
     return files;
-}
-
-std::string mirror_of(const Mirrors& mirrors, std::string_view name) {
-    const auto found =
-        std::find_if(mirrors.begin(), mirrors.end(), [&](const auto& entry) { return entry.first == name; });
-    return found == mirrors.end() ? std::string() : found->second;
 }
 
 }  // namespace cudamatrix

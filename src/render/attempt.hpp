@@ -47,7 +47,4 @@ struct ToolkitPaths {
 };
 [[nodiscard]] ToolkitPaths toolkit_paths(const Image& image);
 
-/// The URL that the mirror map gives for `name`, empty without one.
-[[nodiscard]] std::string mirror_of(const Mirrors& mirrors, std::string_view name);
-
 }  // namespace cudamatrix

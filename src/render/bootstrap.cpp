@@ -1,7 +1,7 @@
 // How the base of family debian is made: mmdebstrap, so that no image registry is needed.
-#include <algorithm>
 #include <array>
 
+#include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "render/image.hpp"
 
@@ -28,12 +28,6 @@ constexpr std::array<Extra, 3> kExtras{{
      "libgdbm-compat4 libfile-find-rule-perl libnumber-compare-perl libtext-glob-perl"},
 }};
 
-std::string mirror(const Mirrors& mirrors, std::string_view name) {
-    const auto found =
-        std::find_if(mirrors.begin(), mirrors.end(), [&](const auto& m) { return m.first == name; });
-    return found == mirrors.end() ? "" : found->second;
-}
-
 }  // namespace
 
 Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
@@ -54,8 +48,8 @@ Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
     for (const auto& [suite, option] : kExtras) {
         if (suite == image.suite) out.command.emplace_back(option);
     }
-    const auto archive = mirror(matrix.mirrors, "debian");
-    const auto security = mirror(matrix.mirrors, "debian-security");
+    const auto archive = mirror_of(matrix.mirrors, "debian");
+    const auto security = mirror_of(matrix.mirrors, "debian-security");
     if (archive.starts_with("https:") || security.starts_with("https:")) {
         out.command.emplace_back("--include=ca-certificates");
         // What mmdebstrap is told of apt it leaves in the tar; builds get the bundle as a secret instead.

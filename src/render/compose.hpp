@@ -1,15 +1,23 @@
-// The data behind compose.yaml and its GPU overlay (names: templates/README.md; private to src/render).
+// The data behind compose.yaml and its GPU overlays (names: templates/README.md; private to src/render).
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "render/artifacts.hpp"
 #include "render/data.hpp"
 
 namespace cudamatrix {
 
-/// One service for each image, built from its folder. `rendered[i]` belongs to `images[i]`.
-[[nodiscard]] mustache::Data::Object compose_model(const Matrix& matrix, const std::vector<Image>& images,
-                                                   const std::vector<RenderedImage>& rendered);
+struct ComposeInput {
+    const Matrix& matrix;
+    const std::vector<Image>& images;
+    const std::vector<RenderedImage>& rendered;  ///< rendered[i] belongs to images[i]
+    const std::string& matrix_folder;            ///< RenderSettings::matrix_folder
+};
+
+/// The services of plan_services, built from the folders of their images; fails as that does.
+[[nodiscard]] Result<mustache::Data::Object> compose_model(const ComposeInput& input);
 
 }  // namespace cudamatrix

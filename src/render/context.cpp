@@ -3,22 +3,26 @@
 #include <algorithm>
 #include <array>
 
+#include "base/image_reference.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "render/pin_syntax.hpp"
 
 namespace cudamatrix::mustache {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Context>, 10> kContexts{{
+constexpr std::array<std::pair<std::string_view, Context>, 12> kContexts{{
     {"env", Context::env},
     {"label", Context::label},
     {"arg", Context::arg},
     {"json", Context::json},
     {"yaml", Context::yaml},
     {"yaml_key", Context::yaml_key},
+    {"yaml_int", Context::yaml_int},
     {"raw_comment", Context::raw_comment},
     {"path", Context::path},
     {"word", Context::word},
+    {"image", Context::image},
     {"ident", Context::ident},
 }};
 
@@ -27,6 +31,11 @@ bool is_digit(char c) {
 }
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Nearly every value is made of these, and printable() changes none of them.
+bool is_plain(std::string_view value) {
+    return std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 bool made_of(std::string_view value, std::string_view extra) {
@@ -67,6 +76,16 @@ std::variant<std::string, Refused> yaml_key(std::string_view value) {
     return key;
 }
 
+std::variant<std::string, Refused> whole_number(std::string_view value) {
+    const auto digits = value.starts_with('-') ? value.substr(1) : value;
+    // A leading zero would make an octal number of it, in some readers.
+    if (digits.empty() || digits.size() > 18 || !std::all_of(digits.begin(), digits.end(), is_digit) ||
+        (digits.size() > 1 && digits.front() == '0')) {
+        return Refused{"no whole number"};
+    }
+    return std::string(value);
+}
+
 std::variant<std::string, Refused> bare_path(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a path is needed"};
     if (value.front() == '-') return Refused{"a leading '-', which would be read as an option"};
@@ -86,6 +105,16 @@ std::variant<std::string, Refused> bare_word(std::string_view value) {
         return Refused{
             "a character that a bare word may not have (letters, digits and _ . + ! - would be accepted)"};
     }
+    return std::string(value);
+}
+
+// With a registry and a tag, so that it can be no name of a stage.
+std::variant<std::string, Refused> image_reference(std::string_view value) {
+    const auto at = std::min(value.find('@'), value.size());
+    const bool digest = at == value.size() || is_image_digest(value.substr(at + 1));
+    if (!is_tag_reference(value.substr(0, at)) || !digest)
+        return Refused{
+            "no image with its registry and tag (docker.io/library/python:3.12-slim would be accepted)"};
     return std::string(value);
 }
 
@@ -125,7 +154,8 @@ const std::vector<std::string>& context_names() {
 std::variant<std::string, Refused> escape(std::string_view value, Context context) {
     // printable() changes exactly what must never reach a file: controls, invalid UTF-8, invisible
     // characters.
-    if (text::printable(value) != value) return Refused{"a control character, a line end or invalid text"};
+    if (!is_plain(value) && text::printable(value) != value)
+        return Refused{"a control character, a line end or invalid text"};
     switch (context) {
         case Context::env:
         case Context::label:
@@ -138,6 +168,8 @@ std::variant<std::string, Refused> escape(std::string_view value, Context contex
             return yaml_scalar(value);
         case Context::yaml_key:
             return yaml_key(value);
+        case Context::yaml_int:
+            return whole_number(value);
         case Context::raw_comment:
             // A backslash at its end would join the next line to the comment in some readers.
             if (value.ends_with('\\')) return Refused{"a backslash at the end of a comment"};
@@ -146,6 +178,8 @@ std::variant<std::string, Refused> escape(std::string_view value, Context contex
             return bare_path(value);
         case Context::word:
             return bare_word(value);
+        case Context::image:
+            return image_reference(value);
         case Context::ident:
             return identifier(value);
     }

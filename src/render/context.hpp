@@ -19,7 +19,9 @@ enum class Context {
     yaml_key,     ///< the same as the key of a map
     raw_comment,  ///< the rest of a comment line
     path,         ///< a path or name that stands bare in an instruction
+    yaml_int,     ///< a whole number of YAML: -1, 65536
     word,         ///< a name, version or digest that stands bare: [A-Za-z0-9_][A-Za-z0-9_.+!-]*
+    image,        ///< a base with registry, tag and perhaps digest that stands bare in FROM
     ident,        ///< the name of a variable: [A-Za-z_][A-Za-z0-9_]*
 };
 

@@ -7,6 +7,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "render/context.hpp"
+#include "render/registry_model.hpp"
 #include "render/wanted.hpp"
 
 namespace cudamatrix {
@@ -86,6 +87,7 @@ std::string installer(const std::vector<WheelPin>* pins, const Wanted& wanted) {
 std::string build_line(const ImageInput& input) {
     const auto& build = input.matrix.build;
     std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
+    if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
     if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + build.ca_bundle);
     return line +
            fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
@@ -101,20 +103,37 @@ std::string bootstrap_line(const Bootstrap& bootstrap) {
     return line + text::join(words, " ");
 }
 
-List header(const ImageInput& input, const Bootstrap& bootstrap) {
+List header(const ImageInput& input) {
+    const bool bootstrapped = input.image.references().empty();
     List lines;
     if (!input.lock.covers(input.image)) {
         lines.emplace_back(
-            "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is whatever the "
-            "archive and the");
-        lines.emplace_back("index serve that day. `cudamatrix lock MATRIX` pins it.");
+            bootstrapped ? "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is "
+                           "whatever the archive and the"
+                         : "UNPINNED: cudamatrix.lock does not cover this image. What a build stands on and "
+                           "installs is whatever the registry, the");
+        lines.emplace_back(bootstrapped
+                               ? "index serve that day. `cudamatrix lock MATRIX` pins it."
+                               : "archive and the index serve that day. `cudamatrix lock MATRIX` pins it.");
     }
     lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"),
                                    input.matrix.name));
     for (const auto& cell : input.image.cells)
         lines.emplace_back("  " + cell);
-    lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
-    lines.emplace_back("  " + bootstrap_line(bootstrap));
+    for (const auto& companion : input.image.companions)
+        lines.emplace_back("Chosen by the facts: " + companion);
+    if (bootstrapped) {
+        lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
+        lines.emplace_back("  " + bootstrap_line(bootstrap_of(input.image, input.matrix)));
+    } else {
+        lines.emplace_back("By hand, in this folder:");
+    }
+    for (const auto& copy : input.image.copy) {
+        const auto target = std::filesystem::path(kCopyFolder) / copy.from;
+        lines.emplace_back(
+            fmt::format("  mkdir -p {} && cp -a MATRIX_FOLDER/{} {}   (`cudamatrix build` does it)",
+                        pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
+    }
     lines.emplace_back("  " + build_line(input));
     return lines;
 }
@@ -146,8 +165,9 @@ Object cuda_model(const Image& image, bool pinned) {
 }
 
 List environment(const Image& image) {
-    std::map<std::string, std::string> variables{{"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"},
-                                                 {"NVIDIA_VISIBLE_DEVICES", "all"}};
+    std::map<std::string, std::string> variables;
+    if (image.family != "cpu")
+        variables = {{"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}, {"NVIDIA_VISIBLE_DEVICES", "all"}};
     for (const auto& [name, value] : image.env)
         variables[name] = value;
     List out;
@@ -165,7 +185,7 @@ std::string cells_label(const Image& image) {
 }
 
 List labels(const ImageInput& input) {
-    const std::vector<std::pair<std::string, std::string>> all{
+    std::vector<std::pair<std::string, std::string>> all{
         {"org.opencontainers.image.title", image_title(input.image)},
         {"io.cudamatrix.cells", cells_label(input.image)},
         {"io.cudamatrix.facts", fmt::format("{} {}", input.settings.facts_hash, input.settings.facts_date)},
@@ -173,6 +193,11 @@ List labels(const ImageInput& input) {
         {"io.cudamatrix.lock", pins_hash(input.image, input.lock)},
         {"io.cudamatrix.matrix", input.matrix.name},
         {"io.cudamatrix.version", kVersion}};
+    const auto& reference = input.image.base_reference;
+    if (!reference.empty()) all.emplace_back("org.opencontainers.image.base.name", reference);
+    if (const auto* base = input.lock.registry_base(reference);
+        base != nullptr && input.lock.covers(input.image))
+        all.emplace_back("org.opencontainers.image.base.digest", base->digest);
     List out;
     for (const auto& [name, value] : all)
         out.push_back(Object{{"name", name}, {"value", value}});
@@ -192,7 +217,17 @@ Object common_model(const Matrix& matrix, const Image& image) {
             {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
             {"header", List{}},
             {"ca", !matrix.build.ca_bundle.empty()},
-            {"pip", Object{{"options", pip_options(image, matrix.mirrors)}}}};
+            {"copies", List{}},
+            {"pip", Object{{"options", pip_options(image, matrix.mirrors)},
+                           {"installer", installer(nullptr, wanted_of(image))}}}};
+}
+
+// What makes the environment in which `lock` resolves, where the distribution's python does.
+List python_packages(const Image& image) {
+    if (image.python_from != "distribution") return {};
+    auto packages = List{"python3"};
+    if (image.package_manager == "apt") packages.emplace_back("python3-venv");
+    return List{Object{{"packages", std::move(packages)}}};
 }
 
 }  // namespace
@@ -202,7 +237,8 @@ ToolkitPaths toolkit_paths(const Image& image) {
         return {"/usr/bin/nvcc", image.compiler, "/usr/include", library_folder(image)};
     }
     const auto root = std::string(kToolkit);
-    return {root + "/bin/nvcc", image.compiler, root + "/include", root + "/lib"};
+    return {root + "/bin/nvcc", image.compiler, root + "/include",
+            root + (image.cuda_from == "base" ? "/lib64" : "/lib")};
 }
 
 std::string_view resolving_pip() {
@@ -210,19 +246,24 @@ std::string_view resolving_pip() {
 }
 
 std::string image_title(const Image& image) {
-    std::string title = fmt::format("{} ({})", image.os, image.suite);
-    if (!image.cuda.empty())
+    const bool bootstrapped = image.base_reference.empty();
+    std::string title = bootstrapped ? fmt::format("{} ({})", image.os, image.suite) : image.base_reference;
+    if (!image.cuda.empty() && bootstrapped)
         title += fmt::format(", CUDA {} from {}", image.cuda,
                              image.cuda_from == "archive" ? "the archive" : "wheels");
+    if (!image.cuda.empty() && !bootstrapped) title += ", CUDA " + image.cuda;
     if (!image.torch.empty()) title += fmt::format(", torch {}+{}", image.torch, image.torch_variant);
     if (!image.python.empty()) title += ", python " + image.python;
+    if (image.arch != "x86_64") title += ", " + image.arch;
     return title + ", " + image.flavour;
 }
 
 std::string pins_hash(const Image& image, const Lock& lock) {
     if (!lock.covers(image)) return std::string(kUnpinned);
     Lock part;
-    part.bases[image.suite] = *lock.base(image);
+    if (const auto* base = lock.base(image)) part.bases[image.suite] = *base;
+    for (const auto& reference : image.references())
+        part.references[reference] = *lock.registry_base(reference);
     part.images[image.id] = *lock.pins(image);
     return sha256(lock_text(part));
 }
@@ -231,17 +272,22 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto& image = input.image;
     const auto wanted = wanted_of(image);
     const auto* pins = input.lock.covers(image) ? input.lock.pins(image) : nullptr;
-    const auto bootstrap = bootstrap_of(image, input.matrix);
     const auto pinned = [&](auto member) { return pins == nullptr ? nullptr : &(pins->*member); };
 
     auto model = common_model(input.matrix, image);
-    model["header"] = header(input, bootstrap);
-    model["bootstrap"] =
-        Object{{"file", bootstrap.file},
-               {"sha256", pins == nullptr ? std::string(kUnpinned) : input.lock.base(image)->sha256}};
+    model["header"] = header(input);
+    if (image.references().empty()) {
+        model["bootstrap"] =
+            Object{{"file", bootstrap_of(image, input.matrix).file},
+                   {"sha256", pins == nullptr ? std::string(kUnpinned) : input.lock.base(image)->sha256}};
+    } else {
+        add_registry_model(model, input.matrix, image, pins == nullptr ? nullptr : &input.lock);
+    }
     model["cuda"] = cuda_model(image, pins != nullptr);
     const auto runtime = apt_list(pinned(&ImagePins::runtime), wanted.runtime);
-    model["apt"] = Object{{"devel", apt_list(pinned(&ImagePins::devel), wanted.devel)},
+    const auto devel = apt_list(pinned(&ImagePins::devel), wanted.devel);
+    model["apt"] = Object{{"devel", devel},
+                          {"devel_any", !devel.empty()},
                           {"unpack", apt_list(pinned(&ImagePins::toolkit), wanted.toolkit)},
                           {"python", apt_list(pinned(&ImagePins::python), wanted.python)},
                           {"runtime", runtime},
@@ -251,14 +297,23 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["flavour"] = Object{{"devel", image.flavour == "devel"}};
     model["pip"] = Object{{"any", !wanted.wheels.empty()},
                           {"hashed", pins != nullptr},
+                          {"no_deps", pins != nullptr},
                           {"options", pip_options(image, input.matrix.mirrors)},
                           {"installer", installer(pinned(&ImagePins::installer), wanted)},
                           {"requirements", "requirements.txt"},
                           {"venv", kVenv}};
-    model["torch"] =
-        Object{{"present", !image.torch.empty()}, {"version", image.torch}, {"cuda", image.torch_cuda}};
+    model["torch"] = Object{{"present", !image.torch.empty()},
+                            {"nvidia", image.family == "ngc"},
+                            {"version", image.torch},
+                            {"cuda", image.torch_cuda}};
     model["user"] = Object{{"name", input.matrix.build.user}, {"id", kUserId}};
     model["workdir"] = input.matrix.build.workdir;
+    model["folders"] = image.folders;
+    List copies;
+    for (const auto& copy : image.copy)
+        copies.push_back(
+            Object{{"source", fmt::format("{}/{}", kCopyFolder, copy.from)}, {"target", copy.to}});
+    model["copies"] = std::move(copies);
     model["path"] = search_path(image);
     model["env"] = environment(image);
     model["labels"] = labels(input);
@@ -278,16 +333,21 @@ std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
     return files;
 }
 
-mustache::Data::Object lock_model(const Matrix& matrix, const Image& image) {
+mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, const Lock* lock) {
     const auto wanted = wanted_of(image);
     auto model = common_model(matrix, image);
-    model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix).file}};
+    const bool bootstrapped = image.references().empty();
+    if (bootstrapped) model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix).file}};
+    // The digests of the lock that is being made are not known here: `lock` builds on the tags that it
+    // resolved.
+    if (!bootstrapped) add_registry_model(model, matrix, image, lock);
     const auto named = [](std::string_view name, const std::vector<std::string>& packages) {
         return packages.empty() ? List{} : List{Object{{"name", name}, {"packages", packages}}};
     };
+    const std::vector<std::string> none;
     List apt;
     for (const auto& [name, packages] :
-         {std::pair{"devel", &wanted.devel}, std::pair{"python", &wanted.python},
+         {std::pair{"devel", bootstrapped ? &wanted.devel : &none}, std::pair{"python", &wanted.python},
           std::pair{"runtime", &wanted.runtime}}) {
         for (auto& item : named(name, *packages))
             apt.push_back(std::move(item));
@@ -306,12 +366,17 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image) {
         auto options = *object["options"].list();
         for (const auto& option : pip_options(image, matrix.mirrors))
             options.emplace_back(option);
+        // With a torch of the base, what it already holds is not installed again.
+        object["own"] = !(image.torch_from_base && *object["name"].text() == "wheels");
         object["options"] = std::move(options);
         item = std::move(object);
     }
     const bool any = !pip.empty();
     model["resolve"] = Object{{"apt", std::move(apt)},
                               {"download", named("toolkit", wanted.toolkit)},
+                              {"devel", bootstrapped ? none : wanted.devel},
+                              {"devel_any", !bootstrapped},
+                              {"python_packages", python_packages(image)},
                               {"pip_any", any},
                               {"pip_tool", kPipTool},
                               {"pip", std::move(pip)}};

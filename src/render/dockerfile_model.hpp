@@ -1,4 +1,4 @@
-// The data behind the templates of family debian (names: templates/README.md; private to src/render).
+// The data behind the templates of the Dockerfiles (names: templates/README.md; private to src/render).
 #pragma once
 
 #include <map>
@@ -26,8 +26,9 @@ struct ImageInput {
 /// Requirements files of the image: file name -> the value of `wheels`.
 [[nodiscard]] std::map<std::string, mustache::Data> requirements_of(const ImageInput& input);
 
-/// For lock.mustache.
-[[nodiscard]] mustache::Data::Object lock_model(const Matrix& matrix, const Image& image);
+/// For lock.mustache. `lock`: its digests of registries' bases count; nullptr: none.
+[[nodiscard]] mustache::Data::Object lock_model(const Matrix& matrix, const Image& image,
+                                                const Lock* lock = nullptr);
 
 /// For attempt.mustache: the model of the Dockerfile and the steps.
 [[nodiscard]] mustache::Data::Object attempt_model(const ImageInput& input, const AttemptRequest& request);

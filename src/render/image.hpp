@@ -4,12 +4,13 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "facts/facts.hpp"
-#include "matrix/matrix.hpp"
+#include "matrix/services.hpp"
 
 namespace cudamatrix {
 
@@ -20,16 +21,20 @@ struct PlannedCell {
 };
 
 struct Image {
-    std::string id;                          ///< folder, tag and compose service: "debian12-cu11.8.0"
-    std::vector<std::string> cells;          ///< ids of the cells that it serves, in the order of the file
-    std::string family;                      ///< debian
-    std::string os;                          ///< debian12
-    std::string suite;                       ///< bookworm: names the bootstrap tar
-    std::string flavour;                     ///< runtime or devel
-    std::string arch;                        ///< x86_64
-    std::string cuda;                        ///< exact toolkit release, empty: none
-    std::string cuda_source;                 ///< id of the row of toolkit_sources, empty: no toolkit
-    std::string cuda_from;                   ///< archive or wheels, empty: no toolkit
+    std::string id;                  ///< folder, tag and compose service: "debian12-cu11.8.0"
+    std::vector<std::string> cells;  ///< ids of the cells that it serves, in the order of the file
+    std::string family;              ///< debian, nvidia-cuda, pytorch, ngc, cpu
+    std::string os;                  ///< debian12
+    std::string base_reference;   ///< docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04; empty: bootstrapped
+    std::string devel_reference;  ///< what compiles the suite where the base has no compiler: the devel tag
+    std::string installer_reference;  ///< python slim: fetches a standalone build of python; empty: none is
+    std::string package_manager;      ///< apt or dnf
+    std::string suite;        ///< bookworm: names the bootstrap tar; empty where a registry has the base
+    std::string flavour;      ///< runtime or devel
+    std::string arch;         ///< x86_64
+    std::string cuda;         ///< exact toolkit release, empty: none
+    std::string cuda_source;  ///< id of the row of toolkit_sources, empty: no toolkit
+    std::string cuda_from;    ///< archive, wheels or base, empty: no toolkit
     std::vector<std::string> cuda_unpack;    ///< archive: packages that are unpacked to compile kernels
     std::vector<std::string> cuda_packages;  ///< archive: packages that the whole toolkit is installed with
     std::vector<std::string> cuda_runtime;   ///< archive: packages that programs need to run
@@ -38,17 +43,43 @@ struct Image {
     std::string torch;                       ///< exact release, empty: none
     std::string torch_variant;               ///< cu124, cpu
     std::string torch_cuda;                  ///< 12.4; "None", as torch says it, for a build without CUDA
+    bool torch_from_base = false;            ///< the base brings it: nothing installs it
     bool torch_index_default = true;         ///< installed bare from the default index
     std::string torch_index;                 ///< else: URL of the index of its variant, from the mirror map
-    std::string python;                      ///< the distribution's python minor, empty: the image gets none
+    std::string python;                      ///< minor of its python, empty: none, or whichever the base has
+    std::string python_from;                 ///< distribution, base or standalone; empty: the image gets none
+    std::string python_release;              ///< standalone: 3.12.16
     std::vector<std::pair<std::string, std::string>>
-        packages;                                          ///< wheels besides torch, each at an exact version
+        packages;                         ///< wheels besides torch, each at an exact version
+    std::vector<std::string> companions;  ///< of those, what was chosen to go with torch: a line each
     std::vector<std::pair<std::string, std::string>> env;  ///< variables of the cell that images carry
     std::vector<std::string> compute;                      ///< SASS targets of the suite, sorted
     std::string ptx;  ///< the highest: also embedded as PTX; empty without a toolkit
     unsigned shm_gb =
         0;  ///< the most /dev/shm that one of its cells asks for; 0: none does. No content of the image
+    std::string entry;             ///< name of its entry of images; empty: the matrix file has none
+    std::vector<std::string> apt;  ///< packages that the entry adds
+    std::vector<Copy> copy;        ///< what the entry copies; lies in the context below kCopyFolder
+    /// Where services mount named volumes: the image's user must be able to write there.
+    std::vector<std::string> folders;
+
+    /// The bases that a registry has, in canonical form ("docker.io/nvidia/cuda:TAG"), without doubles: each
+    /// is pinned by digest. None for an image whose base is bootstrapped.
+    [[nodiscard]] std::vector<std::string> references() const;
+    /// As engines and registries name what it runs on: linux/amd64, linux/arm64.
+    [[nodiscard]] std::string platform() const;
 };
+
+/// An arch of a cell as registries name it: x86_64 is amd64, aarch64 is arm64.
+[[nodiscard]] std::string oci_architecture(std::string_view arch);
+
+/// What `reference` is pulled as: the longest prefix of it that is a key of `mirrors` ("docker.io",
+/// "docker.io/nvidia") is replaced by its value.
+[[nodiscard]] std::string pulled_reference(std::string_view reference, const Mirrors& mirrors);
+
+/// The folder of an image's context that holds what images: copies, under the names that it has beside the
+/// matrix file.
+inline constexpr std::string_view kCopyFolder = "copy";
 
 /// A file of the output folder.
 struct Artifact {

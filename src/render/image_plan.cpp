@@ -5,8 +5,10 @@
 #include <optional>
 #include <set>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "facts/lookup.hpp"
+#include "matrix/extended_cell.hpp"
 #include "render/resolve_cell.hpp"
 
 namespace cudamatrix {
@@ -61,37 +63,130 @@ void choose_targets(Image& image, const std::set<std::string>& asked, const Fact
     image.ptx = image.compute.back();
 }
 
-}  // namespace
+bool is_of(const Service& service, const ImageEntry& entry) {
+    return service.image.text.empty() || service.image.text == entry.name;
+}
 
-ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts) {
-    ImagePlan plan;
-    std::map<std::string, std::size_t> by_content;
-    std::vector<std::set<std::string>> asked;
-    for (const auto& [cell, id] : cells) {
-        auto resolved = resolve_cell(matrix, cell, facts);
-        if (auto* reason = std::get_if<std::string>(&resolved)) {
-            plan.refusals.push_back({id, std::move(*reason)});
-            continue;
+// Where the services of an entry mount volumes that start empty and belong to whom the image says.
+std::vector<std::string> volume_folders(const std::vector<Service>& services, const ImageEntry& entry) {
+    std::set<std::string> folders;
+    for (const auto& service : services) {
+        for (const auto& volume : service.volumes) {
+            if (is_of(service, entry) && volume.named()) folders.insert(volume.target);
         }
-        auto& image = std::get<Image>(resolved);
-        const auto [place, fresh] = by_content.try_emplace(content_key(image), plan.images.size());
+    }
+    return {folders.begin(), folders.end()};
+}
+
+// The image of a cell under an entry, or why there is none.
+std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const ImageEntry& entry,
+                                               const Cell& cell, const Facts& facts) {
+    ExtendedCell extended(cell);
+    auto conflict = extended.add_packages(entry.pip);
+    if (conflict.empty()) conflict = extended.add_env(entry.env);
+    if (!conflict.empty()) return fmt::format("images: {} adds {}", entry.name, conflict);
+    auto resolved = resolve_cell(matrix, extended.cell(), facts);
+    auto* image = std::get_if<Image>(&resolved);
+    if (image == nullptr) {
+        const auto& reason = std::get<std::string>(resolved);
+        return entry.name.empty() ? reason : fmt::format("images: {}: {}", entry.name, reason);
+    }
+    // The entry's name stands for what it adds: the id says what the cell is.
+    image->id = image_id(*image, facts);
+    if (entry.name.empty()) return resolved;
+    if (!entry.pip.empty() || !entry.env.empty()) {
+        auto named = *image;
+        const auto plain = resolve_cell(matrix, cell, facts);
+        if (const auto* own = std::get_if<Image>(&plain)) {
+            named.packages = own->packages;
+            named.env = own->env;
+            named.python = own->python;
+        }
+        image->id = image_id(named, facts);
+    }
+    image->id = entry.name + "-" + image->id;
+    image->entry = entry.name;
+    for (const auto& package : entry.apt)
+        image->apt.push_back(package.text);
+    image->copy = entry.copy;
+    return resolved;
+}
+
+// The images as they grow, cell by cell.
+class Planner {
+  public:
+    Planner(const Matrix& matrix, Deployment deployment, const Facts& facts)
+        : matrix_(matrix), deployment_(std::move(deployment)), facts_(facts) {
+        // Without entries there is one that adds nothing.
+        if (deployment_.images.empty()) deployment_.images.emplace_back();
+    }
+
+    void add(const PlannedCell& planned) {
+        std::vector<Image> images;
+        for (const auto& entry : deployment_.images) {
+            if (!matches(entry.when, planned.cell)) continue;
+            auto resolved = resolve_entry(matrix_, entry, planned.cell, facts_);
+            if (auto* reason = std::get_if<std::string>(&resolved)) {
+                plan_.refusals.push_back({planned.id, std::move(*reason)});
+                return;
+            }
+            auto& image = images.emplace_back(std::move(std::get<Image>(resolved)));
+            image.folders = volume_folders(deployment_.services, entry);
+        }
+        if (images.empty()) plan_.refusals.push_back({planned.id, "no entry of images matches it"});
+        for (auto& image : images)
+            serve(std::move(image), planned);
+    }
+
+    ImagePlan finish() {
+        for (std::size_t i = 0; i < plan_.images.size(); ++i)
+            choose_targets(plan_.images[i], asked_[i], facts_);
+        return std::move(plan_);
+    }
+
+  private:
+    void serve(Image image, const PlannedCell& planned) {
+        const auto key = image.entry + "\n" + content_key(image);
+        const auto [place, fresh] = by_content_.try_emplace(key, plan_.images.size());
         if (fresh) {
-            image.id = image_id(image, facts);
-            plan.images.push_back(std::move(image));
-            asked.emplace_back();
+            // "a-b" of entry "a" may read like another of entry "a-b".
+            if (!ids_.insert(image.id).second) image.id += "-" + sha256(key).substr(0, 8);
+            plan_.images.push_back(std::move(image));
+            asked_.emplace_back();
         }
-        auto& shared = plan.images[place->second];
-        shared.cells.push_back(id);
-        if (const auto* shm = cell.get(Field::shm_gb)) {
+        auto& shared = plan_.images[place->second];
+        shared.cells.push_back(planned.id);
+        if (const auto* shm = planned.cell.get(Field::shm_gb)) {
             if (const auto asked_for = Version::parse(shm->text))
                 shared.shm_gb = std::max(shared.shm_gb, asked_for->major());
         }
-        if (const auto compute = compute_of(cell, facts); !compute.empty())
-            asked[place->second].insert(compute);
+        if (const auto compute = compute_of(planned.cell, facts_); !compute.empty())
+            asked_[place->second].insert(compute);
     }
-    for (std::size_t i = 0; i < plan.images.size(); ++i)
-        choose_targets(plan.images[i], asked[i], facts);
-    return plan;
+
+    const Matrix& matrix_;
+    Deployment deployment_;
+    const Facts& facts_;
+    ImagePlan plan_;
+    std::map<std::string, std::size_t> by_content_;
+    std::set<std::string> ids_;
+    std::vector<std::set<std::string>> asked_;
+};
+
+}  // namespace
+
+ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts) {
+    auto deployment = read_deployment(matrix);
+    if (!deployment.ok()) {
+        ImagePlan nothing;
+        for (const auto& cell : cells)
+            nothing.refusals.push_back({cell.id, deployment.failure().diagnostics.front().message});
+        return nothing;
+    }
+    Planner planner(matrix, std::move(deployment).value(), facts);
+    for (const auto& cell : cells)
+        planner.add(cell);
+    return planner.finish();
 }
 
 }  // namespace cudamatrix

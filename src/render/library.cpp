@@ -1,5 +1,7 @@
 #include "render/library.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace cudamatrix {
@@ -7,8 +9,10 @@ namespace {
 
 // "# name = value" before the first instruction: how BuildKit reads directives.
 std::string directive_in(std::string_view dockerfile) {
-    for (const auto& line : text::split(dockerfile, '\n')) {
-        auto rest = text::trim(line);
+    while (!dockerfile.empty()) {
+        const auto newline = std::min(dockerfile.find('\n'), dockerfile.size());
+        auto rest = text::trim(dockerfile.substr(0, newline));
+        dockerfile.remove_prefix(std::min(newline + 1, dockerfile.size()));
         if (rest.empty()) continue;
         if (rest.front() != '#') return {};
         rest = text::trim(rest.substr(1));
@@ -23,9 +27,11 @@ std::string directive_in(std::string_view dockerfile) {
 
 Result<mustache::Library> load_templates(const RenderSettings& settings) {
     auto library = embedded_templates();
-    if (!settings.templates.empty()) {
-        if (auto done = library.override_from(settings.templates); !done.ok()) return done.failure();
-    }
+    library.set_watch(settings.watch);
+    if (settings.templates.empty()) return library;
+    const auto done = library.override_from(settings.templates);
+    // A check has told these mistakes already, and goes on with what there is.
+    if (!done.ok() && (settings.watch == nullptr || !settings.watch->check)) return done.failure();
     return library;
 }
 

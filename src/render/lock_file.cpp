@@ -5,9 +5,11 @@
 
 #include "base/build_info.hpp"
 #include "base/file.hpp"
+#include "base/image_reference.hpp"
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "render/lock_lists.hpp"
 #include "render/pin_syntax.hpp"
 #include "render/wanted.hpp"
 
@@ -15,22 +17,6 @@ namespace cudamatrix {
 namespace {
 
 constexpr std::uint64_t kLargestLock = 64u << 20;
-
-struct AptList {
-    std::string_view name;
-    std::vector<AptPin> ImagePins::*member;
-};
-constexpr AptList kAptLists[] = {{"devel", &ImagePins::devel},
-                                 {"toolkit", &ImagePins::toolkit},
-                                 {"python", &ImagePins::python},
-                                 {"runtime", &ImagePins::runtime}};
-
-struct WheelList {
-    std::string_view name;
-    std::vector<WheelPin> ImagePins::*member;
-};
-constexpr WheelList kWheelLists[] = {
-    {"cuda", &ImagePins::cuda}, {"image", &ImagePins::wheels}, {"installer", &ImagePins::installer}};
 
 template <class Pin, class Name>
 std::vector<Pin> sorted(std::vector<Pin> pins, Name name) {
@@ -85,6 +71,11 @@ class LockReader {
         lock.templates = string(json, "templates");
         for (const auto& [suite, base] : object(json, "bases").items())
             lock.bases[suite] = base_pins(suite, base);
+        // Locks of before there were bases from registries have none.
+        if (json.contains("references")) {
+            for (const auto& [reference, base] : object(json, "references").items())
+                lock.references[reference] = registry_base(reference, base);
+        }
         for (const auto& [id, image] : object(json, "images").items())
             lock.images[id] = image_pins(id, image);
         if (!problem_.empty()) return failure(problem_);
@@ -136,7 +127,8 @@ class LockReader {
             const auto text = item.is_string() ? item.get<std::string>() : std::string();
             const auto equals = std::min(text.find('='), text.size());
             AptPin pin{text.substr(0, equals), text.substr(std::min(equals + 1, text.size()))};
-            if (!is_apt_package(pin.package) || !is_apt_version(pin.version)) {
+            const bool apt = is_apt_package(pin.package) && is_apt_version(pin.version);
+            if (!apt && !(is_rpm_package(pin.package) && is_rpm_version(pin.version))) {
                 problem(fmt::format("\"{}\" is no package=version", text));
             }
             pins.push_back(std::move(pin));
@@ -167,6 +159,13 @@ class LockReader {
         return base;
     }
 
+    RegistryBase registry_base(const std::string& reference, const Json& json) {
+        if (!is_tag_reference(reference)) problem(fmt::format("\"{}\" is no image reference", reference));
+        RegistryBase base{string(json, "digest")};
+        if (!is_image_digest(base.digest)) problem(fmt::format("\"{}\" is no image digest", base.digest));
+        return base;
+    }
+
     ImagePins image_pins(const std::string& id, const Json& json) {
         const bool clean = problem_.empty();
         ImagePins pins;
@@ -188,68 +187,24 @@ class LockReader {
     const Json empty_array_ = Json::array();
 };
 
-using Flat = std::map<std::string, std::string>;
-
-// "g++-11" -> "11.3.0-11": one entry for each thing that is pinned.
-Flat flat(const ImagePins* pins) {
-    Flat out;
-    if (pins == nullptr) return out;
-    for (const auto& [name, member] : kAptLists) {
-        for (const auto& [package, version] : pins->*member)
-            out[package] = version;
-    }
-    for (const auto& [name, member] : kWheelLists) {
-        for (const auto& [wheel, version, digest] : pins->*member)
-            out["wheel " + wheel] = fmt::format("{} ({})", version, digest.substr(0, 12));
-    }
-    return out;
-}
-
-Flat flat(const BasePins* base) {
-    Flat out;
-    if (base == nullptr) return out;
-    out["bootstrap tar"] = base->sha256.substr(0, 12);
-    for (const auto& [package, version] : base->packages)
-        out[package] = version;
-    return out;
-}
-
-void compare(const std::string& what, const Flat& before, const Flat& after,
-             std::vector<std::string>& lines) {
-    if (before.empty() && !after.empty()) {
-        lines.push_back(fmt::format("{}: {} pinned", what, text::count(after.size(), "package")));
-        return;
-    }
-    for (const auto& [name, version] : after) {
-        const auto old = before.find(name);
-        if (old == before.end()) lines.push_back(fmt::format("{}: {} {} is new", what, name, version));
-        if (old != before.end() && old->second != version)
-            lines.push_back(fmt::format("{}: {} {} -> {}", what, name, old->second, version));
-    }
-    for (const auto& [name, version] : before) {
-        if (after.count(name) == 0) lines.push_back(fmt::format("{}: {} {} is gone", what, name, version));
-    }
-}
-
-template <class Pins>
-void compare_all(const std::map<std::string, Pins, std::less<>>& before,
-                 const std::map<std::string, Pins, std::less<>>& after, std::vector<std::string>& lines) {
-    const auto at = [](const auto& map, const std::string& key) {
-        const auto found = map.find(key);
-        return found == map.end() ? nullptr : &found->second;
-    };
-    for (const auto& [key, pins] : after)
-        compare(key, flat(at(before, key)), flat(&pins), lines);
-    for (const auto& [key, pins] : before) {
-        if (at(after, key) == nullptr) lines.push_back(fmt::format("{}: no longer pinned", key));
-    }
-}
-
 }  // namespace
 
 const BasePins* Lock::base(const Image& image) const {
     const auto found = bases.find(image.suite);
     return found == bases.end() ? nullptr : &found->second;
+}
+
+const RegistryBase* Lock::registry_base(std::string_view reference) const {
+    const auto found = references.find(reference);
+    return found == references.end() ? nullptr : &found->second;
+}
+
+bool Lock::covers(const Image& image) const {
+    const auto asked = image.references();
+    if (asked.empty() && base(image) == nullptr) return false;
+    return pins(image) != nullptr &&
+           std::all_of(asked.begin(), asked.end(),
+                       [&](const std::string& reference) { return registry_base(reference) != nullptr; });
 }
 
 const ImagePins* Lock::pins(const Image& image) const {
@@ -265,6 +220,11 @@ std::string asked_of(const Image& image) {
                              &wanted.wheels, &wanted.installer}) {
         all += text::join(*list, " ") + "\n";
     }
+    for (const auto& reference : image.references())
+        all += reference + "\n";
+    // What else such an image asks its base for; a bootstrapped one has no choice.
+    if (!image.references().empty())
+        all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);
     return sha256(all);
 }
 
@@ -294,22 +254,17 @@ std::string lock_text(const Lock& lock) {
     Json images = Json::object();
     for (const auto& [id, pins] : lock.images)
         images[id] = image_json(pins);
-    const Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},
-                     {"facts", lock.facts},           {"templates", lock.templates},
-                     {"bases", std::move(bases)},     {"images", std::move(images)}};
+    Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},         {"facts", lock.facts},
+               {"templates", lock.templates},   {"bases", std::move(bases)}, {"images", std::move(images)}};
+    Json references = Json::object();
+    for (const auto& [reference, base] : lock.references)
+        references[reference] = Json{{"digest", base.digest}};
+    if (!references.empty()) whole["references"] = std::move(references);
     return to_text(whole) + "\n";
 }
 
 Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock) {
     return file::write(path, lock_text(lock));
-}
-
-std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
-    std::vector<std::string> lines;
-    compare_all(before.bases, after.bases, lines);
-    compare_all(before.images, after.images, lines);
-    std::sort(lines.begin(), lines.end());
-    return lines;
 }
 
 }  // namespace cudamatrix

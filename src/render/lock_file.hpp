@@ -1,5 +1,10 @@
 // cudamatrix.lock: the exact packages, wheels and bases behind a render. Reading and writing only; what
-// resolves them is in src/run.
+// resolves them is in src/run. JSON, schema_version 1:
+//   tool, facts, templates           what wrote it
+//   bases.SUITE                      {sha256, command: [..], packages: ["NAME=VERSION"]}: a bootstrap tar
+//   references."HOST/REPO:TAG"       {digest: "sha256:.."}: a base from a registry; the key is absent without
+//   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
+//                                     wheels: {LIST: [{name, version, sha256}]}}
 #pragma once
 
 #include <filesystem>
@@ -38,6 +43,12 @@ struct BasePins {
     friend bool operator==(const BasePins&, const BasePins&) = default;
 };
 
+/// A base that a registry has, by the digest that its tag had.
+struct RegistryBase {
+    std::string digest;  ///< "sha256:..." of the index of a multi-architecture image, else of its manifest
+    friend bool operator==(const RegistryBase&, const RegistryBase&) = default;
+};
+
 /// What an image is made of.
 struct ImagePins {
     std::string asked;  ///< what was resolved (asked_of): pins of another question do not count
@@ -53,20 +64,24 @@ struct ImagePins {
 };
 
 struct Lock {
-    std::string tool;                                      ///< version of the program that wrote it
-    std::string facts;                                     ///< Facts::hash() then
-    std::string templates;                                 ///< hash of the templates then
-    std::map<std::string, BasePins, std::less<>> bases;    ///< by suite: bookworm
+    std::string tool;                                    ///< version of the program that wrote it
+    std::string facts;                                   ///< Facts::hash() then
+    std::string templates;                               ///< hash of the templates then
+    std::map<std::string, BasePins, std::less<>> bases;  ///< by suite: bookworm
+    /// By the canonical reference that an image names ("docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04"),
+    /// whatever mirror it is pulled through.
+    std::map<std::string, RegistryBase, std::less<>> references;
     std::map<std::string, ImagePins, std::less<>> images;  ///< by Image::id
     friend bool operator==(const Lock&, const Lock&) = default;
 
     [[nodiscard]] const BasePins* base(const Image& image) const;
+    /// The digest of a reference, nullptr without one.
+    [[nodiscard]] const RegistryBase* registry_base(std::string_view reference) const;
     /// The pins of `image`, or nullptr when there are none for what it asks now.
     [[nodiscard]] const ImagePins* pins(const Image& image) const;
-    /// Both are there: nothing of the image reads `unpinned`.
-    [[nodiscard]] bool covers(const Image& image) const {
-        return base(image) != nullptr && pins(image) != nullptr;
-    }
+    /// Its pins and its base are there, of every base from a registry the digest: nothing of the image reads
+    /// `unpinned`.
+    [[nodiscard]] bool covers(const Image& image) const;
 };
 
 /// Everything about an image that its pins depend on, as a hash.
@@ -82,7 +97,8 @@ struct Lock {
 /// Replaces `path` atomically; false when it held the same already.
 [[nodiscard]] Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock);
 
-/// One line for each pin that differs: "debian12-cu11.8.0: g++-11 11.3.0-11 -> 11.3.0-12", sorted.
+/// One line for each pin that differs: "debian12-cu11.8.0: g++-11 11.3.0-11 -> 11.3.0-12", sorted. A digest
+/// is whole: "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04: digest sha256:... -> sha256:...".
 [[nodiscard]] std::vector<std::string> lock_changes(const Lock& before, const Lock& after);
 
 }  // namespace cudamatrix

@@ -5,9 +5,11 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "facts/pep440.hpp"
 #include "render/dockerfile_model.hpp"
 #include "render/library.hpp"
 #include "render/pin_syntax.hpp"
+#include "render/resolve_cell.hpp"
 #include "render/wanted.hpp"
 
 namespace cudamatrix {
@@ -75,15 +77,18 @@ Result<std::vector<AptPin>> read_base(std::string_view content, std::string_view
     return checked(std::move(pins), file);
 }
 
-// As the index compares names: lower case, runs of . _ - are one '-'.
-std::string normalised(std::string_view name) {
-    std::string out;
-    for (const char c : text::lower(name)) {
-        const bool separator = c == '-' || c == '_' || c == '.';
-        if (!separator) out += c;
-        if (separator && !out.ends_with('-')) out += '-';
+// rpm -qa: "gcc-c++=0:11.5.0-5.el9.x86_64", one line for each package.
+Result<std::vector<AptPin>> read_rpms(std::string_view content, std::string_view file) {
+    std::vector<AptPin> pins;
+    for (const auto& line : text::split(content, '\n')) {
+        if (line.empty()) continue;
+        const auto equals = std::min(line.find('='), line.size() - 1);
+        pins.push_back({line.substr(0, equals), line.substr(equals + 1)});
+        if (!is_rpm_package(pins.back().package) || !is_rpm_version(pins.back().version))
+            return strange(file, line);
     }
-    return out;
+    in_order(pins, &AptPin::package);
+    return pins;
 }
 
 // pip install --report: install[].metadata.{name, version},
@@ -98,7 +103,7 @@ Result<std::vector<WheelPin>> read_pip_report(std::string_view content, std::str
     for (const auto& item : at(*json, "install")) {
         const auto metadata = at(item, "metadata");
         const auto hashes = at(at(at(item, "download_info"), "archive_info"), "hashes");
-        WheelPin pin{normalised(string_or(metadata, "name")), string_or(metadata, "version"),
+        WheelPin pin{pep440::canonical_name(string_or(metadata, "name")), string_or(metadata, "version"),
                      string_or(hashes, "sha256")};
         if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {
             return strange(file,
@@ -131,7 +136,7 @@ bool same_version(std::string_view answered, std::string_view asked) {
 std::string missing_wheel(const std::vector<std::string>& wanted, const std::vector<WheelPin>& pins) {
     for (const auto& requirement : wanted) {
         const auto at = requirement.find("==");
-        const auto name = normalised(requirement.substr(0, at));
+        const auto name = pep440::canonical_name(requirement.substr(0, at));
         const auto found =
             std::find_if(pins.begin(), pins.end(), [&](const WheelPin& pin) { return pin.name == name; });
         const auto version = requirement.substr(at + 2);
@@ -142,7 +147,7 @@ std::string missing_wheel(const std::vector<std::string>& wanted, const std::vec
 }
 
 struct AptQuestion {
-    std::string_view file;
+    std::string file;
     const std::vector<std::string>& wanted;
     std::vector<AptPin>& pins;
     Result<std::vector<AptPin>> (*read)(std::string_view, std::string_view);
@@ -152,7 +157,21 @@ struct WheelQuestion {
     std::string_view file;
     const std::vector<std::string>& wanted;
     std::vector<WheelPin>& pins;
+    bool base_holds_some = false;  ///< of an image whose base brings its torch
 };
+
+constexpr std::string_view kHeld = "pip-base.txt";
+
+// pip list --format freeze: "numpy==2.2.1"; lines of other forms name no release of an index.
+std::vector<WheelPin> read_held(std::string_view content) {
+    std::vector<WheelPin> held;
+    for (const auto& line : text::split(content, '\n')) {
+        const auto at = line.find("==");
+        if (at != std::string::npos)
+            held.push_back({pep440::canonical_name(line.substr(0, at)), line.substr(at + 2), ""});
+    }
+    return held;
+}
 
 Failure unanswered(std::string_view file) {
     return strange(file, "it is missing");
@@ -177,7 +196,14 @@ Status read_wheels(const WheelQuestion& question, const LockAnswer& answer) {
     if (!content) return unanswered(question.file);
     auto pins = read_pip_report(*content, question.file);
     if (!pins.ok()) return pins.failure();
-    if (const auto wheel = missing_wheel(question.wanted, *pins); !wheel.empty())
+    auto known = *pins;
+    if (question.base_holds_some) {
+        const auto held = answer(kHeld);
+        if (!held) return unanswered(kHeld);
+        for (auto& wheel : read_held(*held))
+            known.push_back(std::move(wheel));
+    }
+    if (const auto wheel = missing_wheel(question.wanted, known); !wheel.empty())
         return strange(question.file, "it says nothing of " + wheel);
     question.pins = std::move(pins).value();
     return Done{};
@@ -197,14 +223,14 @@ Status check_python(const Image& image, const LockAnswer& answer) {
 }  // namespace
 
 Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image,
-                                           const RenderSettings& settings) {
+                                           const RenderSettings& settings, const Lock* lock) {
     auto library = load_templates(settings);
     if (!library.ok()) return library.failure();
-    const mustache::Data model(lock_model(matrix, image));
+    const mustache::Data model(lock_model(matrix, image, lock));
     std::vector<Artifact> files;
     for (const auto& [path, name] :
          {std::pair{".dockerignore", "dockerignore.mustache"}, std::pair{"Dockerfile", "lock.mustache"}}) {
-        auto content = fill_dockerfile(*library, image.family + "/" + name, model);
+        auto content = fill_dockerfile(*library, template_folder(image) + "/" + name, model);
         if (!content.ok()) return content.failure();
         files.push_back({path, std::move(content).value()});
     }
@@ -217,26 +243,41 @@ Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer) {
     out.pins.asked = asked_of(image);
     if (!wanted.wheels.empty()) out.pins.index = image.torch_index_default ? "default" : image.torch_variant;
 
-    const auto base = answer("base.txt");
-    if (!base) return unanswered("base.txt");
-    auto packages = read_base(*base, "base.txt");
+    const bool dnf = image.package_manager == "dnf";
+    const auto installed = [&](std::string_view file) -> Result<std::vector<AptPin>> {
+        const auto content = answer(file);
+        if (!content) return unanswered(file);
+        return dnf ? read_rpms(*content, file) : read_base(*content, file);
+    };
+    auto packages = installed("base.txt");
     if (!packages.ok()) return packages.failure();
     out.base_packages = std::move(packages).value();
-
-    const AptQuestion apt[] = {{"apt-devel.txt", wanted.devel, out.pins.devel, read_simulation},
-                               {"apt-toolkit.txt", wanted.toolkit, out.pins.toolkit, read_uris},
-                               {"apt-python.txt", wanted.python, out.pins.python, read_simulation},
-                               {"apt-runtime.txt", wanted.runtime, out.pins.runtime, read_simulation}};
-    for (const auto& question : apt) {
-        if (auto done = read_apt(question, out.base_packages, answer); !done.ok()) return done.failure();
+    auto devel_packages = out.base_packages;
+    // The stage that compiles may stand on a base of its own.
+    if (!image.references().empty()) {
+        auto found = installed("base-devel.txt");
+        if (!found.ok()) return found.failure();
+        devel_packages = std::move(found).value();
     }
-    const WheelQuestion wheels[] = {{"pip-cuda.json", wanted.cuda, out.pins.cuda},
-                                    {"pip-wheels.json", wanted.wheels, out.pins.wheels},
-                                    {"pip-installer.json", wanted.installer, out.pins.installer}};
+
+    const std::string prefix = dnf ? "dnf-" : "apt-";
+    const auto read = dnf ? read_rpms : read_simulation;
+    const AptQuestion apt[] = {{prefix + "devel.txt", wanted.devel, out.pins.devel, read},
+                               {prefix + "toolkit.txt", wanted.toolkit, out.pins.toolkit, read_uris},
+                               {prefix + "python.txt", wanted.python, out.pins.python, read},
+                               {prefix + "runtime.txt", wanted.runtime, out.pins.runtime, read}};
+    for (const auto& question : apt) {
+        const auto& there = &question.pins == &out.pins.devel ? devel_packages : out.base_packages;
+        if (auto done = read_apt(question, there, answer); !done.ok()) return done.failure();
+    }
+    const WheelQuestion wheels[] = {
+        {"pip-cuda.json", wanted.cuda, out.pins.cuda},
+        {"pip-wheels.json", wanted.wheels, out.pins.wheels, image.torch_from_base},
+        {"pip-installer.json", wanted.installer, out.pins.installer}};
     for (const auto& question : wheels) {
         if (auto done = read_wheels(question, answer); !done.ok()) return done.failure();
     }
-    if (!wanted.wheels.empty()) {
+    if (!wanted.wheels.empty() && !image.python.empty()) {
         if (auto done = check_python(image, answer); !done.ok()) return done.failure();
     }
     return out;

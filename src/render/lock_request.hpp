@@ -16,8 +16,10 @@ namespace cudamatrix {
 
 /// Files of a build context whose target `lock` holds text files only: Dockerfile and .dockerignore. The
 /// bootstrap tar is put beside them under Bootstrap::file. Uses the network of builds.
+/// A registry's bases are named with their digests in `lock`, where it has them.
 [[nodiscard]] Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image,
-                                                         const RenderSettings& settings);
+                                                         const RenderSettings& settings,
+                                                         const Lock* lock = nullptr);
 
 /// A file of that target by name ("apt-devel.txt"), nullopt when it is not there.
 using LockAnswer = std::function<std::optional<std::string>(std::string_view name)>;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/image_reference.hpp"
+
 namespace cudamatrix {
 namespace {
 
@@ -35,6 +37,18 @@ bool is_apt_version(std::string_view text) {
            (is_digit(text.front()) || is_lower(text.front()) || is_upper(text.front()));
 }
 
+bool is_rpm_package(std::string_view text) {
+    return made_of(text, "+._-", true) && text.front() != '-' && text.front() != '.';
+}
+
+bool is_rpm_version(std::string_view text) {
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    const auto rest = text.substr(colon + 1);
+    return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), is_digit) &&
+           made_of(rest, "._+~^-", true) && rest.find('-') != std::string_view::npos;
+}
+
 bool is_wheel_name(std::string_view text) {
     return made_of(text, "-", false) && text.front() != '-' && text.back() != '-' &&
            text.find("--") == std::string_view::npos;
@@ -46,6 +60,12 @@ bool is_wheel_version(std::string_view text) {
 
 bool is_sha256(std::string_view text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_tag_reference(std::string_view text) {
+    const auto reference = parse_image_reference(text);
+    return reference.ok() && !reference->tag.empty() && reference->digest.empty() &&
+           reference->text() == text;
 }
 
 }  // namespace cudamatrix

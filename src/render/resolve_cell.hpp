@@ -13,6 +13,9 @@ namespace cudamatrix {
 [[nodiscard]] std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell,
                                                             const Facts& facts);
 
+/// The folder of the templates that render `image`: "debian", "registry".
+[[nodiscard]] std::string template_folder(const Image& image);
+
 /// Compute capability that the cell's GPU has, in plain form ("9.0"); empty where the cell says nothing about
 /// it.
 [[nodiscard]] std::string compute_of(const Cell& cell, const Facts& facts);

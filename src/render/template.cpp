@@ -41,12 +41,13 @@ class Filler {
 
     std::vector<const Data*> scopes;
     std::string out;
+    std::vector<Origin> origins;
 
   private:
     Status fill(const Node& node) {
         switch (node.kind) {
             case Node::Kind::text:
-                out += node.text;
+                write(node.text, node.where);
                 return Done{};
             case Node::Kind::value:
                 return fill_value(node);
@@ -59,31 +60,66 @@ class Filler {
         return Done{};
     }
 
+    [[nodiscard]] bool checks() const { return library_.watch_ != nullptr && library_.watch_->check; }
+
+    // `where` is the place of the first character; a literal goes on line by line in its template.
+    void write(std::string_view text, const Location& where) {
+        if (library_.watch_ != nullptr && library_.watch_->origins) {
+            auto line = where.line;
+            for (std::size_t i = 0; i < text.size(); ++i) {
+                if (i == 0 ? out.empty() || out.back() == '\n' : text[i - 1] == '\n') {
+                    origins.push_back({Location{where.file, line, i == 0 ? where.column : 1},
+                                       {through_.rbegin(), through_.rend()}});
+                }
+                if (text[i] == '\n') ++line;
+            }
+        }
+        out += text;
+    }
+
+    // In a check the mistake is noted and the filling goes on.
+    Status fail(Failure failure) {
+        if (!checks()) return failure;
+        auto& all = library_.watch_->mistakes;
+        for (auto& mistake : failure.diagnostics) {
+            const bool known = std::any_of(all.begin(), all.end(), [&](const Diagnostic& one) {
+                return one.where == mistake.where && one.message == mistake.message;
+            });
+            if (!known) all.push_back(std::move(mistake));
+        }
+        return Done{};
+    }
+
     Status fill_value(const Node& node) {
         const auto value = find(node);
-        if (!value.ok()) return value.failure();
+        if (!value.ok()) return fail(value.failure());
         const auto* text = value.value()->text();
         if (text == nullptr) {
-            return error(node, fmt::format("{} is {}: only a text can be written out", node.text,
-                                           value.value()->kind()));
+            return fail(error(node, fmt::format("{} is {}: only a text can be written out", node.text,
+                                                value.value()->kind())));
         }
         auto escaped = escape(*text, node.context);
         if (const auto* refused = std::get_if<Refused>(&escaped)) {
-            return error(node,
-                         fmt::format("the value of {} holds {}: \"{}\" cannot be written as {}", node.text,
-                                     refused->why, text::printable(std::string_view(*text).substr(0, 80)),
-                                     to_string(node.context)));
+            // What a check enters against its condition need not have values that can be written.
+            if (unwanted_ != 0) return Done{};
+            return fail(
+                error(node, fmt::format("the value of {} holds {}: \"{}\" cannot be written as {}", node.text,
+                                        refused->why, text::printable(std::string_view(*text).substr(0, 80)),
+                                        to_string(node.context))));
         }
-        out += std::get<std::string>(escaped);
+        write(std::get<std::string>(escaped), node.where);
         return Done{};
     }
 
     Status fill_section(const Node& node) {
         const auto found = find(node);
-        if (!found.ok()) return found.failure();
+        if (!found.ok()) return fail(found.failure());
         const Data& value = *found.value();
         const bool wanted = node.kind == Node::Kind::section;
-        if (const auto* truth = value.truth()) return *truth == wanted ? fill(node.children) : Status(Done{});
+        if (const auto* truth = value.truth()) {
+            if (*truth == wanted) return fill(node.children);
+            return checks() ? fill_unwanted(node) : Status(Done{});
+        }
         if (const auto* list = value.list()) {
             if (!wanted) return list->empty() ? fill(node.children) : Status(Done{});
             for (const auto& item : *list) {
@@ -92,8 +128,15 @@ class Filler {
             return Done{};
         }
         if (value.object() != nullptr && wanted) return fill_inside(value, node.children);
-        return error(node, fmt::format("{} is {}: a section needs a boolean, a list{}", node.text,
-                                       value.kind(), wanted ? " or an object" : ""));
+        return fail(error(node, fmt::format("{} is {}: a section needs a boolean, a list{}", node.text,
+                                            value.kind(), wanted ? " or an object" : "")));
+    }
+
+    Status fill_unwanted(const Node& node) {
+        ++unwanted_;
+        auto done = fill(node.children);
+        --unwanted_;
+        return done;
     }
 
     Status fill_inside(const Data& scope, const std::vector<Node>& children) {
@@ -107,34 +150,41 @@ class Filler {
         auto name = folder_ + "partials/" + node.text + ".mustache";
         if (!library_.has(name)) name = "partials/" + node.text + ".mustache";
         if (!library_.has(name)) {
-            return error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text,
-                                           folder_, node.text));
+            return fail(error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text,
+                                                folder_, node.text)));
         }
-        if (depth_ == kDeepestPartial)
-            return error(node, fmt::format("partials are nested deeper than {}", kDeepestPartial));
+        if (through_.size() == kDeepestPartial)
+            return fail(error(node, fmt::format("partials are nested deeper than {}", kDeepestPartial)));
         const auto parsed = library_.parsed(name, node.indent);
-        if (!parsed.ok()) return parsed.failure();
-        ++depth_;
+        if (!parsed.ok()) return fail(parsed.failure());
+        through_.push_back(node.where);
         auto done = fill(parsed.value()->nodes);
-        --depth_;
+        through_.pop_back();
         return done;
     }
 
     // The first part of a dotted name is looked for from the inside out, the rest only in what it names.
     Result<const Data*> find(const Node& node) {
         if (node.text == ".") return scopes.back();
-        const auto parts = text::split(node.text, '.');
+        std::string_view rest = node.text;
+        const auto next = [&rest] {
+            const auto dot = std::min(rest.find('.'), rest.size());
+            const auto part = rest.substr(0, dot);
+            rest.remove_prefix(std::min(dot + 1, rest.size()));
+            return part;
+        };
+        const auto first = next();
         const Data* value = nullptr;
         for (auto scope = scopes.rbegin(); scope != scopes.rend() && value == nullptr; ++scope)
-            value = member(**scope, parts.front());
-        for (std::size_t i = 1; i < parts.size() && value != nullptr; ++i)
-            value = member(*value, parts[i]);
+            value = member(**scope, first);
+        while (value != nullptr && !rest.empty())
+            value = member(*value, next());
         if (value != nullptr) return value;
         const auto near = text::did_you_mean(node.text, names());
         return unknown(node, near ? fmt::format("did you mean {}?", *near) : std::string());
     }
 
-    static const Data* member(const Data& value, const std::string& name) {
+    static const Data* member(const Data& value, std::string_view name) {
         const auto* object = value.object();
         if (object == nullptr) return nullptr;
         const auto found = object->find(name);
@@ -169,7 +219,8 @@ class Filler {
 
     Library& library_;
     std::string folder_;
-    std::size_t depth_ = 0;
+    std::vector<Location> through_;  // the partial tags around, outermost first
+    std::size_t unwanted_ = 0;       // sections around that are entered only to be checked
 };
 
 Library::Library() = default;
@@ -179,7 +230,8 @@ Library& Library::operator=(Library&&) noexcept = default;
 
 void Library::add(std::string name, std::string text, std::string shown) {
     parsed_.clear();
-    files_[std::move(name)] = {std::move(text), std::move(shown)};
+    const bool own = has(name);
+    files_[std::move(name)] = {std::move(text), std::move(shown), own};
 }
 
 bool Library::has(std::string_view name) const {
@@ -246,11 +298,30 @@ Result<std::string> Library::fill(std::string_view name, const Data& model) {
     const std::string key(name);
     if (!has(key)) return input_failure(fmt::format("there is no template {}", key));
     const auto tree = parsed(key, "");
-    if (!tree.ok()) return tree.failure();
+    // A check has told the mistakes of the syntax already.
+    if (!tree.ok()) return watch_ != nullptr && watch_->check ? Result<std::string>("") : tree.failure();
     Filler filler(*this, folder_of(name));
     filler.scopes.push_back(&model);
     if (auto done = filler.fill(tree.value()->nodes); !done.ok()) return done.failure();
+    if (watch_ != nullptr && watch_->origins) watch_->lines[filler.out] = std::move(filler.origins);
     return std::move(filler.out);
+}
+
+std::vector<Diagnostic> Library::syntax_mistakes() {
+    std::vector<Diagnostic> all;
+    for (const auto& [name, file] : files_) {
+        const auto tree = parse_template(file.text, file.shown, "");
+        if (!tree.ok())
+            all.insert(all.end(), tree.failure().diagnostics.begin(), tree.failure().diagnostics.end());
+    }
+    return all;
+}
+
+std::vector<Library::Listed> Library::list() const {
+    std::vector<Listed> all;
+    for (const auto& [name, file] : files_)
+        all.push_back({name, file.shown, file.own, file.text});
+    return all;
 }
 
 }  // namespace cudamatrix::mustache

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 #include "render/data.hpp"
@@ -14,6 +16,25 @@
 namespace cudamatrix::mustache {
 
 struct Template;
+
+/// Where a line of the output comes from: the place in a template that wrote its first character, and the
+/// partial tags through which that template was reached, innermost first.
+struct Origin {
+    Location at;
+    std::vector<Location> through;
+};
+
+/// What somebody wants to see of the filling of templates; set in a Library.
+struct Watch {
+    /// Mistakes are collected and the filling goes on; sections of booleans are entered whether they are true
+    /// or not, so that what stands in them is looked at as well.
+    bool check = false;
+    std::vector<Diagnostic> mistakes;  ///< each once
+
+    /// The origins of the lines of every text that was filled, by that text.
+    bool origins = false;
+    std::map<std::string, std::vector<Origin>> lines;
+};
 
 /// A folder of templates. What a template may hold:
 ///     {{ name | context }}          a text, escaped for where it lands (context.hpp); {{ . | context }} is
@@ -37,6 +58,20 @@ class Library {
     /// replaces nothing, are input failures: a typing error must not go unseen.
     [[nodiscard]] Status override_from(const std::filesystem::path& directory);
 
+    /// `watch` (may be null) outlives the library.
+    void set_watch(Watch* watch) { watch_ = watch; }
+    /// Syntax mistakes of all templates.
+    [[nodiscard]] std::vector<Diagnostic> syntax_mistakes();
+
+    struct Listed {
+        std::string name;   ///< "debian/Dockerfile.mustache"
+        std::string shown;  ///< what messages call it
+        bool own = false;   ///< it replaces one of ours
+        std::string text;
+    };
+    /// All templates, sorted by name.
+    [[nodiscard]] std::vector<Listed> list() const;
+
     /// SHA-256 over names and texts.
     [[nodiscard]] std::string hash() const;
     [[nodiscard]] bool has(std::string_view name) const;
@@ -50,12 +85,14 @@ class Library {
     struct File {
         std::string text;
         std::string shown;
+        bool own = false;
     };
     [[nodiscard]] Result<const Template*> parsed(const std::string& name, const std::string& indent);
     friend class Filler;
 
     std::map<std::string, File, std::less<>> files_;
     std::map<std::pair<std::string, std::string>, std::unique_ptr<Template>> parsed_;
+    Watch* watch_ = nullptr;
 };
 
 }  // namespace cudamatrix::mustache

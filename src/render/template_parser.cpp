@@ -195,7 +195,7 @@ class Parser {
     void literal(std::size_t begin, std::size_t end) {
         if (begin < end)
             stack_.back().nodes.push_back(
-                {Node::Kind::text, source_.substr(begin, end - begin), {}, {}, {}, {}});
+                {Node::Kind::text, source_.substr(begin, end - begin), {}, location(begin, 1), {}, {}});
     }
 
     bool check_name(const Tag& tag) {

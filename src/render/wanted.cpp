@@ -1,5 +1,7 @@
 #include "render/wanted.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace cudamatrix {
@@ -11,7 +13,8 @@ constexpr std::string_view kInstaller = "uv==0.13.8";
 
 Wanted wanted_of(const Image& image) {
     Wanted wanted;
-    wanted.devel.push_back(image.compiler);
+    const bool dnf = image.package_manager == "dnf";
+    wanted.devel.push_back(dnf ? "gcc-c++" : image.compiler);
     if (image.cuda_from == "archive") {
         // Unpacking a few packages compiles kernels; who ships the toolkit wants it whole.
         const bool whole = image.flavour == "devel" || image.cuda_unpack.empty();
@@ -24,15 +27,26 @@ Wanted wanted_of(const Image& image) {
         wanted.python.push_back("python3-venv");
         wanted.cuda = image.cuda_pins;
     }
-    if (!image.python.empty()) wanted.runtime.insert(wanted.runtime.end(), {"python3", "python3-venv"});
-    if (!image.torch.empty()) {
+    // A registry's base may bring its python; a bootstrapped one never does.
+    const bool distribution =
+        image.references().empty() ? !image.python.empty() : image.python_from == "distribution";
+    if (distribution) wanted.runtime.emplace_back("python3");
+    if (distribution && !dnf) wanted.runtime.emplace_back("python3-venv");
+    // Not in every base of the family: it makes the user.
+    if (dnf) wanted.runtime.emplace_back("shadow-utils");
+    for (const auto& package : image.apt) {
+        if (std::find(wanted.runtime.begin(), wanted.runtime.end(), package) == wanted.runtime.end())
+            wanted.runtime.push_back(package);
+    }
+    if (!image.torch.empty() && !image.torch_from_base) {
         wanted.wheels.push_back(image.torch_index_default
                                     ? "torch==" + image.torch
                                     : fmt::format("torch=={}+{}", image.torch, image.torch_variant));
     }
     for (const auto& [name, version] : image.packages)
         wanted.wheels.push_back(name + "==" + version);
-    if (!wanted.wheels.empty()) wanted.installer.emplace_back(kInstaller);
+    if (!wanted.wheels.empty() || image.python_from == "standalone")
+        wanted.installer.emplace_back(kInstaller);
     return wanted;
 }
 

@@ -29,7 +29,7 @@ Json account_json(const ExplainReport& report, const solve::Account& account) {
     for (const auto& each : account.passed) {
         passed.push_back(Json{{"rule", each.rule},
                               {"stage", to_string(each.stage)},
-                              {"question", each.message},
+                              {"question", each.question},
                               {"facts", facts_json(each.facts)}});
     }
     auto nearest = Json::array();

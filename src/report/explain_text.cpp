@@ -47,7 +47,7 @@ std::string passed_text(const ExplainReport& report, const solve::Account& accou
     std::string out;
     for (const auto& passed : account.passed) {
         out += paragraph(
-            report, fmt::format("{}, {}: yes [at {}]", passed.rule, passed.message, to_string(passed.stage)),
+            report, fmt::format("{}, {}: yes [at {}]", passed.rule, passed.question, to_string(passed.stage)),
             2);
         for (const auto& fact : passed.facts)
             out += paragraph(report, fact_note(fact), 4);

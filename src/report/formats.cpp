@@ -21,11 +21,17 @@ std::span<const CheckFormat> check_formats() {
 std::span<const ListFormat> list_formats() {
     static constexpr std::array formats{
         ListFormat{"text", "every cell with its verdict and fields",
-                   [](const CheckReport& report) { return Result<std::string>(list_text(report)); }},
+                   [](const CheckReport& report) { return Result<std::string>(list_text(report)); },
+                   [](const CheckReport& report, const ImagePlan& plan) {
+                       return Result<std::string>(list_images_text(report, plan));
+                   }},
         ListFormat{"json", "one JSON document",
-                   [](const CheckReport& report) { return Result<std::string>(list_json(report)); }},
+                   [](const CheckReport& report) { return Result<std::string>(list_json(report)); },
+                   [](const CheckReport& report, const ImagePlan& plan) {
+                       return Result<std::string>(list_images_json(report, plan));
+                   }},
         ListFormat{"github-matrix", "the accepted and degraded cells on one line, for fromJSON",
-                   list_github_matrix},
+                   list_github_matrix, list_images_github_matrix},
     };
     return formats;
 }
@@ -71,35 +77,39 @@ std::span<const RulesFormat> rules_formats() {
     return formats;
 }
 
-std::span<const ScanFormat> scan_formats() {
+std::span<const ReportFormat<ScanReport>> scan_formats() {
+    using Format = ReportFormat<ScanReport>;
     static constexpr std::array formats{
-        ScanFormat{"text", "every library with its code, then the findings", scan_text},
-        ScanFormat{"json", "one JSON document", scan_json},
+        Format{"text", "every library with its code, then the findings", scan_text},
+        Format{"json", "one JSON document", scan_json},
     };
     return formats;
 }
 
-std::span<const SuggestFormat> suggest_formats() {
+std::span<const ReportFormat<SuggestReport>> suggest_formats() {
+    using Format = ReportFormat<SuggestReport>;
     static constexpr std::array formats{
-        SuggestFormat{"text", "stacks with their limits and rows, or why there is none", suggest_text},
-        SuggestFormat{"json", "one JSON document", suggest_json},
+        Format{"text", "stacks with their limits and rows, or why there is none", suggest_text},
+        Format{"json", "one JSON document", suggest_json},
     };
     return formats;
 }
 
-std::span<const ExplainFormat> explain_formats() {
+std::span<const ReportFormat<ExplainReport>> explain_formats() {
+    using Format = ReportFormat<ExplainReport>;
     static constexpr std::array formats{
-        ExplainFormat{"text", "a chain of facts, cell by cell", explain_text},
-        ExplainFormat{"json", "one JSON document", explain_json},
+        Format{"text", "a chain of facts, cell by cell", explain_text},
+        Format{"json", "one JSON document", explain_json},
     };
     return formats;
 }
 
-std::span<const LintFormat> lint_formats() {
+std::span<const ReportFormat<LintReport>> lint_formats() {
+    using Format = ReportFormat<LintReport>;
     static constexpr std::array formats{
-        LintFormat{"text", "findings as a compiler prints them", lint_text},
-        LintFormat{"json", "one JSON document, with the edits that mend", lint_json},
-        LintFormat{"github", "annotations of a GitHub workflow", lint_github},
+        Format{"text", "findings as a compiler prints them", lint_text},
+        Format{"json", "one JSON document, with the edits that mend", lint_json},
+        Format{"github", "annotations of a GitHub workflow", lint_github},
     };
     return formats;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "render/image_plan.hpp"
 #include "report/explain_report.hpp"
 #include "report/facts_report.hpp"
 #include "report/inputs.hpp"
@@ -21,6 +22,17 @@
 
 namespace cudamatrix::report {
 
+/// One way to write a report; `Options` are what its writers want besides the report.
+template <class Report, class... Options>
+struct ReportFormat {
+    std::string_view name;
+    std::string_view about;
+    std::string (*write)(const Report&, const Options&...);
+};
+
+using RunFormat = ReportFormat<RunReport, TextOptions>;
+using RejectionFormat = ReportFormat<RejectionReport, TextOptions>;
+
 struct CheckFormat {
     std::string_view name;
     std::string_view about;
@@ -32,18 +44,7 @@ struct ListFormat {
     std::string_view name;
     std::string_view about;
     Result<std::string> (*write)(const CheckReport&);
-};
-
-struct RunFormat {
-    std::string_view name;
-    std::string_view about;
-    std::string (*write)(const RunReport&, const TextOptions&);
-};
-
-struct RejectionFormat {
-    std::string_view name;
-    std::string_view about;
-    std::string (*write)(const RejectionReport&, const TextOptions&);
+    Result<std::string> (*write_images)(const CheckReport&, const ImagePlan&);
 };
 
 struct FactsFormat {
@@ -62,30 +63,6 @@ struct RulesFormat {
     Result<std::string> (*write_one)(const RulesReport&, std::string_view id);
 };
 
-struct ScanFormat {
-    std::string_view name;
-    std::string_view about;
-    std::string (*write)(const ScanReport&);
-};
-
-struct SuggestFormat {
-    std::string_view name;
-    std::string_view about;
-    std::string (*write)(const SuggestReport&);
-};
-
-struct ExplainFormat {
-    std::string_view name;
-    std::string_view about;
-    std::string (*write)(const ExplainReport&);
-};
-
-struct LintFormat {
-    std::string_view name;
-    std::string_view about;
-    std::string (*write)(const LintReport&);
-};
-
 /// The first format of each list is the default.
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
@@ -94,10 +71,10 @@ struct LintFormat {
 [[nodiscard]] std::span<const RejectionFormat> rejection_formats();
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
-[[nodiscard]] std::span<const ScanFormat> scan_formats();
-[[nodiscard]] std::span<const SuggestFormat> suggest_formats();
-[[nodiscard]] std::span<const ExplainFormat> explain_formats();
-[[nodiscard]] std::span<const LintFormat> lint_formats();
+[[nodiscard]] std::span<const ReportFormat<ScanReport>> scan_formats();
+[[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
+[[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();
+[[nodiscard]] std::span<const ReportFormat<LintReport>> lint_formats();
 
 /// How the file of a report in that format ends: "txt", "json", "xml", "github.txt".
 [[nodiscard]] std::string_view file_ending(std::string_view format);

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/images.hpp"
+#include "rules/passed.hpp"
 #include "rules/subject.hpp"
 #include "rules/torch_options.hpp"
 #include "rules/wheel_os.hpp"
@@ -58,7 +59,7 @@ void offer_releases(const Context& context, const Row& setting, Finding& finding
 bool judge_variable(const Context& context, const TorchBuild& build, std::string_view variable,
                     Findings& out) {
     const auto setting = context.facts.row(fmt::format("setting-{}", variable));
-    if (!setting || knows(*setting, build.torch.exact)) return true;
+    if (knows(*setting, build.torch.exact)) return true;
     auto warning = finding(Severity::warning, kStage, variable, about(),
                            fmt::format("torch {} does not heed {} in its CUDA allocator: only {} do",
                                        build.torch.exact.text(), variable, range_text(*setting)),
@@ -99,8 +100,17 @@ void judge_option(const Context& context, const TorchBuild& build, std::string_v
         return;
     }
     if (knows(*setting, build.torch.exact)) {
+        const auto before = out.size();
         judge_system(context, build, variable, option, *setting, out);
-        return;
+        if (out.size() != before) return;
+        return passed(context, [&] {
+            return Acceptance{
+                {},
+                kStage,
+                about(),
+                fmt::format("whether torch {} knows {} in {}", build.torch.exact.text(), option, variable),
+                {setting->ref()}};
+        });
     }
     auto error = finding(Severity::error, kStage, variable, about(),
                          fmt::format("torch {} stops at the option {} in {}: only {} know it",

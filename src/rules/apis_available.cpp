@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -59,6 +60,19 @@ bool has_all(const std::vector<Row>& words, std::string_view column, const Versi
     return true;
 }
 
+void has_them(const Context& context, const std::vector<Row>& words, const std::string& who, Field field) {
+    passed(context, [&] {
+        std::vector<FactRef> facts;
+        for (const auto& row : words)
+            facts.push_back(row.ref());
+        return Acceptance{{},
+                          kStage,
+                          {Field::uses, field},
+                          fmt::format("whether {} has {}", who, context.cell.text(Field::uses)),
+                          std::move(facts)};
+    });
+}
+
 void judge_torch(const Context& context, const std::vector<Row>& words, Findings& out) {
     constexpr std::string_view column = "removed_in_torch";
     const auto torch = torch_build(context);
@@ -70,7 +84,7 @@ void judge_torch(const Context& context, const std::vector<Row>& words, Findings
     }
     std::vector<FactRef> facts;
     const auto missing = lacking(words, column, build->torch.exact, facts);
-    if (missing.empty()) return;
+    if (missing.empty()) return has_them(context, words, build->text, Field::torch);
     auto error = finding(Severity::error, kStage, "torch", {Field::uses, Field::torch},
                          fmt::format("{} does not have {}", build->text, missing), std::move(facts));
     error.fixes = torch_options(context, [&](const Row& wheel) {
@@ -90,7 +104,7 @@ void judge_cuda(const Context& context, const std::vector<Row>& words, Findings&
     }
     std::vector<FactRef> facts;
     const auto missing = lacking(words, column, cuda->exact, facts);
-    if (missing.empty()) return;
+    if (missing.empty()) return has_them(context, words, "CUDA " + cuda->exact.text(), Field::cuda);
     auto error =
         finding(Severity::error, kStage, "cuda", {Field::uses, Field::cuda},
                 fmt::format("CUDA {} does not have {}", cuda->exact.text(), missing), std::move(facts));

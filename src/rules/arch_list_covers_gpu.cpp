@@ -3,6 +3,7 @@
 #include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/gpu_code.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -56,11 +57,10 @@ void judge(const Context& context, Findings& out) {
         }
         facts.push_back(row->ref());
     }
-    auto arch = gpu->arch;
-    arch.variant = fatbin::Variant::base;
+    const auto arch = device_arch(gpu->arch);
     const auto found = cover(row ? arch_entries(list, row->list("named")) : arch_entries(list, {}), arch);
     cite(facts, context.facts, "policy-sass-same-major");
-    if (found.sass) return accept(out, kStage, "", about, question, std::move(facts));
+    if (found.sass) return accept(context, out, kStage, "", about, question, std::move(facts));
     cite(facts, context.facts, "policy-ptx-jit-forward");
     auto answer =
         found.ptx.empty()

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -29,7 +30,7 @@ std::string refused_text(const std::vector<ArchEntry>& entries,
 }
 
 bool has_target(const Row& toolkit, const ArchEntry& entry) {
-    return entry.arch && contains(toolkit.list("targets"), fatbin::to_text(*entry.arch));
+    return contains(toolkit.list("targets"), fatbin::to_text(*entry.arch));
 }
 
 bool torch_reads(const Row& row, const ArchEntry& entry) {
@@ -57,7 +58,16 @@ void judge_toolkit(const Context& context, const std::vector<ArchEntry>& entries
         return entry.arch && !has_target(*cuda->toolkit, entry);
     };
     const auto text = refused_text(entries, refused);
-    if (text.empty()) return;
+    if (text.empty()) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::arch_list, Field::cuda},
+                              fmt::format("whether nvcc of CUDA {} has a target for all of {}",
+                                          cuda->exact.text(), context.cell.text(Field::arch_list)),
+                              {cuda->toolkit->ref()}};
+        });
+    }
     auto error = finding(Severity::error, kStage, "toolkit", {Field::arch_list, Field::cuda},
                          fmt::format("nvcc of CUDA {} has no target for {} of arch_list {}",
                                      cuda->exact.text(), text, context.cell.text(Field::arch_list)),
@@ -80,7 +90,16 @@ void judge_torch(const Context& context, const TorchBuild& build, const Row& row
     if (!row.has("arches")) return;  // before 1.3 nothing of torch read the list
     const auto refused = [&](const ArchEntry& entry) { return !torch_reads(row, entry); };
     const auto text = refused_text(entries, refused);
-    if (text.empty()) return;
+    if (text.empty()) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::arch_list, Field::torch},
+                              fmt::format("whether cpp_extension of {} knows all of {}", build.text,
+                                          context.cell.text(Field::arch_list)),
+                              {row.ref()}};
+        });
+    }
     auto error = finding(Severity::error, kStage, "torch", {Field::arch_list, Field::torch},
                          fmt::format("cpp_extension of {} does not know {} of arch_list {}", build.text, text,
                                      context.cell.text(Field::arch_list)),

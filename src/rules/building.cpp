@@ -42,8 +42,9 @@ std::vector<FixOption> cuda_options(const Context& context, const Version& from,
     for (const auto& row : context.facts.rows("cuda_releases")) {
         const auto version = lookup::required_version(row, "cuda");
         if (!fits(version)) continue;
-        if (version > from && (!newer || version < *newer)) newer = version;
-        if (version < from && (!older || *older < version)) older = version;
+        // The rows are sorted.
+        if (version > from && !newer) newer = version;
+        if (version < from) older = version;
     }
     std::vector<FixOption> options;
     if (newer) options.push_back(set_to(Field::cuda, newer->text()));
@@ -60,8 +61,7 @@ std::vector<ArchEntry> arch_entries(std::string_view list, std::span<const std::
     auto spelt = text::replace_all(list, " ", ";");
     for (const auto pair : named) {
         const auto equals = pair.find('=');
-        if (equals != pair.npos)
-            spelt = text::replace_all(spelt, pair.substr(0, equals), pair.substr(equals + 1));
+        spelt = text::replace_all(spelt, pair.substr(0, equals), pair.substr(equals + 1));
     }
     std::vector<ArchEntry> entries;
     for (const auto& part : text::split(spelt, ';')) {

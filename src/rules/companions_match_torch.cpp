@@ -3,7 +3,11 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "facts/companions.hpp"
+#include "matrix/value.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/packages.hpp"
+#include "rules/passed.hpp"
 #include "rules/subject.hpp"
 #include "rules/torch_options.hpp"
 
@@ -23,11 +27,6 @@ struct Wanted {
     std::string text;          ///< "torchvision 0.21.0+cu124"
 };
 
-bool goes_with(const Row& row, const Version& torch) {
-    if (const auto exact = Version::parse(row.text("torch"))) return *exact == torch;
-    return torch >= lookup::required_version(row, row.has("torch_min") ? "torch_min" : "built_for");
-}
-
 std::optional<Row> row_of(const Facts& facts, const Wanted& wanted) {
     const auto version = Version::parse(wanted.version);
     for (const auto& row : facts.rows("torch_companions")) {
@@ -35,21 +34,6 @@ std::optional<Row> row_of(const Facts& facts, const Wanted& wanted) {
             return row;
     }
     return std::nullopt;
-}
-
-// The newest version of the package that goes with `torch`; one that demands it exactly before one that does
-// not.
-std::optional<Row> partner(const Facts& facts, std::string_view package, const Version& torch) {
-    std::optional<Row> best;
-    for (const auto& row : facts.rows("torch_companions")) {
-        if (row.text("package") != package || !goes_with(row, torch)) continue;
-        if (best && best->has("torch") && !row.has("torch")) continue;
-        const bool better =
-            !best || (row.has("torch") && !best->has("torch")) ||
-            lookup::required_version(row, "version") > lookup::required_version(*best, "version");
-        if (better) best = row;
-    }
-    return best;
 }
 
 // The whole map with one version replaced.
@@ -66,8 +50,8 @@ void add_torch_fix(const Context& context, const TorchBuild& build, const Row& r
     const std::string release(row.text("torch"));
     const bool named = context.cell.text(Field::torch).find('+') != std::string_view::npos;
     const auto value = named ? release + "+" + build.torch.variant : release;
-    const auto other = lookup::torch(context.facts, value, build.arch);
-    if (other && other->wheel) finding.fixes.push_back(set_to(Field::torch, value));
+    if (lookup::torch(context.facts, value, build.arch)->wheel)
+        finding.fixes.push_back(set_to(Field::torch, value));
 }
 
 std::string demand_text(const Row& row) {
@@ -77,7 +61,7 @@ std::string demand_text(const Row& row) {
 
 void reject_release(const Context& context, const TorchBuild& build, const Wanted& wanted, const Row& row,
                     Findings& out) {
-    const auto right = partner(context.facts, wanted.package, build.torch.exact);
+    const auto right = lookup::torch_companion(context.facts, wanted.package, build.torch.exact);
     auto facts = std::vector<FactRef>{row.ref()};
     auto message =
         fmt::format("{} needs {}, not torch {}", wanted.text, demand_text(row), build.torch.exact.text());
@@ -110,8 +94,8 @@ void judge_variant(const Context& context, const TorchBuild& build, const Wanted
     error.fixes.push_back(
         set_package(context, wanted.package, fmt::format("{}+{}", wanted.version, torch_variant)));
     const auto value = fmt::format("{}+{}", build.torch.exact.text(), wanted.variant);
-    const auto other = lookup::torch(context.facts, value, build.arch);
-    if (other && other->wheel) error.fixes.push_back(set_to(Field::torch, value));
+    if (lookup::torch(context.facts, value, build.arch)->wheel)
+        error.fixes.push_back(set_to(Field::torch, value));
     out.push_back(std::move(error));
 }
 
@@ -120,7 +104,7 @@ void judge_one(const Context& context, const TorchBuild& build, const Wanted& wa
     const auto question = fmt::format("whether it goes with torch {}", build.torch.exact.text());
     if (!row) {
         Unresolved gap{Field::packages, fmt::format("no fact knows {}", wanted.text), {}};
-        if (const auto right = partner(context.facts, wanted.package, build.torch.exact)) {
+        if (const auto right = lookup::torch_companion(context.facts, wanted.package, build.torch.exact)) {
             gap.what +=
                 fmt::format(" (torch {} goes with {})", build.torch.exact.text(), right->text("version"));
             gap.near.push_back(set_package(context, wanted.package, right->text("version")));
@@ -128,9 +112,17 @@ void judge_one(const Context& context, const TorchBuild& build, const Wanted& wa
         out.push_back(unknown(kStage, wanted.package, about(), gap, question));
         return;
     }
-    if (goes_with(*row, build.torch.exact)) {
+    if (lookup::goes_with_torch(*row, build.torch.exact)) {
+        const auto before = out.size();
         judge_variant(context, build, wanted, *row, out);
-        return;
+        if (out.size() != before) return;
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              about(),
+                              fmt::format("whether {} goes with {}", wanted.text, build.text),
+                              {row->ref()}};
+        });
     }
     if (row->has("built_for")) {
         const Unresolved gap{
@@ -152,7 +144,7 @@ void judge(const Context& context, Findings& out) {
     if (build == nullptr || never_published(*build)) return;  // torch-built-for-cuda asks
     for (const auto& [name, value] : context.cell.value(Field::packages)->items) {
         for (const auto companion : kCompanions) {
-            if (name != companion) continue;
+            if (name != companion || value == kCompanionVersion) continue;
             const auto plus = value.find('+');
             judge_one(context, *build,
                       {companion, value.substr(0, plus),
@@ -179,7 +171,8 @@ Rule companions_match_torch() {
         .reads = {Field::torch, Field::packages, Field::arch},
         .needs = {{Field::torch}, {Field::packages}},
         .judge = judge,
-        .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}}};
+        .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}},
+        .add_up = {Field::torch, Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

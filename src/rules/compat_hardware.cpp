@@ -38,8 +38,7 @@ bool accepts_compat(const Context& context) {
 }
 
 std::optional<Version> branch_check_since(const Facts& facts) {
-    const auto hook = facts.row("policy-compat-hook");
-    return hook ? Version::parse(hook->text("since")) : std::nullopt;
+    return Version::parse(facts.row("policy-compat-hook")->text("since"));
 }
 
 bool toolkit_uses_any_branch(const Context& context) {

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -41,7 +42,20 @@ void judge(const Context& context, Findings& out) {
     if (!compiler || cuda == nullptr) return;
     for (const auto& defect : defects) {
         const auto part = hit(context, defect, *compiler, cuda->exact);
-        if (part == Part::none || too_vague(defect, part)) continue;
+        if (part == Part::none || too_vague(defect, part)) {
+            // Of the many defects those of the same compiler are worth a word.
+            if (defect.text("compiler") != compiler->name) continue;
+            passed(context, [&] {
+                return Acceptance{
+                    {},
+                    kStage,
+                    {Field::compiler, Field::cuda},
+                    fmt::format("whether {} with nvcc of CUDA {} is spared by the defect of {} {}", text,
+                                cuda->exact.text(), compiler->name, defect.text("first")),
+                    {defect.ref()}};
+            });
+            continue;
+        }
         const bool fails = part == Part::all && defect.text("effect") == "fails";
         const auto symptom = defect.text("symptom");
         std::string message;

@@ -1,26 +1,13 @@
 // nvcc refuses host compilers that its headers do not know (crt/host_config.h).
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/building.hpp"
 #include "rules/subject.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
 constexpr Stage kStage = Stage::build;
-
-struct Compiler {
-    std::string_view name;  ///< gcc, clang
-    std::uint32_t major = 0;
-};
-
-std::optional<Compiler> parse(std::string_view text) {
-    const auto dash = text.find('-');
-    if (dash == text.npos) return std::nullopt;
-    const auto name = text.substr(0, dash);
-    const auto version = Version::parse(text.substr(dash + 1));
-    if ((name != "gcc" && name != "clang") || !version) return std::nullopt;
-    return Compiler{name, version->major()};
-}
 
 // Majors of a compiler that a toolkit takes; `most` is 0 where no fact gives it, `least` where there is no
 // lower end.
@@ -41,14 +28,15 @@ Limits limits_of(const std::optional<Row>& toolkit, std::string_view compiler) {
 }
 
 // The nearest newer and older releases whose limits take the compiler.
-std::vector<FixOption> toolkits_for(const Context& context, const Compiler& compiler, const Version& cuda) {
+std::vector<FixOption> toolkits_for(const Context& context, const HostCompiler& compiler,
+                                    const Version& cuda) {
     std::optional<FixOption> newer, older;
     if (!context.wants_fixes) return {};
     for (const auto& release : context.facts.rows("cuda_releases")) {
         const auto version = lookup::required_version(release, "cuda");
         const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
         const auto limits = limits_of(toolkit, compiler.name);
-        if (compiler.major > limits.most || compiler.major < limits.least) continue;
+        if (compiler.version.major() > limits.most || compiler.version.major() < limits.least) continue;
         if (version < cuda) older = set_to(Field::cuda, version.text());
         if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
     }
@@ -58,8 +46,8 @@ std::vector<FixOption> toolkits_for(const Context& context, const Compiler& comp
     return options;
 }
 
-void reject(const Context& context, const lookup::Cuda& cuda, const Compiler& compiler, std::uint32_t bound,
-            std::string_view which, Findings& out) {
+void reject(const Context& context, const lookup::Cuda& cuda, const HostCompiler& compiler,
+            std::uint32_t bound, std::string_view which, Findings& out) {
     auto error =
         finding(Severity::error, kStage, "", {Field::compiler, Field::cuda},
                 fmt::format("nvcc of CUDA {} refuses {}: {} {} is the {} that it takes", cuda.exact.text(),
@@ -75,7 +63,7 @@ void judge(const Context& context, Findings& out) {
     const auto text = context.cell.text(Field::compiler);
     const auto toolkit = image_cuda(context);
     const std::vector<Field> about{Field::compiler, Field::cuda};
-    const auto compiler = parse(text);
+    const auto compiler = host_compiler(text);
     const auto question =
         fmt::format("whether nvcc of CUDA {} takes {}", context.cell.text(Field::cuda), text);
     if (!compiler) {
@@ -98,9 +86,11 @@ void judge(const Context& context, Findings& out) {
         out.push_back(unknown(kStage, "", about, gap, question));
         return;
     }
-    if (compiler->major > limits.most) return reject(context, cuda, *compiler, limits.most, "newest", out);
-    if (compiler->major < limits.least) return reject(context, cuda, *compiler, limits.least, "oldest", out);
-    accept(out, kStage, "", about, question, {cuda.toolkit->ref()});
+    if (compiler->version.major() > limits.most)
+        return reject(context, cuda, *compiler, limits.most, "newest", out);
+    if (compiler->version.major() < limits.least)
+        return reject(context, cuda, *compiler, limits.least, "oldest", out);
+    accept(context, out, kStage, "", about, question, {cuda.toolkit->ref()});
 }
 
 }  // namespace

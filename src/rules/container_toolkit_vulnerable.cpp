@@ -40,7 +40,7 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     if (const auto known = container_toolkit(context)) {
-        accept(out, kStage, "", {Field::toolkit}, "whether it has published flaws", {known->ref()});
+        accept(context, out, kStage, "", {Field::toolkit}, "whether it has published flaws", {known->ref()});
         return;
     }
     const auto last = context.facts.rows("container_toolkits").back().text("last");

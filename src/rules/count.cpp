@@ -1,6 +1,7 @@
 #include "rules/count.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -25,17 +26,8 @@ constexpr Code kUnknownOrWorse = 2;
 constexpr Code kDegradedOrWorse = 4;
 
 Code verdict_planes(Code code) {
-    switch (answer::verdict(code)) {
-        case Verdict::rejected:
-            return kDead;
-        case Verdict::unknown:
-            return kUnknownOrWorse | kDegradedOrWorse;
-        case Verdict::degraded:
-            return kDegradedOrWorse;
-        case Verdict::accepted:
-            break;
-    }
-    return 0;
+    constexpr std::array<Code, 4> planes{0, kDegradedOrWorse, kUnknownOrWorse | kDegradedOrWorse, kDead};
+    return planes[static_cast<std::size_t>(answer::verdict(code))];
 }
 
 // Severities, waived, expired: one plane each, behind the one of dead cells.
@@ -58,18 +50,20 @@ std::vector<std::size_t> sizes_of(const Matrix& matrix) {
 
 class Counter {
   public:
-    Counter(const Matrix& matrix, const Facts& facts, std::string_view today, std::uint64_t block)
+    Counter(const Matrix& matrix, const Facts& facts, std::string_view today, std::uint64_t block,
+            const GoOn& go_on)
         : matrix_(matrix),
           facts_(facts),
           today_(today),
           block_(block),
+          going_(go_on),
           own_(own_rules(matrix)),
           waiving_(matrix, today),
           matching_(matrix),
           diagrams_(sizes_of(matrix)) {
         for (const auto* list : {&all_rules(), &own_}) {
             for (const auto& rule : *list)
-                rules_.push_back({&rule, waiving_.concerns(rule.id), line_of(rule.id)});
+                add_rule(rule);
         }
         for (std::size_t s = 0; s < kStageCount; ++s) {
             const auto name = to_string(static_cast<Stage>(s));
@@ -78,8 +72,9 @@ class Counter {
         }
     }
 
-    Judgement run() {
+    Result<Judgement> run() {
         if (product_size(matrix_) != 0) count_product();
+        if (going_.stopped()) return interrupted();
         for_each_include(matrix_, [&](const Cell& cell) {
             count_cell(cell);
             return true;
@@ -108,6 +103,12 @@ class Counter {
         Ref counted = 0;  ///< after waivers
     };
 
+    void add_rule(const Rule& rule) {
+        if (rule.parts.empty()) rules_.push_back({&rule, waiving_.concerns(rule.id), line_of(rule.id)});
+        for (const auto& part : rule.parts)
+            add_rule(part);
+    }
+
     std::size_t line_of(std::string_view rule) {
         const auto known = std::find_if(lines_.begin(), lines_.end(),
                                         [&](const RuleCount& line) { return line.rule == rule; });
@@ -117,16 +118,21 @@ class Counter {
     }
 
     void count_product() {
-        Explorer explorer(matrix_, facts_, today_, asked_, memo_, diagrams_);
-        for (auto& asked : rules_)
+        Explorer explorer(matrix_, facts_, today_, asked_, memo_, diagrams_, going_);
+        going_.begin("rules asked", rules_.size());
+        for (auto& asked : rules_) {
             asked.said = explorer.said(*asked.rule);
+            if (!going_.next()) return;
+        }
         order_axes(explorer);
         for (auto& asked : rules_)
             asked.said = diagrams_.ordered(asked.said);
         find_excluded(explorer);
         apply_waivers(explorer);
+        going_.begin("tables counted", lines_.size() + 1);
         count_verdicts();
         count_lines();
+        if (going_.stopped()) return;
         find_idle(explorer);
     }
 
@@ -181,9 +187,9 @@ class Counter {
     }
 
     // Counts of cells that are not excluded.
-    [[nodiscard]] PlaneCounts counted(std::vector<Ref> layers) const {
+    [[nodiscard]] PlaneCounts counted(std::vector<Ref> layers) {
         layers.insert(layers.end(), excluded_.begin(), excluded_.end());
-        return count_planes(diagrams_, layers, block_);
+        return count_planes(diagrams_, layers, block_, &going_);
     }
 
     void count_verdicts() {
@@ -200,6 +206,7 @@ class Counter {
         add(Verdict::unknown, unknown);
         add(Verdict::degraded, degraded - unknown);
         add(Verdict::accepted, found.alive - degraded);
+        going_.next();
     }
 
     void count_lines() {
@@ -211,7 +218,7 @@ class Counter {
             layers[asked.line].push_back(layer);
             if (asked.waived) expired.push_back(layer);
         }
-        for (std::size_t i = 0; i < lines_.size(); ++i) {
+        for (std::size_t i = 0; i < lines_.size() && going_.next(); ++i) {
             if (layers[i].empty()) continue;
             const auto found = counted(std::move(layers[i]));
             for (std::size_t s = 0; s < lines_[i].cells.size(); ++s)
@@ -274,6 +281,7 @@ class Counter {
     const Facts& facts_;
     std::string_view today_;
     std::uint64_t block_;
+    Going going_;
     const std::vector<Rule> own_;
     Waiving waiving_;
     Matching matching_;
@@ -290,15 +298,15 @@ class Counter {
 
 }  // namespace
 
-Result<Judgement> count(const Matrix& matrix, const Facts& facts, std::string_view today,
-                        std::uint64_t block) {
+Result<Judgement> count(const Matrix& matrix, const Facts& facts, std::string_view today, std::uint64_t block,
+                        const GoOn& go_on) {
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     if (product_size(matrix) >= most - matrix.include.size()) {
         return input_failure(
             fmt::format("{}: the matrix has more than {} cells: so many are not counted", matrix.path, most),
             "shorten an axis, or zip axes that go together");
     }
-    return Counter(matrix, facts, today, block).run();
+    return Counter(matrix, facts, today, block, go_on).run();
 }
 
 }  // namespace cudamatrix::rules

@@ -7,8 +7,8 @@
 namespace cudamatrix::rules {
 
 /// `verdicts`, `rules` and `warnings` of a judgement, the same as if every cell were judged by itself. Input
-/// failure: 2^64 cells or more.
+/// failure: 2^64 cells or more; interrupted where `go_on` says stop.
 [[nodiscard]] Result<Judgement> count(const Matrix& matrix, const Facts& facts, std::string_view today,
-                                      std::uint64_t block = kBlock);
+                                      std::uint64_t block = kBlock, const GoOn& go_on = {});
 
 }  // namespace cudamatrix::rules

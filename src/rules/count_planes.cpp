@@ -33,8 +33,8 @@ void for_each_flag(Code code, const Visit& visit) {
 
 class Walk {
   public:
-    Walk(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block)
-        : diagrams_(diagrams), place_(diagrams.sizes().size(), 0) {
+    Walk(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block, Going* going)
+        : diagrams_(diagrams), going_(going), place_(diagrams.sizes().size(), 0) {
         Diagrams::Axes axes = 0;
         Code flags = kDead;
         for (const auto layer : layers) {
@@ -117,6 +117,7 @@ class Walk {
     }
 
     void walk(std::size_t depth, std::size_t level, std::uint64_t weight) {
+        if (going_ != nullptr && !going_->tick()) return;
         auto& here = levels_[level];
         if (here.open.empty()) return tally(here.planes, weight * outer_cells_[depth]);
         const auto axis = outer_[depth];
@@ -223,6 +224,7 @@ class Walk {
     }
 
     const Diagrams& diagrams_;
+    Going* going_;
     std::size_t planes_ = 1;
     std::size_t words_ = 1;
     std::uint64_t factor_ = 1;
@@ -252,8 +254,9 @@ std::vector<std::size_t> walking_order(const std::vector<std::size_t>& sizes,
     return busiest;
 }
 
-PlaneCounts count_planes(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block) {
-    return Walk(diagrams, layers, block).run(layers);
+PlaneCounts count_planes(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block,
+                         Going* going) {
+    return Walk(diagrams, layers, block, going).run(layers);
 }
 
 }  // namespace cudamatrix::rules

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rules/diagram.hpp"
+#include "rules/going.hpp"
 
 namespace cudamatrix::rules {
 
@@ -29,8 +30,8 @@ inline constexpr std::uint64_t kBlock = 1u << 14u;
                                                      std::uint64_t block = kBlock);
 
 /// Counts over all positions of the product, a cell's flags being those that any of `layers` (ordered) gives
-/// it. The product must have fewer than 2^64 cells.
+/// it. The product must have fewer than 2^64 cells. Where `going` was stopped the counts mean nothing.
 [[nodiscard]] PlaneCounts count_planes(const Diagrams& diagrams, const std::vector<Diagrams::Ref>& layers,
-                                       std::uint64_t block = kBlock);
+                                       std::uint64_t block = kBlock, Going* going = nullptr);
 
 }  // namespace cudamatrix::rules

@@ -95,7 +95,7 @@ void judge(const Context& context, Findings& out) {
         if (refuses_compat(context) && toolkit_uses_any_branch(context)) return;
         wrong_branch(context, driver, compat, out);
     } else {
-        accept(out, kStage, "", about, question, {compat.row->ref(), driver.branch->ref()});
+        accept(context, out, kStage, "", about, question, {compat.row->ref(), driver.branch->ref()});
     }
 }
 

@@ -17,7 +17,7 @@ std::optional<std::string> neighbour(const Row& toolkit, const fatbin::Arch& dev
     if (device.variant != fatbin::Variant::base) return std::nullopt;  // a and f mean exactly that target
     for (const auto target : toolkit.list("targets")) {
         const auto arch = fatbin::parse_arch(target);
-        if (!arch || arch->variant != fatbin::Variant::base || !fatbin::sass_runs_on(*arch, device)) continue;
+        if (arch->variant != fatbin::Variant::base || !fatbin::sass_runs_on(*arch, device)) continue;
         if (!best || *best < *arch) best = arch;
     }
     if (!best) return std::nullopt;
@@ -31,7 +31,7 @@ std::vector<FixOption> toolkits_with(const Context& context, const std::string& 
     for (const auto& release : context.facts.rows("cuda_releases")) {
         const auto version = lookup::required_version(release, "cuda");
         const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
-        if (!toolkit || !contains(toolkit->list("targets"), target)) continue;
+        if (!contains(toolkit->list("targets"), target)) continue;
         if (version < cuda) older = set_to(Field::cuda, version.text());
         if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
     }
@@ -46,7 +46,7 @@ std::string reason(const Row& toolkit, const fatbin::Arch& device) {
     std::optional<fatbin::Arch> lowest, highest;
     for (const auto target : toolkit.list("targets")) {
         const auto arch = fatbin::parse_arch(target);
-        if (!arch || arch->variant != fatbin::Variant::base) continue;
+        if (arch->variant != fatbin::Variant::base) continue;
         if (!lowest || *arch < *lowest) lowest = arch;
         if (!highest || *highest < *arch) highest = arch;
     }
@@ -69,7 +69,7 @@ void judge_target(const Context& context, const lookup::Cuda& cuda, const Device
     auto facts = device.facts;
     facts.push_back(cuda.toolkit->ref());
     if (contains(cuda.toolkit->list("targets"), target)) {
-        accept(out, kStage, "", about, question, std::move(facts));
+        accept(context, out, kStage, "", about, question, std::move(facts));
         return;
     }
     if (const auto near = neighbour(*cuda.toolkit, device.arch)) {

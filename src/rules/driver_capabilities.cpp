@@ -12,16 +12,16 @@ constexpr Stage kStage = Stage::container_start;
 
 void judge_capabilities(const Context& context, Findings& out) {
     const auto given = member(context, Field::env, "NVIDIA_DRIVER_CAPABILITIES");
-    const auto policy = context.facts.row("image-policy-driver-capabilities");
-    if (!given || given->empty() || !policy) return;
+    const auto policy = image_policy(context.facts, "driver-capabilities");
+    if (!given || given->empty()) return;
     for (const auto& word : text::split(*given, ',')) {
-        if (contains(policy->list("values"), text::trim(word))) {
-            accept(out, kStage, "capabilities", {Field::env}, "whether the driver's libraries are there",
-                   {policy->ref()});
+        if (contains(policy.list("values"), text::trim(word))) {
+            accept(context, out, kStage, "capabilities", {Field::env},
+                   "whether the driver's libraries are there", {policy.ref()});
             return;
         }
     }
-    std::vector<FactRef> facts{policy->ref()};
+    std::vector<FactRef> facts{policy.ref()};
     // Only the legacy mode heeds the variable; it is no longer what the nvidia runtime takes by default.
     const auto toolkit = container_toolkit(context);
     const bool is_legacy = !toolkit || toolkit->text("mode") == "legacy";
@@ -44,10 +44,10 @@ void judge_capabilities(const Context& context, Findings& out) {
 
 void judge_devices(const Context& context, Findings& out) {
     const auto given = member(context, Field::env, "NVIDIA_VISIBLE_DEVICES");
-    const auto policy = context.facts.row("image-policy-visible-devices");
-    if (!given || !policy) return;
-    if (!given->empty() && !contains(policy->list("values"), *given)) {
-        accept(out, kStage, "devices", {Field::env}, "whether a GPU is visible", {policy->ref()});
+    const auto policy = image_policy(context.facts, "visible-devices");
+    if (!given) return;
+    if (!given->empty() && !contains(policy.list("values"), *given)) {
+        accept(context, out, kStage, "devices", {Field::env}, "whether a GPU is visible", {policy.ref()});
         return;
     }
     auto warning = finding(
@@ -55,7 +55,7 @@ void judge_devices(const Context& context, Findings& out) {
         fmt::format("NVIDIA_VISIBLE_DEVICES={} gives the container no GPU, unless the engine adds devices "
                     "by itself (--gpus, CDI)",
                     *given),
-        {policy->ref()});
+        {policy.ref()});
     auto value = std::string(context.cell.text(Field::env));
     const std::string name = "NVIDIA_VISIBLE_DEVICES=";
     value = text::replace_all(value, name + std::string(*given), name + "all");

@@ -7,9 +7,9 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/compat_hardware.hpp"
+#include "rules/driver_options.hpp"
 #include "rules/host_driver.hpp"
 #include "rules/images.hpp"
-#include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -33,37 +33,6 @@ std::string needs(const Context& context, const Floor& floor, const Version& cud
                        floor.driver.text(), windows_driver(context) ? " on Windows" : "");
 }
 
-// The newest release that the driver can run at all, or, for `native`, with no limit.
-std::optional<FixOption> cuda_for(const Context& context, const lookup::Driver& driver,
-                                  std::optional<Version> native) {
-    if (!context.wants_fixes) return std::nullopt;
-    const auto releases = context.facts.rows("cuda_releases");
-    for (auto row = releases.rbegin(); row != releases.rend(); ++row) {
-        const auto cuda = lookup::required_version(*row, "cuda");
-        if (native && *Version::parse(cuda.major_minor()) > *native) continue;
-        const auto floor = floor_of(context.facts, cuda, windows_driver(context));
-        if (!floor || floor->driver > driver.exact) continue;
-        return set_to(Field::cuda, cuda.text(), fmt::format("cuda {} with this driver", cuda.text()));
-    }
-    return std::nullopt;
-}
-
-void offer_other_cuda(const Context& context, const lookup::Driver& driver, const Subject& subject,
-                      std::optional<Version> native, Finding& finding) {
-    if (subject.field == Field::cuda) {
-        if (auto option = cuda_for(context, driver, native)) finding.fixes.push_back(*std::move(option));
-        return;
-    }
-    const auto runs = [&](const Row& wheel) {
-        const auto cuda = Version::parse(wheel.text("cuda"));
-        if (!cuda || (native && *cuda > *native)) return false;
-        const auto floor = floor_of(context.facts, *cuda, windows_driver(context));
-        return floor && floor->driver <= driver.exact;
-    };
-    for (auto& option : torch_options(context, runs))
-        finding.fixes.push_back(std::move(option));
-}
-
 void too_old(const Context& context, const lookup::Driver& driver, const Subject& subject, const Floor& floor,
              Findings& out) {
     auto facts = subject.facts;
@@ -75,46 +44,8 @@ void too_old(const Context& context, const lookup::Driver& driver, const Subject
                                      subject.text, needs(context, floor, subject.cuda)),
                          std::move(facts));
     error.fixes.push_back(set_to(Field::driver, floor.driver.text(), "driver >= " + floor.driver.text()));
-    offer_other_cuda(context, driver, subject, std::nullopt, error);
+    offer_other_cuda(context, driver, subject.field, std::nullopt, error);
     out.push_back(std::move(error));
-}
-
-// The first known release of the oldest branch that runs `cuda` natively; on Windows the one that came with
-// it.
-std::optional<FixOption> native_driver(const Context& context, const Version& cuda) {
-    if (windows_driver(context)) {
-        const auto first = context.facts.row(fmt::format("cuda-{}.0", cuda.text()));
-        if (!first || !first->has("bundled_driver_windows")) return std::nullopt;
-        const auto driver = first->text("bundled_driver_windows");
-        return set_to(Field::driver, driver, fmt::format("driver >= {}", driver));
-    }
-    if (!context.wants_fixes) return std::nullopt;
-    for (const auto& row : context.facts.rows("driver_branches")) {
-        const auto native = Version::parse(row.text("cuda"));
-        if (!native || *native < cuda || !row.has("oldest")) continue;
-        return set_to(Field::driver, row.text("oldest"), fmt::format("driver >= {}", row.text("oldest")));
-    }
-    return std::nullopt;
-}
-
-// The branch says nothing of the CUDA that it runs natively: the nearest older one that does.
-Unresolved native_unknown(const Context& context, const lookup::Driver& driver) {
-    Unresolved gap{
-        Field::driver,
-        fmt::format("no fact says which CUDA driver branch {} runs natively", driver.exact.major()),
-        {}};
-    const auto* branches = context.facts.table("driver_branches");
-    if (branches == nullptr || windows_driver(context)) return gap;
-    std::optional<Row> best;
-    for (const auto& row : branches->rows) {
-        const auto newest = Version::parse(row.text("newest"));
-        if (row.has("cuda") && newest && newest->major() < driver.exact.major()) best = row;
-    }
-    if (!best) return gap;
-    gap.what += fmt::format(" (the nearest that is known is {}, of CUDA {})", best->text("newest"),
-                            best->text("cuda"));
-    gap.near.push_back(set_to(Field::driver, best->text("newest")));
-    return gap;
 }
 
 void limits(const Context& context, const lookup::Driver& driver, const Subject& subject, const Floor& floor,
@@ -125,7 +56,7 @@ void limits(const Context& context, const lookup::Driver& driver, const Subject&
     facts.push_back(floor.row.ref());
     facts.push_back(driver.branch->ref());
     if (native.at_least && minor <= *native.at_least) {
-        accept(out, kStage, subject.aspect, {Field::driver, subject.field},
+        accept(context, out, kStage, subject.aspect, {Field::driver, subject.field},
                fmt::format("whether {} runs {}", host_driver_text(context, driver), subject.text),
                std::move(facts));
         return;
@@ -148,7 +79,7 @@ void limits(const Context& context, const lookup::Driver& driver, const Subject&
                             host_driver_text(context, driver), subject.text, native.at_most->text()),
                 std::move(facts));
     if (auto option = native_driver(context, minor)) warning.fixes.push_back(*std::move(option));
-    offer_other_cuda(context, driver, subject, native.at_least, warning);
+    offer_other_cuda(context, driver, subject.field, native.at_least, warning);
     out.push_back(std::move(warning));
 }
 
@@ -211,9 +142,7 @@ bool by_libraries_of_image(const Context& context, const lookup::Driver& driver,
     const Value value{*compat, {}, {}};
     const auto cell = context.cell.with(Field::cuda_compat, &value);
     Findings found;
-    if (!by_compat({cell, context.facts, context.today, context.wants_fixes, context.memo}, driver, subject,
-                   floor, found))
-        return false;
+    if (!by_compat(context.about(cell), driver, subject, floor, found)) return false;
     for (auto& finding : found) {
         cite(finding.facts, context.facts, "image-policy-holds-compat");
         std::replace(finding.about.begin(), finding.about.end(), Field::cuda_compat,

@@ -76,7 +76,7 @@ void judge_branch(const Context& context, const Device& device, Findings& out) {
         out.push_back(std::move(open));
         return;
     }
-    accept(out, kStage, "branch", about, question, std::move(facts));
+    accept(context, out, kStage, "branch", about, question, std::move(facts));
 }
 
 // What a user of the driver should not forget; kernel-module-supports-gpu judges a module that is given.

@@ -67,7 +67,7 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     if (takes(*row, *python)) {
-        accept(out, kStage, "", about,
+        accept(context, out, kStage, "", about,
                fmt::format("whether torch.compile of {} takes python {}", build->text, python->text()),
                {row->ref()});
         return;

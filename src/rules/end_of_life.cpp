@@ -1,11 +1,15 @@
 // Past its end of life a thing still works, and gets no fixes: a warning with the date. Dates are measured
 // against the day that the caller gives (--on DATE), never against a clock.
+#include <array>
+
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/host_driver.hpp"
 
 namespace cudamatrix::rules {
 namespace {
+
+constexpr std::string_view kId = "end-of-life";
 
 // Whether `end` (YYYY-MM-DD, or YYYY-MM for the last day of the month) lies before `today`.
 bool is_past(std::string_view end, std::string_view today) {
@@ -53,7 +57,7 @@ struct Question {
 void ended(const Context& context, const Question& question, const Row& row, std::string_view eol,
            std::optional<FixOption> option, Findings& out) {
     if (!is_past(eol, context.today)) {
-        accept(out, question.stage, question.aspect, {question.field},
+        accept(context, out, question.stage, question.aspect, {question.field},
                "whether " + question.text + " is supported", {row.ref()});
         return;
     }
@@ -143,17 +147,41 @@ void judge_python(const Context& context, Findings& out) {
           row->text("eol"), option, out);
 }
 
+using Judging = void (*)(const Context&, Findings&);
+
+// One thing of the four; none of them looks at another.
+struct Part {
+    Field field;
+    FieldSet reads;
+    Judging judge;
+};
+const std::array kParts{Part{Field::driver, {Field::driver, Field::os, Field::platform}, judge_driver},
+                        Part{Field::cuda, {Field::cuda}, judge_cuda}, Part{Field::os, {Field::os}, judge_os},
+                        Part{Field::python, {Field::python}, judge_python}};
+
 void judge(const Context& context, Findings& out) {
-    if (context.cell.has(Field::driver)) judge_driver(context, out);
-    if (context.cell.has(Field::cuda)) judge_cuda(context, out);
-    if (context.cell.has(Field::os)) judge_os(context, out);
-    if (context.cell.has(Field::python)) judge_python(context, out);
+    for (const auto& part : kParts) {
+        if (context.cell.has(part.field)) part.judge(context, out);
+    }
+}
+
+Rule rule_of(const Part& part) {
+    Rule out{};
+    out.id = kId;
+    out.stage = Stage::install;
+    out.reads = part.reads;
+    out.needs = {{part.field}};
+    out.judge = part.judge;
+    return out;
 }
 
 }  // namespace
 
 Rule end_of_life() {
-    return {.id = "end-of-life",
+    std::vector<Rule> parts;
+    for (const auto& part : kParts)
+        parts.push_back(rule_of(part));
+    return {.id = kId,
             .stage = Stage::install,
             .summary =
                 "Driver branch, CUDA, distribution and python are still supported on the day of the check.",
@@ -164,7 +192,8 @@ Rule end_of_life() {
             .passes = "driver: 580.95.05",
             .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
             .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
-            .judge = judge};
+            .judge = judge,
+            .parts = std::move(parts)};
 }
 
 }  // namespace cudamatrix::rules

@@ -28,7 +28,7 @@ void doubt_unverified(Finding& finding) {
 Findings ask_projected(const Rule& rule, const ProjectedCell& cell, const Facts& facts,
                        std::string_view today, bool wants_fixes, Memo* memo = nullptr) {
     Findings found;
-    rule.judge(Context{cell, facts, today, wants_fixes, memo}, found);
+    rule.judge(Context{cell, facts, today, wants_fixes, memo, nullptr}, found);
     for (auto& finding : found) {
         finding.rule = rule.id;
         doubt_unverified(finding);
@@ -76,17 +76,15 @@ bool applies(const Rule& rule, const Cell& cell) {
     });
 }
 
-Findings passes(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
+Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
     const ProjectedCell projected(cell, rule.reads);
-    Findings found(1);
-    found.front().aspect = kPassed;
-    // Without a memo: it remembers what was said while acceptances were silent.
-    rule.judge(Context{projected, facts, today, false, nullptr}, found);
-    found.erase(found.begin());
-    std::erase_if(found, [](const Finding& finding) { return finding.aspect != kPassed; });
-    for (auto& finding : found)
-        finding.rule = rule.id;
-    return found;
+    Acceptances accepted;
+    Findings found;
+    // Without a memo: it remembers findings only.
+    rule.judge(Context{projected, facts, today, false, nullptr, &accepted}, found);
+    for (auto& each : accepted)
+        each.rule = rule.id;
+    return accepted;
 }
 
 bool vanished(const Finding& finding, const Findings& after) {

@@ -19,13 +19,9 @@ namespace cudamatrix::rules {
 [[nodiscard]] Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts,
                                 std::string_view today);
 
-/// The aspect of a note that says what was accepted. A rule's acceptances are silent, unless the first of the
-/// findings that it adds to is such a note.
-inline constexpr std::string_view kPassed = "passed";
-
-/// What the rule accepts in the cell: notes with the question that is answered by yes, and the facts that
-/// this rests on. Empty where it has nothing to accept, or accepts without a fact.
-[[nodiscard]] Findings passes(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today);
+/// What the rule accepts in the cell. Empty where it has nothing to accept, or accepts without a fact.
+[[nodiscard]] Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts,
+                                 std::string_view today);
 
 /// True when `after` has nothing as bad as `finding` to say about the same question: a rejection may become a
 /// named limit but no open question, an unknown must become an answer.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "rules/diagram.hpp"
+#include "rules/going.hpp"
 #include "rules/rule.hpp"
 #include "rules/subject.hpp"
 
@@ -31,11 +32,11 @@ class Explorer {
   public:
     /// The product must not be empty. All of it is kept by reference.
     Explorer(const Matrix& matrix, const Facts& facts, std::string_view today, const answer::Stages& asked,
-             Memo& memo, Diagrams& diagrams);
+             Memo& memo, Diagrams& diagrams, Going& going);
 
     /// What the rule says of each cell, as answer::of. It is asked only where it looks at other rows, which
     /// is less often than its fields have combinations: one that needs no more than the driver looks at no
-    /// more.
+    /// more. Means nothing once `going` was stopped.
     [[nodiscard]] Diagrams::Ref said(const Rule& rule);
 
     /// 1 for the cells of the product that the condition matches. Ordered.
@@ -63,6 +64,7 @@ class Explorer {
     const answer::Stages& asked_;
     Memo& memo_;
     Diagrams& diagrams_;
+    Going& going_;
     std::array<std::size_t, kFieldCount> axis_of_;  ///< of each field; kNone: on no axis
     Cell cell_;
 };

@@ -22,17 +22,10 @@ Play play(const Context& context) {
     const auto resolved = host_driver(context);
     const auto* driver = std::get_if<lookup::Driver>(&resolved);
     if (driver == nullptr) return Play::unknown;
-    switch (compat_on(context, *driver).use) {
-        case CompatUse::works:
-            return Play::needed;
-        case CompatUse::unused:
-            return Play::idle;
-        case CompatUse::wrong_branch:
-            return toolkit_uses_any_branch(context) ? Play::forced : Play::idle;
-        case CompatUse::open:
-            return Play::unknown;
-    }
-    return Play::unknown;
+    const auto use = compat_on(context, *driver).use;
+    if (use == CompatUse::open) return Play::unknown;
+    if (use == CompatUse::works) return Play::needed;
+    return use == CompatUse::wrong_branch && toolkit_uses_any_branch(context) ? Play::forced : Play::idle;
 }
 
 std::string refused_text(const Context& context, const Hardware& hardware, Play play) {
@@ -67,10 +60,8 @@ void refused(const Context& context, const Hardware& hardware, Play play, const 
         return;
     }
     const auto resolved = host_driver(context);
-    if (const auto* driver = std::get_if<lookup::Driver>(&resolved)) {
-        const auto native = compat_on(context, *driver).native;
-        if (native.at_least) error.fixes.push_back(set_to(Field::cuda_compat, native.at_least->text()));
-    }
+    const auto native = compat_on(context, std::get<lookup::Driver>(resolved)).native;
+    if (native.at_least) error.fixes.push_back(set_to(Field::cuda_compat, native.at_least->text()));
     const auto wanted = Version::parse(text);
     for (const auto& branch : context.facts.rows("driver_branches")) {
         const auto cuda = Version::parse(branch.text("cuda"));
@@ -121,7 +112,7 @@ void judge(const Context& context, Findings& out) {
                         known.text, text),
             std::move(facts)));
     } else {
-        accept(out, kStage, "", about,
+        accept(context, out, kStage, "", about,
                fmt::format("whether {} accepts the compat libraries of CUDA {}", known.text, text),
                std::move(facts));
     }

@@ -78,7 +78,7 @@ void judge(const Context& context, Findings& out) {
     auto facts = glibc->facts;
     facts.push_back(row->ref());
     if (!too_new(*row, glibc->version) || works_there(context, *row, cuda)) {
-        accept(out, kStage, "", about, question, std::move(facts));
+        accept(context, out, kStage, "", about, question, std::move(facts));
         return;
     }
     auto error = finding(Severity::error, kStage, "", about,

@@ -1,6 +1,7 @@
 // Where a cell gives both, compute decides; disagreement with a GPU that is known is worth a warning.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/passed.hpp"
 #include "rules/subject.hpp"
 
 namespace cudamatrix::rules {
@@ -12,7 +13,16 @@ void judge(const Context& context, Findings& out) {
     if (!gpu || !arch) return;  // the rules that need the GPU's class or memory say that it is unknown
     const auto compute = fmt::format("{}.{}", arch->major, arch->minor);
     const std::vector<Field> about{Field::compute, Field::gpu};
-    if (gpu->text("compute") == compute) return;
+    if (gpu->text("compute") == compute) {
+        return passed(context, [&] {
+            return Acceptance{
+                {},
+                Stage::runtime,
+                about,
+                fmt::format("whether {} has compute {}", context.cell.text(Field::gpu), compute),
+                {gpu->ref()}};
+        });
+    }
     auto warning = finding(
         Severity::warning, Stage::runtime, "", about,
         fmt::format("compute {} is not that of {}, which is {}: everything else is judged by compute {}",

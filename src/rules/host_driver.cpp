@@ -1,6 +1,7 @@
 #include "rules/host_driver.hpp"
 
 #include "base/text.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -40,8 +41,7 @@ bool windows_driver(const Context& context) {
 Resolved<lookup::Driver> host_driver(const Context& context) {
     if (!windows_driver(context)) return driver(context);
     const auto text = context.cell.text(Field::driver);
-    const auto number = text.starts_with('R') || text.starts_with('r') ? text.substr(1) : text;
-    const auto version = Version::parse(number);
+    const auto version = Version::parse(driver_number(text));
     if (version && version->suffix().empty()) {
         if (const auto branch = branch_below(context.facts, *version))
             return lookup::Driver{*version, version->size() == 1, branch};

@@ -66,10 +66,10 @@ std::vector<CudaTag> nearest_cuda_tags(const Facts& facts, const CudaTag& wanted
     const auto all = candidates(facts, wanted);
     std::vector<CudaTag> out;
     for (const auto distance : {&Candidate::on_line, &Candidate::on_os}) {
+        // There are more tags than the wanted one.
         const auto best = std::min_element(
             all.begin(), all.end(),
             [&](const Candidate& a, const Candidate& b) { return (a.*distance)() < (b.*distance)(); });
-        if (best == all.end()) continue;
         if (out.empty() || out.front().text() != best->tag.text()) out.push_back(best->tag);
     }
     return out;

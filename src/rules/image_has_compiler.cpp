@@ -9,21 +9,21 @@ namespace {
 constexpr Stage kStage = Stage::build;
 
 void judge(const Context& context, Findings& out) {
-    const auto policy = context.facts.row("image-policy-flavours");
+    const auto policy = image_policy(context.facts, "flavours");
     const auto image = cuda_image(context);
-    if (!image || !policy || image->tag.flavour.empty()) return;
+    if (!image || image->tag.flavour.empty()) return;
     const auto builder = context.cell.has(Field::compiler) ? Field::compiler : Field::arch_list;
     const std::vector<Field> about =
         image->by_reference ? std::vector{Field::image, builder} : std::vector{Field::flavour, builder};
-    if (contains(policy->list("values"), image->tag.kind())) {
-        accept(out, kStage, "", about, "whether " + image->text + " holds nvcc", {policy->ref()});
+    if (contains(policy.list("values"), image->tag.kind())) {
+        accept(context, out, kStage, "", about, "whether " + image->text + " holds nvcc", {policy.ref()});
         return;
     }
     auto error =
         finding(Severity::error, kStage, "", about,
                 fmt::format("{} has no nvcc and no headers, which {} {} needs: only devel images have them",
                             image->text, info(builder).name, context.cell.text(builder)),
-                {policy->ref()});
+                {policy.ref()});
     auto tag = image->tag;
     tag.flavour = (tag.has_cudnn() ? tag.flavour.substr(0, tag.flavour.find('-') + 1) : "") + "devel";
     error.fixes.push_back(set_to_tag(*image, tag));

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/image_fixes.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -27,9 +28,19 @@ bool same_minor(std::string_view a, std::string_view b) {
     return !left || !right || left->major_minor() == right->major_minor();
 }
 
-void compare(const Content& image, Field field, std::string_view holds, std::string_view wanted, bool same,
-             std::string_view what, Findings& out) {
-    if (holds.empty() || wanted.empty() || same) return;
+void compare(const Context& context, const Content& image, Field field, std::string_view holds,
+             std::string_view wanted, bool same, std::string_view what, Findings& out) {
+    if (holds.empty() || wanted.empty()) return;
+    if (same) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {field},
+                              fmt::format("whether {} holds the {} {} that the cell names", image.text,
+                                          info(field).name, wanted),
+                              image.facts};
+        });
+    }
     const auto primary = image.text.starts_with("image ") ? Field::image : field;
     auto error = finding(
         Severity::error, kStage, info(field).name, {primary, field},
@@ -41,20 +52,20 @@ void compare(const Content& image, Field field, std::string_view holds, std::str
 
 void compare_all(const Context& context, const Content& image, Findings& out) {
     const auto text = [&](Field field) { return context.cell.text(field); };
-    compare(image, Field::cuda, image.cuda, text(Field::cuda), same_version(image.cuda, text(Field::cuda)),
-            "CUDA ", out);
-    compare(image, Field::os, image.os, text(Field::os), image.os == text(Field::os), "", out);
-    compare(image, Field::flavour, image.flavour, text(Field::flavour), image.flavour == text(Field::flavour),
-            "the flavour ", out);
+    compare(context, image, Field::cuda, image.cuda, text(Field::cuda),
+            same_version(image.cuda, text(Field::cuda)), "CUDA ", out);
+    compare(context, image, Field::os, image.os, text(Field::os), image.os == text(Field::os), "", out);
+    compare(context, image, Field::flavour, image.flavour, text(Field::flavour),
+            image.flavour == text(Field::flavour), "the flavour ", out);
     const auto cudnn = Version::parse(image.cudnn), wanted = Version::parse(text(Field::cudnn));
     const bool same_cudnn = !cudnn || !wanted || cudnn->major() == wanted->major();
-    compare(image, Field::cudnn, image.cudnn, text(Field::cudnn), same_cudnn, "cuDNN ", out);
-    compare(image, Field::python, image.python, text(Field::python),
+    compare(context, image, Field::cudnn, image.cudnn, text(Field::cudnn), same_cudnn, "cuDNN ", out);
+    compare(context, image, Field::python, image.python, text(Field::python),
             same_minor(image.python, text(Field::python)), "python ", out);
     if (!wants_torch(context)) return;
     const auto torch = text(Field::torch).substr(0, text(Field::torch).find('+'));
     const bool same = image.near_torch ? same_minor(image.torch, torch) : same_version(image.torch, torch);
-    compare(image, Field::torch, image.torch, text(Field::torch), same, "torch ", out);
+    compare(context, image, Field::torch, image.torch, text(Field::torch), same, "torch ", out);
 }
 
 // The wheel inside an image of pytorch/pytorch is the variant that its tag names.

@@ -98,14 +98,14 @@ void refuse(const Context& context, const CudaImage& image, const ImageHost& hos
 
 // True when the cell's env decides in place of the image.
 bool is_overridden(const Context& context, Findings& out) {
-    const auto policy = context.facts.row("image-policy-disable-require");
+    const auto policy = image_policy(context.facts, "disable-require");
     const auto disable = member(context, Field::env, "NVIDIA_DISABLE_REQUIRE");
-    if (policy && disable && contains(policy->list("values"), *disable)) return true;
-    if (policy && member(context, Field::env, "NVIDIA_DISABLE_REQUIRES")) {
+    if (disable && contains(policy.list("values"), *disable)) return true;
+    if (member(context, Field::env, "NVIDIA_DISABLE_REQUIRES")) {
         out.push_back(finding(Severity::note, kStage, "switch", {Field::env},
                               "NVIDIA_DISABLE_REQUIRES is not read by the container toolkit: the switch is "
                               "NVIDIA_DISABLE_REQUIRE",
-                              {policy->ref()}));
+                              {policy.ref()}));
     }
     if (!member(context, Field::env, "NVIDIA_REQUIRE_CUDA")) return false;
     out.push_back(finding(Severity::note, kStage, "switch", {Field::env},
@@ -139,7 +139,8 @@ void judge(const Context& context, Findings& out) {
     const auto question = fmt::format("whether {} starts {}", driver_text(host->driver), image->text);
     switch (wanted.answer) {
         case RequirementAnswer::met:
-            accept(out, kStage, "", {Field::driver, image->field}, question, std::move(wanted.facts));
+            accept(context, out, kStage, "", {Field::driver, image->field}, question,
+                   std::move(wanted.facts));
             return;
         case RequirementAnswer::open:
             say_unknown(

@@ -76,9 +76,8 @@ Requirement of_row(const Row& row, const ImageHost& host) {
 Requirement of_policy(const Context& context, const CudaTag& tag, const ImageHost& host) {
     Requirement out;
     cite(out.facts, context.facts, "image-policy-requires-own-cuda");
-    const auto release = Version::parse(tag.cuda);
-    const auto cuda = release ? Version::parse(release->major_minor()) : std::nullopt;
-    if (!cuda || runs_natively(host.native, *cuda) == true) out.answer = RequirementAnswer::met;
+    const auto cuda = *Version::parse(Version::parse(tag.cuda)->major_minor());
+    if (runs_natively(host.native, cuda) == true) out.answer = RequirementAnswer::met;
     return out;
 }
 
@@ -100,8 +99,9 @@ std::vector<Row> release_rows(const Context& context, const CudaImage& image) {
         if (row.text("cuda") == image.tag.cuda) exact.push_back(row);
         if (lookup::required_version(row, "cuda").major_minor() == wanted) minor.push_back(row);
     }
-    const auto written = Version::parse(context.cell.text(Field::cuda));
-    const bool names_minor = !image.by_reference && written && written->size() == 2;
+    // Where the family names the image, its CUDA is the cell's.
+    const bool names_minor =
+        !image.by_reference && Version::parse(context.cell.text(Field::cuda))->size() == 2;
     return exact.empty() && names_minor ? minor : exact;
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/image_fixes.hpp"
+#include "rules/pytorch_images.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -40,8 +41,7 @@ void judge_arch(const Context& context, const CudaImage& image, const Row& row, 
 std::vector<FactRef> neighbours(const Context& context, const CudaTag& tag) {
     std::vector<FactRef> facts;
     for (const auto& near : nearest_cuda_tags(context.facts, tag)) {
-        const auto row = cuda_image_row(cuda_release_images(context.facts, near.cuda), near);
-        if (row && (facts.empty() || facts.front().id != row->id())) facts.push_back(row->ref());
+        facts.push_back(cuda_image_row(cuda_release_images(context.facts, near.cuda), near)->ref());
     }
     return facts;
 }
@@ -83,7 +83,7 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
         return;
     }
     if (row) {
-        accept(out, kStage, "", about_of(image), "whether " + image.text + " exists", {row->ref()});
+        accept(context, out, kStage, "", about_of(image), "whether " + image.text + " exists", {row->ref()});
         judge_arch(context, image, *row, out);
         return;
     }
@@ -94,10 +94,8 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
     }
     Unresolved gap{image.field, "no fact describes " + image.text, {}};
     const auto near = nearest_cuda_tags(context.facts, image.tag);
-    if (!near.empty()) {
-        gap.what += fmt::format(" (the nearest that is known is {})", near.front().text());
-        gap.near.push_back(set_to_tag(image, near.front()));
-    }
+    gap.what += fmt::format(" (the nearest that is known is {})", near.front().text());
+    gap.near.push_back(set_to_tag(image, near.front()));
     out.push_back(unknown(kStage, "", about_of(image), gap, "whether it exists"));
 }
 
@@ -114,60 +112,6 @@ CudaTag guessed(std::string_view tag) {
             out.os = part;
     }
     return out;
-}
-
-// How a cell names an image of pytorch/pytorch.
-struct PytorchImage {
-    std::string text;  ///< "image pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"
-    std::string name;
-    bool by_reference = false;
-    [[nodiscard]] std::vector<Field> about() const {
-        if (by_reference) return {Field::image};
-        return {Field::torch, Field::flavour, Field::family};
-    }
-};
-
-// Tags of the same torch that exist, or else of the same minor.
-std::vector<FixOption> pytorch_options(const Context& context, const PytorchImage& image,
-                                       std::string_view torch, std::string_view flavour) {
-    std::vector<FixOption> same, near;
-    const auto wanted = Version::parse(torch);
-    if (!image.by_reference) return same;
-    for (const auto& row : context.facts.rows("pytorch_images")) {
-        const auto version = lookup::required_version(row, "torch");
-        if (row.text("exists") != "true" || version.major_minor() != wanted->major_minor()) continue;
-        for (const auto cuda : row.list("cuda")) {
-            const auto has = contains(row.list("flavours"), flavour);
-            const PytorchTag tag{std::string(row.text("torch")), std::string(cuda),
-                                 std::string(row.text("cudnn")),
-                                 std::string(has ? flavour : row.list("flavours").back())};
-            (version == *wanted ? same : near).push_back(set_to(Field::image, image.name + ":" + tag.text()));
-        }
-    }
-    return same.empty() ? near : same;
-}
-
-// The newest known tag of that torch or an older one, with the same flavour and no newer CUDA where there is
-// one.
-std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchImage& image,
-                                          const PytorchTag& tag) {
-    const auto* table = context.facts.table("pytorch_images");
-    const auto torch = Version::parse(tag.torch), cuda = Version::parse(tag.cuda);
-    if (!image.by_reference || table == nullptr || !torch || !cuda) return std::nullopt;
-    std::optional<PytorchTag> best;
-    for (const auto& row : table->rows) {
-        const auto release = Version::parse(row.text("torch"));
-        if (row.text("exists") != "true" || !release || *release > *torch ||
-            !contains(row.list("flavours"), tag.flavour))
-            continue;
-        auto chosen = row.list("cuda").front();
-        for (const auto listed_cuda : row.list("cuda")) {
-            if (*Version::parse(listed_cuda) <= *cuda) chosen = listed_cuda;
-        }
-        best = PytorchTag{std::string(row.text("torch")), std::string(chosen), std::string(row.text("cudnn")),
-                          tag.flavour};
-    }
-    return best;
 }
 
 void judge_pytorch(const Context& context, const PytorchImage& image, const PytorchTag& tag, Findings& out) {
@@ -193,7 +137,7 @@ void judge_pytorch(const Context& context, const PytorchImage& image, const Pyto
         } else if (row.text("cudnn") != tag.cudnn) {
             reject(fmt::format("the tags of torch {} say cudnn{}", tag.torch, row.text("cudnn")), row.ref());
         } else if (contains(row.list("flavours"), tag.flavour)) {
-            accept(out, kStage, "", about, "whether " + image.text + " exists", {row.ref()});
+            accept(context, out, kStage, "", about, "whether " + image.text + " exists", {row.ref()});
         } else {
             continue;
         }
@@ -230,6 +174,19 @@ void judge_pytorch_reference(const Context& context, const ImageReference& refer
     out.push_back(std::move(error));
 }
 
+// Of the official image python the facts know the slim tags of a minor on a Debian release, of many others
+// not.
+void judge_python(const Context& context, const ImageReference& reference, const std::string& text,
+                  Findings& out) {
+    if (const auto row = context.facts.row("python-image-" + reference.tag)) {
+        accept(context, out, kStage, "", {Field::image}, "whether " + text + " exists", {row->ref()});
+        return;
+    }
+    out.push_back(finding(Severity::note, kStage, "", {Field::image},
+                          fmt::format("{}: the facts describe the tags MINOR-slim-DISTRIBUTION only", text),
+                          {}));
+}
+
 void judge_reference(const Context& context, Findings& out) {
     auto reference = image_reference(context.cell.text(Field::image));
     if (reference.pinned) return;  // a digest is pulled whatever its tag is called
@@ -249,11 +206,13 @@ void judge_reference(const Context& context, Findings& out) {
         judge_pytorch_reference(context, reference, text, out);
     } else if (scheme == "ngc") {
         if (const auto row = context.facts.row("ngc-pytorch-" + reference.tag)) {
-            accept(out, kStage, "", {Field::image}, "whether " + text + " exists", {row->ref()});
+            accept(context, out, kStage, "", {Field::image}, "whether " + text + " exists", {row->ref()});
         } else {
             const Unresolved gap{Field::image, "no fact describes " + text, {}};
             out.push_back(unknown(kStage, "", {Field::image}, gap, "whether it exists"));
         }
+    } else if (scheme == "python") {
+        judge_python(context, reference, text, out);
     } else if (const auto image = cuda_image(context)) {
         judge_cuda(context, *image, out);
     } else {

@@ -24,7 +24,7 @@ std::optional<Row> newer_update(const Facts& facts, const Row& row) {
         const auto version = lookup::required_version(other, "cuda");
         if (version.major_minor() != mine.major_minor() || version <= mine) continue;
         if (other.text("status") == "deleted") continue;
-        if (!best || lookup::required_version(*best, "cuda") < version) best = other;
+        best = other;  // the rows are sorted
     }
     return best;
 }
@@ -65,13 +65,13 @@ void judge(const Context& context, Findings& out) {
     if (!row || row->text("status") == "deleted") return;  // see image-tag-exists
     const std::vector<Field> about =
         image->by_reference ? std::vector{Field::image} : std::vector{Field::cuda, Field::os, Field::family};
-    const auto policy = context.facts.row("image-policy-cuda-lifetime");
+    const auto policy = image_policy(context.facts, "cuda-lifetime");
     std::vector<FactRef> facts{row->ref()};
     std::string message;
     if (row->text("status") == "eol") {
         message = image->text + " is past its end of life";
         if (const auto since = row->text("marked_eol"); !since.empty()) {
-            const auto months = policy ? Version::parse(policy->text("months")) : std::nullopt;
+            const auto months = Version::parse(policy.text("months"));
             const auto end = months_later(since, months ? months->major() : 0);
             message += fmt::format(" since {} and can be deleted {}", since,
                                    end <= context.today ? "any day" : "from " + end + " on");
@@ -81,10 +81,10 @@ void judge(const Context& context, Findings& out) {
                               newer->text("cuda"));
         facts.push_back(newer->ref());
     } else {
-        accept(out, kStage, "", about, "whether " + image->text + " is supported", std::move(facts));
+        accept(context, out, kStage, "", about, "whether " + image->text + " is supported", std::move(facts));
         return;
     }
-    if (policy) facts.push_back(policy->ref());
+    facts.push_back(policy.ref());
     auto warning = finding(Severity::warning, kStage, "", about, std::move(message), std::move(facts));
     warning.fixes = options(context, *image);
     out.push_back(std::move(warning));

@@ -1,13 +1,13 @@
 #include "rules/judge.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/count.hpp"
 #include "rules/evaluate.hpp"
-#include "rules/exclude_fix.hpp"
+#include "rules/going.hpp"
+#include "rules/groups.hpp"
 #include "rules/own_rules.hpp"
 #include "rules/projection.hpp"
 #include "rules/rule_counts.hpp"
@@ -19,7 +19,6 @@ namespace {
 
 using rules::Projection;
 using rules::Rule;
-using rules::Waiving;
 
 /// What a rule says of the cells of one entry of its table.
 struct Answer {
@@ -46,24 +45,6 @@ FieldSet both(FieldSet a, FieldSet b) {
     return a;
 }
 
-/// What a finding is about, spelt out: equal keys are the same sentence about the same values.
-std::string key_of(const Finding& finding, const Cell& cell) {
-    auto key = fmt::format("{}\n{}\n{}\n{}\n{}", finding.rule, finding.aspect, to_string(finding.stage),
-                           to_string(finding.severity), finding.message);
-    for (const auto field : finding.about) {
-        if (const auto* value = cell.get(field)) key.append("\n").append(value->text);
-    }
-    return key;
-}
-
-Location place_of(const Finding& finding, const Cell& cell) {
-    if (const auto* value = cell.get(finding.primary)) return value->where;
-    for (const auto field : finding.about) {
-        if (const auto* value = cell.get(field)) return value->where;
-    }
-    return {};
-}
-
 class Judge {
   public:
     Judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options)
@@ -71,6 +52,7 @@ class Judge {
           facts_(facts),
           options_(options),
           product_(product_size(matrix)),
+          groups_(matrix),
           rows_(matrix.axes.size()),
           own_(rules::own_rules(matrix)),
           gaps_(own_),
@@ -88,26 +70,23 @@ class Judge {
         }
     }
 
-    /// False when there are more cells than the limit.
-    bool run() {
-        bool within = true;
+    enum class End { all, too_many, stopped };
+    End run() {
+        auto end = End::all;
         std::uint64_t cells = 0;
+        rules::Going going(options_.go_on);
+        going.begin("cells judged", options_.cell_limit);
         for_each_cell(matrix_, [&](const Cell& cell) {
-            within = cells++ < options_.cell_limit;
-            if (within) judge_cell(cell);
-            return within;
+            if (cells++ == options_.cell_limit) end = End::too_many;
+            if (!going.tick()) end = End::stopped;
+            if (end == End::all) judge_cell(cell);
+            return end == End::all;
         });
-        return within;
+        return end;
     }
 
     Judgement take() {
-        for (std::size_t i = 0; i < out_.findings.size(); ++i) {
-            auto& finding = out_.findings[i].finding;
-            // An exclude does not touch includes.
-            if (finding.severity != Severity::error || firsts_[i].index >= product_) continue;
-            if (auto option = rules::exclude_fix(matrix_, firsts_[i], finding))
-                finding.fixes.push_back(std::move(*option));
-        }
+        out_.findings = std::move(groups_).take();
         out_.rules = std::move(counts_).take();
         out_.warnings = matching_.idle();
         const auto idle = waiving_.idle();
@@ -165,8 +144,7 @@ class Judge {
                 // Two findings of a rule may bring the same news of a waiver.
                 if (std::find(judged.findings.begin(), judged.findings.end(), id) != judged.findings.end())
                     continue;
-                auto& group = out_.findings[id];
-                if (group.cells++ == 0) group.first_cell = judged.id;
+                groups_.meet(id, judged.id);
                 judged.findings.push_back(id);
             }
         }
@@ -213,17 +191,22 @@ class Judge {
         Answer answer;
         rules::Findings complete;
         Waiving::Met met;
-        if (asked.waived && !findings.empty()) met = waiving_.meet(asked.rule->id, cell);
+        if (asked.waived) met = waiving_.meet(asked.rule->id, cell);
         for (std::size_t i = 0; i < findings.size(); ++i) {
             const auto& finding = findings[i];
             answer.tally.add(asked.count, finding.severity, met.active != nullptr);
             if (met.active == nullptr) raise(answer, finding);
-            answer.findings.push_back(group_of(asked, cell, findings, i, complete, met));
+            // Most answers repeat what another projection of the rule said: only for new ones are fixes
+            // looked for and tried.
+            answer.findings.push_back(groups_.of(finding, cell, met.active, [&] {
+                if (complete.empty()) complete = rules::evaluate(*asked.rule, cell, facts_, options_.today);
+                return complete[i];
+            }));
             for (const auto* waiver : met.expired) {
                 const auto news = Waiving::expiry(*waiver, finding);
                 answer.tally.expired = true;
                 raise(answer, news);
-                answer.findings.push_back(group_of_expiry(*waiver, news, cell));
+                answer.findings.push_back(groups_.of_expiry(*waiver, news, cell));
             }
         }
         answers_.push_back(std::move(answer));
@@ -235,38 +218,6 @@ class Judge {
         stage = std::max(stage, finding.verdict());
     }
 
-    // Most answers repeat what another projection of the rule said: only for new ones are fixes looked for
-    // and tried.
-    std::uint32_t group_of(const Asked& asked, const Cell& cell, const rules::Findings& findings,
-                           std::size_t i, rules::Findings& complete, const Waiving::Met& met) {
-        auto key = key_of(findings[i], cell);
-        if (met.active != nullptr) key += fmt::format("\nwaived {}", met.active - matrix_.waivers.data());
-        const auto [known, is_new] = ids_.emplace(std::move(key), next_id());
-        if (is_new) {
-            if (complete.empty()) complete = rules::evaluate(*asked.rule, cell, facts_, options_.today);
-            FindingGroup group{complete[i], place_of(complete[i], cell), 0, {}};
-            if (met.active != nullptr)
-                group.waived = Waived{met.active->because, met.active->until, met.active->where};
-            add_group(std::move(group), cell);
-        }
-        return known->second;
-    }
-
-    std::uint32_t group_of_expiry(const Waiver& waiver, const Finding& news, const Cell& cell) {
-        const auto key =
-            fmt::format("{}\n{}\n{}", news.rule, &waiver - matrix_.waivers.data(), to_string(news.stage));
-        const auto [known, is_new] = ids_.emplace(key, next_id());
-        if (is_new) add_group({news, waiver.where, 0, {}}, cell);
-        return known->second;
-    }
-
-    [[nodiscard]] std::uint32_t next_id() const { return static_cast<std::uint32_t>(out_.findings.size()); }
-
-    void add_group(FindingGroup group, const Cell& cell) {
-        out_.findings.push_back(std::move(group));
-        firsts_.push_back(cell);
-    }
-
     using Waiving = rules::Waiving;
 
     const Matrix& matrix_;
@@ -274,6 +225,7 @@ class Judge {
     rules::Memo memo_;
     const JudgeOptions& options_;
     std::uint64_t product_;
+    rules::Groups groups_;
     std::vector<std::uint64_t> rows_;
     std::vector<Rule> own_;
     rules::Gaps gaps_;
@@ -285,8 +237,6 @@ class Judge {
     std::array<bool, kStageCount> asked_stages_{};
     std::vector<Answer> answers_;
     std::vector<std::uint32_t> met_;  ///< the answers for the cell at hand
-    std::unordered_map<std::string, std::uint32_t> ids_;
-    std::vector<Cell> firsts_;  ///< the cell in which each finding was first seen
     Judgement out_;
 };
 
@@ -306,9 +256,16 @@ Failure too_many(const Matrix& matrix, const JudgeOptions& options) {
 Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options) {
     if (auto mistakes = rules::mistakes_in_ids(matrix); !mistakes.empty())
         return Failure{ExitCode::bad_input, std::move(mistakes)};
-    if (!options.list_cells) return rules::count(matrix, facts, options.today);
+    if (!options.list_cells) return rules::count(matrix, facts, options.today, rules::kBlock, options.go_on);
     Judge judge(matrix, facts, options);
-    if (!judge.run()) return too_many(matrix, options);
+    switch (judge.run()) {
+        case Judge::End::too_many:
+            return too_many(matrix, options);
+        case Judge::End::stopped:
+            return rules::interrupted();
+        case Judge::End::all:
+            break;
+    }
     return judge.take();
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,8 +50,7 @@ struct Finding {
     Severity severity = Severity::error;  ///< error: rejected, warning: degraded, unknown, note
     Stage stage = Stage::runtime;
     std::string_view rule;
-    std::string_view aspect =
-        {};  ///< which of the rule's questions this answers ("image", "wheel"); often empty
+    std::string aspect = {};  ///< which of the rule's questions this answers ("image", "wheel"); often empty
     Field primary = Field::driver;  ///< whose value the caret points at
     std::string message;            ///< names both halves of the conflict
     std::vector<FixOption> fixes;   ///< alternatives, best first; may be empty for unknown and notes
@@ -121,11 +121,21 @@ struct Judgement {
     }
 };
 
+/// How far a long judgement is: "rules asked", 12 of 55.
+struct JudgingProgress {
+    std::string_view step;
+    std::size_t done = 0;
+    std::size_t all = 0;
+};
+/// Told now and then; false: stop.
+using GoOn = std::function<bool(const JudgingProgress&)>;
+
 struct JudgeOptions {
     std::string today;                   ///< YYYY-MM-DD: what "end of life" is measured against (--on DATE)
     std::uint64_t cell_limit = 100'000;  ///< of listed cells
     /// false: only `verdicts`, `rules` and `warnings` are filled, for matrices of any size.
     bool list_cells = true;
+    GoOn go_on = {};  ///< where it says stop, the judgement fails as interrupted, without a diagnostic
 };
 
 /// Judges every cell by the list of rules and by those of the matrix file. Input failures: more cells than

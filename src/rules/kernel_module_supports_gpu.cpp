@@ -51,7 +51,7 @@ void judge(const Context& context, Findings& out) {
                 fmt::format("the open kernel modules do not run {}: they start with Turing", known.text),
                 "proprietary", std::move(facts), out);
     } else {
-        accept(out, kStage, "", about, question, std::move(facts));
+        accept(context, out, kStage, "", about, question, std::move(facts));
     }
 }
 

@@ -2,6 +2,7 @@
 // libraries of its own.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/passed.hpp"
 #include "rules/subject.hpp"
 
 namespace cudamatrix::rules {
@@ -30,7 +31,17 @@ void judge(const Context& context, Findings& out) {
             lookup::required_version(defect, "last") < exact)
             continue;
         const auto severity = weight(context, defect);
-        if (!severity) continue;
+        if (!severity) {
+            passed(context, [&] {
+                return Acceptance{{},
+                                  kStage,
+                                  {Field::cuda},
+                                  fmt::format("whether the defect of CUDA {} on compute {} spares the GPU",
+                                              exact.text(), listed(defect.list("compute"))),
+                                  {defect.ref()}};
+            });
+            continue;
+        }
         const auto where = defect.has("compute") ? " on compute " + listed(defect.list("compute")) : "";
         const auto fixed = defect.text("fixed_in");
         auto warning = finding(

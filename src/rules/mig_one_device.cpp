@@ -53,7 +53,7 @@ bool judge_gpu(const Context& context, unsigned wanted, Findings& out) {
         return false;
     }
     const auto most = number(gpu->text("mig_devices"));
-    if (most && wanted > *most) {
+    if (wanted > *most) {
         auto error = finding(
             Severity::error, kStage, "gpu", about,
             fmt::format("{} can be cut into {} MIG devices at most: there are no {}", name, *most, wanted),
@@ -62,7 +62,7 @@ bool judge_gpu(const Context& context, unsigned wanted, Findings& out) {
         out.push_back(std::move(error));
         return false;
     }
-    accept(out, kStage, "gpu", about, fmt::format("whether {} has MIG", name), std::move(facts));
+    accept(context, out, kStage, "gpu", about, fmt::format("whether {} has MIG", name), std::move(facts));
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -33,8 +34,7 @@ void judge_package(const Context& context, const Package& package, const Package
     if (auto option = older_numpy(context, numpy, row)) found.fixes.push_back(*std::move(option));
     if (package.field == Field::torch) {
         for (auto& option : torch_options(context, [&](const Row& wheel) {
-                 const auto version = pep440::Version::parse(wheel.text("torch"));
-                 return version && !covers(row, "versions", *version);
+                 return !covers(row, "versions", *pep440::Version::parse(wheel.text("torch")));
              })) {
             found.fixes.push_back(std::move(option));
         }
@@ -59,8 +59,17 @@ void judge(const Context& context, Findings& out) {
     for (const auto& row : context.facts.rows("package_numpy_abi")) {
         for (const auto& package : packages) {
             if (package.name != row.text("package") || !package.version) continue;
-            if (covers(row, "versions", *package.version) && covers(row, "numpy", *numpy->version))
+            if (covers(row, "versions", *package.version) && covers(row, "numpy", *numpy->version)) {
                 judge_package(context, package, *numpy, row, out);
+                continue;
+            }
+            passed(context, [&] {
+                return Acceptance{{},
+                                  kStage,
+                                  {Field::packages},
+                                  fmt::format("whether {} was compiled for {}", package.text, numpy->text),
+                                  {row.ref()}};
+            });
         }
     }
 }
@@ -80,7 +89,8 @@ Rule numpy_abi() {
         .passes = "torch: 2.3.1, packages: {numpy: 2.2.6}",
         .reads = {Field::packages, Field::torch, Field::arch},
         .needs = {{Field::packages}},
-        .judge = judge};
+        .judge = judge,
+        .add_up = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

@@ -123,7 +123,8 @@ std::vector<Diagnostic> mistakes_in_ids(const Matrix& matrix) {
     for (const auto& own : matrix.rules)
         ids.push_back(own.id);
     for (const auto& waiver : matrix.waivers) {
-        if (std::find(ids.begin(), ids.end(), waiver.rule) != ids.end()) continue;
+        // Without a legible id there is nothing to look for: the reader says what is wrong with it.
+        if (waiver.rule.empty() || std::find(ids.begin(), ids.end(), waiver.rule) != ids.end()) continue;
         const auto near = text::did_you_mean(waiver.rule, ids);
         mistakes.push_back(
             Diagnostic::error(fmt::format("waive: there is no rule {}", waiver.rule), waiver.where)

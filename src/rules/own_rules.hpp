@@ -11,7 +11,8 @@ namespace cudamatrix::rules {
 /// `when` and of the clause, and need them. They point into `matrix`.
 [[nodiscard]] std::vector<Rule> own_rules(const Matrix& matrix);
 
-/// Own rules whose id is one of ours, and waivers of rules that do not exist.
+/// Own rules whose id is one of ours, and waivers of rules that do not exist. Also of a matrix of which some
+/// could not be read: only what is there is looked at.
 [[nodiscard]] std::vector<Diagnostic> mistakes_in_ids(const Matrix& matrix);
 
 /// Every field of the condition.

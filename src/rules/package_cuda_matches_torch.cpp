@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -98,7 +99,18 @@ void judge(const Context& context, Findings& out) {
     const auto libraries = libraries_of(context);
     for (const auto& package : packages_of(context)) {
         const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
-        if (row == nullptr || has_libraries(*row, libraries)) continue;
+        if (row == nullptr) continue;
+        if (has_libraries(*row, libraries)) {
+            passed(context, [&] {
+                return Acceptance{{},
+                                  kStage,
+                                  {Field::packages},
+                                  fmt::format("whether {} finds the libraries of CUDA {}", package.text,
+                                              row->text("cuda_major")),
+                                  {row->ref()}};
+            });
+            continue;
+        }
         // Where the cell does not say which CUDA the image has, the image may have the right one.
         const bool open = libraries.image.empty() && row->text("needs_torch") != "true";
         std::vector<Field> about{Field::packages};
@@ -132,7 +144,8 @@ Rule package_cuda_matches_torch() {
         .passes = "torch: 2.6.0+cu124, cuda: 12.4.1, packages: {cupy-cuda12x: 13.3.0}",
         .reads = {Field::packages, Field::torch, Field::cuda, Field::arch},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
-        .judge = judge};
+        .judge = judge,
+        .add_up = {Field::packages, Field::torch, Field::cuda}};
 }
 
 }  // namespace cudamatrix::rules

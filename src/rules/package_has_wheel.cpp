@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -31,8 +32,18 @@ void judge_package(const Context& context, const Package& package, std::string_v
 void judge(const Context& context, Findings& out) {
     const auto arch = arch_of(context);
     for (const auto& package : packages_of(context)) {
-        if (package.row && package.row->has("abi") && lacks_wheels(*package.row, arch))
+        if (!package.row || !package.row->has("abi")) continue;
+        if (lacks_wheels(*package.row, arch)) {
             judge_package(context, package, arch, out);
+            continue;
+        }
+        passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::packages, Field::arch},
+                              fmt::format("whether {} has a wheel for Linux on {}", package.text, arch),
+                              {package.row->ref()}};
+        });
     }
 }
 
@@ -52,7 +63,8 @@ Rule package_has_wheel() {
         .passes = "packages: {xformers: 0.0.28}",
         .reads = {Field::packages, Field::arch},
         .needs = {{Field::packages}},
-        .judge = judge};
+        .judge = judge,
+        .add_up = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

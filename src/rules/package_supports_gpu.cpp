@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -11,7 +12,7 @@ constexpr Stage kStage = Stage::runtime;
 
 // Whether the row speaks of this release beside this torch.
 bool speaks_of(const Row& row, const Package& package, std::string_view cuda) {
-    if (row.text("package") != package.name || !package.version) return false;
+    if (row.text("package") != package.name) return false;
     if (!covers(row, "versions", *package.version)) return false;
     if (!row.has("torch_cuda")) return true;
     const auto version = pep440::Version::parse(cuda);
@@ -20,7 +21,7 @@ bool speaks_of(const Row& row, const Package& package, std::string_view cuda) {
 
 bool below(const Device& device, const Row& row) {
     const auto floor = fatbin::parse_arch(row.text("compute_min"));
-    return floor && std::pair(device.arch.major, device.arch.minor) < std::pair(floor->major, floor->minor);
+    return std::pair(device.arch.major, device.arch.minor) < std::pair(floor->major, floor->minor);
 }
 
 bool worse(const Row& a, const Row& b) {
@@ -67,6 +68,17 @@ void judge_package(const Context& context, const Package& package, const Device&
     const std::vector<Field> about{Field::packages, gpu.field};
     const auto row = verdict_on(context, package, gpu);
     if (!row) {
+        for (const auto& met : context.facts.rows("package_gpu_floors")) {
+            if (!speaks_of(met, package, torch_cuda(context))) continue;
+            passed(context, [&] {
+                return Acceptance{{},
+                                  kStage,
+                                  about,
+                                  fmt::format("whether {}, which needs compute {}, runs on {}", package.text,
+                                              met.text("compute_min"), gpu.text),
+                                  {met.ref()}};
+            });
+        }
         // A release that no fact knows is said by packages-agree.
         if (!package.row ||
             coverage(context.facts, package.name, *package.version) != Coverage::other_releases)
@@ -112,7 +124,8 @@ Rule package_supports_gpu() {
             .passes = "gpu: A100, packages: {flash-attn: 2.7.4}",
             .reads = {Field::packages, Field::gpu, Field::compute, Field::torch, Field::arch},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
-            .judge = judge};
+            .judge = judge,
+            .add_up = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

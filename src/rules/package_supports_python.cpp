@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -32,13 +33,12 @@ std::optional<Python> python_of(const Context& context) {
 // The number that `digits` begins with, behind the 3 of its major: 39 -> 9, 312t -> 12.
 std::uint64_t minor_of(std::string_view digits) {
     std::uint64_t minor = 0;
-    if (digits.starts_with('3')) std::from_chars(digits.data() + 1, digits.data() + digits.size(), minor);
+    std::from_chars(digits.data() + 1, digits.data() + digits.size(), minor);
     return minor;
 }
 
 bool serves(std::string_view tag, const Python& python) {
     if (tag.starts_with("py")) return minor_of(tag.substr(2)) <= python.minor;
-    if (!tag.starts_with("cp")) return false;
     const auto dash = tag.find('-');
     if (dash == tag.npos) return tag.substr(2) == python.abi;
     if (minor_of(tag.substr(2)) > python.minor) return false;
@@ -86,8 +86,8 @@ std::vector<FixOption> python_options(const Context& context, const Row& row, co
                            fmt::format("{}{}", version->part(0), version->part(1)), version->part(1), false};
         if (!fits(row, other, arch)) continue;
         if (other.minor < python.minor) older = set_to(Field::python, text);
-        if (other.minor > python.minor && !newer) newer = set_to(Field::python, text);
-        if (other.minor == python.minor && !newer) newer = set_to(Field::python, text);
+        // Of the same minor where the cell's is free-threaded.
+        if (other.minor >= python.minor && !newer) newer = set_to(Field::python, text);
     }
     std::vector<FixOption> options;
     for (auto* option : {&newer, &older}) {
@@ -115,7 +115,16 @@ void judge_package(const Context& context, const Package& package, const Python&
                                : wheels_text(row, arch)),
             {row.ref()});
     }
-    if (!found) return;
+    if (!found) {
+        return passed(context, [&] {
+            return Acceptance{
+                {},
+                kStage,
+                {Field::packages, Field::python},
+                fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, arch),
+                {row.ref()}};
+        });
+    }
     auto options = release_options(context, package,
                                    [&](const Release& release) { return fits(release.row, python, arch); });
     for (auto& option : python_options(context, row, python, arch))
@@ -157,7 +166,8 @@ Rule package_supports_python() {
         .passes = "python: \"3.12\", packages: {triton: 3.2.0}",
         .reads = {Field::packages, Field::python, Field::arch},
         .needs = {{Field::packages}, {Field::python}},
-        .judge = judge};
+        .judge = judge,
+        .add_up = {Field::packages, Field::python}};
 }
 
 }  // namespace cudamatrix::rules

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -10,17 +11,15 @@ namespace {
 constexpr Stage kStage = Stage::runtime;
 
 bool is_met(const Row& floor, const Version& torch) {
-    const auto least = Version::parse(floor.text("torch_min"));
-    return !least || torch >= *least;
+    return torch >= lookup::required_version(floor, "torch_min");
 }
 
 // The worst floor of that release that the torch is below: one may say where a part fails, another where all
 // does.
 std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep440::Version& version,
                          const Version& torch) {
-    const auto* table = facts.table("package_torch_floors");
     std::optional<Row> worst;
-    for (const auto& row : table ? table->rows : std::vector<Row>{}) {
+    for (const auto& row : facts.rows("package_torch_floors")) {
         if (row.text("package") != package || !covers(row, "versions", version) || is_met(row, torch))
             continue;
         if (!worst || row.text("severity") == "error") worst = row;
@@ -29,18 +28,30 @@ std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep
 }
 
 std::optional<FixOption> newer_torch(const Context& context, const Package& package) {
-    const auto* releases = context.facts.table("torch_releases");
-    for (const auto& row : releases ? releases->rows : std::vector<Row>{}) {
-        const auto torch = Version::parse(row.text("torch"));
-        if (torch && !unmet(context.facts, package.name, *package.version, *torch))
-            return set_to(Field::torch, torch->text());
+    for (const auto& row : context.facts.rows("torch_releases")) {
+        const auto torch = lookup::required_version(row, "torch");
+        if (!unmet(context.facts, package.name, *package.version, torch))
+            return set_to(Field::torch, torch.text());
     }
     return std::nullopt;
 }
 
 void judge_package(const Context& context, const TorchBuild& build, const Package& package, Findings& out) {
     const auto floor = unmet(context.facts, package.name, *package.version, build.torch.exact);
-    if (!floor) return;
+    if (!floor) {
+        for (const auto& row : context.facts.rows("package_torch_floors")) {
+            if (row.text("package") != package.name || !covers(row, "versions", *package.version)) continue;
+            passed(context, [&] {
+                return Acceptance{{},
+                                  kStage,
+                                  {Field::packages, Field::torch},
+                                  fmt::format("whether {}, which needs torch {} or newer, works with {}",
+                                              package.text, row.text("torch_min"), build.text),
+                                  {row.ref()}};
+            });
+        }
+        return;
+    }
     const bool is_error = floor->text("severity") == "error";
     auto found = finding(is_error ? Severity::error : Severity::warning, kStage, floor->text("package"),
                          {Field::packages, Field::torch},
@@ -82,7 +93,8 @@ Rule package_supports_torch() {
         .passes = "torch: 2.6.0, packages: {transformers: 4.53.0}",
         .reads = {Field::packages, Field::torch, Field::arch},
         .needs = {{Field::packages}, {Field::torch}},
-        .judge = judge};
+        .judge = judge,
+        .add_up = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

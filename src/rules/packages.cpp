@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -36,8 +37,7 @@ bool holds(const Context& context, std::string_view condition) {
     if (subject == "arch") return wanted == arch_of(context);
     const auto python = Version::parse(context.cell.text(Field::python));
     const auto minor = python ? pep440::Version::parse(python->major_minor()) : std::nullopt;
-    const auto specifiers = pep440::Specifiers::parse(wanted);
-    return minor && specifiers && specifiers->admits(*minor);
+    return minor && pep440::Specifiers::parse(wanted)->admits(*minor);
 }
 
 const std::vector<std::pair<std::string, std::string>>& items_of(const Context& context) {
@@ -58,6 +58,7 @@ FixOption set_packages(const std::vector<std::pair<std::string, std::string>>& i
 std::vector<Package> packages_of(const Context& context) {
     std::vector<Package> out;
     for (const auto& [written, text] : items_of(context)) {
+        if (text == kCompanionVersion) continue;
         Package package;
         package.name = pep440::canonical_name(written);
         package.text = fmt::format("{} {}", package.name, text);
@@ -121,8 +122,7 @@ std::vector<Demand> demands_of(const Context& context, const Row& release) {
 std::vector<Release> releases_of(const Facts& facts, std::string_view package) {
     std::vector<Release> out;
     for (const auto& row : lookup::package_releases(facts, package)) {
-        if (auto version = pep440::Version::parse(row.text("version")))
-            out.push_back({*std::move(version), row});
+        out.push_back({*pep440::Version::parse(row.text("version")), row});
     }
     std::sort(out.begin(), out.end(),
               [](const Release& a, const Release& b) { return a.version < b.version; });
@@ -134,8 +134,7 @@ bool knows_package(const Facts& facts, std::string_view package) {
 }
 
 bool covers(const Row& row, std::string_view column, const pep440::Version& version) {
-    const auto specifiers = pep440::Specifiers::parse(row.text(column));
-    return specifiers && specifiers->admits(version);
+    return pep440::Specifiers::parse(row.text(column))->admits(version);
 }
 
 std::optional<pep440::Version> python_version(std::string_view text) {
@@ -178,7 +177,7 @@ FixOption without_package(const Context& context, std::string_view name) {
 std::vector<FixOption> release_options(const Context& context, const Package& package,
                                        const std::function<bool(const Release&)>& fits) {
     std::vector<FixOption> options;
-    if (!context.wants_fixes || !package.version) return options;
+    if (!context.wants_fixes) return options;
     const auto releases = releases_of(context.facts, package.name);
     const auto newer = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
         return release.version > *package.version && fits(release);

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -102,12 +103,11 @@ void offer(const Context& context, const std::vector<Member>& members, const Pac
         options = torch_options(context, [&](const Row& wheel) {
             const auto version =
                 pep440::Version::parse(fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant")));
-            return version && std::all_of(members.begin(), members.end(), [&](const Member& other) {
-                       return std::all_of(
-                           other.demands.begin(), other.demands.end(), [&](const Demand& demand) {
-                               return demand.name != "torch" || demand.specifiers().admits(*version);
-                           });
-                   });
+            return std::all_of(members.begin(), members.end(), [&](const Member& other) {
+                return std::all_of(other.demands.begin(), other.demands.end(), [&](const Demand& demand) {
+                    return demand.name != "torch" || demand.specifiers().admits(*version);
+                });
+            });
         });
     } else {
         options = release_options(context, package, [&](const Release& release) {
@@ -137,7 +137,18 @@ void judge_demands(const Context& context, const std::vector<Member>& members, c
     for (const auto& demand : member.demands) {
         const auto* other = named(members, demand.name);
         if (other == nullptr || !other->package.version) continue;
-        if (demand.specifiers().admits(*other->package.version)) continue;
+        if (demand.specifiers().admits(*other->package.version)) {
+            passed(context, [&] {
+                return Acceptance{
+                    {},
+                    kStage,
+                    fields_of(member.package, other->package),
+                    fmt::format("whether {}, which needs {} {}, goes with {}", member.package.text,
+                                demand.name, demand.clauses, other->package.text),
+                    facts_of(member.package, other->package)};
+            });
+            continue;
+        }
         auto error = finding(Severity::error, kStage, demand.text, fields_of(member.package, other->package),
                              fmt::format("{} needs {} {}; the cell has {}", member.package.text, demand.name,
                                          demand.clauses, other->package.text),
@@ -176,15 +187,6 @@ std::optional<Release> nearest(const Facts& facts, const Package& package, bool 
     return best;
 }
 
-// torchvision 0.14.1+cu117 is 0.14.1 built for another index: companions-match-torch judges which one.
-bool is_known_build(const Facts& facts, const Package& package) {
-    if (!is_torch_sister(package.name) || !package.version) return false;
-    const auto releases = releases_of(facts, package.name);
-    return std::any_of(releases.begin(), releases.end(), [&](const Release& release) {
-        return release.version == package.version->without_local();
-    });
-}
-
 void judge_known(const Context& context, const Package& package, bool alone, Findings& out) {
     if (package.field == Field::torch) return;
     const std::vector<Field> about{Field::packages};
@@ -196,7 +198,6 @@ void judge_known(const Context& context, const Package& package, bool alone, Fin
         return;
     }
     if (package.row && (alone || package.row->has("requires"))) return;
-    if (!package.row && is_known_build(context.facts, package)) return;
     const auto near = nearest(context.facts, package, package.row.has_value());
     const Unresolved gap{
         Field::packages,
@@ -241,7 +242,8 @@ Rule packages_agree() {
             .passes = "torch: 2.4.1, packages: {xformers: 0.0.28, transformers: 4.46.3}",
             .reads = {Field::packages, Field::torch, Field::python, Field::arch},
             .needs = {{Field::packages}},
-            .judge = judge};
+            .judge = judge,
+            .add_up = {Field::packages, Field::torch, Field::python}};
 }
 
 }  // namespace cudamatrix::rules

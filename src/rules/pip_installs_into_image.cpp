@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/images.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -20,7 +21,7 @@ struct Managed {
 
 std::optional<Managed> managed(const Context& context) {
     if (const auto image = cuda_image(context)) {
-        if (!image->by_reference || image->pinned) return std::nullopt;
+        if (image->pinned) return std::nullopt;
         const auto os = lookup::os(context.facts, image->tag.os);
         if (!os || os->text("externally_managed") != "true") return std::nullopt;
         return Managed{image->text, os, false};
@@ -55,7 +56,16 @@ std::string with_switch(const Context& context) {
 
 void judge(const Context& context, Findings& out) {
     const auto image = managed(context);
-    if (!image || switched_off(context)) return;
+    if (!image) return;
+    if (switched_off(context)) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::image, Field::env},
+                              fmt::format("whether pip may install into the python of {}", image->image),
+                              {image->row->ref()}};
+        });
+    }
     const bool packages = context.cell.has(Field::packages);
     const bool torch = wants_torch(context) && !image->has_torch;
     if (!packages && !torch) return;

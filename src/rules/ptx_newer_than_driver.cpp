@@ -25,15 +25,16 @@ void narrow(Compiler& compiler, const Row& branch, std::uint32_t driver) {
     const auto number = lookup::required_version(branch, "branch").major();
     const auto isa = Version::parse(branch.text("ptx_isa"));
     if (!isa) return;
-    if (number <= driver && (!compiler.at_least || *compiler.at_least < *isa)) compiler.at_least = isa;
-    if (number >= driver && (!compiler.at_most || *isa < *compiler.at_most)) compiler.at_most = isa;
+    // The rows are sorted.
+    if (number <= driver) compiler.at_least = isa;
+    if (number >= driver && !compiler.at_most) compiler.at_most = isa;
 }
 
 Compiler compiler_of(const Context& context, const lookup::Driver& driver) {
     if (context.cell.has(Field::cuda_compat) && !windows_driver(context)) {
         const auto compat = compat_on(context, driver);
         const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", compat.cuda.text()));
-        if (compat.use == CompatUse::works && toolkit) {
+        if (compat.use == CompatUse::works) {
             const auto isa = Version::parse(toolkit->text("ptx_isa"));
             return {fmt::format("the compat libraries of CUDA {}", compat.cuda.text()),
                     isa,
@@ -116,10 +117,8 @@ void judge_isa(const Context& context, const lookup::Cuda& cuda, const lookup::D
 }
 
 bool is_ptx_only(const Context& context) {
-    const auto* uses = context.cell.value(Field::uses);
-    if (uses == nullptr) return false;
-    return std::any_of(uses->items.begin(), uses->items.end(),
-                       [](const auto& item) { return item.first == kPtxOnly; });
+    const auto& uses = context.cell.value(Field::uses)->items;  // which the rule needs
+    return std::any_of(uses.begin(), uses.end(), [](const auto& item) { return item.first == kPtxOnly; });
 }
 
 void judge(const Context& context, Findings& out) {

@@ -59,15 +59,31 @@ class ProjectedCell {
 
 class Memo;
 
+using Findings = std::vector<Finding>;
+
+/// A question of a rule that is answered by yes, and what the answer rests on.
+struct Acceptance {
+    std::string_view rule;
+    Stage stage = Stage::runtime;
+    std::vector<Field> about;
+    std::string question;  ///< "whether driver 550.54.15 runs CUDA 12.4.1"
+    std::vector<FactRef> facts;
+};
+using Acceptances = std::vector<Acceptance>;
+
 struct Context {
     const ProjectedCell& cell;
     const Facts& facts;
-    std::string_view today;   ///< YYYY-MM-DD
-    bool wants_fixes = true;  ///< false: look for no ways out, they would not be shown
-    Memo* memo = nullptr;     ///< what was looked up before for the same facts (subject.hpp); may be absent
-};
+    std::string_view today;           ///< YYYY-MM-DD
+    bool wants_fixes = true;          ///< false: look for no ways out, they would not be shown
+    Memo* memo = nullptr;             ///< what was looked up before for the same facts (subject.hpp)
+    Acceptances* accepted = nullptr;  ///< where acceptances go; nullptr: they are silent
 
-using Findings = std::vector<Finding>;
+    /// The same question about another cell, which must outlive the answer.
+    [[nodiscard]] Context about(const ProjectedCell& other) const {
+        return {other, facts, today, wants_fixes, memo, accepted};
+    }
+};
 
 /// What `test --prove-rejected` does to see a rejection of the rule happen.
 enum class Attempt : std::uint8_t {
@@ -104,6 +120,12 @@ struct Rule {
     std::vector<FieldSet> needs;
     std::function<void(const Context&, Findings&)> judge;
     Provable proof = {};
+    /// Its questions one by one, where they are independent: asked apart where cells are only counted, since
+    /// together they have as many answers as their fields have combinations. Each has the id of the rule.
+    std::vector<Rule> parts = {};
+    /// Fields that add up: to name one of them, or one more package, never makes its answer milder. A search
+    /// asks it of parts of a cell first.
+    FieldSet add_up = {};
 };
 
 /// "driver-supports-cuda: driver", "driver-supports-gpu: gpu or compute": one text for each need of each

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "rules/evaluate.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -33,11 +33,8 @@ Unresolved with_version_near(Unresolved unresolved, const Facts& facts, std::str
     for (const auto& row : facts.rows(table)) {
         auto known = Version::parse(row.text(column));
         if (!known) continue;
-        const bool below = *known <= *wanted;
-        if (!best || (below ? (*best > *wanted || *best < *known) : (*best > *wanted && *known < *best)))
-            best = known;
+        if (!best || *known <= *wanted) best = known;  // the rows are sorted
     }
-    if (!best) return unresolved;
     unresolved.what += fmt::format(" (the nearest that is known is {})", best->text());
     unresolved.near.push_back(set_to(unresolved.field, best->text()));
     return unresolved;
@@ -90,8 +87,8 @@ Resolved<lookup::Driver> look_up_driver(const Context& context) {
     const auto text = context.cell.text(Field::driver);
     auto found = lookup::driver(context.facts, text);
     if (found && found->branch) return *std::move(found);
-    const auto number = text.starts_with('R') || text.starts_with('r') ? text.substr(1) : text;
-    return with_version_near(gap(Field::driver, text), context.facts, "driver_branches", "newest", number);
+    return with_version_near(gap(Field::driver, text), context.facts, "driver_branches", "newest",
+                             driver_number(text));
 }
 
 Resolved<lookup::Cuda> look_up_cuda(const Context& context) {
@@ -133,8 +130,7 @@ Unresolved unknown_name(Field field, std::string_view text, const std::vector<st
 
 Unresolved unknown_os(const Facts& facts, std::string_view text) {
     std::vector<std::string> names;
-    const auto* table = facts.table("operating_systems");
-    for (const auto& row : table ? table->rows : std::vector<Row>{})
+    for (const auto& row : facts.rows("operating_systems"))
         names.emplace_back(row.text("os"));
     return unknown_name(Field::os, text, names);
 }
@@ -149,7 +145,7 @@ Unresolved unknown_python(const Facts& facts, std::string_view text) {
 
 void judge_part(const Context& context, std::string_view part, std::initializer_list<Field> fields,
                 const std::function<void(Findings&)>& judge, Findings& out) {
-    if (context.memo == nullptr || context.wants_fixes) {
+    if (context.memo == nullptr) {  // it is given where neither fixes nor acceptances are wanted
         judge(out);
         return;
     }
@@ -210,12 +206,13 @@ NativeCuda native_cuda(const Facts& facts, const lookup::Driver& driver) {
         out.at_least = out.at_most = Version::parse(driver.branch->text("cuda"));
         return out;
     }
+    // The rows are sorted.
     for (const auto& row : facts.rows("driver_branches")) {
         const auto branch = lookup::required_version(row, "branch").major();
         const auto cuda = Version::parse(row.text("cuda"));
         if (!cuda) continue;
-        if (branch <= driver.exact.major() && (!out.at_least || *out.at_least < *cuda)) out.at_least = cuda;
-        if (branch >= driver.exact.major() && (!out.at_most || *cuda < *out.at_most)) out.at_most = cuda;
+        if (branch <= driver.exact.major()) out.at_least = cuda;
+        if (branch >= driver.exact.major() && !out.at_most) out.at_most = cuda;
     }
     return out;
 }
@@ -255,15 +252,16 @@ Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about, 
     return out;
 }
 
-void accept(Findings& out, Stage stage, std::string_view aspect, std::vector<Field> about,
-            std::string_view question, std::vector<FactRef> facts) {
+void accept(const Context& context, Findings& out, Stage stage, std::string_view aspect,
+            std::vector<Field> about, std::string_view question, std::vector<FactRef> facts) {
     const auto doubtful = std::find_if(facts.begin(), facts.end(), [](const FactRef& fact) {
         return fact.confidence == Confidence::unverified;
     });
     if (doubtful == facts.end()) {
-        if (!out.empty() && out.front().aspect == kPassed)
-            out.push_back(finding(Severity::note, stage, kPassed, std::move(about), std::string(question),
-                                  std::move(facts)));
+        if (context.accepted != nullptr) {
+            context.accepted->push_back(
+                {{}, stage, std::move(about), std::string(question), std::move(facts)});
+        }
         return;
     }
     auto message =

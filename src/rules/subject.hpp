@@ -102,9 +102,9 @@ struct NativeCuda {
 /// "WHAT: QUESTION is unknown".
 [[nodiscard]] Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about,
                               const Unresolved& gap, std::string_view question);
-/// An acceptance is silent, except where it rests on an unverified fact: then it is unknown.
-void accept(Findings& out, Stage stage, std::string_view aspect, std::vector<Field> about,
-            std::string_view question, std::vector<FactRef> facts);
+/// An acceptance is silent unless the context asks for it, and unknown where it rests on an unverified fact.
+void accept(const Context& context, Findings& out, Stage stage, std::string_view aspect,
+            std::vector<Field> about, std::string_view question, std::vector<FactRef> facts);
 
 /// The row with `id` as a reference; nothing when the facts lack it.
 void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);

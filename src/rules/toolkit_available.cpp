@@ -70,7 +70,7 @@ std::vector<FixOption> options(const Context& context, const Version& cuda, cons
         if (lookup::required_version(row, "cuda") != cuda || (!from.empty() && row.text("cuda_from") != from))
             continue;
         const bool here = !row.has("os") || contains(row.list("os"), os);
-        if (row.text("family") == family && row.has("os")) found.push_back(set_to(Field::os, row.text("os")));
+        if (row.text("family") == family) found.push_back(set_to(Field::os, row.text("os")));
         if (row.text("family") != family && here) found.push_back(set_to(Field::family, row.text("family")));
     }
     for (const std::string_view other : {"archive", "wheels"}) {
@@ -90,7 +90,7 @@ void judge(const Context& context, Findings& out) {
     if (context.cell.has(Field::image)) return;  // a whole reference overrides the family
     // An image that brings the toolkit: image-tag-exists says whether it is there.
     const auto repository = family_repository(context.facts, family);
-    if (repository && repository->text("scheme") == "cuda") return;
+    if (repository && repository->text("scheme") != "python") return;
     const auto resolved = image_cuda(context);
     const std::vector<Field> about{Field::cuda, Field::os, Field::family};
     const auto question = fmt::format("whether family {} supplies it on {}", family, os);
@@ -100,7 +100,7 @@ void judge(const Context& context, Findings& out) {
     }
     const auto& cuda = std::get<lookup::Cuda>(resolved).exact;
     if (const auto source = lookup::toolkit_source(context.facts, family, os, cuda, from)) {
-        accept(out, kStage, "", about, question, {source->ref()});
+        accept(context, out, kStage, "", about, question, {source->ref()});
         return;
     }
     if (family != "cpu" && supplied(context.facts, family, {}, {}).empty()) {

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -10,8 +11,7 @@ namespace {
 constexpr Stage kStage = Stage::build;
 
 void offer(const Context& context, const Version& image, const Version& wheel, Finding& finding) {
-    if (const auto same = lookup::cuda(context.facts, wheel.text()))
-        finding.fixes.push_back(set_to(Field::cuda, same->exact.text()));
+    finding.fixes.push_back(set_to(Field::cuda, lookup::cuda(context.facts, wheel.text())->exact.text()));
     for (auto& option : torch_options(context, [&](const Row& row) {
              const auto cuda = Version::parse(row.text("cuda"));
              return cuda && cuda->major() == image.major();
@@ -29,7 +29,18 @@ void judge(const Context& context, Findings& out) {
     // Words that no fact knows, and wheels that are not described, are other rules' findings.
     if (build == nullptr || image == nullptr || !build->torch.wheel) return;
     const auto wheel = Version::parse(build->torch.wheel->text("cuda"));
-    if (!wheel || wheel->major() == image->exact.major()) return;
+    if (!wheel) return;
+    if (wheel->major() == image->exact.major()) {
+        return passed(context, [&] {
+            return Acceptance{
+                {},
+                kStage,
+                {Field::cuda, Field::torch},
+                fmt::format("whether {}, built with CUDA {}, and nvcc of CUDA {} have one major", build->text,
+                            wheel->text(), image->exact.text()),
+                {build->torch.wheel->ref()}};
+        });
+    }
     if (!says_it_builds(context) && says_it_does_not_build(context)) return;
     const auto row = extension_row(context.facts, build->torch.release->text("torch"));
     const std::vector<Field> about{Field::cuda, Field::torch};

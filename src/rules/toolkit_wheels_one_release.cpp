@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -38,7 +39,7 @@ std::optional<std::string> release_of(const Facts& facts, const Part& part) {
     const auto specifiers = pep440::Specifiers::parse(part.clauses);
     std::optional<std::string> found;
     for (const auto& release : releases_of(facts, part.name)) {
-        if (specifiers && specifiers->admits(release.version)) found = release.version.text();
+        if (specifiers->admits(release.version)) found = release.version.text();
     }
     return found;
 }
@@ -60,8 +61,7 @@ void judge_mix(const Context& context, const std::vector<Package>& packages, con
     for (const auto& part : parts_of(*package.row, "one_release")) {
         const auto* other = named(packages, part.name);
         const auto specifiers = pep440::Specifiers::parse(part.clauses);
-        if (other == nullptr || !other->version || !specifiers || specifiers->admits(*other->version))
-            continue;
+        if (other == nullptr || !other->version || specifiers->admits(*other->version)) continue;
         std::vector<FactRef> facts{package.row->ref()};
         if (other->row) facts.push_back(other->row->ref());
         auto error = finding(Severity::error, kStage, part.text, {Field::packages},
@@ -87,7 +87,7 @@ void judge_open(const Context& context, const std::vector<Package>& packages, co
         // The newest release is what pip takes anyway.
         const auto releases = releases_of(context.facts, part.name);
         const auto specifiers = pep440::Specifiers::parse(part.clauses);
-        if (specifiers && !releases.empty() && specifiers->admits(releases.back().version)) continue;
+        if (!releases.empty() && specifiers->admits(releases.back().version)) continue;
         open += fmt::format("{}{}", open.empty() ? "" : ", ", part.name);
     }
     if (open.empty()) return;
@@ -114,8 +114,17 @@ void judge(const Context& context, Findings& out) {
     const auto packages = packages_of(context);
     for (const auto& package : packages) {
         if (!package.row || !package.row->has("one_release")) continue;
+        const auto before = out.size();
         judge_mix(context, packages, package, out);
         judge_open(context, packages, package, out);
+        if (out.size() != before) continue;
+        passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::packages},
+                              fmt::format("whether {} brings parts of one release", package.text),
+                              {package.row->ref()}};
+        });
     }
 }
 

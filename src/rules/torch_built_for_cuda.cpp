@@ -45,7 +45,8 @@ void judge(const Context& context, Findings& out) {
     if (no_such_index(context.facts, build.torch.variant)) return;  // wheel-index-exists says so
     if (no_wheels_for_arch(build)) return;                          // torch-published-for-arch says so
     if (build.torch.wheel) {
-        accept(out, kStage, "", about, question, {build.torch.release->ref(), build.torch.wheel->ref()});
+        accept(context, out, kStage, "", about, question,
+               {build.torch.release->ref(), build.torch.wheel->ref()});
         return;
     }
     if (!never_published(build)) {

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/image_fixes.hpp"
+#include "rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr Stage kStage = Stage::torch_compile;
 
 void warn(const Context& context, std::string_view torch, std::string_view image, std::vector<Field> about,
-          const Row& policy, std::optional<FixOption> devel, Findings& out) {
+          const Row& policy, FixOption devel, Findings& out) {
     std::vector<FactRef> facts{policy.ref()};
     cite(facts, context.facts, "policy-triton-c-compiler");
     auto warning = finding(
@@ -20,7 +21,7 @@ void warn(const Context& context, std::string_view torch, std::string_view image
             "C compiler\"; eager mode works, and so does an image with the package gcc added",
             torch, image),
         std::move(facts));
-    if (devel) warning.fixes.push_back(*std::move(devel));
+    warning.fixes.push_back(std::move(devel));
     out.push_back(std::move(warning));
 }
 
@@ -29,10 +30,17 @@ bool has_torch_compile(const Facts& facts, std::string_view torch) {
 }
 
 void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
-    const auto policy = context.facts.row("image-policy-c-compiler");
-    if (!policy || image.pinned || !wants_torch(context) ||
-        !contains(policy->list("values"), image.tag.kind()))
-        return;
+    const auto policy = image_policy(context.facts, "c-compiler");
+    if (image.pinned || !wants_torch(context)) return;
+    if (!contains(policy.list("values"), image.tag.kind())) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {image.by_reference ? Field::image : Field::flavour},
+                              fmt::format("whether {} holds a C compiler for torch.compile", image.text),
+                              {policy.ref()}};
+        });
+    }
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || never_published(*build) || build->torch.variant == "cpu" ||
@@ -41,19 +49,18 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
     auto tag = image.tag;
     tag.flavour = (tag.has_cudnn() ? tag.flavour.substr(0, tag.flavour.find('-') + 1) : "") + "devel";
     warn(context, build->text, image.text, {image.by_reference ? Field::image : Field::flavour, Field::torch},
-         *policy, set_to_tag(image, tag), out);
+         policy, set_to_tag(image, tag), out);
 }
 
 void judge_pytorch(const Context& context, const ImageReference& reference, PytorchTag tag, Findings& out) {
-    const auto policy = context.facts.row("image-policy-pytorch-c-compiler");
-    const auto torch = Version::parse(tag.torch);
-    const auto since = policy ? Version::parse(policy->text("since")) : std::nullopt;
-    if (!torch || !since || *torch >= *since || !contains(policy->list("values"), tag.flavour) ||
+    const auto policy = image_policy(context.facts, "pytorch-c-compiler");
+    const auto since = Version::parse(policy.text("since"));
+    if (!since || *Version::parse(tag.torch) >= *since || !contains(policy.list("values"), tag.flavour) ||
         !has_torch_compile(context.facts, tag.torch))
         return;
     const auto name = fmt::format("image {}:{}", reference.name, reference.tag);
     tag.flavour = "devel";
-    warn(context, "torch " + tag.torch, name, {Field::image}, *policy,
+    warn(context, "torch " + tag.torch, name, {Field::image}, policy,
          set_to(Field::image, reference.name + ":" + tag.text()), out);
 }
 

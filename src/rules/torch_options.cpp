@@ -75,7 +75,7 @@ std::vector<FixOption> torch_options(const Context& context, const std::function
         if (release == build->torch.exact) {
             improve(same, candidate, false);
         } else if (release > build->torch.exact) {
-            improve(newer, candidate, newer && release < newer->release);
+            improve(newer, candidate, false);  // the rows are sorted
         } else {
             improve(older, candidate, older && release > older->release);
         }

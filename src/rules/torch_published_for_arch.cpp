@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/gpu_code.hpp"
+#include "rules/passed.hpp"
 #include "rules/subject.hpp"
 #include "rules/torch_options.hpp"
 #include "rules/wheel_os.hpp"
@@ -20,13 +21,7 @@ bool serves_gpu(const Context& context, const Row& wheel) {
     const auto resolved = device(context);
     const auto* gpu = std::get_if<Device>(&resolved);
     if (gpu == nullptr) return true;
-    auto arch = gpu->arch;
-    arch.variant = fatbin::Variant::base;
-    const auto list = wheel.list("compute");
-    return std::any_of(list.begin(), list.end(), [&](std::string_view text) {
-        const auto code = fatbin::parse_arch(text);
-        return code && fatbin::sass_runs_on(*code, arch);
-    });
+    return has_sass(wheel.list("compute"), device_arch(gpu->arch));
 }
 
 // With a GPU in the cell the build cannot be what was meant, without one it may be.
@@ -47,8 +42,7 @@ std::optional<Version> newest_for(const Facts& facts, std::string_view os, std::
     std::optional<Version> newest;
     for (const auto& row : facts.rows("torch_os_wheels")) {
         if (row.text("os") != os || row.text("arch") != arch) continue;
-        const auto version = lookup::required_version(row, "torch");
-        if (!newest || *newest < version) newest = version;
+        newest = lookup::required_version(row, "torch");  // the rows are sorted
     }
     return newest;
 }
@@ -114,7 +108,17 @@ void judge(const Context& context, Findings& out) {
         out.push_back(std::move(error));
         return;
     }
-    if (!silent_cpu_build(context, *build)) return;
+    if (!silent_cpu_build(context, *build)) {
+        return passed(context, [&] {
+            Acceptance published{{},
+                                 kStage,
+                                 about,
+                                 fmt::format("whether {} is published for {}", build->text, build->arch),
+                                 {release.ref()}};
+            if (build->torch.wheel) published.facts.push_back(build->torch.wheel->ref());
+            return published;
+        });
+    }
     silent_cpu(
         context, *build,
         fmt::format("torch {} for {} is a CPU build on the default index, where x86_64 gets {}: it installs "

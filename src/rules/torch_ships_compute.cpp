@@ -2,8 +2,8 @@
 // driver compiles. Keyed by torch and the wheel's CUDA: the same release ships different lists in its
 // variants.
 #include "base/text.hpp"
-#include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/gpu_code.hpp"
 #include "rules/subject.hpp"
 #include "rules/torch_options.hpp"
 #include "rules/wheel_os.hpp"
@@ -13,36 +13,15 @@ namespace {
 
 constexpr Stage kStage = Stage::runtime;
 
-fatbin::Arch without_variant(fatbin::Arch arch) {
-    arch.variant = fatbin::Variant::base;  // a device has none; a or f in `compute` asks for code, and
-                                           // torch's is what it is
-    return arch;
-}
-
-bool has_sass(const Row& wheel, const fatbin::Arch& device) {
-    for (const auto compute : wheel.list("compute")) {
-        const auto arch = fatbin::parse_arch(compute);
-        if (arch && fatbin::sass_runs_on(*arch, device)) return true;
-    }
-    return false;
-}
-
-std::optional<std::string> ptx_for(const Row& wheel, const fatbin::Arch& device) {
-    for (const auto compute : wheel.list("ptx")) {
-        const auto arch = fatbin::parse_arch(compute);
-        if (arch && fatbin::ptx_compiles_for(*arch, device)) return std::string(compute);
-    }
-    return std::nullopt;
-}
-
 void offer_builds(const Context& context, const fatbin::Arch& arch, Finding& finding) {
-    finding.fixes = torch_options(context, [&](const Row& wheel) { return has_sass(wheel, arch); });
+    finding.fixes =
+        torch_options(context, [&](const Row& wheel) { return has_sass(wheel.list("compute"), arch); });
 }
 
 // The driver compiles PTX of its own CUDA and older only.
-void judge_jit(const Context& context, const TorchBuild& build, const Device& device, const std::string& ptx,
+void judge_jit(const Context& context, const TorchBuild& build, const Device& device, std::string_view ptx,
                std::vector<FactRef> facts, Findings& out) {
-    const auto arch = without_variant(device.arch);
+    const auto arch = device_arch(device.arch);
     const auto cuda = Version::parse(build.torch.wheel->text("cuda"));
     // The driver of an integrated GPU follows no branch: what it compiles is open.
     const bool by_branch =
@@ -85,7 +64,7 @@ std::string named(const Context& context, const TorchBuild& build) {
 
 void judge_wheel(const Context& context, const TorchBuild& build, const Device& device, Findings& out) {
     const auto& wheel = *build.torch.wheel;
-    const auto arch = without_variant(device.arch);
+    const auto arch = device_arch(device.arch);
     const std::vector<Field> about{Field::torch, device.field};
     const auto question = fmt::format("whether {} has code for {}", build.text, device.text);
     auto facts = device.facts;
@@ -100,12 +79,12 @@ void judge_wheel(const Context& context, const TorchBuild& build, const Device& 
         out.push_back(std::move(error));
         return;
     }
-    if (has_sass(wheel, arch)) {
+    if (has_sass(wheel.list("compute"), arch)) {
         cite(facts, context.facts, "policy-sass-same-major");
-        accept(out, kStage, "", about, question, std::move(facts));
+        accept(context, out, kStage, "", about, question, std::move(facts));
         return;
     }
-    if (const auto ptx = ptx_for(wheel, arch)) {
+    if (const auto ptx = ptx_for(wheel.list("ptx"), arch)) {
         judge_jit(context, build, device, *ptx, std::move(facts), out);
         return;
     }

@@ -39,18 +39,23 @@ std::optional<std::string> nearest(const Row& wheel, const std::string& abi) {
     return std::nullopt;
 }
 
+bool names_variant(const Context& context) {
+    return context.cell.text(Field::torch).find('+') != std::string_view::npos;
+}
+
 void judge_wheel(const Context& context, const TorchBuild& build, const std::string& abi, Findings& out) {
     const auto& wheel = *build.torch.wheel;
     const std::vector<Field> about{Field::python, Field::torch};
     const auto question = fmt::format("whether {} has a wheel for python {}", build.text, abi);
     if (contains(wheel.list("pythons"), abi)) {
-        accept(out, kStage, "", about, question, {wheel.ref()});
+        accept(context, out, kStage, "", about, question, {wheel.ref()});
         return;
     }
-    if (contains(wheel.list("pythons_unverified"), abi)) {
+    // Without a variant pip looks at the default index alone, whose wheels are all known.
+    if (names_variant(context) && contains(wheel.list("pythons_unverified"), abi)) {
         const Unresolved gap{
             Field::torch,
-            fmt::format("no fact confirms a wheel of {} for python {}; other builds of that release have one",
+            fmt::format("no fact confirms a wheel of {} for python {}, which that release was built for",
                         build.text, abi),
             {}};
         auto open = unknown(kStage, "", about, gap, "whether it can be installed");
@@ -109,8 +114,8 @@ void judge_other(const Context& context, const TorchBuild& build, const OtherOs&
     const bool any = std::any_of(wheels.begin(), wheels.end(),
                                  [&](const Row& row) { return contains(row.list("pythons"), abi); });
     if (any) {
-        accept(out, kStage, "", about, fmt::format("whether {} has a wheel for python {}", what, abi),
-               {wheel.ref()});
+        accept(context, out, kStage, "", about,
+               fmt::format("whether {} has a wheel for python {}", what, abi), {wheel.ref()});
         return;
     }
     auto error = finding(Severity::error, kStage, "", about,

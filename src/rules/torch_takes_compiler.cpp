@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -19,9 +20,8 @@ std::uint32_t number_in(const Row& row, std::string_view column) {
 }
 
 // The gcc that compiles extensions of a release, whatever they say about the standard.
-std::uint32_t gcc_for(const Facts& facts, std::string_view torch) {
-    const auto row = extension_row(facts, torch);
-    return row ? std::max(number_in(*row, "gcc_min"), number_in(*row, "gcc_by_default")) : 0;
+std::uint32_t gcc_for(const Row& extension) {
+    return std::max(number_in(extension, "gcc_min"), number_in(extension, "gcc_by_default"));
 }
 
 void judge_standard(const Context& context, const TorchBuild& build, const HostCompiler& compiler,
@@ -39,8 +39,16 @@ void judge_standard(const Context& context, const TorchBuild& build, const HostC
             unknown(kStage, kStandard, about, gap, fmt::format("whether its headers compile with {}", text)));
         return;
     }
-    const auto least = gcc_for(context.facts, build.torch.release->text("torch"));
-    if (compiler.version.major() >= least) return;
+    const auto least = gcc_for(*row);
+    if (compiler.version.major() >= least) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              about,
+                              fmt::format("whether the headers of {} compile with {}", build.text, text),
+                              {row->ref()}};
+        });
+    }
     const bool by_default = compiler.version.major() >= number_in(*row, "gcc_min");
     auto message = by_default ? fmt::format(
                                     "cpp_extension of {} passes -std=c++20, which {} does not know, to "
@@ -54,8 +62,8 @@ void judge_standard(const Context& context, const TorchBuild& build, const HostC
                          std::move(message), {row->ref()});
     error.fixes.push_back(set_to(Field::compiler, fmt::format("gcc-{}", least)));
     for (auto& option : torch_options(context, [&](const Row& wheel) {
-             return extension_row(context.facts, wheel.text("torch")) &&
-                    compiler.version.major() >= gcc_for(context.facts, wheel.text("torch"));
+             const auto other = extension_row(context.facts, wheel.text("torch"));
+             return other && compiler.version.major() >= gcc_for(*other);
          })) {
         error.fixes.push_back(std::move(option));
     }
@@ -90,7 +98,16 @@ void judge_limit(const Context& context, const TorchBuild& build, const HostComp
     if (!row) return;
     const auto newest = lookup::required_version(*row, "newest");
     const auto part = above(compiler, newest);
-    if (part == Part::none) return;
+    if (part == Part::none) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::compiler, Field::torch, Field::cuda},
+                              fmt::format("whether {} takes {} with nvcc of CUDA {}", build.text,
+                                          context.cell.text(Field::compiler), cuda.exact.text()),
+                              {row->ref()}};
+        });
+    }
     const bool all = part == Part::all;
     auto found =
         finding(all ? Severity::error : Severity::warning, kStage, kLimit,

@@ -35,7 +35,7 @@ std::optional<CellTriton> cell_triton(const Context& context) {
     out.text = fmt::format("the triton {} of {}", row->text("triton"), build->text);
     out.row = context.facts.row(fmt::format("triton-{}", row->text("triton")));
     out.facts.push_back(row->ref());
-    if (out.row) out.facts.push_back(out.row->ref());
+    out.facts.push_back(out.row->ref());
     return out;
 }
 

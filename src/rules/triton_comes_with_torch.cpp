@@ -3,6 +3,7 @@
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
 #include "rules/packages.hpp"
+#include "rules/passed.hpp"
 #include "rules/triton.hpp"
 #include "rules/wheel_os.hpp"
 
@@ -22,7 +23,16 @@ void judge(const Context& context, Findings& out) {
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
     if (!row) return;  // before 2.0 there is no torch.compile; newer ones: dynamo-supports-python
     const bool refuses = row->text("windows") == "false";
-    if (contains(row->list("triton_os"), os->os) || (named_triton(context) && !refuses)) return;
+    if (contains(row->list("triton_os"), os->os) || (named_triton(context) && !refuses)) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::os, Field::torch},
+                              fmt::format("whether torch.compile of {} has triton on {}", build->text,
+                                          os->row.text("name")),
+                              {row->ref(), os->row.ref()}};
+        });
+    }
     auto warning =
         finding(Severity::warning, kStage, "", {Field::os, Field::torch},
                 fmt::format("torch.compile of {} does not work on {}: {}; eager mode works", build->text,

@@ -26,7 +26,7 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     if (lookup::required_version(*row, "triton").major_minor() == named->version->major_minor()) {
-        accept(out, kStage, "", about,
+        accept(context, out, kStage, "", about,
                fmt::format("whether torch.compile of torch {} works with {}", build->torch.exact.text(),
                            named->text),
                {row->ref()});
@@ -57,7 +57,8 @@ Rule triton_matches_torch() {
             .passes = "torch: 2.8.0, packages: {triton: 3.4.0}",
             .reads = {Field::torch, Field::arch, Field::packages},
             .needs = {{Field::torch}, {Field::packages}},
-            .judge = judge};
+            .judge = judge,
+            .add_up = {Field::torch, Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

@@ -16,9 +16,9 @@ constexpr Stage kStage = Stage::torch_compile;
 
 // The assembler in charge of the GPU.
 std::optional<Version> ptxas_for(const Row& triton, const Device& gpu) {
-    const auto compute = Version::parse(gpu.compute);
     const auto from = Version::parse(triton.text("blackwell_from"));
-    return Version::parse(triton.text(compute && from && *compute >= *from ? "ptxas_blackwell" : "ptxas"));
+    return Version::parse(
+        triton.text(from && *Version::parse(gpu.compute) >= *from ? "ptxas_blackwell" : "ptxas"));
 }
 
 // torch's own libraries are of that major, too: driver-supports-cuda rejects the cell.
@@ -72,7 +72,7 @@ void judge(const Context& context, Findings& out) {
     auto facts = triton->facts;
     facts.push_back(driver->branch->ref());
     if (ptxas->major() <= major) {
-        accept(out, kStage, "", about, question, std::move(facts));
+        accept(context, out, kStage, "", about, question, std::move(facts));
         return;
     }
     if (torch_is_too_new(context, major)) return;

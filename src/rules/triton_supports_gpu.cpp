@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/gpu_code.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -21,25 +21,12 @@ std::optional<Row> triton_of(const Context& context, const Row& row) {
     return context.facts.row(fmt::format("triton-{}", row.text("triton")));
 }
 
-// Where a wheel has no code for the GPU at all, torch-ships-compute says so.
-bool has_code(const Row& wheel, const Device& gpu) {
-    auto arch = gpu.arch;
-    arch.variant = fatbin::Variant::base;
-    const auto any = [&](std::string_view column, bool (*runs)(const fatbin::Arch&, const fatbin::Arch&)) {
-        const auto list = wheel.list(column);
-        return std::any_of(list.begin(), list.end(), [&](std::string_view text) {
-            const auto code = fatbin::parse_arch(text);
-            return code && runs(*code, arch);
-        });
-    };
-    return any("compute", fatbin::sass_runs_on) || any("ptx", fatbin::ptx_compiles_for);
-}
-
 bool works(const Context& context, const Row& wheel, const Device& gpu) {
-    if (!has_code(wheel, gpu)) return false;
+    // Where a wheel has no code for the GPU at all, torch-ships-compute says so.
+    if (!has_code(wheel, "compute", device_arch(gpu.arch))) return false;
     const auto row = compile_row(context.facts, wheel.text("torch"));
     const auto triton = row ? triton_of(context, *row) : std::nullopt;
-    return row && triton && !too_old(*row, gpu) && contains(triton->list("targets"), gpu.compute);
+    return triton && !too_old(*row, gpu) && contains(triton->list("targets"), gpu.compute);
 }
 
 void warn(const Context& context, const Device& gpu, std::string message, std::vector<FactRef> facts,
@@ -58,7 +45,8 @@ void judge(const Context& context, Findings& out) {
     const auto* gpu = std::get_if<Device>(&resolved);
     // Unknown words and builds without CUDA are other rules' findings; before 2.0 there is no torch.compile.
     if (build == nullptr || gpu == nullptr || build->torch.variant == "cpu") return;
-    if (build->torch.wheel && build->torch.wheel->has("compute") && !has_code(*build->torch.wheel, *gpu))
+    if (build->torch.wheel && build->torch.wheel->has("compute") &&
+        !has_code(*build->torch.wheel, "compute", device_arch(gpu->arch)))
         return;
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
     if (!row && build->torch.exact.major() < 2) return;
@@ -89,7 +77,7 @@ void judge(const Context& context, Findings& out) {
                         build->text, gpu->text, triton->text("triton"), gpu->compute),
             std::move(facts), out);
     }
-    accept(out, kStage, "", about, question, std::move(facts));
+    accept(context, out, kStage, "", about, question, std::move(facts));
 }
 
 }  // namespace

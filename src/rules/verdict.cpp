@@ -27,17 +27,9 @@ std::string_view to_string(Verdict verdict) {
 }
 
 Verdict Finding::verdict() const {
-    switch (severity) {
-        case Severity::error:
-            return Verdict::rejected;
-        case Severity::unknown:
-            return Verdict::unknown;
-        case Severity::warning:
-            return Verdict::degraded;
-        case Severity::note:
-            return Verdict::accepted;
-    }
-    return Verdict::rejected;
+    constexpr std::array<Verdict, 4> by_severity{Verdict::rejected, Verdict::degraded, Verdict::unknown,
+                                                 Verdict::accepted};
+    return by_severity[static_cast<std::size_t>(severity)];
 }
 
 std::string Finding::fix_text() const {

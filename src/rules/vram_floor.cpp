@@ -89,7 +89,8 @@ void judge_memory(const Context& context, const Row& gpu, unsigned wanted, Findi
         out.push_back(std::move(warning));
         return;
     }
-    accept(out, kStage, "", about, fmt::format("whether {} GB fit into {}", wanted, name), std::move(facts));
+    accept(context, out, kStage, "", about, fmt::format("whether {} GB fit into {}", wanted, name),
+           std::move(facts));
 }
 
 void judge(const Context& context, Findings& out) {

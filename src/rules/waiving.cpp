@@ -43,7 +43,7 @@ Waiving::Met Waiving::meet(std::string_view rule, const Cell& cell) {
 
 void Waiving::meet(const std::function<bool(const Waiver&)>& any) {
     for (std::size_t i = 0; i < matrix_.waivers.size(); ++i)
-        met_[i] = met_[i] || any(matrix_.waivers[i]);
+        met_[i] = any(matrix_.waivers[i]);
 }
 
 Finding Waiving::expiry(const Waiver& waiver, const Finding& finding) {

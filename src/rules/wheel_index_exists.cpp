@@ -23,8 +23,9 @@ Neighbours neighbours(const Facts& facts, int number) {
     for (const auto& row : facts.rows("wheel_indexes")) {
         const int other = cuda_number(row.text("name"));
         if (other == 0) continue;
-        if (other < number && (!out.below || cuda_number(out.below->text("name")) < other)) out.below = row;
-        if (other > number && (!out.above || cuda_number(out.above->text("name")) > other)) out.above = row;
+        // The rows are sorted.
+        if (other < number) out.below = row;
+        if (other > number && !out.above) out.above = row;
     }
     return out;
 }
@@ -37,7 +38,7 @@ void judge(const Context& context, Findings& out) {
     const auto variant = text.substr(plus + 1);
     const auto question = fmt::format("whether there is a wheel index {}", variant);
     if (const auto row = context.facts.row(fmt::format("index-{}", variant))) {
-        accept(out, kStage, "", {Field::torch}, question, {row->ref()});
+        accept(context, out, kStage, "", {Field::torch}, question, {row->ref()});
         return;
     }
     if (!no_such_index(context.facts, variant)) return;  // newer than all: torch-built-for-cuda asks

@@ -47,7 +47,7 @@ std::vector<FixOption> systems(const Context& context, const Version& floor) {
         const auto slug = row.text("os");
         auto& slot = slug.substr(0, slug.find_first_of("0123456789")) == family ? same : other;
         const bool rendered = row.text("render") == "true";
-        if (!slot || (rendered && slot->text("render") != "true" && !same)) slot = row;
+        if (!slot || (rendered && slot->text("render") != "true")) slot = row;
     }
     std::vector<FixOption> out;
     for (const auto& row : {same, other}) {
@@ -65,7 +65,7 @@ void judge_floor(const Context& context, const TorchBuild& build, Libc libc, Fin
     if (!floor) {
         const auto highest = highest_floor(context.facts, build);
         if (highest && libc.glibc >= *highest) {
-            accept(out, kStage, "", about, question, std::move(libc.facts));
+            accept(context, out, kStage, "", about, question, std::move(libc.facts));
             return;
         }
         const Unresolved gap{
@@ -74,7 +74,7 @@ void judge_floor(const Context& context, const TorchBuild& build, Libc libc, Fin
         return;
     }
     if (libc.glibc >= *floor) {
-        accept(out, kStage, "", about, question, std::move(libc.facts));
+        accept(context, out, kStage, "", about, question, std::move(libc.facts));
         return;
     }
     auto error = finding(Severity::error, kStage, "", about,

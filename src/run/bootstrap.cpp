@@ -82,7 +82,7 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
         return environment_failure("there is no bootstrap command for " + bootstrap.suite);
     BootstrapTar tar;
     tar.path = context.folder / bootstrap.file;
-    if (is_whole(bootstrap, tar.path, tar.sha256)) {
+    if (!context.anew && is_whole(bootstrap, tar.path, tar.sha256)) {
         tar.reused = true;
         return tar;
     }

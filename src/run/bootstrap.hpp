@@ -24,6 +24,7 @@ struct BootstrapContext {
     Environment environment;       ///< of this process
     const Cancellation* cancellation = nullptr;
     std::function<void(std::string_view line)> progress;
+    bool anew = false;  ///< make it again, though it is there
 };
 
 /// Gives the tar of `bootstrap`, making it where it is missing, torn or made by another command. A missing

@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "render/output_folder.hpp"
 #include "run/bootstrap.hpp"
 #include "run/disk.hpp"
 #include "run/engine_build.hpp"
@@ -67,20 +68,24 @@ class Builder {
         if (auto network = require_network(input_, "build"); !network.ok()) return network;
         if (auto disk = check(); !disk.ok()) return disk;
         for (const auto i : work_) {
-            const auto& image = plan_.images[i];
-            if (bases_.count(image.suite) != 0) continue;
-            const auto* bootstrap = plan_.bootstrap(image);
-            if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
-            auto tar = ensure_bootstrap(
-                *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                             [this](std::string_view line) { ticker_.say(line); }});
-            if (!tar.ok()) return tar.failure();
-            const auto* pinned = plan_.lock.base(image);
-            if (pinned != nullptr && pinned->sha256 != tar->sha256) {
-                return base_moved(image.suite, pinned->sha256, tar->sha256);
-            }
-            bases_.emplace(image.suite, std::move(*tar));
+            if (auto made = make_base(plan_.images[i]); !made.ok()) return made;
         }
+        return Done{};
+    }
+
+    // The engine pulls what a registry has, by the digest in the Dockerfile.
+    Status make_base(const Image& image) {
+        if (!image.references().empty() || bases_.count(image.suite) != 0) return Done{};
+        const auto* bootstrap = plan_.bootstrap(image);
+        if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
+        auto tar = ensure_bootstrap(
+            *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                         [this](std::string_view line) { ticker_.say(line); }});
+        if (!tar.ok()) return tar.failure();
+        const auto* pinned = plan_.lock.base(image);
+        if (pinned != nullptr && pinned->sha256 != tar->sha256)
+            return base_moved(image.suite, pinned->sha256, tar->sha256);
+        bases_.emplace(image.suite, std::move(*tar));
         return Done{};
     }
 
@@ -105,8 +110,10 @@ class Builder {
         const auto start = ticker_.seconds();
         ticker_.say(fmt::format("[build {}/{}] {}", job + 1, work_.size(), result.id));
         auto status = link_base(index);
+        if (status.ok()) status = write_suite(index);
+        if (status.ok()) status = stage(index);
         for (const bool proof : {false, true}) {
-            if (status.ok()) status = build_target(rendered, proof, result);
+            if (status.ok()) status = build_target(index, proof);
         }
         result.seconds = ticker_.seconds() - start;
         if (status.ok()) {
@@ -136,8 +143,10 @@ class Builder {
     // base is at hand: no reason to bootstrap.
     Status link_reused() {
         for (std::size_t i = 0; i < plan_.images.size(); ++i) {
+            if (!plan_.report.images[i].reused) continue;
+            if (auto staged = stage(i); !staged.ok()) return staged;
             const auto* bootstrap = plan_.bootstrap(plan_.images[i]);
-            if (!plan_.report.images[i].reused || bootstrap == nullptr) continue;
+            if (bootstrap == nullptr) continue;
             const auto tar = settings_.out / "bootstrap" / bootstrap->file;
             std::error_code gone;
             if (!fs::exists(tar, gone)) {
@@ -152,22 +161,42 @@ class Builder {
         return Done{};
     }
 
+    Status stage(std::size_t index) {
+        return stage_copies(plan_.copies[index], settings_.out / plan_.rendering.images[index].folder);
+    }
+
     Status link_base(std::size_t index) {
         const auto& image = plan_.images[index];
+        if (!image.references().empty()) return Done{};
         const auto folder = settings_.out / plan_.rendering.images[index].folder;
         return file::link_or_copy(bases_.at(image.suite).path, folder / plan_.bootstrap(image)->file);
     }
 
-    Status build_target(const RenderedImage& rendered, bool proof, ImageResult& result) {
+    // The kernels lie in the output folder once; a context gets them when its image is built. The list of
+    // these files lies in the context, too, so that those of an older suite go.
+    Status write_suite(std::size_t index) {
+        std::vector<Artifact> files;
+        for (const auto& [path, content] : plan_.rendering.suite) {
+            if (is_in_context(path, plan_.images[index]))
+                files.push_back({fs::path("suite") / path, content});
+        }
+        const auto written = write_artifacts(settings_.out / plan_.rendering.images[index].folder, files);
+        if (!written.ok()) return written.failure();
+        return Done{};
+    }
+
+    Status build_target(std::size_t index, bool proof) {
+        const auto& rendered = plan_.rendering.images[index];
         engine::BuildRequest request;
         request.context = settings_.out / rendered.folder;
         request.target = proof ? "proof" : "runtime";
         request.reference = proof ? rendered.proof_reference : rendered.reference;
+        request.platform = plan_.images[index].platform();
         request.network = input_.matrix.build.network;
         request.ca_bundle = input_.matrix.build.ca_bundle;
         request.labels = {{std::string(engine::kInputsLabel), rendered.inputs}};
         const auto name = fmt::format("logs/build-{}{}.log", rendered.id, proof ? "-proof" : "");
-        result.log = name;
+        plan_.report.images[index].log = name;
         return engine_build(
             engine_, request,
             {rendered.id, settings_.out / name, settings_.build_limit, settings_.cancellation}, ticker_);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "facts/lookup.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -60,9 +61,7 @@ GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, con
     GpuChoice choice;
     if (gpus.empty()) return choice;
     if (cell.has(Field::driver)) {
-        auto wanted_text = text_of(cell, Field::driver);
-        if (!wanted_text.empty() && (wanted_text.front() == 'R' || wanted_text.front() == 'r'))
-            wanted_text.remove_prefix(1);
+        const auto wanted_text = driver_number(text_of(cell, Field::driver));
         const auto wanted = Version::parse(wanted_text);
         const auto here = Version::parse(gpus.front().driver);
         if (!wanted || !here || !wanted->covers(*here)) {

@@ -27,8 +27,24 @@ constexpr auto kArchive =
 constexpr auto kArchiveFull = 5500_MB;  // the whole toolkit, as the devel flavour ships it
 constexpr auto kWheels = 3000_MB;       // a toolkit from wheels
 constexpr auto kTorch = 9000_MB;        // torch and its CUDA libraries: wheels, and what they unpack to
+constexpr auto kTorchCpu = 1500_MB;     // torch without CUDA
 constexpr auto kReserve = 1000_MB;
 constexpr auto kTar = 250_MB;
+
+// What an image stands on, once however many stand on it. How large a registry's base really is, only the
+// registry knows: this goes by what is in it.
+void add_bases(const Image& image, std::map<std::string, std::uint64_t>& bases) {
+    if (image.references().empty()) bases[image.suite] = kBase;
+    for (const auto& reference : image.references()) {
+        const bool devel = reference == image.devel_reference || image.flavour == "devel";
+        auto size = kBase;
+        if (image.cuda_from == "base") size += devel ? kArchiveFull : kArchive;
+        if (image.torch_from_base) size += kTorch;
+        if (reference == image.installer_reference) size = kBase;
+        auto& known = bases[reference];
+        known = std::max(known, size);
+    }
+}
 
 // The file system that holds a folder, or its nearest parent that exists.
 dev_t device_of(const fs::path& folder) {
@@ -45,24 +61,28 @@ dev_t device_of(const fs::path& folder) {
 
 std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images) {
     if (images.empty()) return 0;
-    std::set<std::string> suites;
+    std::map<std::string, std::uint64_t> bases;
     std::uint64_t bytes = kReserve;
     for (const auto* image : images) {
-        suites.insert(image->suite);
         bytes += kSuite;
-        if (!image->cuda.empty())
+        add_bases(*image, bases);
+        if (!image->cuda.empty() && image->cuda_from != "base")
             bytes += image->cuda_from == "wheels" ? kWheels
                      : image->flavour == "devel"  ? kArchiveFull
                                                   : kArchive;
-        if (!image->torch.empty()) bytes += kTorch;
+        if (!image->torch.empty() && !image->torch_from_base)
+            bytes += image->torch_variant == "cpu" ? kTorchCpu : kTorch;
     }
-    return bytes + suites.size() * kBase;
+    for (const auto& [name, size] : bases)
+        bytes += size;
+    return bytes;
 }
 
 std::uint64_t output_bytes_needed(const std::vector<const Image*>& images) {
     std::set<std::string> suites;
-    for (const auto* image : images)
-        suites.insert(image->suite);
+    for (const auto* image : images) {
+        if (image->references().empty()) suites.insert(image->suite);
+    }
     return suites.size() * kTar;
 }
 

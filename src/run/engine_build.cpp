@@ -59,6 +59,11 @@ std::string failed_step(const std::vector<std::string>& lines) {
     return error.empty() ? last : error;
 }
 
+// Programs of another machine were started, and no emulator is registered for them.
+bool is_foreign(std::string_view output) {
+    return output.find("exec format error") != std::string_view::npos;
+}
+
 bool unreachable(std::string_view output) {
     return text::lower(output).find("cannot connect to the docker daemon") != std::string::npos;
 }
@@ -104,6 +109,12 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
     const auto code = unreachable(output) ? ExitCode::environment : ExitCode::findings;
     auto reason = outcome->how == Ended::exited ? build_error(output) : outcome->describe();
     if (reason.empty()) reason = outcome->describe();
+    if (is_foreign(output)) {
+        reason = fmt::format(
+            "this machine cannot run programs of {}: build on one that can, or register an emulator (Debian, "
+            "Ubuntu: apt-get install qemu-user-static binfmt-support)",
+            request.platform);
+    }
     return Failure{code,
                    {Diagnostic::error(fmt::format("{}: the build failed: {}", call.what, reason))
                         .with_note("log: " + text::printable(call.log.string()))}};

@@ -1,5 +1,6 @@
 #include "run/lock.hpp"
 
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -9,6 +10,7 @@
 #include "render/lock_request.hpp"
 #include "run/bootstrap.hpp"
 #include "run/engine_build.hpp"
+#include "run/registry_bases.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -17,32 +19,52 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestAnswer = 64u << 20;  // pip's report for torch has a few megabytes
 
+// Nothing under the image's own packages has changed.
+bool same_base(const Image& image, const Lock& before, const Lock& after) {
+    const auto same = [](const auto* old, const auto* now) {
+        return old != nullptr && now != nullptr && *old == *now;
+    };
+    for (const auto& reference : image.references()) {
+        if (!same(before.registry_base(reference), after.registry_base(reference))) return false;
+    }
+    if (!image.references().empty()) return true;
+    const auto* old = before.base(image);
+    const auto* now = after.base(image);
+    return old != nullptr && now != nullptr && old->sha256 == now->sha256;
+}
+
 class Resolver {
   public:
-    Resolver(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
-             Plan& plan)
+    Resolver(const RunInput& input, const RunSettings& settings, const LockWork& work,
+             const engine::Engine& engine, Ticker& ticker, const Plan& plan)
         : input_(input),
           settings_(settings),
+          work_(work),
           engine_(engine),
           ticker_(ticker),
           plan_(plan),
           folder_(settings.out / "lock") {}
 
-    Result<Lock> resolve(const std::vector<const Image*>& images, bool update) {
-        Lock lock = plan_.lock;
+    Result<Lock> resolve() {
+        Lock lock = work_.lock;
         lock.tool = kVersion;
         lock.facts = input_.facts.hash();
         lock.templates = plan_.rendering.templates_hash;
-        for (std::size_t i = 0; i < images.size(); ++i) {
-            const auto& image = *images[i];
-            auto tar = base_of(image, update, lock);
-            if (!tar.ok()) return tar.failure();
-            ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1, images.size(),
-                                    image.id));
-            auto resolved = ask(image, *tar);
+        for (std::size_t i = 0; i < work_.images.size(); ++i) {
+            const auto& image = *work_.images[i];
+            const bool bootstrapped = image.references().empty();
+            std::optional<BootstrapTar> tar;
+            if (bootstrapped) {
+                auto made = base_of(image, lock);
+                if (!made.ok()) return made.failure();
+                tar = std::move(*made);
+            }
+            ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1,
+                                    work_.images.size(), image.id));
+            auto resolved = ask(image, lock, tar);
             if (!resolved.ok()) return resolved.failure();
-            lock.images[image.id] = std::move(resolved->pins);
-            lock.bases[image.suite].packages = std::move(resolved->base_packages);
+            lock.images[image.id] = merged(image, std::move(resolved->pins), lock);
+            if (bootstrapped) lock.bases[image.suite].packages = std::move(resolved->base_packages);
         }
         std::error_code error;
         fs::remove_all(folder_, error);
@@ -50,28 +72,48 @@ class Resolver {
     }
 
   private:
-    // The tar of the image's suite, recorded in `lock`.
-    Result<BootstrapTar> base_of(const Image& image, bool update, Lock& lock) {
+    // The tar of the image's suite, recorded in `lock`; made again once where bases move.
+    Result<BootstrapTar> base_of(const Image& image, Lock& lock) {
         const auto* bootstrap = plan_.bootstrap(image);
         if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
+        const bool moves = work_.scope.bases();
         auto tar = ensure_bootstrap(
             *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                         [this](std::string_view line) { ticker_.say(line); }});
+                         [this](std::string_view line) { ticker_.say(line); },
+                         moves && made_.insert(image.suite).second});
         if (!tar.ok()) return tar;
         const auto known = lock.bases.find(image.suite);
-        if (known != lock.bases.end() && !update && known->second.sha256 != tar->sha256) {
+        if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
             return base_moved(image.suite, known->second.sha256, tar->sha256);
-        }
         auto& base = lock.bases[image.suite];
         base.sha256 = tar->sha256;
         base.command = bootstrap->command;
         return tar;
     }
 
-    Result<Resolved> ask(const Image& image, const BootstrapTar& tar) {
+    // What is not to be moved stays. Packages were resolved on a base: on another one they are resolved anew.
+    ImagePins merged(const Image& image, ImagePins fresh, const Lock& lock) const {
+        const auto* old = plan_.lock.pins(image);
+        if (old == nullptr) return fresh;
+        if (!work_.scope.wheels(image.id)) {
+            fresh.index = old->index;
+            fresh.cuda = old->cuda;
+            fresh.wheels = old->wheels;
+            fresh.installer = old->installer;
+        }
+        if (!work_.scope.apt(image.id) && same_base(image, plan_.lock, lock)) {
+            fresh.devel = old->devel;
+            fresh.toolkit = old->toolkit;
+            fresh.python = old->python;
+            fresh.runtime = old->runtime;
+        }
+        return fresh;
+    }
+
+    Result<Resolved> ask(const Image& image, const Lock& lock, const std::optional<BootstrapTar>& tar) {
         RenderSettings render;
         render.templates = settings_.templates;
-        const auto request = lock_request(input_.matrix, image, render);
+        const auto request = lock_request(input_.matrix, image, render, &lock);
         if (!request.ok()) return request.failure();
         const auto context = folder_ / image.id / "context";
         const auto answer = folder_ / image.id / "answer";
@@ -84,6 +126,7 @@ class Resolver {
         engine::BuildRequest build;
         build.context = context;
         build.target = "lock";
+        build.platform = image.platform();
         build.network = input_.matrix.build.network;
         build.ca_bundle = input_.matrix.build.ca_bundle;
         build.export_to = answer;
@@ -102,21 +145,24 @@ class Resolver {
     }
 
     Status write_request(const std::vector<Artifact>& request, const fs::path& context, const Image& image,
-                         const BootstrapTar& tar) {
+                         const std::optional<BootstrapTar>& tar) {
         for (const auto& artifact : request) {
             const auto path = context / artifact.path;
             if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
             if (auto written = file::write(path, artifact.content); !written.ok()) return written.failure();
         }
-        return file::link_or_copy(tar.path, context / plan_.bootstrap(image)->file);
+        if (!tar) return Done{};
+        return file::link_or_copy(tar->path, context / plan_.bootstrap(image)->file);
     }
 
     const RunInput& input_;
     const RunSettings& settings_;
+    const LockWork& work_;
     const engine::Engine& engine_;
     Ticker& ticker_;
-    Plan& plan_;
+    const Plan& plan_;
     fs::path folder_;
+    std::set<std::string> made_;  ///< suites that were bootstrapped again
 };
 
 }  // namespace
@@ -127,18 +173,33 @@ Failure base_moved(const std::string& suite, const std::string& locked, const st
                         fmt::format("the base of {} is not the one in {}: sha256 {} is locked, bootstrapping "
                                     "gives {}: its archive has moved on",
                                     suite, kLockFile, locked.substr(0, 12), found.substr(0, 12)))
-                        .with_fix("cudamatrix lock --update MATRIX")}};
+                        .with_fix("cudamatrix lock --update=bases MATRIX")}};
 }
 
-Result<std::vector<std::string>> resolve_lock(const RunInput& input, const RunSettings& settings, bool update,
-                                              const engine::Engine& engine, Ticker& ticker, Plan& plan) {
-    std::vector<const Image*> images;
+Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, const LockScope& scope,
+                           bool check, Ticker& ticker, const Plan& plan) {
+    LockWork work;
+    work.lock = plan.lock;
+    work.scope = scope;
+    auto bases = resolve_bases(plan.images, plan.lock, scope, check, input, settings, ticker);
+    if (!bases.ok()) return bases.failure();
+    work.findings = std::move(bases->findings);
+    for (auto& [reference, base] : bases->references)
+        work.lock.references[reference] = std::move(base);
     for (const auto& image : plan.images) {
-        if (update || !plan.lock.covers(image)) images.push_back(&image);
+        const bool moves = scope.apt(image.id) || scope.wheels(image.id) ||
+                           (scope.bases() && image.references().empty()) ||
+                           (!image.references().empty() && !same_base(image, plan.lock, work.lock));
+        if (moves || !plan.lock.covers(image)) work.images.push_back(&image);
     }
-    if (images.empty()) return std::vector<std::string>{};
-    if (auto network = require_network(input, "lock"); !network.ok()) return network.failure();
-    auto lock = Resolver(input, settings, engine, ticker, plan).resolve(images, update);
+    return work;
+}
+
+Result<std::vector<std::string>> carry_out(const RunInput& input, const RunSettings& settings,
+                                           const LockWork& work, const engine::Engine& engine, Ticker& ticker,
+                                           Plan& plan) {
+    if (work.images.empty() && work.lock == plan.lock) return std::vector<std::string>{};
+    auto lock = Resolver(input, settings, work, engine, ticker, plan).resolve();
     if (!lock.ok()) return lock.failure();
     auto changes = lock_changes(plan.lock, *lock);
     if (auto written = write_lock(lock_path(input.matrix), *lock); !written.ok()) return written.failure();

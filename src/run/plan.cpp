@@ -1,8 +1,10 @@
 #include "run/plan.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/build_info.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::job {
@@ -46,9 +48,27 @@ RenderSettings render_settings(const RunInput& input, const RunSettings& setting
     RenderSettings render;
     render.templates = settings.templates;
     render.suite = settings.suite;
+    render.matrix_folder = matrix_folder(input.matrix, settings.out);
     render.facts_hash = input.facts.hash();
     render.facts_date = input.facts.date();
     return render;
+}
+
+// What the lock would have to have for the image.
+std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
+    std::vector<std::string> out;
+    for (const auto& reference : image.references()) {
+        if (lock.registry_base(reference) == nullptr) out.push_back("no digest of " + reference);
+    }
+    if (image.references().empty() && lock.base(image) == nullptr)
+        out.push_back("no bootstrap tar of " + image.suite);
+    if (lock.pins(image) == nullptr) {
+        out.emplace_back(
+            lock.images.count(image.id) == 0
+                ? "no packages and wheels of it"
+                : "packages and wheels for what it asked for before, which is not what it asks for now");
+    }
+    return out;
 }
 
 RunReport empty_report(const RunInput& input, const RunSettings& settings, std::string_view command) {
@@ -70,6 +90,15 @@ const Bootstrap* Plan::bootstrap(const Image& image) const {
     return found == rendering.bootstraps.end() ? nullptr : &*found;
 }
 
+std::string matrix_folder(const Matrix& matrix, const std::filesystem::path& out) {
+    std::error_code error;
+    const auto real = [&error](const std::filesystem::path& path) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+    };
+    const auto folder = real(std::filesystem::path(matrix.path)).parent_path().lexically_relative(real(out));
+    return error || folder.empty() ? "." : folder.generic_string();
+}
+
 std::filesystem::path lock_path(const Matrix& matrix) {
     return std::filesystem::path(matrix.path).parent_path() / kLockFile;
 }
@@ -86,6 +115,10 @@ Status render_again(const RunInput& input, const RunSettings& settings, Lock loc
     if (!rendering.ok()) return rendering.failure();
     plan.lock = std::move(lock);
     plan.rendering = std::move(*rendering);
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        auto& inputs = plan.rendering.images[i].inputs;
+        if (!plan.copies[i].hash.empty()) inputs = sha256(inputs + plan.copies[i].hash);
+    }
     plan.report.images.clear();
     for (const auto& image : plan.rendering.images) {
         ImageResult result;
@@ -126,6 +159,11 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
             cell.reason = fmt::format("cannot be rendered: {}", why->second);
         }
     }
+    for (const auto& image : plan.images) {
+        auto copies = find_copies(input.matrix, image, settings.out);
+        if (!copies.ok()) return copies.failure();
+        plan.copies.push_back(std::move(copies).value());
+    }
     auto lock = read_lock(lock_path(input.matrix));
     if (!lock.ok()) return lock.failure();
     if (auto rendered = render_again(input, settings, lock->value_or(Lock{}), plan); !rendered.ok()) {
@@ -140,6 +178,26 @@ std::vector<std::string> unpinned(const Plan& plan) {
         if (!plan.lock.covers(image)) ids.push_back(image.id);
     }
     return ids;
+}
+
+Status require_locked(const RunInput& input, const Plan& plan) {
+    const auto path = lock_path(input.matrix);
+    const auto name = text::printable(path.string());
+    const auto fix = "cudamatrix lock " + input.matrix.path;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+        return input_failure(fmt::format("--locked: there is no {}", name), fix);
+    Failure failure{ExitCode::findings, {}};
+    for (const auto& image : plan.images) {
+        const auto missing = missing_pins(image, plan.lock);
+        if (missing.empty()) continue;
+        failure.diagnostics.push_back(
+            Diagnostic::error(fmt::format("--locked: {} does not cover {}: it has {}", name, image.id,
+                                          text::join(missing, ", and ")))
+                .with_fix(fix));
+    }
+    if (!failure.diagnostics.empty()) return failure;
+    return Done{};
 }
 
 }  // namespace cudamatrix::job

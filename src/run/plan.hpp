@@ -11,6 +11,7 @@
 #include "render/artifacts.hpp"
 #include "render/image_plan.hpp"
 #include "render/lock_file.hpp"
+#include "run/copies.hpp"
 #include "run/session.hpp"
 
 namespace cudamatrix::job {
@@ -18,7 +19,8 @@ namespace cudamatrix::job {
 struct Plan {
     std::vector<Image> images;
     Lock lock;
-    Rendering rendering;  ///< rendering.images[i] belongs to images[i]
+    std::vector<Copies> copies;  ///< copies[i] belongs to images[i]
+    Rendering rendering;  ///< rendering.images[i] belongs to images[i]; its `inputs` cover the copies too
     RunReport report;     ///< a cell for every judged one; attempted ones are `planned`, all others `skipped`
                           ///< with a reason
     std::map<std::string, std::size_t, std::less<>> image_of;      ///< cell id -> index of its image
@@ -26,6 +28,10 @@ struct Plan {
 
     [[nodiscard]] const Bootstrap* bootstrap(const Image& image) const;
 };
+
+/// RenderSettings::matrix_folder: the matrix file's folder as the output folder sees it, "." where it is the
+/// same.
+[[nodiscard]] std::string matrix_folder(const Matrix& matrix, const std::filesystem::path& out);
 
 /// Where the lock of a matrix lies: beside its file.
 [[nodiscard]] std::filesystem::path lock_path(const Matrix& matrix);
@@ -39,6 +45,10 @@ struct Plan {
 
 /// Ids of the images that the lock does not cover.
 [[nodiscard]] std::vector<std::string> unpinned(const Plan& plan);
+
+/// Done where the lock covers every image. Without a lock file an input failure, else findings: one for each
+/// image, naming what is missing.
+[[nodiscard]] Status require_locked(const RunInput& input, const Plan& plan);
 
 /// Building without a network cannot work here: an input failure that says how to choose one.
 [[nodiscard]] Status require_network(const RunInput& input, std::string_view what);

@@ -28,6 +28,9 @@ std::variant<Image, std::string> image_of(const RejectedCell& rejected, FieldSet
     }
     auto plan = plan_images(rejected.matrix, {{cell, "attempt"}}, rejected.facts);
     if (plan.images.empty()) return plan.refusals.front().reason;
+    if (!plan.images.front().references().empty())
+        return std::string(
+            "its base comes from a registry: rejections are attempted on bootstrapped bases only");
     return std::move(plan.images.front());
 }
 

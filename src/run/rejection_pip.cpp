@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "facts/lookup.hpp"
 #include "run/rejection_parts.hpp"
@@ -234,7 +235,7 @@ MaybeAttempt resolve_together(const RejectedCell& rejected) {
     const auto torch = torch_of(rejected);
     if (const auto* reason = std::get_if<std::string>(&torch)) return *reason;
     const auto& build = std::get<TorchOnIndex>(torch);
-    const std::string package(rejected.finding.aspect);
+    const auto& package = rejected.finding.aspect;
     const auto version = version_in(rejected.cell, package);
     if (!build.torch.wheel || version.empty()) return "no fact lists the wheels of its torch";
     const auto python = common_python(rejected, *build.torch.wheel, package, version);

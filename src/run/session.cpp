@@ -1,13 +1,16 @@
 #include "run/session.hpp"
 
+#include <algorithm>
+#include <system_error>
+
 #include "base/text.hpp"
 #include "engine/container.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
-#include "render/output_folder.hpp"
 #include "run/build.hpp"
 #include "run/folder_lock.hpp"
 #include "run/host.hpp"
+#include "run/leftovers.hpp"
 #include "run/lock.hpp"
 #include "run/outcome.hpp"
 #include "run/plan.hpp"
@@ -27,31 +30,58 @@ class Session {
     Session(const RunInput& input, const RunSettings& settings, std::string_view command)
         : input_(input), settings_(settings), command_(command), ticker_(settings.progress) {}
 
-    Result<std::vector<std::string>> lock(bool update) {
+    Result<LockReport> lock(const LockChoice& choice) {
         if (auto begun = begin(); !begun.ok()) return begun.failure();
         if (plan_.images.empty()) return nothing_to_do();
-        if (!update && job::unpinned(plan_).empty()) {
-            return std::vector<std::string>{
-                fmt::format("{}: already pinned", text::count(plan_.images.size(), "image"))};
+        auto scope =
+            choice.update ? job::LockScope::of(choice.what, plan_.images) : job::LockScope::missing();
+        if (!scope.ok()) return scope.failure();
+        const auto work = job::plan_lock(input_, settings_, *scope, true, ticker_, plan_);
+        if (!work.ok()) return work.failure();
+        if (!work->findings.empty()) return LockReport{{}, work->findings};
+        if (!choice.update && work->images.empty()) {
+            return LockReport{{fmt::format("{}: already pinned", text::count(plan_.images.size(), "image"))},
+                              {}};
         }
-        if (auto chosen = choose_engine(); !chosen.ok()) return chosen.failure();
-        if (!engine_.containers()) {
-            return environment_failure(
-                "engine host cannot pin: the packages are resolved inside the images' own base",
-                "--engine docker");
+        if (!work->images.empty()) {
+            if (auto chosen = choose_engine(); !chosen.ok()) return chosen.failure();
+            if (!engine_.containers()) {
+                return environment_failure(
+                    "engine host cannot pin: the packages are resolved inside the images' own base",
+                    "--engine docker");
+            }
+            if (auto network = job::require_network(input_, "lock"); !network.ok()) return network.failure();
         }
-        auto lines = job::resolve_lock(input_, settings_, update, engine_, ticker_, plan_);
-        if (lines.ok() && lines->empty()) lines->push_back("nothing moved");
-        return lines;
+        auto lines = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
+        if (!lines.ok()) return lines.failure();
+        if (lines->empty()) lines->push_back("nothing moved");
+        return LockReport{std::move(*lines), {}};
     }
 
     Result<RunReport> render() {
         if (auto begun = begin(); !begun.ok()) return begun.failure();
+        if (settings_.locked) {
+            if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered.failure();
+        }
         if (auto written = write_files(); !written.ok()) return written.failure();
         for (auto& cell : plan_.report.cells) {
             if (cell.outcome == CellOutcome::planned) cell.proof = Proof::rendered;
         }
         return finish();
+    }
+
+    Result<Compared> compare() {
+        std::error_code error;
+        if (std::filesystem::exists(settings_.out, error)) {
+            if (auto taken = take_folder(); !taken.ok()) return taken.failure();
+        }
+        if (auto planned = make_plan(); !planned.ok()) return planned.failure();
+        if (settings_.locked) {
+            if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered.failure();
+        }
+        auto drift = compare_artifacts(settings_.out, plan_.rendering.artifacts);
+        if (!drift.ok()) return drift.failure();
+        return Compared{std::move(*drift), plan_.rendering.artifacts.size()};
     }
 
     Result<RunReport> build(Locking locking) {
@@ -75,9 +105,19 @@ class Session {
 
   private:
     Status begin() {
+        if (auto taken = take_folder(); !taken.ok()) return taken;
+        if (auto whole = recover_output(settings_.out); !whole.ok()) return whole;
+        return make_plan();
+    }
+
+    Status take_folder() {
         auto taken = job::FolderLock::take(settings_.out);
         if (!taken.ok()) return taken.failure();
         folder_.emplace(std::move(*taken));
+        return Done{};
+    }
+
+    Status make_plan() {
         auto plan = job::make_plan(input_, settings_, command_);
         if (!plan.ok()) return plan.failure();
         plan_ = std::move(*plan);
@@ -124,12 +164,40 @@ class Session {
     }
 
     Status write_files() {
-        const auto written = write_artifacts(settings_.out, plan_.rendering.artifacts);
+        const auto written = write_artifacts(settings_.out, plan_.rendering.artifacts, {settings_.prune, {}});
         if (!written.ok()) return written.failure();
-        ticker_.say(fmt::format("rendered {} into {}: {} written, {} unchanged",
+        const auto removed = written->removed == 0 ? "" : fmt::format(", {} removed", written->removed);
+        ticker_.say(fmt::format("rendered {} into {}: {} written, {} unchanged{}",
                                 text::count(plan_.images.size(), "image"), settings_.out.string(),
-                                written->changed, written->unchanged));
+                                written->changed, written->unchanged, removed));
+        tell_orphans(written->orphans);
+        return settings_.prune ? prune_leftovers(written->pruned) : Status(Done{});
+    }
+
+    Status prune_leftovers(const std::vector<std::string>& pruned) {
+        std::vector<std::string> ids;
+        for (const auto& image : plan_.images)
+            ids.push_back(image.id);
+        const auto gone = job::remove_leftovers(settings_.out, ids, pruned);
+        if (!gone.ok()) return gone.failure();
+        if (gone->removed != 0)
+            ticker_.say(fmt::format("{} that builds left for images of earlier renders removed",
+                                    text::count(gone->removed, "file")));
+        for (const auto& name : gone->kept)
+            ticker_.say(fmt::format("{} stays: it was changed by hand", name));
         return Done{};
+    }
+
+    void tell_orphans(const std::vector<std::string>& orphans) {
+        constexpr std::size_t most = 20;
+        if (orphans.empty()) return;
+        ticker_.say(fmt::format("{} of earlier renders {} to no cell any more; render --prune removes {}:",
+                                text::count(orphans.size(), "file"),
+                                orphans.size() == 1 ? "belongs" : "belong",
+                                orphans.size() == 1 ? "it" : "them"));
+        for (std::size_t i = 0; i < std::min(most, orphans.size()); ++i)
+            ticker_.say("  " + orphans[i]);
+        if (orphans.size() > most) ticker_.say(fmt::format("  and {} more", orphans.size() - most));
     }
 
     // Plan, engine, pins, files: what build and run have in common. Without an attempted cell there is
@@ -142,6 +210,9 @@ class Session {
             job::keep_host_cells(engine_, plan_);
             return write_files();
         }
+        if (settings_.locked) {
+            if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered;
+        }
         const auto open = job::unpinned(plan_);
         if (!open.empty() && locking == Locking::never) {
             return input_failure(fmt::format("{} does not cover {}", job::lock_path(input_.matrix).string(),
@@ -151,10 +222,19 @@ class Session {
         if (!open.empty()) {
             ticker_.say(fmt::format("{}: pinning {}", job::lock_path(input_.matrix).string(),
                                     text::count(open.size(), "image")));
-            const auto lines = job::resolve_lock(input_, settings_, false, engine_, ticker_, plan_);
-            if (!lines.ok()) return lines.failure();
+            if (auto pinned = pin_missing(); !pinned.ok()) return pinned;
         }
         return write_files();
+    }
+
+    Status pin_missing() {
+        if (auto network = job::require_network(input_, "lock"); !network.ok()) return network;
+        const auto work = job::plan_lock(input_, settings_, job::LockScope::missing(), false, ticker_, plan_);
+        if (!work.ok()) return work.failure();
+        if (!work->findings.empty()) return Failure{ExitCode::findings, work->findings};
+        const auto lines = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
+        if (!lines.ok()) return lines.failure();
+        return Done{};
     }
 
     Status prepare_to_test() {
@@ -207,12 +287,16 @@ class Session {
 
 }  // namespace
 
-Result<std::vector<std::string>> make_lock(const RunInput& input, const RunSettings& settings, bool update) {
-    return Session(input, settings, "lock").lock(update);
+Result<LockReport> make_lock(const RunInput& input, const RunSettings& settings, const LockChoice& choice) {
+    return Session(input, settings, "lock").lock(choice);
 }
 
 Result<RunReport> render_images(const RunInput& input, const RunSettings& settings) {
     return Session(input, settings, "render").render();
+}
+
+Result<Compared> compare_render(const RunInput& input, const RunSettings& settings) {
+    return Session(input, settings, "render").compare();
 }
 
 Result<RunReport> build_images(const RunInput& input, const RunSettings& settings) {

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "facts/facts.hpp"
 #include "matrix/matrix.hpp"
+#include "render/output_folder.hpp"
 #include "report/results.hpp"
 #include "rules/judge.hpp"
 
@@ -28,6 +29,8 @@ struct RunSettings {
         suite;  ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
     bool require_gpu = false;  ///< passing without a GPU is exit 1 instead of 4
     bool strict = false;       ///< skipped cells (rejected, unknown) count as exit 1
+    bool locked = false;       ///< render and run: what the lock does not cover is refused, not pinned
+    bool prune = false;        ///< render removes files of ours that belong to no cell any more
     bool keep_going = true;    ///< one failed image does not stop the others
     unsigned jobs = 1;         ///< images built at a time
     std::chrono::milliseconds build_limit{std::chrono::minutes(60)};  ///< for one image
@@ -46,15 +49,35 @@ struct RunInput {
     const Judgement& judgement;
 };
 
-/// Pins apt versions and wheel hashes of every image of the accepted and degraded cells into
-/// `cudamatrix.lock` beside the matrix file. `update`: pins that exist are resolved anew. Returns the lines
-/// that say what was pinned or moved.
-[[nodiscard]] Result<std::vector<std::string>> make_lock(const RunInput& input, const RunSettings& settings,
-                                                         bool update);
+/// What `lock` does about pins that exist.
+struct LockChoice {
+    bool update = false;            ///< resolve them anew
+    std::vector<std::string> what;  ///< ... only these: see job::LockScope; empty: all
+};
+
+struct LockReport {
+    std::vector<std::string> changes;  ///< one line for each pin that is new or moved
+    /// Tags of bases that moved or vanished without leave: with one of them nothing was written.
+    std::vector<Diagnostic> findings;
+};
+
+/// Pins digests of bases, apt versions and wheel hashes of every image of the accepted and degraded cells
+/// into `cudamatrix.lock` beside the matrix file.
+[[nodiscard]] Result<LockReport> make_lock(const RunInput& input, const RunSettings& settings,
+                                           const LockChoice& choice);
 
 /// Renders into settings.out (no network, nothing bootstrapped). The report holds images and cells with proof
 /// `rendered`.
 [[nodiscard]] Result<RunReport> render_images(const RunInput& input, const RunSettings& settings);
+
+/// How the output folder differs from what render_images would write there.
+struct Compared {
+    std::vector<Drift> drift;  ///< sorted by path
+    std::size_t files = 0;     ///< how many the matrix gives
+};
+
+/// Writes nothing, not even the folder. Another cudamatrix at work there is an environment failure.
+[[nodiscard]] Result<Compared> compare_render(const RunInput& input, const RunSettings& settings);
 
 /// Renders, bootstraps and builds. Needs a lock that covers every image (`lock` makes it).
 [[nodiscard]] Result<RunReport> build_images(const RunInput& input, const RunSettings& settings);

@@ -40,7 +40,9 @@ void Confirmation::section(const std::string& name, std::uint64_t offset, std::u
             return;
         }
         take(*found->second, &kept);
-        at = offset + (found->second->end - offset + 7) / 8 * 8;
+        // Zeros behind it are padding, up to a boundary of 8 bytes in any case.
+        const auto behind = found->second->end - offset;
+        at = offset + std::max((behind + 7) / 8 * 8, (behind + found->second->zeros) / 8 * 8);
     }
 }
 

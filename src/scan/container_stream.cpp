@@ -78,8 +78,21 @@ void ContainerStream::add_candidate(std::uint64_t offset) {
     candidates_.push_back(candidate);
 }
 
+// Of a container that was walked to its end.
+bool ContainerStream::count_padding(Walker& walker, std::uint64_t limit) {
+    Candidate& candidate = candidates_[walker.candidate];
+    while (walker.next < limit && candidate.zeros < kMostPadding) {
+        const fatbin::Bytes byte = at(walker.next, 1);
+        if (byte.size == 0 || byte.data[0] != 0) return true;
+        ++walker.next;
+        ++candidate.zeros;
+    }
+    return candidate.zeros == kMostPadding;
+}
+
 bool ContainerStream::advance(Walker& walker, std::uint64_t limit) {
     Candidate& candidate = candidates_[walker.candidate];
+    if (candidate.whole) return count_padding(walker, limit);
     while (walker.next < limit || candidate.end - walker.next < kHeader) {
         if (candidate.end - walker.next < kHeader) {
             // Containers are padded with zeros up to 8 bytes; anything else is cut off.
@@ -89,7 +102,8 @@ bool ContainerStream::advance(Walker& walker, std::uint64_t limit) {
             if (rest != 0 && padding.size != rest) return false;
             candidate.whole =
                 std::all_of(padding.data, padding.data + padding.size, [](auto byte) { return byte == 0; });
-            return true;
+            walker.next = candidate.end;
+            return !candidate.whole || count_padding(walker, limit);
         }
         const fatbin::Bytes bytes = at(walker.next, kHeader);
         if (bytes.size != kHeader || records_.size() >= kMost) return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ class ContainerStream {
         std::size_t first_entry = 0;  ///< of the entries found for it: they are chained by `Record::next`
         std::size_t last_entry = 0;
         std::size_t entries = 0;
-        bool whole = false;  ///< all its entries were read, and they fill it
-        bool sass = false;   ///< it has a cubin
-        bool code = false;   ///< one of them has instructions, or is compressed
+        std::uint64_t zeros = 0;  ///< bytes of padding behind it: some linkers align containers to 256
+        bool whole = false;       ///< all its entries were read, and they fill it
+        bool sass = false;        ///< it has a cubin
+        bool code = false;        ///< one of them has instructions, or is compressed
     };
 
     /// `size`: bytes that the stream will have.
@@ -33,7 +35,7 @@ class ContainerStream {
     void finish();
 
     /// In the order of their offsets.
-    [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
+    [[nodiscard]] const std::deque<Candidate>& candidates() const { return candidates_; }
     /// The entries of one of them.
     [[nodiscard]] std::vector<fatbin::Entry> entries(const Candidate& candidate) const;
     /// Set when the stream holds more than a library would: nothing was collected from there on.
@@ -43,6 +45,7 @@ class ContainerStream {
 
   private:
     static constexpr std::size_t kWindow = 1U << 20;
+    static constexpr std::uint64_t kMostPadding = 1024;  ///< that is counted behind a container
 
     struct Record {
         fatbin::Entry entry;
@@ -66,6 +69,7 @@ class ContainerStream {
     void search(std::uint64_t limit);
     void add_candidate(std::uint64_t at);
     [[nodiscard]] bool advance(Walker& walker, std::uint64_t limit);
+    [[nodiscard]] bool count_padding(Walker& walker, std::uint64_t limit);
     [[nodiscard]] bool advance(Probe& probe, std::uint64_t limit);
     [[nodiscard]] bool begin_sections(Probe& probe);
     void add_entry(std::size_t candidate, const fatbin::EntryHeader& header, std::uint64_t at);
@@ -74,10 +78,10 @@ class ContainerStream {
 
     std::uint64_t size_;
     std::vector<std::uint8_t> window_;
-    std::uint64_t base_ = 0;    ///< where the window begins
-    std::uint64_t search_ = 0;  ///< where the search goes on
-    std::vector<Candidate> candidates_;
-    std::vector<Record> records_;
+    std::uint64_t base_ = 0;            ///< where the window begins
+    std::uint64_t search_ = 0;          ///< where the search goes on
+    std::deque<Candidate> candidates_;  // a vector that grows holds everything two or three times
+    std::deque<Record> records_;
     std::vector<Walker> walkers_;
     std::vector<Probe> probes_;
     std::uint64_t effort_ = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSmall = 8U << 20;
 constexpr std::uint64_t kHeader = 64;
-constexpr std::uint64_t kMostNames = 16U << 20;
+constexpr std::uint64_t kMostNames = 4U << 20;
 constexpr std::uint32_t kTypeNobits = 8;
 constexpr std::size_t kMostName =
     256;  // of a section: only two names matter, and a table can hold one long one
@@ -27,6 +27,7 @@ void Capture::feed(std::uint64_t position, std::span<const std::uint8_t> bytes) 
     if (wanted >= end_ || position > wanted || wanted - position >= bytes.size()) return;
     const auto part = bytes.subspan(static_cast<std::size_t>(wanted - position));
     const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), end_ - wanted));
+    bytes_.reserve(static_cast<std::size_t>(end_ - begin_));  // doubling would hold up to three times that
     bytes_.insert(bytes_.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(length));
 }
 
@@ -65,6 +66,7 @@ void StreamScanner::feed(std::span<const std::uint8_t> bytes) {
         return;
     }
     if (state_ == State::small) {
+        kept_.reserve(static_cast<std::size_t>(size_));
         kept_.insert(kept_.end(), bytes.begin(), bytes.end());
     } else if (state_ == State::elf) {
         feed_elf(bytes);

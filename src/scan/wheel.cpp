@@ -1,47 +1,15 @@
 #include "scan/wheel.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "base/text.hpp"
 #include "registry/zip.hpp"
+#include "scan/file_source.hpp"
 #include "scan/stream.hpp"
 
 namespace cudamatrix::scan {
 namespace {
-
-// Read piece by piece: a mapped wheel would count as memory of this program, page by page.
-class FileSource final : public ByteSource {
-  public:
-    FileSource(int fd, std::uint64_t size, std::string name) : fd_(fd), size_(size), name_(std::move(name)) {}
-    ~FileSource() override { ::close(fd_); }
-
-    [[nodiscard]] std::uint64_t size() const override { return size_; }
-    [[nodiscard]] Status read(std::uint64_t offset, std::span<std::uint8_t> into) override {
-        while (!into.empty()) {
-            const auto got = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) {
-                return environment_failure(fmt::format("cannot read {}: {}", text::printable(name_),
-                                                       got == 0 ? "it ends early" : std::strerror(errno)));
-            }
-            offset += static_cast<std::uint64_t>(got);
-            into = into.subspan(static_cast<std::size_t>(got));
-        }
-        return Done{};
-    }
-
-  private:
-    int fd_;
-    std::uint64_t size_;
-    std::string name_;
-};
 
 bool cancelled(const Options& options) {
     return options.cancellation != nullptr && options.cancellation->requested();
@@ -130,16 +98,9 @@ bool is_wheel_name(const std::string& path) {
 }
 
 Result<Scan> scan_wheel_file(const std::string& path, const Options& options) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info {};
-    if (fd < 0 || ::fstat(fd, &info) != 0) {
-        const auto why = std::strerror(errno);
-        if (fd >= 0) ::close(fd);
-        return environment_failure(fmt::format("cannot read {}: {}", text::printable(path), why));
-    }
-    FileSource source(fd, static_cast<std::uint64_t>(info.st_size), path);
-    if (!S_ISREG(info.st_mode)) return input_failure(fmt::format("{} is no file", text::printable(path)));
-    return scan_wheel(source, path, {}, options);
+    const auto source = open_file(path);
+    if (!source.ok()) return source.failure();
+    return scan_wheel(**source, path, {}, options);
 }
 
 }  // namespace cudamatrix::scan

@@ -41,7 +41,7 @@ bool can_be_met(Oracle& oracle, const Domains& domains) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return domains[a].size() < domains[b].size(); });
-    return Search(oracle, domains, std::move(order)).first(kGoodEnough).has_value();
+    return Search(oracle, domains, kGoodEnough, std::move(order)).first().has_value();
 }
 
 // Whether sets of demands can be met. Fewer demands are never harder: answers are passed on to parts and
@@ -51,11 +51,10 @@ class Satisfiable {
     explicit Satisfiable(const Problem& problem) : problem_(problem) {}
 
     bool operator()(const DemandSet& set) {
-        const auto has = [&](const DemandSet& known) { return holds_all(known, set); };
-        if (std::any_of(met_.begin(), met_.end(), has)) return true;
-        if (std::any_of(unmet_.begin(), unmet_.end(),
-                        [&](const DemandSet& known) { return holds_all(set, known); }))
-            return false;
+        const auto whole = [&](const DemandSet& known) { return holds_all(known, set); };
+        const auto part = [&](const DemandSet& known) { return holds_all(set, known); };
+        if (std::any_of(met_.begin(), met_.end(), whole)) return true;
+        if (std::any_of(unmet_.begin(), unmet_.end(), part)) return false;
         const bool met = can_be_met(problem_.oracle, domains_of(problem_, set));
         (met ? met_ : unmet_).push_back(set);
         return met;
@@ -125,8 +124,8 @@ std::vector<Evidence> prove(const Problem& problem, const DemandSet& demands) {
     std::map<std::size_t, Evidence> by_rule;
     auto domains = domains_of_proof(problem, demands);
     auto order = order_of_proof(problem, domains, demands);
-    Search search(problem.oracle, std::move(domains), std::move(order));
-    const auto found = search.first(kGoodEnough, [&](std::size_t rule, const Picks& picks) {
+    Search search(problem.oracle, std::move(domains), kGoodEnough, std::move(order));
+    const auto found = search.first([&](std::size_t rule, const Picks& picks) {
         auto& evidence = by_rule[rule];
         evidence.rule = rule;
         const auto findings = problem.oracle.findings(rule, picks);
@@ -194,8 +193,10 @@ class Relaxing {
             }
         }
         Relaxation out;
-        out.witness = *Search(problem_.oracle, domains).first(kGoodEnough);
-        if (auto better = Search(problem_.oracle, domains).first(Verdict::accepted)) out.witness = *better;
+        auto witness = Search(problem_.oracle, domains, kGoodEnough).first();
+        if (!witness) return std::nullopt;  // the search was stopped
+        out.witness = *std::move(witness);
+        if (auto better = Search(problem_.oracle, domains, Verdict::accepted).first()) out.witness = *better;
         for (std::size_t i = 0; i < set_.size(); ++i)
             out.changes.push_back({set_[i], out.witness[problem_.demands[set_[i]].slot], newer_[i]});
         return out;

@@ -49,13 +49,16 @@ Result<Condition> condition_from(const std::string& where) {
 class Explaining {
   public:
     Explaining(const Matrix& matrix, const Facts& facts, const Judgement& judgement, const std::string& today,
-               std::size_t limit)
+               std::size_t limit, const GoOn& go_on)
         : matrix_(matrix),
           facts_(facts),
           judgement_(judgement),
           today_(today),
           limit_(limit),
+          go_on_(go_on),
           own_(rules::own_rules(matrix)) {}
+
+    [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
     Result<Explanation> by_id(const std::string& id) {
         take_cells([&](const JudgedCell& cell) { return cell.id == id; });
@@ -196,21 +199,19 @@ class Explaining {
         for (const auto& rule : own_)
             look(rule);
         if (judged.verdict > kGoodEnough)
-            out.nearest = nearest(facts_, today_, judged.cell, setting_of(judged), kMostNeighbours);
+            out.nearest = nearest(facts_, today_, judged.cell, setting_here(judged), kMostNeighbours);
         return out;
     }
 
-    [[nodiscard]] Setting setting_of(const JudgedCell& judged) const {
-        Setting setting;
-        for (const auto& rule : own_)
-            setting.own.push_back(&rule);
+    [[nodiscard]] Setting setting_here(const JudgedCell& judged) {
+        auto setting = setting_of(matrix_, own_);
+        setting.go_on = [this](const JudgingProgress& progress) {
+            if (go_on_ && !go_on_(progress)) is_stopped_ = true;
+            return !is_stopped_;
+        };
         for (const auto id : judged.findings) {
             const auto& group = judgement_.findings[id];
             if (group.waived) setting.waived.push_back(group.finding.rule);
-        }
-        for (std::size_t stage = 0; stage < kStageCount && !matrix_.stages.empty(); ++stage) {
-            setting.stages[stage] = std::find(matrix_.stages.begin(), matrix_.stages.end(),
-                                              to_string(static_cast<Stage>(stage))) != matrix_.stages.end();
         }
         return setting;
     }
@@ -220,19 +221,23 @@ class Explaining {
     const Judgement& judgement_;
     const std::string& today_;
     std::size_t limit_;
+    const GoOn& go_on_;
     std::vector<rules::Rule> own_;
+    bool is_stopped_ = false;
     Explanation out_;
 };
 
 }  // namespace
 
 Result<Explanation> explain(const Matrix& matrix, const Facts& facts, const Judgement& judgement,
-                            const std::string& today, const Question& question, std::size_t limit) {
-    Explaining explaining(matrix, facts, judgement, today, limit);
-    if (!question.id.empty()) return explaining.by_id(question.id);
-    const auto condition = condition_from(question.where);
+                            const std::string& today, const Question& question, std::size_t limit,
+                            const GoOn& go_on) {
+    Explaining explaining(matrix, facts, judgement, today, limit, go_on);
+    const auto condition = question.id.empty() ? condition_from(question.where) : Condition();
     if (!condition.ok()) return condition.failure();
-    return explaining.by_values(*condition);
+    auto explained = question.id.empty() ? explaining.by_values(*condition) : explaining.by_id(question.id);
+    if (explaining.is_stopped()) return Failure{ExitCode::interrupted, {}};
+    return explained;
 }
 
 }  // namespace cudamatrix::solve

@@ -20,7 +20,7 @@ struct Question {
 /// A cell of the matrix with everything that its verdict rests on.
 struct Account {
     const JudgedCell* cell = nullptr;  ///< of the Judgement
-    std::vector<Finding> passed;       ///< acceptances: questions answered by yes, with the facts behind them
+    rules::Acceptances passed;         ///< questions answered by yes, with the facts behind them
     std::vector<std::string_view>
         silent;       ///< rules that were asked and had neither a finding nor a fact to name
     Nearest nearest;  ///< for a rejected or unknown cell
@@ -44,9 +44,11 @@ struct Explanation {
 inline constexpr std::size_t kMostNeighbours = 3;
 
 /// Answers for at most `limit` cells; the answer points into `matrix` and `judgement`. Input failures:
-/// an id that no cell has (with the nearest), words that are no condition.
+/// an id that no cell has (with the nearest), words that are no condition. Where `go_on` says stop, it fails
+/// as interrupted, without a diagnostic.
 [[nodiscard]] Result<Explanation> explain(const Matrix& matrix, const Facts& facts,
                                           const Judgement& judgement, const std::string& today,
-                                          const Question& question, std::size_t limit);
+                                          const Question& question, std::size_t limit,
+                                          const GoOn& go_on = {});
 
 }  // namespace cudamatrix::solve

@@ -14,8 +14,23 @@ Stages all_stages() {
     return stages;
 }
 
+Setting setting_of(const Matrix& matrix, const std::vector<rules::Rule>& own) {
+    Setting setting;
+    for (const auto& rule : own)
+        setting.own.push_back(&rule);
+    for (std::size_t stage = 0; stage < kStageCount && !matrix.stages.empty(); ++stage) {
+        setting.stages[stage] = std::find(matrix.stages.begin(), matrix.stages.end(),
+                                          to_string(static_cast<Stage>(stage))) != matrix.stages.end();
+    }
+    return setting;
+}
+
 Oracle::Oracle(const Facts& facts, std::string today, std::vector<Slot> slots, const Setting& setting)
-    : facts_(facts), today_(std::move(today)), slots_(std::move(slots)), stages_(setting.stages) {
+    : facts_(facts),
+      today_(std::move(today)),
+      slots_(std::move(slots)),
+      stages_(setting.stages),
+      go_on_(setting.go_on) {
     for (const auto& rule : rules::all_rules())
         add(rule, setting);
     for (const auto* rule : setting.own)
@@ -55,6 +70,12 @@ Verdict Oracle::verdict(const Picks& picks) {
     return worst;
 }
 
+bool Oracle::may_go_on() {
+    constexpr std::uint64_t look_every = 1024;
+    if (++tried_ % look_every == 0 && go_on_ && !stopped_) stopped_ = !go_on_({"values tried", tried_, 0});
+    return !stopped_;
+}
+
 rules::Findings Oracle::findings(std::size_t index, const Picks& picks) {
     const auto here = cell(picks);
     const auto& rule = *asked_[index].rule;
@@ -65,7 +86,7 @@ rules::Findings Oracle::findings(std::size_t index, const Picks& picks) {
 Cell Oracle::cell(const Picks& picks) {
     Cell out;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (!slots_[i].package.empty()) continue;
+        if (!slots_[i].package.empty() || picks[i] == kNotPicked) continue;
         const auto& value = slots_[i].values[picks[i]];
         if (value) out.set(slots_[i].field, &*value);
     }
@@ -76,7 +97,7 @@ Cell Oracle::cell(const Picks& picks) {
 const Value* Oracle::packages_of(const Picks& picks) {
     Value value;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (slots_[i].package.empty()) continue;
+        if (slots_[i].package.empty() || picks[i] == kNotPicked) continue;
         if (const auto& version = slots_[i].values[picks[i]]; version) {
             value.where = version->where;
             value.items.emplace_back(slots_[i].package, version->text);

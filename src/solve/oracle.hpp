@@ -24,7 +24,11 @@ struct Setting {
     std::vector<const rules::Rule*> own = {};   ///< rules of its own; they live longer than the oracle
     std::vector<std::string_view> waived = {};  ///< ids of rules that do not count
     Stages stages = all_stages();
+    GoOn go_on = {};  ///< told now and then how many values a search has tried; it may end it
 };
+
+/// The stages of the matrix, and its own rules, which live longer than the setting. Nothing is waived.
+[[nodiscard]] Setting setting_of(const Matrix& matrix, const std::vector<rules::Rule>& own);
 
 class Oracle {
   public:
@@ -51,6 +55,9 @@ class Oracle {
     [[nodiscard]] Cell cell(const Picks& picks);
     [[nodiscard]] const Facts& facts() const { return facts_; }
     [[nodiscard]] const std::string& today() const { return today_; }
+    /// Counts a value that a search tries. False: the user wants no answer any more.
+    [[nodiscard]] bool may_go_on();
+    [[nodiscard]] bool is_stopped() const { return stopped_; }
     /// How often a rule was asked: what the memory did not know.
     [[nodiscard]] std::uint64_t questions() const { return questions_; }
 
@@ -71,6 +78,9 @@ class Oracle {
     rules::Memo memo_;
     std::map<std::string, std::unique_ptr<Value>> packages_;
     std::uint64_t questions_ = 0;
+    GoOn go_on_;
+    std::uint64_t tried_ = 0;
+    bool stopped_ = false;
 };
 
 }  // namespace cudamatrix::solve

@@ -47,10 +47,8 @@ bool newer(const Slot& slot, const Value& a, const Value& b) {
 
 std::vector<std::string> column(const Facts& facts, std::string_view table, std::string_view name) {
     std::vector<std::string> out;
-    if (const auto* rows = facts.table(table); rows != nullptr) {
-        for (const auto& row : rows->rows) {
-            if (row.has(name)) out.emplace_back(row.text(name));
-        }
+    for (const auto& row : facts.rows(table)) {
+        if (row.has(name)) out.emplace_back(row.text(name));
     }
     return out;
 }
@@ -68,9 +66,7 @@ std::vector<std::string> drivers(const Facts& facts) {
 
 std::vector<std::string> torch_builds(const Facts& facts) {
     std::vector<std::string> out;
-    const auto* wheels = facts.table("torch_wheels");
-    if (wheels == nullptr) return out;
-    for (const auto& row : wheels->rows) {
+    for (const auto& row : facts.rows("torch_wheels")) {
         if (row.has("cuda")) out.push_back(fmt::format("{}+{}", row.text("torch"), row.text("variant")));
     }
     return out;
@@ -78,9 +74,8 @@ std::vector<std::string> torch_builds(const Facts& facts) {
 
 // By compute capability, the newest first; the order within one is that of the names.
 std::vector<std::string> gpus(const Facts& facts) {
-    const auto* table = facts.table("gpus");
-    if (table == nullptr) return {};
-    auto rows = table->rows;
+    const auto all = facts.rows("gpus");
+    std::vector<Row> rows(all.begin(), all.end());
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
         const auto x = Version::parse(a.text("compute")), y = Version::parse(b.text("compute"));
         if (!x || !y || *x == *y) return a.text("name") < b.text("name");
@@ -125,6 +120,12 @@ std::optional<std::uint32_t> Slot::find(std::string_view text) const {
         if (values[i] && values[i]->text == text) return static_cast<std::uint32_t>(i);
     }
     return std::nullopt;
+}
+
+std::optional<std::uint32_t> Slot::nothing() const {
+    const auto at = std::find(values.begin(), values.end(), std::nullopt);
+    if (at == values.end()) return std::nullopt;
+    return static_cast<std::uint32_t>(at - values.begin());
 }
 
 std::uint32_t Slot::add(Value value) {

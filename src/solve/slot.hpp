@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct Slot {
     [[nodiscard]] std::string_view name() const { return package.empty() ? info(field).name : package; }
     /// The index of the value with that text.
     [[nodiscard]] std::optional<std::uint32_t> find(std::string_view text) const;
+    /// The index of "the cell does not name it".
+    [[nodiscard]] std::optional<std::uint32_t> nothing() const;
     /// Puts a value at its place in the order (at the end where there is none), unless it is there already.
     /// Gives its index: those behind it move.
     std::uint32_t add(Value value);
@@ -33,6 +36,9 @@ struct Slot {
 
 /// One value of each slot, by index.
 using Picks = std::vector<std::uint32_t>;
+
+/// In the place of an index: of this slot nothing is said yet.
+inline constexpr std::uint32_t kNotPicked = std::numeric_limits<std::uint32_t>::max();
 
 /// Which values each slot may take, best first.
 using Domains = std::vector<std::vector<std::uint32_t>>;

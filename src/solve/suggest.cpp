@@ -1,6 +1,7 @@
 #include "solve/suggest.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/text.hpp"
 #include "solve/row.hpp"
@@ -21,24 +22,35 @@ std::size_t group_slot(const std::vector<Slot>& slots, const Domains& domains) {
     return none && cuda != slots.size() ? cuda : torch;
 }
 
-// The best stack of each value of the group: accepted ones first.
-std::vector<Picks> best_of(Oracle& oracle, const Domains& domains, std::size_t limit) {
-    const auto group = group_slot(oracle.slots(), domains);
-    std::vector<Picks> accepted, degraded;
-    for (const auto value : domains[group]) {
-        if (accepted.size() == limit) break;
-        auto of_group = domains;
-        of_group[group] = {value};
-        Search search(oracle, std::move(of_group));
-        if (auto found = search.first(Verdict::accepted)) {
-            accepted.push_back(*std::move(found));
-        } else if (accepted.size() + degraded.size() < limit) {
-            if (auto limited = search.first(kGoodEnough)) degraded.push_back(*std::move(limited));
-        }
+// The first combination with each value of the slot, for at most `limit` of them.
+std::vector<Picks> one_for_each(Oracle& oracle, const Domains& domains, std::size_t slot, Verdict worst,
+                                std::size_t limit) {
+    std::vector<std::size_t> order(domains.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(slot),
+                order.begin() + static_cast<std::ptrdiff_t>(slot) + 1);
+    Search search(oracle, domains, worst, std::move(order));
+    std::vector<Picks> out;
+    auto left = domains[slot];
+    while (out.size() < limit) {
+        auto found = search.first();
+        if (!found) break;
+        left.erase(left.begin(), std::next(std::find(left.begin(), left.end(), (*found)[slot])));
+        search.narrow(slot, left);
+        out.push_back(*std::move(found));
     }
-    accepted.insert(accepted.end(), degraded.begin(), degraded.end());
-    if (accepted.size() > limit) accepted.resize(limit);
-    return accepted;
+    return out;
+}
+
+// The best stack of each value of the group: accepted ones first.
+std::vector<Picks> best_of(Oracle& oracle, Domains domains, std::size_t limit) {
+    const auto group = group_slot(oracle.slots(), domains);
+    auto best = one_for_each(oracle, domains, group, Verdict::accepted, limit);
+    for (const auto& picks : best)
+        std::erase(domains[group], picks[group]);
+    for (auto& picks : one_for_each(oracle, domains, group, kGoodEnough, limit - best.size()))
+        best.push_back(std::move(picks));
+    return best;
 }
 
 std::string demand_text(const Slot& slot, const Demand& demand) {
@@ -113,7 +125,9 @@ Stack stack_of(Oracle& oracle, const Picks& picks) {
 Result<Suggestion> suggest(const Facts& facts, const Wishes& wishes, const SuggestOptions& options) {
     auto wanted_slots = wanted(facts, wishes);
     if (!wanted_slots.ok()) return std::move(wanted_slots).failure();
-    Oracle oracle(facts, options.today, std::move(wanted_slots->slots));
+    Setting setting;
+    setting.go_on = options.go_on;
+    Oracle oracle(facts, options.today, std::move(wanted_slots->slots), setting);
     const Problem problem{oracle, std::move(wanted_slots->demands)};
     Suggestion out;
     DemandSet all;
@@ -128,7 +142,8 @@ Result<Suggestion> suggest(const Facts& facts, const Wishes& wishes, const Sugge
     }
     for (const auto& picks : best_of(oracle, domains, options.limit))
         out.stacks.push_back(stack_of(oracle, picks));
-    if (out.stacks.empty()) explain_nothing(problem, out);
+    if (out.stacks.empty() && !oracle.is_stopped()) explain_nothing(problem, out);
+    if (oracle.is_stopped()) return Failure{ExitCode::interrupted, {}};
     return out;
 }
 

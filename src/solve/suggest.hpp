@@ -52,6 +52,7 @@ struct Suggestion {
 struct SuggestOptions {
     std::string today;      ///< YYYY-MM-DD, for ends of life
     std::size_t limit = 5;  ///< stacks at most
+    GoOn go_on = {};        ///< where it says stop, the search fails as interrupted, without a diagnostic
 };
 
 /// One stack for each build of torch (for each CUDA where no torch is wanted): accepted before degraded, then

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""How long counting takes, beside what one would write or use instead: a table for the README.
+"""How long counting takes, beside what one would write or use instead: a Markdown table for the README.
 
-    tests/bench/bench.py build/release/cudamatrix [--runs 5] [--venv DIR]
+    cmake --preset release && cmake --build --preset release --target cudamatrix
+    python3 -m venv peers && peers/bin/pip install rapids-dependency-file-generator hpccm
+    python3 tests/bench/bench.py build/release/cudamatrix --venv peers > table.md
 
-Run by hand on an idle machine; no test. Every row is a process of its own, start included: the best of the runs. The ratio is
-one of processor time, against `check --summary` of the same cells.
+Run by hand on an idle machine (two to four minutes); no test. Every row is a process of its own, start included: the best of the
+runs. The ratio is one of processor time, against `check --summary` of the same cells. What takes longer than --limit is given up.
 `plain Python` and jq make the product of the same file's axes and ask the file's own rules, nothing else; cudamatrix asks those and all
-of its rules. The counts by own rule must be equal, or the bench fails. Peers are looked for in PATH and in DIR/bin (a virtual
-environment with rapids-dependency-file-generator and hpccm); what is not there is said so.
+of its rules. The counts by own rule must be equal, or the bench fails. Peers are looked for in PATH and in DIR/bin of --venv; what is
+not there is said so in the table. Progress goes to stderr.
+A second table renders 4,680 cells that need 4,680 images, into an empty folder and again into the full one, beside what the peers
+write of the same cells: rapids a requirements file each, hpccm a Dockerfile each. What was written is counted, or the bench fails.
 """
 import argparse
 import collections
@@ -49,6 +53,22 @@ RULES = [
     ("v100-cuda", ("gpu", "V100"), ("cuda", "<13")),
     ("old-os-cuda", ("os", "ubuntu18.04"), ("cuda", "<12.5")),
 ]
+
+
+# 5 x 2 x 2 x 234 cells, no two of which share an image.
+RENDERED = {
+    "cuda": ["13.0.3", "13.1.2", "13.2.2", "13.3.1", "13.4.3"],
+    "os": ["debian12", "debian13"],
+    "flavour": ["runtime", "devel"],
+    "packages": [{"timm": timm, "einops": f"0.{i // 4}.{i % 4}"} for i in range(26)
+                 for timm in ("0.6.13", "0.9.2", "0.9.16", "1.0.3", "1.0.7", "1.0.9", "1.0.11", "1.0.12", "1.0.15")],
+}
+IMAGES = 4680
+
+
+def rendered_text():
+    lines = ["version: 1", "name: bench-render", "axes:"] + [f"  {name}: {json.dumps(values)}" for name, values in RENDERED.items()]
+    return "\n".join(lines + ["  python: [\"3.11\", \"3.13\"]", "zip: [[os, python]]", "set: {driver: \"580.65.06\", gpu: H100}"]) + "\n"
 
 
 def axes_of(size):
@@ -135,6 +155,34 @@ def hpccm_texts(size):
     print(json.dumps({"texts": made}))
 
 
+def hpccm_files(folder):
+    """The same for the cells that are rendered, each Dockerfile written."""
+    import hpccm
+    for number, values in enumerate(itertools.product(*RENDERED.values())):
+        fields = dict(zip(RENDERED, values))
+        stage = hpccm.Stage()
+        stage += hpccm.primitives.baseimage(image=f"nvidia/cuda:{fields['cuda']}-{fields['flavour']}-ubuntu22.04", _distro="ubuntu22")
+        stage += hpccm.building_blocks.python()
+        stage += hpccm.building_blocks.pip(packages=[f"{name}=={version}" for name, version in fields["packages"].items()])
+        path = os.path.join(folder, str(number))
+        os.makedirs(path)
+        with open(os.path.join(path, "Dockerfile"), "w", encoding="utf-8") as file:
+            file.write(str(stage))
+
+
+def rapids_rendered_text():
+    names = ["cuda", "os", "flavour", "packages"]
+    values = {name: RENDERED[name] for name in names[:3]} | {"packages": [str(i) for i in range(len(RENDERED["packages"]))]}
+    lines = ["files:", "  all:", "    output: requirements", "    requirements_dir: out", "    matrix:"]
+    lines += [f"      {name}: {json.dumps(values[name])}" for name in names]
+    lines += ["    includes: [base]", "channels: []", "dependencies:", "  base:", "    specific:", "      - output_types: [requirements]",
+              "        matrices:"]
+    for number, packages in enumerate(RENDERED["packages"]):
+        listed = json.dumps([f"{name}=={version}" for name, version in packages.items()])
+        lines.append(f"          - {{matrix: {{packages: \"{number}\"}}, packages: {listed}}}")
+    return "\n".join(lines) + "\n"
+
+
 def rapids_text(size):
     lines = ["files:", "  all:", "    output: requirements", "    requirements_dir: out", "    matrix:"]
     lines += [f"      {name}: {json.dumps(values)}" for name, values in axes_of(size).items()]
@@ -145,18 +193,26 @@ def rapids_text(size):
 
 
 Timing = collections.namedtuple("Timing", "wall cpu mib out")
+TIMED_OUT = 124  # of timeout(1)
 
 
-def timed(command, runs, cwd, code=(0, 1)):
-    """The least seconds of wall clock and of processor of the runs, the peak of memory, what the first one printed."""
+def timed(command, runs, cwd, code=(0, 1), before=lambda: None, limit=None):
+    """The least seconds of wall clock and of processor of the runs, the peak of memory, what the first one printed; nothing where
+    a run took longer than `limit` seconds."""
     best = None
+    print("bench:", " ".join(command)[:100], file=sys.stderr, flush=True)
+    if limit:
+        command = ["timeout", str(limit), *command]
     for _ in range(runs):
+        before()
         with tempfile.TemporaryFile() as out:
             start = time.perf_counter()
             child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, cwd=cwd)
             _, status, usage = os.wait4(child.pid, 0)
             wall = time.perf_counter() - start
             child.returncode = os.waitstatus_to_exitcode(status)
+            if limit and child.returncode == TIMED_OUT:
+                return None
             if child.returncode not in code:
                 sys.exit(f"bench: {' '.join(command)[:200]}: exit code {child.returncode}")
             out.seek(0)
@@ -167,7 +223,7 @@ def timed(command, runs, cwd, code=(0, 1)):
 
 
 def seconds(value):
-    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms" if value >= 0.01 else f"{value * 1000:.1f} ms"
 
 
 class Table:
@@ -178,13 +234,25 @@ class Table:
         ratio = "1" if timing is base else f"{timing.cpu / base.cpu:.1f}"  # a busy machine disturbs the wall clock more
         self.rows.append((size, what, seconds(timing.wall), seconds(timing.cpu), f"{timing.mib:.0f} MiB", ratio))
 
+    def peer(self, size, what, command, runs, folder, base, limit):
+        """A row for what is not ours; its timing, where it came to its end."""
+        timing = timed(command, runs, folder, code=(0,), limit=limit)
+        if timing is None:
+            self.note(size, what, f"> {limit} s")
+        else:
+            self.add(size, what, timing, base)
+        return timing
+
     def note(self, size, what, text):
         self.rows.append((size, what, text, "", "", ""))
 
     def text(self):
-        widths = [max(len(row[i]) for row in self.rows if row[3] or i < 2) for i in range(6)]
-        return "\n".join("  ".join(cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
-                         for row in self.rows)
+        """Markdown, aligned for those who read it as text."""
+        widths = [max(len(row[i]) for row in self.rows) for i in range(6)]
+        lines = ["| " + " | ".join(cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))) + " |"
+                 for row in self.rows]
+        lines.insert(1, "|" + "|".join("-" * (width + 1) + ("-" if i < 2 else ":") for i, width in enumerate(widths)) + "|")
+        return "\n".join(lines)
 
 
 def own_counts(summary):
@@ -206,15 +274,62 @@ def peers(table, options, size, base, folder):
     if rapids:
         with open(os.path.join(folder, "dependencies.yaml"), "w", encoding="utf-8") as file:
             file.write(rapids_text(size))
-        table.add(size, what, timed([rapids, "--config", "dependencies.yaml"], 1, folder, code=(0,)), base)
+        table.peer(size, what, [rapids, "--config", "dependencies.yaml"], 1, folder, base, options.limit)
     else:
         table.note(size, what, "not installed")
     python = os.path.join(options.venv, "bin", "python3") if options.venv else sys.executable
     what = "hpccm, a Dockerfile text each"
     if subprocess.run([python, "-c", "import hpccm"], capture_output=True, check=False).returncode == 0:
-        table.add(size, what, timed([python, os.path.abspath(__file__), "--hpccm", size], 1, folder, code=(0,)), base)
+        table.peer(size, what, [python, os.path.abspath(__file__), "--hpccm", size], 1, folder, base, options.limit)
     else:
         table.note(size, what, "not installed")
+
+
+def files_below(folder, name):
+    return sum(name(file) for _, _, files in os.walk(folder) for file in files)
+
+
+def counted(what, number):
+    if number != IMAGES:
+        sys.exit(f"bench: {what} wrote {number} files of {IMAGES}")
+
+
+def render_table(options, program, folder):
+    table = Table()
+    size = f"{IMAGES:,}"
+    out = os.path.join(folder, "rendered")
+    path = os.path.join(folder, "rendered.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(rendered_text())
+    command = [program, "render", path, "--out", out]
+    base = timed(command, options.runs, folder, code=(0,), before=lambda: shutil.rmtree(out, ignore_errors=True))
+    table.add(size, "cudamatrix render: Dockerfile, requirements, compose", base, base)
+    counted("cudamatrix (Dockerfile)", files_below(out, lambda name: name == "Dockerfile"))
+    counted("cudamatrix (requirements.txt)", files_below(out, lambda name: name == "requirements.txt"))
+    table.add(size, "cudamatrix render: nothing changed", timed(command, options.runs, folder, code=(0,)), base)
+    table.add(size, "cudamatrix render --check", timed([*command, "--check"], options.runs, folder, code=(0,)), base)
+
+    rapids = shutil.which("rapids-dependency-file-generator") or (
+        options.venv and shutil.which("rapids-dependency-file-generator", path=os.path.join(options.venv, "bin")))
+    what = "rapids-dependency-file-generator: requirements"
+    if rapids:
+        with open(os.path.join(folder, "rendered-dependencies.yaml"), "w", encoding="utf-8") as file:
+            file.write(rapids_rendered_text())
+        written = os.path.join(folder, "out")
+        shutil.rmtree(written, ignore_errors=True)
+        table.add(size, what, timed([rapids, "--config", "rendered-dependencies.yaml"], 1, folder, code=(0,)), base)
+        counted(what, files_below(written, lambda name: name.endswith(".txt")))
+    else:
+        table.note(size, what, "not installed")
+    python = os.path.join(options.venv, "bin", "python3") if options.venv else sys.executable
+    what = "hpccm: Dockerfile"
+    if subprocess.run([python, "-c", "import hpccm"], capture_output=True, check=False).returncode == 0:
+        written = os.path.join(folder, "hpccm")
+        table.add(size, what, timed([python, os.path.abspath(__file__), "--hpccm-files", written], 1, folder, code=(0,)), base)
+        counted(what, files_below(written, lambda name: name == "Dockerfile"))
+    else:
+        table.note(size, what, "not installed")
+    return table
 
 
 def bench(options):
@@ -227,6 +342,9 @@ def bench(options):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(matrix_text(size))
             base = timed([program, "check", "--summary", path], options.runs, folder)
+            if size == "4,680":
+                for what, option in (("cudamatrix --help: the start alone", "--help"), ("cudamatrix --version: start, facts loaded", "--version")):
+                    table.add("none", what, timed([program, option], 4 * options.runs, folder), base)
             table.add(size, "cudamatrix check --summary", base, base)
             expected = own_counts(timed([program, "check", "--summary", "--format", "json", path], 1, folder).out)
             if size == "4,680":
@@ -234,43 +352,54 @@ def bench(options):
             cells = 1
             for values in axes_of(size).values():
                 cells *= len(values)
-            if cells > 1_000_000:
-                table.note(size, "plain Python: the own rules only", f"not run: {per_cell * cells / 60:.0f} min at the speed of 10^6")
+            if cells > 1_000_000 and not per_cell:
                 continue
-            plain = timed([sys.executable, os.path.abspath(__file__), "--plain", size], min(options.runs, 3), folder, code=(0,))
-            same("plain Python", plain.out, expected)
-            per_cell = plain.cpu / cells
-            table.add(size, "plain Python: the own rules only", plain, base)
+            if cells > 1_000_000:
+                table.note(size, "plain Python: the own rules only", f"~ {per_cell * cells / 60:.0f} min, not run")
+                continue
+            plain = table.peer(size, "plain Python: the own rules only", [sys.executable, os.path.abspath(__file__), "--plain", size],
+                               min(options.runs, 3), folder, base, options.limit)
+            if plain:
+                same("plain Python", plain.out, expected)
+                per_cell = plain.cpu / cells
             if shutil.which("jq"):
                 given = os.path.join(folder, "axes.json")
                 with open(given, "w", encoding="utf-8") as file:
                     file.write(jq_input(size))
-                answer = timed(["jq", "-c", jq_program(size), given], 1, folder, code=(0,))
-                same("jq", answer.out, expected)
-                table.add(size, "jq: the own rules only", answer, base)
+                answer = table.peer(size, "jq: the own rules only", ["jq", "-c", jq_program(size), given], 1, folder, base, options.limit)
+                if answer:
+                    same("jq", answer.out, expected)
             else:
                 table.note(size, "jq: the own rules only", "not installed")
             if size == "4,680":
                 peers(table, options, size, base, folder)
+        rendered = render_table(options, program, folder)
     load = os.getloadavg()
     print(f"{platform.machine()}, {os.cpu_count()} processors, load average {load[1]:.1f} over 5 minutes, {load[0]:.1f} over the last one; "
           f"Python {platform.python_version()}; best of {options.runs}\n")
     print(table.text())
+    print()
+    print(rendered.text())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="cudamatrix of a release build")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--venv", help="virtual environment with the peers")
+    parser.add_argument("--runs", type=int, default=5, help="of each program of ours (default 5); the best counts")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of one run of a peer (default 60)")
+    parser.add_argument("--venv", metavar="DIR", help="virtual environment with the peers")
     parser.add_argument("--write", metavar="DIR", help="write the matrix files there instead")
     parser.add_argument("--plain", metavar="SIZE", help=argparse.SUPPRESS)
     parser.add_argument("--hpccm", metavar="SIZE", help=argparse.SUPPRESS)
+    parser.add_argument("--hpccm-files", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--only-render", action="store_true", help="the second table only")
     options = parser.parse_args()
     if options.plain:
         return plain_python(options.plain)
     if options.hpccm:
         return hpccm_texts(options.hpccm)
+    if options.hpccm_files:
+        return hpccm_files(options.hpccm_files)
     if options.write:
         for size, _ in SIZES:
             with open(os.path.join(options.write, f"{size.replace(',', '').replace('^', '-')}.yaml"), "w", encoding="utf-8") as file:
@@ -278,6 +407,10 @@ def main():
         return None
     if not options.program:
         parser.error("name the program, e.g. build/release/cudamatrix")
+    if options.only_render:
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"load average {os.getloadavg()[0]:.1f}\n" + render_table(options, os.path.abspath(options.program), folder).text())
+        return None
     return bench(options)
 
 

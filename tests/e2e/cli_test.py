@@ -1,16 +1,25 @@
 """The command line as a user meets it: help, exit codes, bad input. Usage: cli_test.py CUDAMATRIX [unittest arguments]"""
+import gzip
+import hashlib
+import io
 import json
 import os
 import pathlib
+import random
+import re
+import shlex
+import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import unittest
 import zipfile
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-COMMANDS = ["check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "facts", "rules", "scan"]
+COMMANDS = ["check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "facts", "rules", "templates", "scan", "schema"]
 GOOD = """version: 1
 name: good
 axes:
@@ -19,10 +28,19 @@ axes:
   cuda: ["11.8.0"]
 set: {os: debian12, family: debian}
 """
+# Two images, the first for two cells, the second for two.
+NEWER = GOOD.replace('"535.183.01", "550.54.15"', '"580.65.06", "580.95.05"')
+TWO = NEWER.replace('"11.8.0"', '"11.8.0", "13.4.3"')
+
+# What searching and judging say of their progress after two seconds: how much of it there is depends on the machine.
+PROGRESS = re.compile(r"^\d+(?: of \d+)? (?:values tried|cells judged|rules asked|tables counted)\n", re.MULTILINE)
 
 
 def run(*arguments, cwd=None, env=None):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env=env, timeout=60, stdin=subprocess.DEVNULL)
+    """Runs the program to its end; stderr comes without lines of progress."""
+    got = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env=env, timeout=120, stdin=subprocess.DEVNULL)
+    got.stderr = PROGRESS.sub("", got.stderr)
+    return got
 
 
 def entry(kind, arch, flags=0x8011, isa=(9, 0)):
@@ -101,6 +119,12 @@ class Cli(unittest.TestCase):
                 self.assertEqual(got.returncode, 0)
                 self.assertIn("Example: cudamatrix " + command, got.stdout)
 
+    def test_schema_is_the_one_that_is_published(self):
+        got = run("schema")
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertEqual(got.stdout, (pathlib.Path(__file__).parents[2] / "matrix" / "schema.json").read_text())
+        self.assertEqual(json.loads(got.stdout)["required"], ["version"])
+
     def test_wrong_usage_is_2(self):
         for arguments in (["chekc"], ["check"], ["check", "m.yaml", "--format", "xml"], ["check", "m.yaml", "--on", "yesterday"],
                           ["run", "m.yaml", "--engine", "lxc"], ["--frobnicate"]):
@@ -171,6 +195,16 @@ class Cli(unittest.TestCase):
         text = run(*wish, "--limit", "1", cwd=self.dir)
         self.assertEqual(text.returncode, 0)
         self.assertIn(document["stacks"][0]["row"], text.stdout)
+
+    def test_lint_says_that_it_looks_at_each_cell(self):
+        axes = "".join(f"  {name}: {json.dumps(values)}\n" for name, values in (
+            ("driver", [f"550.{i}.15" for i in range(60)]), ("cuda", [f"12.{i}" for i in range(10)]),
+            ("python", [f"3.{i}" for i in range(7, 15)]), ("vram_gb", [str(i) for i in range(1, 41)])))
+        name = self.write("version: 1\nname: large\naxes:\n" + axes)
+        large = run("lint", name, cwd=self.dir)
+        self.assertEqual((large.returncode, large.stdout), (2, ""))
+        for needle in ("192000 cells", "at most 100000 are judged one by one", "check --summary"):
+            self.assertIn(needle, large.stderr)
 
     def test_suggest_without_a_stack_is_1_and_says_what_conflicts(self):
         wish = ["suggest", "--gpu", "T4", "--driver", "470.161.03", "--torch", ">=2.8"]
@@ -249,6 +283,252 @@ class Cli(unittest.TestCase):
         self.assertEqual(list((self.dir / "one").glob("report.*")), [])
         trees = [{str(p.relative_to(self.dir / d)): p.read_bytes() for p in (self.dir / d).rglob("*") if p.is_file()} for d in ("one", "two")]
         self.assertEqual(trees[0], trees[1])
+
+    def tree(self, name, hidden=True):
+        root = self.dir / name
+        return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file() and (hidden or not p.name.startswith("."))}
+
+    def test_the_same_bytes_in_every_locale_time_zone_and_folder(self):
+        self.write(TWO.replace("[T4]", "[T4, L4]"))
+        elsewhere = self.dir / "else where"
+        elsewhere.mkdir()
+        shutil.copy(self.dir / "matrix.yaml", elsewhere)
+        trees = []
+        for locale in ("C", "de_DE.UTF-8", "tr_TR.UTF-8"):
+            for zone in ("UTC", "Asia/Tokyo", "America/St_Johns"):
+                for folder in (self.dir, elsewhere):
+                    env = dict(os.environ, LC_ALL=locale, LANG=locale, TZ=zone)
+                    got = run("render", "matrix.yaml", "--out", "same", cwd=folder, env=env)
+                    self.assertEqual(got.returncode, 0, got.stderr)
+                    trees.append(self.tree(folder / "same"))
+                    shutil.rmtree(folder / "same")
+        self.assertEqual(len(trees), 18)
+        self.assertGreater(len(trees[0]), 10)
+        for tree in trees[1:]:
+            self.assertEqual(tree, trees[0])
+
+    def test_what_has_not_changed_is_not_written(self):
+        name = self.write(GOOD)
+        run("render", name, "--out", "o", cwd=self.dir)
+        times = {p: p.stat().st_mtime_ns for p in [self.dir / "o", *(self.dir / "o").rglob("*")]}
+        got = run("render", name, "--out", "o", cwd=self.dir)
+        self.assertRegex(got.stderr, r"rendered 1 image into o: 0 written, \d+ unchanged\n")
+        self.assertEqual({p: p.stat().st_mtime_ns for p in [self.dir / "o", *(self.dir / "o").rglob("*")]}, times)
+
+    def test_render_check_prints_a_diff_and_the_command_that_mends_it(self):
+        name = self.write(TWO)
+        out = ["--out", "o u t"]
+        missing = run("render", name, *out, "--check", cwd=self.dir)
+        self.assertEqual(missing.returncode, 1, missing.stderr)
+        self.assertIn("--- /dev/null\n+++ b/compose.yaml\n@@ -0,0 +1,", missing.stdout)
+        self.assertFalse((self.dir / "o u t").exists())
+        self.assertEqual(run("render", name, *out, cwd=self.dir).returncode, 0)
+        clean = run("render", name, *out, "--check", cwd=self.dir)
+        self.assertEqual(clean.returncode, 0, clean.stdout)
+        self.assertRegex(clean.stdout, r"^good: \d+ files in o u t, all as the matrix gives them\n$")
+
+        image = next(p for p in (self.dir / "o u t" / "images").iterdir() if "11.8" in p.name)
+        dockerfile = image / "Dockerfile"
+        dockerfile.write_text(dockerfile.read_text().replace("USER 65532:65532\n", "USER root\n"))
+        self.write(NEWER)
+        before = self.tree("o u t")
+        drift = run("render", name, *out, "--check", cwd=self.dir)
+        self.assertEqual(drift.returncode, 1)
+        self.assertIn("\n-USER root\n+USER 65532:65532\n CMD [", drift.stdout)
+        self.assertRegex(drift.stdout, r"\norphan     images/debian12-cu13.4.3/Dockerfile: it belongs to no cell any more\n")
+        self.assertEqual(self.tree("o u t"), before)
+        document = json.loads(run("render", name, *out, "--check", "--format", "json", cwd=self.dir).stdout)
+        kinds = {entry["path"]: entry["kind"] for entry in document["drift"]}
+        self.assertEqual(kinds[f"images/{image.name}/Dockerfile"], "changed")
+        self.assertEqual(kinds["images/debian12-cu13.4.3/requirements-cuda.txt"], "orphan")
+
+        # Without --prune the orphans stay and are named; the command of the report takes them away.
+        kept = run("render", name, *out, cwd=self.dir)
+        self.assertIn("images/debian12-cu13.4.3/Dockerfile", kept.stderr)
+        self.assertTrue((self.dir / "o u t" / "images/debian12-cu13.4.3/Dockerfile").exists())
+        (self.dir / "o u t" / "mine.txt").write_text("mine")
+        drift = run("render", name, *out, "--check", cwd=self.dir)
+        mend = shlex.split(drift.stdout.split("\nmend: ")[1])
+        self.assertEqual(mend, ["cudamatrix", "render", name, "--out", "o u t", "--prune"])
+        self.assertEqual(run(*mend[1:], cwd=self.dir).returncode, 0)
+        self.assertEqual(run("render", name, *out, "--check", cwd=self.dir).returncode, 0)
+        self.assertFalse((self.dir / "o u t" / "images/debian12-cu13.4.3").exists())
+        self.assertEqual((self.dir / "o u t" / "mine.txt").read_text(), "mine")
+
+    def test_the_diff_of_render_check_is_one_that_patch_takes(self):
+        if not shutil.which("git"):
+            self.skipTest("git is not on PATH")
+        name = self.write(NEWER)
+        run("render", name, "--out", "o", cwd=self.dir)
+        self.write(TWO.replace("name: good", "name: better"))
+        drift = run("render", name, "--out", "o", "--check", cwd=self.dir)
+        self.assertEqual(drift.returncode, 1)
+        env = dict(os.environ, GIT_CEILING_DIRECTORIES=str(self.dir))
+        patched = subprocess.run(["git", "apply", "-p1", "-"], input=drift.stdout, text=True, cwd=self.dir / "o", env=env, capture_output=True)
+        self.assertEqual(patched.returncode, 0, patched.stderr)
+        again = run("render", name, "--out", "o", "--check", cwd=self.dir)
+        self.assertEqual(again.returncode, 0, again.stdout)
+
+    def test_what_is_not_ours_is_told_and_never_touched(self):
+        name = self.write(GOOD)
+        (self.dir / "o").mkdir()
+        (self.dir / "o" / "compose.yaml").write_text("services: {mine: {}}\n")
+        drift = run("render", name, "--out", "o", "--check", cwd=self.dir)
+        self.assertEqual(drift.returncode, 1)
+        self.assertIn("foreign    compose.yaml: cudamatrix did not write it; move it away\n", drift.stdout)
+        self.assertIn("mend: move away what is foreign or edited, then cudamatrix render", drift.stdout)
+        for extra in ([], ["--prune"]):
+            refused = run("render", name, "--out", "o", *extra, cwd=self.dir)
+            self.assertEqual((refused.returncode, refused.stdout), (3, ""))
+            self.assertEqual([p.name for p in (self.dir / "o").iterdir()], ["compose.yaml"])
+
+    def test_services_become_compose_files_and_are_judged(self):
+        good = GOOD.replace('cuda: ["11.8.0"]', 'torch: ["2.6.0+cu124"]').replace("family: debian", 'family: debian, python: "3.11"') + """services:
+  - name: trainer
+    gpu: 1
+    capabilities: [compute, utility]
+    shm_size: 8g
+    volumes: ["cache:/cache", "./data:/data:ro"]
+    environment: {PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True"}
+"""
+        name = self.write(good)
+        self.assertEqual(run("render", name, "--out", "out/o", cwd=self.dir).returncode, 0)
+        plain, gpu, cdi = ((self.dir / "out/o" / f"compose{part}.yaml").read_text() for part in ("", ".gpu", ".cdi"))
+        for text in ('  "trainer":\n', '    shm_size: "8g"\n', '        source: "../../data"\n        target: "/data"\n        read_only: true\n',
+                     '      "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"\n', 'volumes:\n  "cache": {}\n'):
+            self.assertIn(text, plain)
+        self.assertNotIn("nvidia", plain.split("services:")[1])
+        self.assertIn('count: "1"\n              capabilities:\n                - gpu\n                - "compute"\n', gpu)
+        self.assertIn('      - "nvidia.com/gpu=0"\n', cdi)
+        self.assertEqual(run("render", name, "--out", "out/o", "--check", cwd=self.dir).returncode, 0)
+        line = run("render", name, "--out", "out/o", "--explain", "compose.cdi.yaml:1", cwd=self.dir).stdout.splitlines()[1]
+        self.assertEqual(line, "  templates/compose.cdi.yaml.mustache:2")
+        # torch 2.0 stops at that setting; no GPU has that capability.
+        for old, new, where, said in (("2.6.0+cu124", "2.0.1+cu118", "14:19", "torch 2.0.1 stops at the option expandable_segments"),
+                                      ("compute, utility", "computer", "11:20", "a GPU cannot be reserved with computer")):
+            with self.subTest(said):
+                name = self.write(good.replace(old, new))
+                got = run("check", name, cwd=self.dir)
+                self.assertEqual(got.returncode, 1)
+                self.assertIn(f"{name}:{where}: error: services: trainer: ", got.stdout)
+                self.assertIn(said, got.stdout)
+                refused = run("render", name, "--out", "none", cwd=self.dir)
+                self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+                self.assertIn(said, refused.stderr)
+                self.assertFalse((self.dir / "none").exists())
+
+    def test_kill_during_render_leaves_the_old_tree_or_the_new_one(self):
+        old = NEWER
+        new = NEWER.replace('"11.8.0"', '"11.8.0", "13.0.3", "13.4.3"').replace("family: debian", "family: debian, env: {HF_HOME: /cache}")
+        name = self.write(old)
+        run("render", name, "--out", "old", cwd=self.dir)
+        trees = {"old": self.tree("old", hidden=False)}
+        self.write(new)
+        shutil.copytree(self.dir / "old", self.dir / "o")
+        start = time.monotonic()
+        run("render", name, "--out", "o", "--prune", cwd=self.dir)
+        whole = time.monotonic() - start
+        trees["new"] = self.tree("o", hidden=False)
+        self.assertNotEqual(trees["old"], trees["new"])
+        seen = {"old": 0, "new": 0, "mixture": 0, "unfinished": 0}
+        chance = random.Random(7)
+        for _ in range(60):
+            shutil.rmtree(self.dir / "o")
+            shutil.copytree(self.dir / "old", self.dir / "o")
+            child = subprocess.Popen([PROGRAM, "render", name, "--out", "o", "--prune"], cwd=self.dir, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+            time.sleep(whole * chance.uniform(0.5, 1.1))
+            child.kill()
+            child.wait()
+            seen["unfinished"] += (self.dir / "o" / ".cudamatrix-ready").exists()
+            # Any next command finishes what was killed; this one fails right behind that, for want of an engine.
+            run("lock", name, "--out", "o", "--engine", "docker", cwd=self.dir, env=dict(os.environ, PATH=str(self.dir)))
+            tree = self.tree("o", hidden=False)
+            seen[next((key for key, value in trees.items() if value == tree), "mixture")] += 1
+        print(f"60 renders killed: {seen}", file=sys.stderr)
+        self.assertEqual(seen["mixture"], 0)
+        self.assertGreater(seen["old"] + seen["new"], 0)
+
+    def test_explain_names_the_template_behind_a_line(self):
+        name = self.write(GOOD)
+        run("render", name, "--out", "o", cwd=self.dir)
+        dockerfile = next((self.dir / "o").rglob("Dockerfile"))
+        relative = str(dockerfile.relative_to(self.dir / "o"))
+        lines = dockerfile.read_text().splitlines()
+        update = next(i for i, line in enumerate(lines, 1) if "apt-get update" in line)
+        got = run("render", name, "--out", "o", "--explain", f"{relative}:{update}", cwd=self.dir)
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertTrue(got.stdout.startswith(f"{relative}:{update}: {lines[update - 1]}\n  templates/partials/apt_update.mustache:1\n"
+                                              "  through templates/partials/apt_install.mustache:1\n"), got.stdout)
+        document = json.loads(run("render", name, "--out", "o", "--explain", "o/" + relative, "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual([line["text"] for line in document["lines"]], lines)
+        # Every line that holds no value stands word for word where the origin says.
+        own = pathlib.Path(self.dir / "t" / "debian")
+        own.mkdir(parents=True)
+        text = run("templates", "show", "debian/Dockerfile.mustache").stdout
+        (own / "Dockerfile.mustache").write_text("{{! mine }}\n" + text)
+        document = json.loads(run("render", name, "--templates", "t", "--explain", relative, "--format", "json", cwd=self.dir).stdout)
+        mine = [line for line in document["lines"] if line["template"]["file"] == "t/debian/Dockerfile.mustache"]
+        source = (own / "Dockerfile.mustache").read_text().splitlines()
+        same = [line for line in mine if source[line["template"]["line"] - 1] == line["text"]]
+        self.assertGreater(len(same), 5)
+        for line in mine:
+            if "{{" not in source[line["template"]["line"] - 1]:
+                self.assertEqual(source[line["template"]["line"] - 1], line["text"])
+        for file, needle in ((relative + ":9999", "lines, not 9999"), ("index.json", "comes from no template"), (relative + "x", "did you mean"),
+                             ("images/nothing/Dockerfile:1", "gives no file")):
+            bad = run("render", name, "--explain", file, cwd=self.dir)
+            self.assertEqual((bad.returncode, bad.stdout), (2, ""), file)
+            self.assertIn(needle, bad.stderr)
+        self.assertEqual(run("render", name, "--explain", "compose.yaml:1", cwd=self.dir).stdout.splitlines()[1], "  templates/compose.yaml.mustache:2")
+
+    def test_templates_list_show_check(self):
+        listed = json.loads(run("templates", "list", "--format", "json").stdout)
+        self.assertEqual(listed["count"], len(listed["templates"]))
+        self.assertTrue(all(not t["overridden"] for t in listed["templates"]))
+        self.assertRegex(run("templates", "check").stdout, r"^\d+ templates, 0 overridden, \d+ files filled from a sample, 0 mistakes\n$")
+        own = self.dir / "t"
+        (own / "partials").mkdir(parents=True)
+        (own / "debian").mkdir()
+        clean = run("templates", "show", "partials/apt_clean.mustache").stdout
+        (own / "partials/apt_clean.mustache").write_text(clean)
+        self.assertIn("1 overridden", run("templates", "list", "--templates", "t", cwd=self.dir).stdout)
+        self.assertEqual(run("templates", "check", "--templates", "t", cwd=self.dir).returncode, 0)
+        dockerfile = run("templates", "show", "debian/Dockerfile.mustache").stdout
+        (own / "debian/Dockerfile.mustache").write_text(dockerfile.replace("{{ workdir | arg }}", "{{ workdirr | arg }}")
+                                                         .replace("{{ path | env }}", "{{ path }}"))
+        bad = run("templates", "check", "--templates", "t", cwd=self.dir)
+        self.assertEqual((bad.returncode, bad.stdout), (2, ""))
+        self.assertRegex(bad.stderr, r"t/debian/Dockerfile.mustache:\d+:10: error: \{\{ path \}\} names no context")
+        (own / "debian/Dockerfile.mustache").write_text(dockerfile.replace("{{ workdir | arg }}", "{{ workdirr | arg }}")
+                                                         .replace("{{ user.name | arg }} {{ w", "{{ user.nam | arg }} {{ w"))
+        (own / "debian/Dockerfil.mustache").write_text("x")
+        bad = run("templates", "check", "--templates", "t", cwd=self.dir)
+        for needle in ("there is no value workdirr", "did you mean workdir?", "there is no value user.nam", "did you mean user.name?",
+                       "t/debian/Dockerfil.mustache replaces no template of ours", "did you mean debian/Dockerfile.mustache?"):
+            self.assertIn(needle, bad.stderr)
+        self.assertEqual(bad.stderr.count("error: "), 3, bad.stderr)
+        missing = run("templates", "show", "debian/Dockerfil.mustache")
+        self.assertEqual((missing.returncode, missing.stdout), (2, ""))
+        self.assertIn("did you mean debian/Dockerfile.mustache?", missing.stderr)
+        self.assertEqual(run("templates", "check", "--templates", "nowhere", cwd=self.dir).returncode, 2)
+
+    def test_list_images_shows_which_cells_share_one(self):
+        name = self.write(TWO)
+        got = run("list", name, "--images", "--out", "reports", cwd=self.dir)
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertTrue(got.stdout.startswith("debian12-cu11.8.0 (2 cells)\n  drv580.65.06-t4-cu11.8.0-debian12-debian\n"
+                                              "  drv580.95.05-t4-cu11.8.0-debian12-debian\n"), got.stdout)
+        self.assertEqual((self.dir / "reports" / "list-images.txt").read_text(), got.stdout)
+        document = json.loads(run("list", name, "--images", "--format", "json", cwd=self.dir).stdout)
+        run("render", name, "--out", "o", cwd=self.dir)
+        index = json.loads((self.dir / "o" / "index.json").read_text())
+        self.assertEqual([(i["id"], i["cells"]) for i in document["images"]], [(i["id"], i["cells"]) for i in index["images"]])
+        include = json.loads(run("list", name, "--images", "--format", "github-matrix", cwd=self.dir).stdout)["include"]
+        self.assertEqual(include[0]["cells"], "drv580.65.06-t4-cu11.8.0-debian12-debian drv580.95.05-t4-cu11.8.0-debian12-debian")
+        self.write(GOOD.replace("debian12", "windows"))
+        refused = run("list", name, "--images", cwd=self.dir)
+        self.assertIn("0 images for 0 of 2 cells", refused.stdout)
 
     def test_facts_show(self):
         got = run("facts", "show", "driver-r470")
@@ -338,6 +618,92 @@ class Cli(unittest.TestCase):
         self.assertEqual((again["target"], again["library"]), ("a.whl", "pkg/lib.so"))
         self.assertEqual(run("scan", "env", "--gpu", "T4", cwd=self.dir).returncode, 0)
 
+    def test_scan_of_images(self):
+        def layer(*members):
+            out = io.BytesIO()
+            with tarfile.open(fileobj=out, mode="w") as tar:
+                for path, content in members:
+                    info = tarfile.TarInfo(path)
+                    info.size = len(content)
+                    tar.addfile(info, io.BytesIO(content))
+            return out.getvalue()
+        layers = [layer(("usr/lib/a.so", library(container(entry(2, 75)))), ("usr/lib/b.so", library(container(entry(2, 80))))),
+                  layer(("usr/lib/.wh.a.so", b""))]
+        manifest = json.dumps([{"Config": "c.json", "RepoTags": ["a:1"], "Layers": ["0/layer.tar", "1/layer.tar"]}]).encode()
+        saved = layer(("0/layer.tar", layers[0]), ("1/layer.tar", layers[1]), ("manifest.json", manifest))
+        (self.dir / "image.tar").write_bytes(saved)
+        (self.dir / "docker").write_text("#!/bin/sh\n[ \"$1 $2 $3\" = 'image save a:1' ] || { echo no such image >&2; exit 1; }\nexec /bin/cat image.tar\n")
+        (self.dir / "docker").chmod(0o755)
+        # A docker of the system is found beside PATH too: it has no daemon here.
+        env = dict(os.environ, PATH=str(self.dir), DOCKER_HOST=f"unix://{self.dir}/no.sock")
+        for target in ("image.tar", "docker:a:1"):
+            with self.subTest(target):
+                got = run("scan", target, "--gpu", "T4", "--format", "json", cwd=self.dir, env=env)
+                self.assertEqual(got.returncode, 1, got.stderr)
+                document = json.loads(got.stdout)
+                (found,) = document["libraries"]
+                self.assertEqual((found["path"], found["sass"]), ("usr/lib/b.so", ["8.0"]))
+                self.assertEqual((document["targets"][0]["kind"], document["targets"][0]["files"]), ("image", 2))
+                self.assertEqual(document["targets"][0]["notes"], ["2 layers", "1 file with device code replaced or removed by later layers"])
+        (self.dir / "cut.tar").write_bytes(saved[:3000])
+        self.write(GOOD)
+        for code, arguments, needle in ((3, ["docker:b"], "no such image"), (3, ["podman:a"], "podman:a: no program podman on PATH"), (2, ["cut.tar"], "cut off"),
+                                        (2, ["docker:--output=x"], "no name of an image"), (2, ["matrix.yaml", "--cell", "drv1"], "has no such cell"),
+                                        (2, ["matrix.yaml", "a", "--cell", "x"], "several targets"), (2, ["image.tar", "--cell", "x"], "image.tar"),
+                                        (3, ["matrix.yaml", "--cell", "drv535.183.01-t4-cu11.8.0-debian12-debian"], "engine docker")):
+            with self.subTest(arguments):
+                got = run("scan", *arguments, cwd=self.dir, env=env)
+                self.assertEqual((got.returncode, got.stdout), (code, ""), got.stderr)
+                self.assertIn(needle, got.stderr)
+
+    def test_scan_of_an_image_in_a_registry(self):
+        def layer(*members):
+            out = io.BytesIO()
+            with tarfile.open(fileobj=out, mode="w:gz") as tar:
+                for path, content in members:
+                    info = tarfile.TarInfo(path)
+                    info.size = len(content)
+                    tar.addfile(info, io.BytesIO(content))
+            return out.getvalue()
+        def put(content, name=None):
+            digest = hashlib.sha256(content).hexdigest()
+            path = self.dir / "store" / "cuda" / ("manifests" if name else "blobs") / (name or digest)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            return {"digest": "sha256:" + digest, "size": len(content)}
+        layers = [layer(("usr/lib/a.so", library(container(entry(2, 75)))), ("usr/lib/b.so", library(container(entry(2, 80))))), layer(("usr/lib/.wh.a.so", b""))]
+        blobs = [{"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", **put(each)} for each in layers]
+        config = {"mediaType": "application/vnd.oci.image.config.v1+json", **put(b'{"os":"linux","architecture":"amd64"}')}
+        image = json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": [*blobs, blobs[1]]}).encode()
+        index = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
+                 "manifests": [{"mediaType": "application/vnd.oci.image.manifest.v1+json", **put(image, "single"), "platform": {"os": "linux", "architecture": "amd64"}}]}
+        put(json.dumps(index).encode(), "12.4")
+        host = self.serve(self.dir / "store", "registry_server.py").removeprefix("http://")
+        for target, more in ((f"{host}/plain/cuda:12.4", []), (f"registry:{host}/token/cuda:single", []), ("docker.io/cuda:12.4", ["--mirror", f"docker.io/library={host}/plain"]),
+                             (f"{host}/plain/cuda@sha256:{hashlib.sha256(image).hexdigest()}", []), ("registry:index.invalid/cuda:12.4", ["--mirror", f"index.invalid={host}/plain"])):
+            with self.subTest(target):
+                got = run("scan", target, "--gpu", "T4", "--format", "json", *more, cwd=self.dir)
+                self.assertEqual(got.returncode, 1, got.stderr)
+                document = json.loads(got.stdout)
+                (found,) = document["libraries"]
+                self.assertEqual((found["path"], found["sass"]), ("usr/lib/b.so", ["8.0"]))
+                self.assertEqual((document["targets"][0]["kind"], document["targets"][0]["files"]), ("image", 2))
+                self.assertEqual(document["targets"][0]["notes"][:3], ["3 layers", "1 file with device code replaced or removed by later layers",
+                                                                       f"sha256:{hashlib.sha256(image).hexdigest()} checked"])
+        torn = layer(("usr/lib/a.so", library(container(entry(2, 75)))))[:-9]
+        short = {**json.loads(image), "layers": [{"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", **put(torn)}]}
+        put(json.dumps(short).encode(), "torn")
+        lies = {**json.loads(image), "layers": [{"mediaType": blobs[0]["mediaType"], "digest": "sha256:" + "4" * 64, "size": blobs[0]["size"]}]}
+        put(json.dumps(lies).encode(), "lies")
+        (self.dir / "store" / "cuda" / "blobs" / ("4" * 64)).write_bytes(layers[0])
+        for code, arguments, needle in ((2, [f"{host}/plain/cuda:none"], "manifest unknown"), (2, [f"{host}/plain/cuda:12.4", "--arch", "aarch64"], "arm64"),
+                                        (3, [f"{host}/deny/cuda:12.4"], "403"), (3, [f"{host}/plain/cuda:lies"], "4" * 64), (2, [f"{host}/plain/cuda:torn"], "cut off"),
+                                        (2, ["registry:UPPER/x:1"], "UPPER"), (2, ["registry:x:1", "--mirror", "x"], "--mirror: "), (2, ["nowhere/x:1"], "nowhere/x:1")):
+            with self.subTest(arguments):
+                got = run("scan", *arguments, cwd=self.dir)
+                self.assertEqual((got.returncode, got.stdout), (code, ""), got.stderr)
+                self.assertIn(needle, got.stderr)
+
     def test_scan_looks_everywhere_before_it_says_that_code_is_missing(self):
         hidden = library(container(entry(2, 75)), b".ldata")
         (self.dir / "hidden.so").write_bytes(hidden)
@@ -361,6 +727,313 @@ class Cli(unittest.TestCase):
                 got = run("scan", *arguments, cwd=self.dir)
                 self.assertEqual((got.returncode, got.stdout), (2, ""))
                 self.assertIn(needle, got.stderr)
+
+    def serve(self, folder, script="http_server.py"):
+        """That program of tests/fakes over the folder: its URL."""
+        server = subprocess.Popen([sys.executable, pathlib.Path(__file__).parent.parent / "fakes" / script, folder], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        return "http://127.0.0.1:" + server.stdout.readline().split()[1]
+
+    def index_page(self, project, *files):
+        """files: (wheel, sha256 or None for the real one, reason for yanking or False, behaviour of the server)."""
+        folder = self.dir / "site" / "simple" / project
+        folder.mkdir(parents=True, exist_ok=True)
+        listed = []
+        for name, digest, yanked, behaviour in files:
+            if digest is None:
+                digest = hashlib.sha256((self.dir / "site" / name).read_bytes()).hexdigest()
+            listed.append({"filename": name, "url": f"../../../{behaviour}/{name}", "hashes": {"sha256": digest}, "yanked": yanked})
+        (folder / "index.json").write_text(json.dumps({"meta": {"api-version": "1.0"}, "files": listed}))
+
+    def wheel(self, name, members):
+        path = self.dir / "site" / name
+        path.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member, content in members.items():
+                archive.writestr(member, content)
+        return path
+
+    def torch_wheel(self, version="99.0.0", arch="manylinux_2_28_x86_64", **more):
+        """A wheel that says of itself what torch says, for CUDA 12.4; its name."""
+        name = f"torch-{version}-cp312-cp312-{arch}.whl"
+        self.wheel(name, {"torch/version.py": f"__version__ = '{version}+cu124'\ncuda: Optional[str] = '12.4'\n",
+                          "torch/lib/libtorch_python.so": b"x\0sm_75 sm_80 compute_90\0y",
+                          f"torch-{version}.dist-info/METADATA": f"Version: {version}\nRequires-Dist: triton==3.2.0\n\n", **more})
+        return name
+
+    def test_facts_measure_torch(self):
+        names = [self.torch_wheel(), self.torch_wheel(arch="manylinux_2_28_aarch64"), self.torch_wheel("98.0.0")]
+        self.index_page("torch", *((name, None, False, "plain") for name in names), ("torch-97.0.0-cp312-cp312-manylinux_2_28_x86_64.whl", "0" * 64, "broken", "plain"))
+        url = self.serve(self.dir / "site")
+        asked = ["facts", "measure", "torch", "--versions", ">=90", "--out", "m", "--index", url + "/tagged/simple"]
+        first = run(*asked, cwd=self.dir)
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        self.assertTrue(first.stdout.startswith("5 rows: 5 new, 0 filled, 0 confirmed, 0 contradicted, 0 not measured\n"), first.stdout)
+        table = (self.dir / "m" / "torch_wheels.yaml").read_text()
+        self.assertIn('{id: torch-99.0.0+cu124-x86_64, torch: "99.0.0", variant: "cu124", cuda: "12.4", arch: "x86_64", compute: ["7.5", "8.0"], ptx: ["9.0"], '
+                      f'pythons: ["3.12"], glibc: "2.28", triton: "3.2.0", source: "wheel:{names[0]} sha256:', table)
+        self.assertEqual(run("facts", "check", "--facts", "m", cwd=self.dir).returncode, 0)
+        # What did not change is not transferred: no wheel, and of the page that it did not change.
+        again = json.loads(run(*asked, "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual((again["requests"], again["known_from_before"], len(again["rows"])), (1, 3, 5))
+        self.assertLess(again["bytes"], 1000)
+        self.assertEqual((self.dir / "m" / "torch_wheels.yaml").read_text(), table)
+
+        # A falsified fact: both are shown, and the row is written only when it is asked for.
+        (self.dir / "lie").mkdir()
+        for name in ("torch_wheels.yaml", "torch_releases.yaml"):
+            (self.dir / "lie" / name).write_text((self.dir / "m" / name).read_text().replace('compute: ["7.5", "8.0"]', 'compute: ["7.5", "9.0"]', 1))
+        other = [*(word if word != "m" else "n" for word in asked), "--facts", "lie"]
+        caught = run(*other, cwd=self.dir)
+        self.assertEqual(caught.returncode, 1, caught.stdout + caught.stderr)
+        self.assertIn("torch-98.0.0+cu124-x86_64: measured and known disagree\n  measured  compute: 7.5, 8.0\n  known     compute: 7.5, 9.0\n", caught.stdout)
+        self.assertNotIn("torch-98.0.0+cu124-x86_64", (self.dir / "n" / "torch_wheels.yaml").read_text())
+        self.assertEqual(run(*other, "--accept", cwd=self.dir).returncode, 0)
+        self.assertIn("torch-98.0.0+cu124-x86_64", (self.dir / "n" / "torch_wheels.yaml").read_text())
+
+    def test_facts_measure_where_something_is_wrong(self):
+        good = self.torch_wheel()
+        url = self.serve(self.dir / "site")
+        asked = ["facts", "measure", "torch", "--versions", ">=90", "--index", url + "/plain/simple"]
+        for behaviour, message in (("tear", "(5 attempts)"), ("other-range", "the server lies about ranges: asked for bytes "), ("ignore-range", "the server does not answer range requests"),
+                                   ("status-404", "there is no such page (404)")):
+            with self.subTest(behaviour):
+                self.index_page("torch", (good, None, False, behaviour))
+                got = run(*asked, "--out", behaviour, cwd=self.dir)
+                self.assertEqual(got.returncode, 3, got.stdout + got.stderr)
+                self.assertIn("0 rows: 0 new, 0 filled, 0 confirmed, 0 contradicted, 1 not measured\n", got.stdout)
+                self.assertIn(message, got.stdout)
+                self.assertFalse(list((self.dir / behaviour).glob("*.yaml")))
+        new = self.wheel("torch-96.0.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                         {"torch/version.py": "__version__ = '96.0.0+cu990'\ncuda: Optional[str] = '99.0'\n", "torch-96.0.0.dist-info/METADATA": "Version: 96.0.0\n\n"})
+        self.index_page("torch", (new.name, None, False, "plain"))
+        got = run(*asked, "--out", "new", cwd=self.dir)
+        self.assertEqual(got.returncode, 1, got.stdout)
+        self.assertIn("left out: row 'torch-96.0.0+cu990-x86_64': column 'cuda' names '99.0', which cuda_toolkits.cuda does not have\n", got.stdout)
+        self.assertEqual(run("facts", "check", "--facts", "new", cwd=self.dir).returncode, 0)
+        empty = run(*(word if word != ">=90" else ">=100" for word in asked), "--out", "empty", cwd=self.dir)
+        self.assertEqual((empty.returncode, empty.stdout), (2, ""))
+        self.assertIn("no release on the index fits what was asked for", empty.stderr)
+
+    def test_facts_measure_toolkit(self):
+        ptxas = """#!/bin/sh
+if [ "$1" = --help ]; then printf -- "--gpu-name\\n  Allowed values: 'compute_75','sm_75','sm_100a'.\\n"; exit 0; fi
+read -r word version < "$2"
+[ "$version" != 9.8 ] || exit 0
+echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 255
+"""
+        machine = os.uname().machine
+        for release, nvcc in (("90.1.0", "90.1.20"), ("90.1.1", "90.1.30")):
+            meta = self.wheel(f"cuda_toolkit-{release}-py2.py3-none-any.whl", {f"cuda_toolkit-{release}.dist-info/METADATA":
+                              f"Version: {release}\nRequires-Dist: nvidia-cuda-nvcc=={nvcc}.*; extra == 'all'\nRequires-Dist: nvidia-cuda-crt=={nvcc}.*; extra == 'all'\n\n"})
+        nvcc = self.wheel(f"nvidia_cuda_nvcc-90.1.30-py3-none-manylinux_2_17_{machine}.whl",
+                          {"nvidia/cu90/bin/ptxas": ptxas, "nvidia/cu90/bin/nvcc": "x", "nvidia_cuda_nvcc-90.1.30.dist-info/METADATA": "Version: 90.1.30\n\n"})
+        crt = self.wheel(f"nvidia_cuda_crt-90.1.30-py3-none-manylinux_2_17_{machine}.whl",
+                         {"nvidia/cu90/include/crt/host_config.h": "#if __GNUC__ > 21\n#if (__clang_major__ >= 31)\n", "nvidia_cuda_crt-90.1.30.dist-info/METADATA": "Version: 90.1.30\n\n"})
+        self.index_page("cuda-toolkit", ("cuda_toolkit-90.1.0-py2.py3-none-any.whl", None, False, "plain"), (meta.name, None, False, "plain"))
+        self.index_page("nvidia-cuda-nvcc", (nvcc.name, None, False, "plain"))
+        self.index_page("nvidia-cuda-crt", (crt.name, None, False, "plain"))
+        url = self.serve(self.dir / "site")
+        asked = ["facts", "measure", "toolkit", "--versions", ">=90", "--index", url + "/tagged/simple"]
+
+        # Without running anything a minor that nobody knows cannot be described, nor its releases.
+        read = run(*asked, "--out", "read", cwd=self.dir)
+        self.assertEqual(read.returncode, 3, read.stdout + read.stderr)
+        self.assertIn("not measured: CUDA 90.1: no fact knows its targets and PTX, and its ptxas was not run (--execute)\n", read.stdout)
+        self.assertIn("left out: row 'cuda-90.1.0': column 'minor' names '90.1', which cuda_toolkits.cuda does not have\n", read.stdout)
+        self.assertFalse(list((self.dir / "read").glob("*.yaml")))
+
+        got = run(*asked, "--execute", "--out", "m", cwd=self.dir)
+        self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+        self.assertTrue(got.stdout.startswith("3 rows: 3 new, 0 filled, 0 confirmed, 0 contradicted, 0 not measured\n"), got.stdout)
+        self.assertIn('{id: cuda-toolkit-90.1, cuda: "90.1", newest: "90.1.1", ptx_isa: "9.8", targets: ["7.5", "10.0a"], gcc_max: 21, clang_max: 30, nvcc_wheel: true, '
+                      f'source: ["wheel:{nvcc.name} sha256:', (self.dir / "m" / "cuda_toolkits.yaml").read_text())
+        self.assertIn('{id: cuda-90.1.0, cuda: "90.1.0", minor: "90.1", nvcc: "90.1.20", source: "wheel:cuda_toolkit-90.1.0', (self.dir / "m" / "cuda_releases.yaml").read_text())
+        self.assertEqual(run("facts", "check", "--facts", "m", cwd=self.dir).returncode, 0)
+        self.assertFalse((self.dir / "m" / "run").exists())
+        again = json.loads(run(*asked, "--execute", "--out", "m", "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual((again["requests"], again["known_from_before"], len(again["rows"])), (3, 4, 3))
+
+        # A refresh finds what it can describe without running anything: releases of minors that are known.
+        refresh = ["facts", "refresh", "--only", "cuda-toolkit", "--index", url + "/plain/simple"]
+        (self.dir / "minor").mkdir()
+        (self.dir / "minor" / "cuda_toolkits.yaml").write_text((self.dir / "m" / "cuda_toolkits.yaml").read_text().replace(', newest: "90.1.1"', ""))
+        for facts, first, code in ((["--facts", "m"], "- cuda-toolkit ", 1), (["--facts", "minor"], "- cuda-toolkit ", 1), ([], "- cuda-toolkit ", 1)):
+            news = run(*refresh, *facts, "--out", "news" + "".join(facts[1:]), cwd=self.dir)
+            self.assertEqual(news.returncode, code, news.stdout + news.stderr)
+            self.assertTrue(news.stdout.startswith(first), news.stdout)
+            self.assertEqual("+ cuda-toolkit 90.1.0: new\n+ cuda-toolkit 90.1.1: new\n" in news.stdout, facts != ["--facts", "m"], news.stdout)
+            self.assertEqual("left out: row 'cuda-90.1.0'" in news.stdout, not facts, news.stdout)
+            self.assertEqual((self.dir / ("news" + "".join(facts[1:])) / "cuda_releases.yaml").exists(), facts == ["--facts", "minor"])
+        # A release that is not the newest of its minor says nothing of the minor.
+        old = run(*(word if word != ">=90" else "==90.1.0" for word in asked), "--execute", "--out", "old", "--facts", "m", cwd=self.dir)
+        self.assertTrue(old.stdout.startswith("1 row: 0 new, 0 filled, 1 confirmed, 0 contradicted, 0 not measured\n"), old.stdout)
+        # A wheel swapped behind its hash is not run.
+        self.index_page("nvidia-cuda-nvcc", (nvcc.name, "4" * 64, False, "plain"))
+        swapped = run(*asked, "--execute", "--out", "other", cwd=self.dir)
+        self.assertEqual(swapped.returncode, 3)
+        self.assertIn(f", and the index says {'4' * 64}\n", swapped.stdout)
+        self.assertFalse(list((self.dir / "other").glob("*.yaml")))
+        empty = run(*(word if word != ">=90" else ">=100" for word in asked), "--out", "empty", cwd=self.dir)
+        self.assertEqual((empty.returncode, empty.stdout), (2, ""))
+        self.assertIn("no release on the index fits what was asked for", empty.stderr)
+
+    def test_facts_measure_held(self):
+        code = library(container(entry(2, 75), entry(2, 90, 0x108011), entry(1, 90)))
+        name = self.torch_wheel(**{"torch/lib/libtorch_cuda.so": code, "torch/lib/libvendor.so": library(container(entry(2, 75)))})
+        self.index_page("torch", (name, None, False, "plain"))
+        url = self.serve(self.dir / "site")
+        asked = ["facts", "measure", "torch", "--held", "--versions", ">=90", "--index", url + "/tagged/simple"]
+        got = run(*asked, "--out", "m", cwd=self.dir)
+        self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+        self.assertIn("measure: reading 1 wheel to the last byte\n", got.stderr)
+        self.assertIn("no row of torch_libraries says what these are for, none was written: torch/lib/libvendor.so\n", got.stdout)
+        self.assertIn('library: "libtorch_cuda.so", purpose: "the kernels of torch itself", sass: ["7.5", "9.0a"], ptx: ["9.0"], source: "wheel:' + name,
+                      (self.dir / "m" / "torch_libraries.yaml").read_text())
+        self.assertEqual(run("facts", "check", "--facts", "m", cwd=self.dir).returncode, 0)
+        again = json.loads(run(*asked, "--out", "m", "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual((again["requests"], again["known_from_before"], again["other_libraries"]), (1, 1, ["torch/lib/libvendor.so"]))
+        self.index_page("torch", (name, "3" * 64, False, "plain"))
+        swapped = run(*asked, "--out", "other", cwd=self.dir)
+        self.assertEqual(swapped.returncode, 3)
+        self.assertIn(f", and the index says {'3' * 64}\n", swapped.stdout)
+        self.assertFalse(list((self.dir / "other").glob("*.yaml")))
+
+    def test_facts_refresh(self):
+        def row(version):
+            return (f'  - {{id: package-demo-{version}, package: "demo", version: "{version}", requires: [], abi: ["py3"], '
+                    f'source: "wheel:demo-{version}-py3-none-any.whl sha256:{"0" * 64}", confidence: measured}}\n')
+        (self.dir / "ours").mkdir()
+        (self.dir / "ours" / "package_releases.yaml").write_text('table: package_releases\nas_of: "2026-11-21"\nrows:\n' + row("0.9") + row("1.0"))
+        known = [(f"demo-{version}-py3-none-any.whl", "0" * 64, False, "plain") for version in ("0.9", "1.0")]
+        self.index_page("demo", *known)
+        url = self.serve(self.dir / "site")
+        asked = ["facts", "refresh", "--only", "demo", "--facts", "ours", "--out", "news", "--index", url + "/tagged/simple"]
+        quiet = run(*asked, cwd=self.dir)
+        self.assertEqual(quiet.returncode, 0, quiet.stdout + quiet.stderr)
+        self.assertTrue(quiet.stdout.startswith("0 changes, 0 rows measured; 1 of 1 reached, "), quiet.stdout)
+        self.assertEqual(sorted(path.name for path in (self.dir / "news").iterdir()), ["pages"])
+
+        old, new = known[1][0], self.wheel("demo-2.0-py3-none-any.whl", {"demo-2.0.dist-info/METADATA": "Version: 2.0\nRequires-Dist: torch>=2.0\n\n"})
+        self.index_page("demo", (old, "0" * 64, "broken", "plain"), (new.name, None, False, "plain"), ("demo-3.0rc1-py3-none-any.whl", "0" * 64, False, "plain"))
+        found = run(*asked, cwd=self.dir)
+        self.assertEqual(found.returncode, 1, found.stdout + found.stderr)
+        self.assertEqual(found.stdout.splitlines()[:5],
+                         ["- demo 0.9: vanished", "! demo 1.0: yanked, broken", "+ demo 2.0: new", "row package-demo-1.0", "row package-demo-2.0"])
+        overlay = (self.dir / "news" / "package_releases.yaml").read_text()
+        self.assertIn('requires: ["torch >=2.0"]', overlay)
+        self.assertIn('yanked: true', overlay)
+        self.assertEqual(run("facts", "check", "--facts", "news", cwd=self.dir).returncode, 0)
+        again = json.loads(run(*asked, "--format", "json", cwd=self.dir).stdout)
+        self.assertEqual([change["kind"] for change in again["changes"]], ["vanished", "yanked", "new"])
+        self.assertEqual([each["id"] for each in again["rows"]], ["package-demo-1.0", "package-demo-2.0"])
+        self.assertEqual((again["requests"], again["reached"], again["not_reached"]), (1, 1, []))
+        self.assertLess(again["bytes"], 1000)  # the headers of "not modified"
+        self.assertEqual((self.dir / "news" / "package_releases.yaml").read_text(), overlay)
+        reviewed = run(*(word if word != "ours" else "news" for word in asked), cwd=self.dir)
+        self.assertEqual((reviewed.returncode, reviewed.stdout[:10]), (0, "0 changes,"), reviewed.stdout)
+
+    def test_facts_refresh_where_something_is_wrong(self):
+        good = self.wheel("timm-99.0-py3-none-any.whl", {"timm-99.0.dist-info/METADATA": "Version: 99.0\nRequires-Dist: torch\n\n"}).name
+        url = self.serve(self.dir / "site")
+        def refresh(*files, out="news", index=url + "/plain/simple", more=()):
+            self.index_page("timm", *files)
+            return run("facts", "refresh", "--only", "timm", "--out", out, "--index", index, *more, cwd=self.dir)
+        swapped = json.loads(refresh(("timm-1.0.9-py3-none-any.whl", "1" * 64, False, "plain"), out="swapped", more=["--format", "json"]).stdout)
+        self.assertEqual([change["detail"] for change in swapped["changes"] if change["kind"] == "swapped"],
+                         [f"timm-1.0.9-py3-none-any.whl has the sha256 {'1' * 64}, the facts were read from ce5a4bac57a6cbb2be4ee35dc4ce689eede10d647e48dd1836106e2cc199693b"])
+        for behaviour, message in (("ignore-range", "the server does not answer range requests, and the whole file is not downloaded to read parts of it"),
+                                   ("other-range", "the server lies about ranges: asked for bytes "), ("no-content-range", "the server lies about ranges: its answer does not say"),
+                                   ("odd-range", "is no range"), ("short", "bytes instead of"), ("long", "bytes instead of"), ("status-403", "it is forbidden (403)")):
+            with self.subTest(behaviour):
+                got = refresh((good, None, False, behaviour), out=behaviour)
+                self.assertEqual(got.returncode, 3, got.stdout + got.stderr)
+                self.assertIn("+ timm 99.0: new\n", got.stdout)
+                self.assertRegex(got.stdout, f"not measured: .*{re.escape(message)}" if behaviour not in ("short", "long") else "not measured: ")
+                self.assertFalse(list((self.dir / behaviour).glob("*.yaml")))
+        torn = refresh((good, None, False, "tear"), ("timm-98.0-py3-none-any.whl", "2" * 64, False, "status-404"), out="torn")
+        self.assertEqual(torn.returncode, 3)
+        self.assertEqual(torn.stdout.count("not measured: "), 2, torn.stdout)
+        self.assertIn("(5 attempts)", torn.stdout)
+        self.assertFalse(list((self.dir / "torn").glob("*.yaml")))
+        mended = refresh((good, None, False, "tear-once"), out="torn")
+        self.assertEqual(mended.returncode, 1, mended.stdout)
+        self.assertIn("row package-timm-99.0\n", mended.stdout)
+
+        nowhere = refresh((good, None, False, "plain"), index="http://127.0.0.1:9/simple")
+        self.assertEqual(nowhere.returncode, 3)
+        self.assertIn("not reached: timm: http://127.0.0.1:9/simple/timm/: ", nowhere.stdout)
+        moved = refresh((good, None, False, "plain"), index="http://index.invalid/simple", more=["--mirror", f"http://index.invalid={url}/plain"])
+        self.assertEqual(moved.returncode, 1, moved.stdout)
+        self.assertIn("+ timm 99.0: new\n", moved.stdout)
+        for more, needle in ((["--mirror", "x"], "is no pair of URLs or registries"), (["--mirror", "https://x.org=y"], "is no pair of URLs or registries"), (["--only", "tim"], "--only: the facts know no package or repository 'tim' (did you mean timm?)")):
+            got = refresh((good, None, False, "plain"), more=more)
+            self.assertEqual((got.returncode, got.stdout), (2, ""))
+            self.assertIn(needle, got.stderr)
+        (self.dir / "news" / "package_releases.yaml").write_text("rows: [")
+        broken = refresh((good, None, False, "plain"))
+        self.assertEqual((broken.returncode, broken.stdout), (2, ""), broken.stderr)
+        self.assertEqual((self.dir / "news" / "package_releases.yaml").read_text(), "rows: [")
+
+    def test_facts_refresh_of_archives(self):
+        for suite, text in (("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 99\n\n"), ("bookworm", "Package: other\nVersion: 1\n\n"), ("trixie", None)):
+            folder = self.dir / "site" / "dists" / suite / "non-free" / "binary-amd64"
+            folder.mkdir(parents=True)
+            if text is not None:
+                (folder / "Packages.gz").write_bytes(gzip.compress(text.encode()))
+        url = self.serve(self.dir / "site")
+        asked = ["facts", "refresh", "--only", "nvidia-cuda-toolkit", "--index", url + "/plain/simple", "--archive",
+                 url + "/tagged", "--format", "json"]
+        for _ in range(2):
+            got = run(*asked, cwd=self.dir)
+            self.assertEqual(got.returncode, 1, got.stdout + got.stderr)
+            report = json.loads(got.stdout)
+            self.assertEqual([(change["project"], change["kind"]) for change in report["changes"]],
+                             [("nvidia-cuda-toolkit (debian11)", "replaced"), ("nvidia-cuda-toolkit (debian12)", "vanished")])
+            self.assertEqual([(each["what"], each["why"].split(": ")[1]) for each in report["not_reached"]],
+                             [("archive of debian13", "there is no such page (404)")])
+        (self.dir / "site" / "dists" / "bookworm" / "non-free" / "binary-amd64" / "Packages.gz").write_text("no gzip")
+        report = json.loads(run(*asked, cwd=self.dir).stdout)
+        self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])
+        self.assertIn("is no list of packages", report["not_reached"][0]["why"])
+
+    def test_facts_refresh_of_images(self):
+        def blob(content):
+            digest = hashlib.sha256(content).hexdigest()
+            path = self.dir / "store" / "nvidia" / "pytorch" / "blobs" / digest
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            return {"mediaType": "x", "digest": "sha256:" + digest, "size": len(content)}
+        config = {"created": "2030-01-02T03:04:05Z", "os": "linux", "architecture": "amd64", "config": {"Env": [
+            "NVIDIA_PYTORCH_VERSION=98.01", "PYTORCH_VERSION=2.10.0a0+b4e4ee81d3", "CUDA_VERSION=13.1.0.036"],
+            "Labels": {"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "24.04"}}}
+        tags = self.dir / "store" / "nvidia" / "pytorch" / "manifests"
+        tags.mkdir(parents=True)
+        image = json.dumps({"schemaVersion": 2, "config": blob(json.dumps(config).encode()), "layers": []}).encode()
+        for tag in ("98.01-py3", "98.01-py3-igpu", "latest"):
+            (tags / tag).write_bytes(image)
+        host = self.serve(self.dir / "store", "registry_server.py").removeprefix("http://")
+        def refresh(behaviour, *more):
+            return run("facts", "refresh", "--only", "nvcr.io/nvidia/pytorch", "--index", "http://127.0.0.1:9/simple", "--out", "news",
+                       "--mirror", f"nvcr.io={host}/{behaviour}", *more, cwd=self.dir)
+        for behaviour in ("liebody", "deny"):
+            got = refresh(behaviour, "--format", "json")
+            self.assertEqual(got.returncode, 3, got.stderr)
+            report = json.loads(got.stdout)
+            self.assertEqual((len(report["not_measured"]), len(report["not_reached"])), (1, 0) if behaviour == "liebody" else (0, 1))
+            self.assertFalse((self.dir / "news" / "ngc_images.yaml").exists())
+        got = refresh("token")
+        self.assertEqual(got.returncode, 1, got.stdout + got.stderr)
+        self.assertIn("+ nvcr.io/nvidia/pytorch 98.01-py3: new, 98.01-py3\n", got.stdout)
+        self.assertIn("- nvcr.io/nvidia/pytorch 25.12-py3: vanished, 25.12-py3\n", got.stdout)
+        self.assertIn("\nrow ngc-pytorch-98.01-py3\n", got.stdout)
+        self.assertIn('torch: "2.10.0", cuda: "13.1.0", os: "ubuntu24.04", note: "torch 2.10.0a0+b4e4ee81d3", source: '
+                      f'"image:nvcr.io/nvidia/pytorch:98.01-py3 sha256:{hashlib.sha256(image).hexdigest()}"', (self.dir / "news" / "ngc_images.yaml").read_text())
+        self.assertEqual(run("facts", "check", "--facts", "news", cwd=self.dir).returncode, 0)
+        again = json.loads(refresh("plain", "--facts", "news", "--format", "json").stdout)
+        self.assertEqual(([c["version"] for c in again["changes"] if c["kind"] == "new"], again["rows"], again["reached"]), ([], [], 1))
 
     def test_lint(self):
         name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
@@ -397,6 +1070,20 @@ class Cli(unittest.TestCase):
             bad = run("check", name, "--override", option, cwd=self.dir)
             self.assertEqual((bad.returncode, bad.stdout), (2, ""))
             self.assertIn(needle, bad.stderr)
+        # Every command that judges takes it.
+        for command in (["render"], ["build"], ["run"], ["test"], ["lock"], ["explain"], ["lint"]):
+            bad = run(*command, name, *(["x"] if command == ["explain"] else []), "--override", "drivr=580", cwd=self.dir)
+            self.assertEqual((bad.returncode, bad.stdout), (2, ""), command)
+            self.assertIn("did you mean driver?", bad.stderr)
+        rendered = run("render", name, "--override", "driver=470.161.03", "--format", "json", cwd=self.dir)
+        self.assertIn("note: driver is 470.161.03 in every cell", rendered.stderr)
+        self.assertTrue(all("drv470.161.03" in cell["id"] for cell in json.loads(rendered.stdout)["cells"]), rendered.stdout)
+        why = run("explain", name, "--where", "driver=470.161.03,cuda=13.0.2", "--override", "driver=470.161.03", "--override", "cuda=13.0.2", cwd=self.dir)
+        self.assertEqual(why.returncode, 1)
+        self.assertIn("driver 470.161.03 is too old for CUDA 13.0.2", why.stdout)
+        rule = run("explain", "driver-supports-cuda", "--override", "driver=580", cwd=self.dir)
+        self.assertEqual((rule.returncode, rule.stdout), (2, ""))
+        self.assertIn("a rule has none", rule.stderr)
         twice = run("check", name, "--override", "gpu=T4", "--override", "gpu=L4", cwd=self.dir)
         self.assertEqual(twice.returncode, 2)
         self.assertIn("overridden twice", twice.stderr)

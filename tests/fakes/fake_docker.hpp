@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "folders.hpp"
 
 namespace cudamatrix::fakes {
 
@@ -52,8 +53,8 @@ class FakeDocker {
     std::string install(const std::string& name, const std::string& folder = "bin") const {
         const auto path = root_ / folder / name;
         std::filesystem::create_directories(path.parent_path());
-        std::filesystem::copy_file(std::filesystem::path(CUDAMATRIX_TESTS_DIR) / "fakes" / "fake_docker.py",
-                                   path, std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(std::filesystem::path(tests_dir()) / "fakes" / "fake_docker.py", path,
+                                   std::filesystem::copy_options::overwrite_existing);
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
         return path.string();
     }

@@ -79,6 +79,8 @@ def build(argv):
         hang()
     if fault("build_fails") or any(fault("build_fails:" + os.path.basename(c)) for c in [context]):
         fail("#6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1\n\x1b[31mfailed to solve\x1b[0m")
+    if fault("build_foreign"):
+        fail("#6 0.1 exec /bin/sh: exec format error\n#6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1")
     for output in values(argv, "--output"):
         destination = dict(part.split("=", 1) for part in output.split(","))["dest"]
         shutil.copytree(os.path.join(STATE, "export"), destination, dirs_exist_ok=True)

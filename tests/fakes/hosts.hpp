@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "folders.hpp"
 #include "probe/host.hpp"
 
 namespace cudamatrix::fakes {
@@ -14,7 +15,7 @@ namespace cudamatrix::fakes {
 inline std::vector<std::filesystem::path> hosts() {
     std::vector<std::filesystem::path> folders;
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(CUDAMATRIX_TESTS_DIR) / "fakes" / "hosts"))
+         std::filesystem::directory_iterator(std::filesystem::path(tests_dir()) / "fakes" / "hosts"))
         folders.push_back(entry.path());
     std::sort(folders.begin(), folders.end());
     return folders;

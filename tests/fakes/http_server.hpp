@@ -16,15 +16,18 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/process.hpp"
+#include "folders.hpp"
 
 namespace cudamatrix::fakes {
 
 class HttpServer {
   public:
-    HttpServer() {
+    /// `script`: a program of this folder that prints its port and its requests as http_server.py does.
+    explicit HttpServer(std::string script = "http_server.py") : script_(std::move(script)) {
         std::string pattern = (std::filesystem::temp_directory_path() / "cudamatrix-http-XXXXXX").string();
         root_ = ::mkdtemp(pattern.data());
         thread_ = std::thread([this] { serve(); });
@@ -85,8 +88,7 @@ class HttpServer {
     }
     void serve() {
         Command command;
-        command.argv = {"python3", std::string(CUDAMATRIX_TESTS_DIR) + "/fakes/http_server.py",
-                        root_.string()};
+        command.argv = {"python3", std::string(tests_dir()) + "/fakes/" + script_, root_.string()};
         command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
         command.grace = std::chrono::milliseconds(200);
         command.on_line = [this](std::string_view line, bool is_error) {
@@ -105,6 +107,7 @@ class HttpServer {
         changed_.notify_all();
     }
 
+    std::string script_;
     std::filesystem::path root_;
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -10,10 +10,12 @@
   /redirect/REST       302 to /REST            /loop/FILE           302 to itself
   /swap/FILE           another ETag each time  /grow/FILE           another length each time
   /auth/FILE           401 without user:secret /elsewhere/PORT/REST 302 to that port
+  /tagged/FILE         an ETag, and 304 to whoever has it
   /needs-fresh/FILE    302 to a link that is good for one request
 It prints the port that it listens on and, for each request, "GET path range authorization".
 """
 import base64
+import hashlib
 import http.server
 import pathlib
 import sys
@@ -82,11 +84,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not path.is_file():
             return self.send_simple(404, body=b"none")
         content = path.read_bytes() + (b"!" * times if behaviour == "grow" else b"")
+        tag = '"' + hashlib.sha256(content).hexdigest()[:16] + '"'
+        if behaviour == "tagged" and self.headers.get("If-None-Match") == tag:
+            return self.send_simple(304, [("ETag", tag)])
         wanted = None if behaviour == "ignore-range" else self.range_of(len(content))
         if wanted is None:
             headers = [("Content-Type", TYPES.get(path.suffix, "application/octet-stream"))]
             if behaviour == "tear" or (behaviour == "tear-once" and times == 1):
                 return self.torn(200, headers, content)
+            if behaviour == "tagged":
+                headers.append(("ETag", tag))
             return self.send_simple(200, headers, content)
         first, last = wanted
         if first > last:

@@ -428,3 +428,25 @@ TEST_CASE("process: many runs of every kind leave no zombie and no open file, fr
     CHECK(open_files() == files);
     CHECK(zombie_children() == zombies);
 }
+
+TEST_CASE("output that is taken as it comes is not kept, and whoever takes it can end the child") {
+    std::string taken;
+    auto command = script("echo out; echo err >&2; head -c 300000 /dev/zero");
+    command.on_output = [&](std::string_view bytes) {
+        taken += bytes;
+        return true;
+    };
+    auto outcome = outcome_of(command);
+    CHECK(outcome.success());
+    CHECK(outcome.out == "");
+    CHECK(outcome.err == "err\n");
+    CHECK(taken == "out\n" + std::string(300000, '\0'));
+
+    int calls = 0;
+    command = script("while echo more; do :; done");
+    command.on_output = [&](std::string_view) { return ++calls < 3; };
+    outcome = outcome_of(command);
+    CHECK(outcome.how == Ended::refused);
+    CHECK(outcome.describe() == "stopped: its output is not what was expected");
+    CHECK(calls == 3);
+}

@@ -77,6 +77,8 @@ TEST_CASE("printable: no control character and no escape sequence comes through"
     CHECK(printable("a\tb") == "a b");
     CHECK(printable("\x1b[31mred\x1b[0m") == "?[31mred?[0m");
     CHECK(printable("a\r\nb\x7f") == "a??b?");
+    CHECK(printable("a\xef\xbf\xbe"
+                    "b\xef\xbf\xbf") == "a?b?");  // no characters
     CHECK(printable(std::string_view("\0", 1)) == "?");
     CHECK(printable("\xc2\x9b"
                     "31m") == "?31m");  // C1 control

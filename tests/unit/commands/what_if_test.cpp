@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
+#include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
@@ -18,8 +19,7 @@ Matrix read(std::string_view text) {
 }
 
 probe::Host host_named(std::string_view name) {
-    return probe::look_at(
-        fakes::machine(std::filesystem::path(CUDAMATRIX_TESTS_DIR) / "fakes" / "hosts" / name));
+    return probe::look_at(fakes::machine(std::filesystem::path(tests_dir()) / "fakes" / "hosts" / name));
 }
 
 std::string ids(const Matrix& matrix) {

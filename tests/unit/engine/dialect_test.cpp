@@ -79,10 +79,12 @@ TEST_CASE("dialect: a build without a bundle has no secret, and an export is wri
     build.target = "lock";
     build.export_to = "/out/lock";
     build.no_cache = true;
+    build.platform = "linux/arm64";
     build.dockerfile = "ctx/lock.Dockerfile";
     build.arguments = {{"WHEN", "2026-11-21"}};
     CHECK(text::join(docker().build(build), " ") ==
-          "build --progress plain --network none --file ctx/lock.Dockerfile --target lock --build-arg "
+          "build --progress plain --platform linux/arm64 --network none --file ctx/lock.Dockerfile --target "
+          "lock --build-arg "
           "WHEN=2026-11-21 "
           "--output type=local,dest=/out/lock --no-cache ctx");
 }

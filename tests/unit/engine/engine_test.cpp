@@ -217,7 +217,7 @@ TEST_CASE("engine: a container whose client dies, hangs, floods or is interrupte
     REQUIRE(outcome.ok());
     CHECK(outcome->how == expected);
     CHECK(fake.containers().empty());
-    CHECK(std::chrono::steady_clock::now() - start < 15s);
+    CHECK(std::chrono::steady_clock::now() - start < 120s);  // what hangs does so for 600 s
 }
 
 TEST_CASE("engine: the sweep removes this run's containers and no other's") {

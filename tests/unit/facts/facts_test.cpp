@@ -13,6 +13,7 @@
 #include "base/version.hpp"
 #include "facts/facts.hpp"
 #include "facts/schema.hpp"
+#include "folders.hpp"
 
 using namespace cudamatrix;
 
@@ -67,7 +68,7 @@ TEST_CASE("hash and date are stable") {
 }
 
 TEST_CASE("the embedded tables are the files, byte for byte in meaning") {
-    const auto overlaid = Facts::with_overlay(CUDAMATRIX_FACTS_DIR);
+    const auto overlaid = Facts::with_overlay(std::string(source_dir()) + "/matrix/facts");
     REQUIRE(overlaid);
     CHECK(overlaid->hash() == Facts::embedded().hash());
 }
@@ -118,8 +119,9 @@ TEST_CASE("every CUDA minor between the first and the last of its major is there
         }
     }
     CHECK(minors.size() == 6);  // 8 to 13
-    for (const auto& [major, known] : minors) {
-        CAPTURE(major);
+    for (const auto& each : minors) {
+        const auto& known = each.second;
+        CAPTURE(each.first);
         CHECK(*known.begin() == 0);
         CHECK(*known.rbegin() + 1 == known.size());
     }

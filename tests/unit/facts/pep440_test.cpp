@@ -93,13 +93,13 @@ TEST_CASE("pep440: what a specifier admits") {
         {"13.0.8", "==13.0.88.*", false},
         {"8.9.2.26", "==8.9.2.26", true},
     };
-    for (const auto& [version, specifier, admits] : cases) {
-        CAPTURE(version);
-        CAPTURE(specifier);
-        const auto parsed = Version::parse(version);
-        const auto clauses = Specifiers::parse(specifier);
+    for (const auto& each : cases) {
+        CAPTURE(each.version);
+        CAPTURE(each.specifier);
+        const auto parsed = Version::parse(each.version);
+        const auto clauses = Specifiers::parse(each.specifier);
         REQUIRE((parsed && clauses));
-        CHECK(clauses->admits(*parsed) == admits);
+        CHECK(clauses->admits(*parsed) == each.admits);
     }
 }
 
@@ -125,13 +125,13 @@ TEST_CASE("pep440: specifiers that leave nothing in common") {
         {"===1.0", "==1.1", true},
         {">2", "<2", true},
     };
-    for (const auto& [one, other, excludes] : cases) {
-        CAPTURE(one);
-        CAPTURE(other);
-        const auto a = Specifiers::parse(one), b = Specifiers::parse(other);
+    for (const auto& each : cases) {
+        CAPTURE(each.one);
+        CAPTURE(each.other);
+        const auto a = Specifiers::parse(each.one), b = Specifiers::parse(each.other);
         REQUIRE((a && b));
-        CHECK(a->excludes(*b) == excludes);
-        CHECK(b->excludes(*a) == excludes);
+        CHECK(a->excludes(*b) == each.excludes);
+        CHECK(b->excludes(*a) == each.excludes);
     }
 }
 

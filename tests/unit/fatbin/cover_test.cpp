@@ -46,37 +46,35 @@ TEST_CASE("SASS runs on its own capability and later minors of its major") {
 }
 
 TEST_CASE("SASS runs neither on earlier minors nor on other majors") {
-    for (const auto& [code, device] :
-         std::initializer_list<std::pair<const char*, const char*>>{{"8.6", "8.0"},
-                                                                    {"8.9", "8.6"},
-                                                                    {"7.5", "7.0"},
-                                                                    {"10.3", "10.0"},
-                                                                    {"12.1", "12.0"},
-                                                                    {"7.5", "8.0"},
-                                                                    {"8.0", "9.0"},
-                                                                    {"9.0", "10.0"},
-                                                                    {"9.0", "8.9"},
-                                                                    {"10.0", "12.0"},
-                                                                    {"10.0", "11.0"},
-                                                                    {"12.0", "10.0"},
-                                                                    {"1.0", "10.0"},
-                                                                    {"7.0", "8.0"},
-                                                                    {"6.1", "7.5"}}) {
-        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{{"8.6", "8.0"},
+                                                                                       {"8.9", "8.6"},
+                                                                                       {"7.5", "7.0"},
+                                                                                       {"10.3", "10.0"},
+                                                                                       {"12.1", "12.0"},
+                                                                                       {"7.5", "8.0"},
+                                                                                       {"8.0", "9.0"},
+                                                                                       {"9.0", "10.0"},
+                                                                                       {"9.0", "8.9"},
+                                                                                       {"10.0", "12.0"},
+                                                                                       {"10.0", "11.0"},
+                                                                                       {"12.0", "10.0"},
+                                                                                       {"1.0", "10.0"},
+                                                                                       {"7.0", "8.0"},
+                                                                                       {"6.1", "7.5"}}) {
+        CHECK_MESSAGE(!runs(pair.first, pair.second), pair.first, " on ", pair.second);
     }
 }
 
 TEST_CASE("architecture-specific SASS runs on exactly its capability") {
     CHECK(runs("9.0a", "9.0"));
     CHECK(runs("12.0a", "12.0"));
-    for (const auto& [code, device] :
-         std::initializer_list<std::pair<const char*, const char*>>{{"10.0a", "10.3"},
-                                                                    {"12.0a", "12.1"},
-                                                                    {"9.0a", "10.0"},
-                                                                    {"10.3a", "10.0"},
-                                                                    {"9.0a", "8.9"},
-                                                                    {"12.1a", "12.0"}}) {
-        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{{"10.0a", "10.3"},
+                                                                                       {"12.0a", "12.1"},
+                                                                                       {"9.0a", "10.0"},
+                                                                                       {"10.3a", "10.0"},
+                                                                                       {"9.0a", "8.9"},
+                                                                                       {"12.1a", "12.0"}}) {
+        CHECK_MESSAGE(!runs(pair.first, pair.second), pair.first, " on ", pair.second);
     }
 }
 
@@ -84,29 +82,27 @@ TEST_CASE("family-specific SASS stays in its family and does not go back") {
     CHECK(runs("10.0f", "10.0"));
     CHECK(runs("10.0f", "10.3"));
     CHECK(runs("12.0f", "12.1"));
-    for (const auto& [code, device] :
-         std::initializer_list<std::pair<const char*, const char*>>{{"10.3f", "10.0"},
-                                                                    {"12.1f", "12.0"},
-                                                                    {"10.0f", "11.0"},
-                                                                    {"10.0f", "12.0"},
-                                                                    {"12.0f", "10.0"},
-                                                                    {"10.0f", "9.0"},
-                                                                    {"10.0f", "10.1"}}) {
-        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{{"10.3f", "10.0"},
+                                                                                       {"12.1f", "12.0"},
+                                                                                       {"10.0f", "11.0"},
+                                                                                       {"10.0f", "12.0"},
+                                                                                       {"12.0f", "10.0"},
+                                                                                       {"10.0f", "9.0"},
+                                                                                       {"10.0f", "10.1"}}) {
+        CHECK_MESSAGE(!runs(pair.first, pair.second), pair.first, " on ", pair.second);
     }
 }
 
 TEST_CASE("Tegra devices and desktop devices do not share SASS") {
     CHECK(runs("8.7", "8.7"));
     CHECK(runs("7.2", "7.2"));
-    for (const auto& [code, device] :
-         std::initializer_list<std::pair<const char*, const char*>>{{"8.0", "8.7"},
-                                                                    {"8.6", "8.7"},
-                                                                    {"8.7", "8.9"},
-                                                                    {"7.2", "7.5"},
-                                                                    {"7.0", "7.2"},
-                                                                    {"6.1", "6.2"}}) {
-        CHECK_MESSAGE(!runs(code, device), code, " on ", device);
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{{"8.0", "8.7"},
+                                                                                       {"8.6", "8.7"},
+                                                                                       {"8.7", "8.9"},
+                                                                                       {"7.2", "7.5"},
+                                                                                       {"7.0", "7.2"},
+                                                                                       {"6.1", "6.2"}}) {
+        CHECK_MESSAGE(!runs(pair.first, pair.second), pair.first, " on ", pair.second);
     }
 }
 
@@ -116,18 +112,17 @@ TEST_CASE("plain PTX compiles for any later device, a and f as their SASS") {
     CHECK(compiles("8.0", "8.7"));
     CHECK(compiles("9.0a", "9.0"));
     CHECK(compiles("10.0f", "10.3"));
-    for (const auto& [code, device] :
-         std::initializer_list<std::pair<const char*, const char*>>{{"9.0", "8.9"},
-                                                                    {"8.6", "8.0"},
-                                                                    {"12.0", "10.3"},
-                                                                    {"9.0a", "10.0"},
-                                                                    {"9.0a", "12.0"},
-                                                                    {"12.0f", "10.0"},
-                                                                    {"10.0f", "12.0"},
-                                                                    {"10.0a", "10.3"},
-                                                                    {"10.3f", "10.0"},
-                                                                    {"12.1", "12.0"}}) {
-        CHECK_MESSAGE(!compiles(code, device), code, " for ", device);
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{{"9.0", "8.9"},
+                                                                                       {"8.6", "8.0"},
+                                                                                       {"12.0", "10.3"},
+                                                                                       {"9.0a", "10.0"},
+                                                                                       {"9.0a", "12.0"},
+                                                                                       {"12.0f", "10.0"},
+                                                                                       {"10.0f", "12.0"},
+                                                                                       {"10.0a", "10.3"},
+                                                                                       {"10.3f", "10.0"},
+                                                                                       {"12.1", "12.0"}}) {
+        CHECK_MESSAGE(!compiles(pair.first, pair.second), pair.first, " for ", pair.second);
     }
 }
 

@@ -65,7 +65,7 @@ Record fatbin_of(const fixture::Blob& program, const std::string& compute, const
 
 TEST_CASE("env.vars: hard faults fail, warnings are told, an empty environment is clean") {
     CHECK(env_vars({}).status == Status::pass);
-    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{
              {"CUDA_VISIBLE_DEVICES", ""},
              {"CUDA_VISIBLE_DEVICES", "-1"},
              {"CUDA_FORCE_PTX_JIT", "1"},
@@ -74,11 +74,11 @@ TEST_CASE("env.vars: hard faults fail, warnings are told, an empty environment i
              {"NVIDIA_TF32_OVERRIDE", "0"},
              {"CUDA_INJECTION64_PATH", "/opt/nsight.so"},
              {"LD_LIBRARY_PATH", "/usr/local/cuda/lib64/stubs"}}) {
-        const scratch::Environment environment{{name, value}};
-        CHECK_MESSAGE(env_vars({}).status == Status::fail, name, "=", value);
-        CHECK(env_vars({}).summary.find(name) != std::string::npos);
+        const scratch::Environment environment{{pair.first, pair.second}};
+        CHECK_MESSAGE(env_vars({}).status == Status::fail, pair.first, "=", pair.second);
+        CHECK(env_vars({}).summary.find(pair.first) != std::string::npos);
     }
-    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
+    for (const auto& pair : std::initializer_list<std::pair<const char*, const char*>>{
              {"CUDA_VISIBLE_DEVICES", "0"},
              {"CUDA_VISIBLE_DEVICES", "GPU-1"},
              {"CUDA_FORCE_PTX_JIT", "0"},
@@ -88,8 +88,8 @@ TEST_CASE("env.vars: hard faults fail, warnings are told, an empty environment i
              {"CUDA_MODULE_LOADING", "EAGER"},
              {"CUDA_CACHE_DISABLE", "1"},
              {"NVIDIA_VISIBLE_DEVICES", "all"}}) {
-        const scratch::Environment environment{{name, value}};
-        CHECK_MESSAGE(env_vars({}).status == Status::pass, name, "=", value);
+        const scratch::Environment environment{{pair.first, pair.second}};
+        CHECK_MESSAGE(env_vars({}).status == Status::pass, pair.first, "=", pair.second);
     }
     const scratch::Environment environment{{"CUDA_MODULE_LOADING", "EAGER"}};
     CHECK(evidence_of(env_vars({}), "warnings") ==

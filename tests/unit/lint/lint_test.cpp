@@ -11,8 +11,10 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/lint_report.hpp"
+#include "rules/additions.hpp"
 
 using namespace cudamatrix;
 
@@ -39,6 +41,9 @@ struct Linted {
         REQUIRE(judged);
         judgement = *std::move(judged);
         matrix.warnings.insert(matrix.warnings.end(), judgement.warnings.begin(), judgement.warnings.end());
+        const auto added = rules::judge_additions(matrix, facts, judgement, kToday);
+        REQUIRE(added);
+        matrix.warnings.insert(matrix.warnings.end(), added->begin(), added->end());
         report = lint::lint({matrix, facts, judgement, kToday});
     }
     Linted(const Linted&) = delete;
@@ -97,7 +102,7 @@ std::string slurp(const fs::path& path) {
 
 std::vector<fs::path> cases() {
     std::vector<fs::path> out;
-    for (const auto& entry : fs::directory_iterator(fs::path(CUDAMATRIX_TESTS_DIR) / "lint"))
+    for (const auto& entry : fs::directory_iterator(fs::path(tests_dir()) / "lint"))
         out.push_back(entry.path());
     std::sort(out.begin(), out.end());
     return out;
@@ -133,7 +138,7 @@ TEST_CASE("lint: every case, and every edit applied") {
 }
 
 TEST_CASE("lint: finds each of the planted faults") {
-    const Linted linted(slurp(fs::path(CUDAMATRIX_TESTS_DIR) / "lint" / "planted" / "matrix.yaml"));
+    const Linted linted(slurp(fs::path(tests_dir()) / "lint" / "planted" / "matrix.yaml"));
     std::set<std::string_view> ids;
     for (const auto& finding : linted.report.findings)
         ids.insert(finding.id);
@@ -147,9 +152,9 @@ TEST_CASE("lint: finds each of the planted faults") {
 }
 
 TEST_CASE("lint: silent on near misses and on every matrix that is shipped") {
-    std::vector<fs::path> files{fs::path(CUDAMATRIX_SOURCE_DIR) / "matrix" / "default.yaml",
-                                fs::path(CUDAMATRIX_TESTS_DIR) / "lint" / "near-misses" / "matrix.yaml"};
-    for (const auto& entry : fs::directory_iterator(fs::path(CUDAMATRIX_SOURCE_DIR) / "examples")) {
+    std::vector<fs::path> files{fs::path(source_dir()) / "matrix" / "default.yaml",
+                                fs::path(tests_dir()) / "lint" / "near-misses" / "matrix.yaml"};
+    for (const auto& entry : fs::directory_iterator(fs::path(source_dir()) / "examples")) {
         if (fs::exists(entry.path() / "matrix.yaml")) files.push_back(entry.path() / "matrix.yaml");
     }
     for (const auto& path : files) {
@@ -185,7 +190,7 @@ TEST_CASE("lint: old facts are a finding of no line") {
 }
 
 TEST_CASE("lint: no edits for a matrix that is not what its file says") {
-    const Linted linted(slurp(fs::path(CUDAMATRIX_TESTS_DIR) / "lint" / "planted" / "matrix.yaml"));
+    const Linted linted(slurp(fs::path(tests_dir()) / "lint" / "planted" / "matrix.yaml"));
     const auto without = lint::lint({linted.matrix, linted.facts, linted.judgement, kToday, 30, {}, false});
     CHECK(without.findings.size() == linted.report.findings.size());
     for (const auto& finding : without.findings)

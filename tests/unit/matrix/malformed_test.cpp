@@ -1,12 +1,13 @@
 // tests/malformed/<case>.yaml is refused with exactly the text of <case>.expected.
 #include <algorithm>
 
+#include "folders.hpp"
 #include "support.hpp"
 
 using namespace cudamatrix;
 
 TEST_CASE("every malformed file is refused with its expected text") {
-    const std::filesystem::path folder = std::filesystem::path(CUDAMATRIX_TESTS_DIR) / "malformed";
+    const std::filesystem::path folder = std::filesystem::path(tests_dir()) / "malformed";
     std::size_t cases = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().extension() != ".yaml") {

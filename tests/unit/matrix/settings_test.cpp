@@ -9,7 +9,7 @@ TEST_CASE("everything that a file can say is kept") {
         "version: 1\nname: training\nexpect_cells: 1\naxes: {cuda: \"12.4.1\"}\nstages: [install, runtime]\n"
         "build: {ca_bundle: /etc/ssl/../ssl/site-ca.pem, network: host, user: ci_user, workdir: /srv/app}\n"
         "mirrors: {docker.io: registry.example.org/hub, pypi: https://mirror.example.org/simple/, "
-        "localhost:5000: registry.example.org,\n"
+        "localhost:5000: registry.example.org, nvcr.io: http://plain.example.org:5000/ngc,\n"
         "          https://files.example.org/whl: http://mirror.example.org:8080/whl}\n");
     CHECK(matrix.name == "training");
     CHECK(matrix.path == "matrix.yaml");
@@ -22,6 +22,7 @@ TEST_CASE("everything that a file can say is kept") {
     CHECK(matrix.mirrors == Mirrors{{"docker.io", "registry.example.org/hub"},
                                     {"pypi", "https://mirror.example.org/simple"},
                                     {"localhost:5000", "registry.example.org"},
+                                    {"nvcr.io", "http://plain.example.org:5000/ngc"},
                                     {"https://files.example.org/whl", "http://mirror.example.org:8080/whl"}});
     CHECK(matrix.warnings.empty());
     CHECK(matrix.named.contains(Field::cuda));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 
 namespace matrix_test {
@@ -65,7 +66,7 @@ inline std::vector<std::string> ids(const cudamatrix::Matrix& matrix) {
 
 /// Every matrix that the repository ships.
 inline std::vector<std::filesystem::path> shipped_matrices() {
-    const std::filesystem::path root = CUDAMATRIX_SOURCE_DIR;
+    const std::filesystem::path root = cudamatrix::source_dir();
     std::vector<std::filesystem::path> out{root / "matrix" / "default.yaml"};
     for (const auto& entry : std::filesystem::directory_iterator(root / "examples")) {
         if (std::filesystem::exists(entry.path() / "matrix.yaml"))

@@ -1,6 +1,7 @@
 // A file that lost its tail, or one byte, is never silently another matrix.
 #include <random>
 
+#include "folders.hpp"
 #include "support.hpp"
 
 using namespace cudamatrix;
@@ -31,16 +32,14 @@ TEST_CASE("no prefix of a shipped matrix with expect_cells is accepted with fewe
 }
 
 TEST_CASE("the default matrix has expect_cells and parses without a warning") {
-    const auto text =
-        matrix_test::slurp(std::filesystem::path(CUDAMATRIX_SOURCE_DIR) / "matrix" / "default.yaml");
+    const auto text = matrix_test::slurp(std::filesystem::path(source_dir()) / "matrix" / "default.yaml");
     const auto matrix = matrix_test::accepted(text);
     CHECK(matrix.expect_cells.has_value());
     CHECK(matrix_test::rendered(matrix.warnings, text) == "");
 }
 
 TEST_CASE("one-byte edits and lost lines of the default matrix never crash the reader") {
-    const auto text =
-        matrix_test::slurp(std::filesystem::path(CUDAMATRIX_SOURCE_DIR) / "matrix" / "default.yaml");
+    const auto text = matrix_test::slurp(std::filesystem::path(source_dir()) / "matrix" / "default.yaml");
     std::mt19937 random(20261121);  // NOLINT: a fixed seed repeats the same edits
     std::size_t accepted = 0;
     const auto check = [&](const std::string& edited) {

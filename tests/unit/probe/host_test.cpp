@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
+#include "folders.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::probe;
@@ -72,7 +73,7 @@ TEST_CASE("probe: a machine that says neither arch nor C library") {
 TEST_CASE("probe: a cancelled look ends at once") {
     Cancellation cancellation;
     cancellation.request();
-    auto machine = fakes::machine(fs::path(CUDAMATRIX_TESTS_DIR) / "fakes" / "hosts" / "driver-hangs");
+    auto machine = fakes::machine(fs::path(tests_dir()) / "fakes" / "hosts" / "driver-hangs");
     machine.time_limit = std::chrono::hours(1);
     machine.cancellation = &cancellation;
     const auto host = look_at(machine);

@@ -144,11 +144,11 @@ TEST_CASE("URLs are joined, shown and mirrored") {
     CHECK_FALSE(url::join("https://h/a", "b c"));
     CHECK(url::shown("https://user:pw@Host:8080/p/x?token=1#sha") == "https://host:8080/p/x");
     CHECK(url::shown("nonsense pw") == "(no http or https URL)");
-    const url::Mirrors mirrors{{"https://a.org", "https://m/one/"}, {"https://a.org/deep", "https://m/two"}};
-    CHECK(url::mirrored("https://a.org/x", mirrors) == "https://m/one/x");
-    CHECK(url::mirrored("https://a.org/deep/x", mirrors) == "https://m/two/x");
-    CHECK(url::mirrored("https://a.org/deeper", mirrors) == "https://m/one/deeper");
-    CHECK(url::mirrored("https://a.org.evil/x", mirrors) == "https://a.org.evil/x");
+    const Mirrors mirrors{{"https://a.org", "https://m/one/"}, {"https://a.org/deep", "https://m/two"}};
+    CHECK(mirrored("https://a.org/x", mirrors) == "https://m/one/x");
+    CHECK(mirrored("https://a.org/deep/x", mirrors) == "https://m/two/x");
+    CHECK(mirrored("https://a.org/deeper", mirrors) == "https://m/one/deeper");
+    CHECK(mirrored("https://a.org.evil/x", mirrors) == "https://a.org.evil/x");
     CHECK(url::percent_decoded("a%2Bb") == "a+b");
     CHECK_FALSE(url::percent_decoded("a%2"));
     CHECK_FALSE(url::percent_decoded("a%g0"));

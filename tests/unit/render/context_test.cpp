@@ -150,6 +150,22 @@ TEST_CASE("yaml_key: the same, as long as YAML reads it as a key") {
     }
 }
 
+TEST_CASE("yaml_int: a whole number and nothing else") {
+    for (const auto& value : hostile_values()) {
+        CAPTURE(value.substr(0, 100));
+        const auto text = written(value, Context::yaml_int);
+        if (!text) continue;
+        CHECK(*text == value);
+        CHECK(plain_alphabet(value, "-").empty());
+        CHECK(value.find_first_not_of("-0123456789") == std::string::npos);
+    }
+    for (const char* good : {"0", "-1", "65536", "-70", "123456789012345678"})
+        CHECK(written(good, Context::yaml_int) == good);
+    for (const char* bad : {"", "-", "--1", "+1", "1 ", " 1", "1.0", "0x10", "010", "-01", "1e3", "1_000",
+                            "1234567890123456789"})
+        CHECK_FALSE(written(bad, Context::yaml_int).has_value());
+}
+
 TEST_CASE("raw_comment: one line that joins no other") {
     for (const auto& value : hostile_values()) {
         const auto text = written(value, Context::raw_comment);

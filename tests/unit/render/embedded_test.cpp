@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/artifacts.hpp"
 #include "render/embedded.hpp"
@@ -23,7 +24,7 @@ class SuiteFolder {
     SuiteFolder()
         : path_(fs::temp_directory_path() /
                 fmt::format("cudamatrix-suite-{}", static_cast<const void*>(this))) {
-        const fs::path source = CUDAMATRIX_SOURCE_DIR;
+        const fs::path source = source_dir();
         fs::create_directories(path_);
         fs::copy(source / "kernels", path_ / "kernels", fs::copy_options::recursive);
         fs::copy(source / "src/fatbin", path_ / "fatbin", fs::copy_options::recursive);
@@ -83,12 +84,13 @@ TEST_CASE("the embedded files are those of the tree") {
     const auto all = embedded_files();
     CHECK(std::is_sorted(all.begin(), all.end(),
                          [](const EmbeddedFile& a, const EmbeddedFile& b) { return a.path < b.path; }));
-    for (const auto& [path, content] : all) {
+    for (const auto& file : all) {
+        const auto path = file.path, content = file.content;
         CAPTURE(path);
         auto source = std::string(path);
         if (source.starts_with("suite/kernels/")) source = source.substr(6);
         if (source.starts_with("suite/fatbin/")) source = "src/" + source.substr(6);
-        std::ifstream in(fs::path(CUDAMATRIX_SOURCE_DIR) / source, std::ios::binary);
+        std::ifstream in(fs::path(source_dir()) / source, std::ios::binary);
         CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == content);
     }
     for (const char* name : {"suite/kernels/build/suite_build.cpp", "suite/kernels/registry.def",
@@ -117,7 +119,9 @@ TEST_CASE("a suite from a folder is the embedded one when the files are") {
 
 TEST_CASE("the host part of the suite includes nothing of the rest") {
     std::size_t host = 0;
-    for (const auto& [path, content] : embedded_suite()) {
+    for (const auto& file : embedded_suite()) {
+        const auto& path = file.path;
+        const auto& content = file.content;
         if (!is_host_part(path)) continue;
         ++host;
         CAPTURE(path);
@@ -164,8 +168,8 @@ TEST_CASE("a user named root is refused") {
 TEST_CASE("a template of the user's own changes the output, and its hash is told") {
     const auto folder = fs::temp_directory_path() / "cudamatrix-own-template";
     fs::remove_all(folder);
-    fs::create_directories(folder / "debian/partials");
-    std::ofstream(folder / "debian/partials/apt_clean.mustache") << " && true\n";
+    fs::create_directories(folder / "partials");
+    std::ofstream(folder / "partials/apt_clean.mustache") << " && true\n";
     const auto matrix =
         read_matrix_text("version: 1\nname: own\nset: {os: debian12, cuda: \"11.8.0\"}\n", "matrix.yaml");
     REQUIRE(matrix.ok());

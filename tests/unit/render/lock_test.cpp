@@ -156,6 +156,78 @@ TEST_CASE("what is no lock is refused with a reason and a way out") {
           "cudamatrix.lock is no lock file: the command of bookworm is no list of texts");
 }
 
+TEST_CASE("bases from registries are read, written and compared by their digests") {
+    const std::string name = "docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04";
+    const auto digest = "sha256:" + std::string(64, '5');
+    auto lock = sample();
+    CHECK(lock_text(lock).find("references") == std::string::npos);  // as locks were before
+    lock.references[name] = {digest};
+    const auto text = lock_text(lock);
+    CHECK(text.find("\"" + name + "\": {\n      \"digest\": \"" + digest + "\"") != std::string::npos);
+    const auto back = parse_lock(text, "cudamatrix.lock");
+    REQUIRE(back.ok());
+    CHECK(back->references == lock.references);
+    CHECK(lock_text(*back) == text);
+
+    CHECK(lock_changes(sample(), lock) == std::vector<std::string>{name + ": " + digest + " pinned"});
+    CHECK(lock_changes(lock, sample()) == std::vector<std::string>{name + ": no longer pinned"});
+    auto moved = lock;
+    moved.references[name].digest = "sha256:" + std::string(64, '6');
+    CHECK(lock_changes(lock, moved) ==
+          std::vector<std::string>{name + ": digest " + digest + " -> sha256:" + std::string(64, '6')});
+
+    const auto refused = [&](std::string_view from, std::string_view to) {
+        return message_of(text::replace_all(text, from, to));
+    };
+    CHECK(refused(digest, "sha256:123") ==
+          "cudamatrix.lock is no lock file: \"sha256:123\" is no image digest");
+    CHECK(refused(digest, std::string(64, '5')).ends_with("is no image digest"));
+    CHECK(refused(digest, "sha512:" + std::string(64, '5')).ends_with("is no image digest"));
+    CHECK(refused("\"digest\"", "\"digets\"") ==
+          "cudamatrix.lock is no lock file: a text is missing: digest");
+    for (const auto* bad :
+         {"docker.io/nvidia/cuda", "nvidia/cuda:12.4.1", "cuda:12.4.1", "docker.io/NVIDIA/cuda:1",
+          "docker.io/nvidia/cuda:", "docker.io/nvidia/cuda:-x", "docker.io/nvidia/cuda:1 AS x",
+          "docker.io//cuda:1", "docker.io/nvidia/cuda:1@sha256:5", "docker.io:port/cuda:1", "-x.io/cuda:1",
+          ".io/cuda:1", "docker.io/$(id):1", ""}) {
+        CHECK(refused(name, bad) ==
+              fmt::format("cudamatrix.lock is no lock file: \"{}\" is no image reference", bad));
+    }
+    CHECK(refused("\"references\": {", "\"references\": 1, \"was\": {")
+              .ends_with("an object is missing: references"));
+    for (const auto* good :
+         {"localhost:5000/a/b-c:1_2.3", "localhost/b:1", "nvcr.io/nvidia/pytorch:25.12-py3"})
+        CHECK(parse_lock(text::replace_all(text, name, good), "l").ok());
+}
+
+TEST_CASE("an image on a registry's bases is covered by their digests, not by a bootstrap tar") {
+    auto image = image_of("ubuntu22.04-cu12.4.1");
+    image.suite.clear();
+    image.base_reference = "docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04";
+    image.devel_reference = "docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04";
+    CHECK(image.references() == std::vector<std::string>{image.base_reference, image.devel_reference});
+    Lock lock;
+    ImagePins pins;
+    pins.asked = asked_of(image);
+    lock.images[image.id] = pins;
+    const RegistryBase base{"sha256:" + std::string(64, '5')};
+    CHECK_FALSE(lock.covers(image));
+    lock.references[image.base_reference] = base;
+    CHECK_FALSE(lock.covers(image));
+    lock.references[image.devel_reference] = base;
+    CHECK(lock.covers(image));
+    SUBCASE("of another tag there is none") {
+        image.base_reference = "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04";
+        CHECK(lock.pins(image) == nullptr);
+    }
+    SUBCASE("and without its pins it is not") {
+        lock.images.clear();
+    }
+    CHECK_FALSE(lock.covers(image));
+    image.devel_reference = image.base_reference;
+    CHECK(image.references() == std::vector<std::string>{image.base_reference});
+}
+
 TEST_CASE("every proper prefix of a lock is refused") {
     const auto text = lock_text(sample());
     for (std::size_t size = 0; size + 2 < text.size(); size += 7)

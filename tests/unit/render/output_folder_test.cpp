@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "base/text.hpp"
@@ -41,6 +44,41 @@ class Folder {
   private:
     fs::path path_;
 };
+
+// All files below a folder, our own bookkeeping too.
+std::map<std::string, std::string> tree_of(const fs::path& root) {
+    std::map<std::string, std::string> tree;
+    if (!fs::exists(root)) return tree;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+        if (entry.is_directory()) continue;
+        std::ifstream in(entry.path(), std::ios::binary);
+        std::stringstream all;
+        all << in.rdbuf();
+        tree[entry.path().lexically_relative(root).generic_string()] = all.str();
+    }
+    return tree;
+}
+
+// write_artifacts in a process of its own that ends, as a kill would end it, before its change number `at` of
+// the file system. False: it needed fewer and came to its end.
+bool killed_at(const fs::path& out, const std::vector<Artifact>& artifacts, bool prune, int at) {
+    const auto child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        int steps = 0;
+        WriteOptions options;
+        options.prune = prune;
+        options.step = [&] {
+            if (++steps == at) ::_exit(9);
+        };
+        ::_exit(write_artifacts(out, artifacts, options).ok() ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) != 1);
+    return WEXITSTATUS(status) == 9;
+}
 
 std::string refused(const Result<Written>& written) {
     REQUIRE_FALSE(written.ok());
@@ -177,4 +215,167 @@ TEST_CASE("without our list the index says which files are ours") {
     CHECK(refused(write_artifacts(other.out(), kTwo)).find("index.json was not written by cudamatrix") !=
           std::string::npos);
     CHECK(other.read("index.json") == "somebody's own\n");
+}
+
+TEST_CASE("killed before any change of the file system: after the next command the old tree or the new one") {
+    const std::vector<Artifact> newer{
+        {"images/a/Dockerfile", "FROM newer\n"}, {"images/a/suite/y.cpp", "y\n"},
+        {"images/b/Dockerfile", "FROM b\n"},     {"images/b/deep/er/file", "z\n"},
+        {"compose.yaml", "services: {b: {}}\n"}, {"index.json", "{}\n"}};
+    std::vector<Artifact> older = kTwo;
+    older.push_back({"images/gone/Dockerfile", "FROM gone\n"});
+    std::size_t kills = 0, were_old = 0, were_new = 0, mixtures = 0;
+    for (const bool first_render : {true, false}) {
+        std::map<std::string, std::string> old_tree, new_tree;
+        {
+            Folder folder;
+            if (!first_render) REQUIRE(write_artifacts(folder.out(), older).ok());
+            old_tree = tree_of(folder.out());
+            REQUIRE(write_artifacts(folder.out(), newer, {true, {}}).ok());
+            new_tree = tree_of(folder.out());
+        }
+        for (int at = 1;; ++at) {
+            Folder folder;
+            if (!first_render) REQUIRE(write_artifacts(folder.out(), older).ok());
+            if (!killed_at(folder.out(), newer, true, at)) break;
+            ++kills;
+            // The next command may be killed as well, at any moment, and the one after it.
+            if (at % 2 == 0) static_cast<void>(killed_at(folder.out(), newer, true, 1 + at / 2));
+            const bool unfinished = at % 2 != 0 && fs::exists(folder.out() / ".cudamatrix-ready");
+            REQUIRE(recover_output(folder.out()).ok());
+            const auto tree = tree_of(folder.out());
+            if (unfinished) CHECK(tree == new_tree);
+            were_old += tree == old_tree ? 1 : 0;
+            were_new += tree == new_tree ? 1 : 0;
+            mixtures += tree != old_tree && tree != new_tree ? 1 : 0;
+            REQUIRE(write_artifacts(folder.out(), newer, {true, {}}).ok());
+            CHECK(tree_of(folder.out()) == new_tree);
+            CHECK_FALSE(fs::exists(folder.out() / "images/gone"));
+        }
+    }
+    MESSAGE(kills << " kills: the old tree " << were_old << " times, the new one " << were_new << " times, "
+                  << mixtures << " mixtures");
+    CHECK(mixtures == 0);
+    CHECK(were_old > 10);
+    CHECK(were_new > 10);
+}
+
+TEST_CASE("what somebody changed between a kill and the next command is not written over") {
+    auto newer = kTwo;
+    newer[0].content = "FROM newer\n";
+    newer[2].content = "services: {b: {}}\n";
+    std::size_t tried = 0;
+    for (int at = 1;; ++at) {
+        Folder folder;
+        REQUIRE(write_artifacts(folder.out(), kTwo).ok());
+        if (!killed_at(folder.out(), newer, false, at)) break;
+        if (!fs::exists(folder.out() / ".cudamatrix-ready/tree/images/a/Dockerfile")) continue;
+        ++tried;
+        folder.put("images/a/Dockerfile", "by hand\n");
+        const auto recovered = recover_output(folder.out());
+        REQUIRE_FALSE(recovered.ok());
+        CHECK(recovered.failure().diagnostics.front().message ==
+              (folder.out() / "images/a/Dockerfile").string() +
+                  " was changed while a render that was interrupted had yet to replace it");
+        CHECK(folder.read("images/a/Dockerfile") == "by hand\n");
+        fs::remove(folder.out() / "images/a/Dockerfile");
+        REQUIRE(recover_output(folder.out()).ok());
+        CHECK(folder.read("images/a/Dockerfile") == "FROM newer\n");
+        CHECK(folder.read("compose.yaml") == "services: {b: {}}\n");
+    }
+    CHECK(tried > 0);
+    Folder other;
+    other.put(".cudamatrix-ready/journal", "somebody's own\n");
+    CHECK(refused(write_artifacts(other.out(), kTwo)) ==
+          (other.out() / ".cudamatrix-ready/journal").string() +
+              " cannot be read: it was not written by cudamatrix");
+}
+
+TEST_CASE("orphans go when asked to, with their folders, and nothing else") {
+    Folder folder;
+    REQUIRE(write_artifacts(folder.out(), kTwo).ok());
+    folder.put("images/a/notes.txt", "mine\n");
+    const std::vector<Artifact> other{{"images/b/Dockerfile", "FROM c\n"}, kTwo[2], kTwo[3]};
+    folder.put("images/a/suite/x.cpp", "edited by hand\n");
+    CHECK(refused(write_artifacts(folder.out(), other, {true, {}})) ==
+          (folder.out() / "images/a/suite/x.cpp").string() +
+              " is no longer rendered, but it was changed by hand");
+    CHECK(folder.read("images/a/Dockerfile") == "FROM a\n");
+    folder.put("images/a/suite/x.cpp", "x\n");
+    const auto written = write_artifacts(folder.out(), other, {true, {}});
+    REQUIRE(written.ok());
+    CHECK(written->removed == 2);
+    CHECK(written->orphans.empty());
+    CHECK_FALSE(fs::exists(folder.out() / "images/a/suite"));
+    CHECK(folder.read("images/a/notes.txt") == "mine\n");
+    CHECK(write_artifacts(folder.out(), other, {true, {}})->removed == 0);
+}
+
+TEST_CASE("comparing says what differs and writes nothing") {
+    Folder folder;
+    const auto seen = [&](const std::vector<Artifact>& artifacts) {
+        const auto drift = compare_artifacts(folder.out(), artifacts);
+        REQUIRE(drift.ok());
+        std::string all;
+        for (const auto& one : *drift) {
+            all += fmt::format("{} {} {}->{}\n", to_string(one.kind), one.path,
+                               text::replace_all(one.before, "\n", "$"),
+                               text::replace_all(one.after, "\n", "$"));
+        }
+        return all;
+    };
+    CHECK(seen({kTwo[0], kTwo[2]}) ==
+          "missing compose.yaml ->services: {}$\n"
+          "missing images/a/Dockerfile ->FROM a$\n");
+    CHECK_FALSE(fs::exists(folder.out()));
+    auto older = kTwo;
+    older.push_back({"images/gone/Dockerfile", "FROM gone\n"});
+    older.push_back({"images/gone/requirements.txt", "a==1\n"});
+    REQUIRE(write_artifacts(folder.out(), older).ok());
+    CHECK(seen(older).empty());
+    folder.put("compose.yaml", "mine: {}\n");
+    folder.put("images/gone/requirements.txt", "by hand\n");
+    folder.put("images/b/Dockerfile", "theirs\n");
+    fs::remove(folder.out() / "index.json");
+    const std::vector<Artifact> wanted{
+        {"images/a/Dockerfile", "FROM a\n"}, {"images/b/Dockerfile", "FROM b\n"}, kTwo[2], kTwo[3]};
+    const auto before = tree_of(folder.out());
+    CHECK(seen(wanted) ==
+          "changed compose.yaml mine: {}$->services: {}$\n"
+          "stale images/a/suite/x.cpp x$->\n"
+          "foreign images/b/Dockerfile theirs$->FROM b$\n"
+          "orphan images/gone/Dockerfile FROM gone$->\n"
+          "edited images/gone/requirements.txt by hand$->\n"
+          "missing index.json ->{}$\n");
+    CHECK(tree_of(folder.out()) == before);
+    fs::create_directories(folder.out() / ".cudamatrix-ready/tree");
+    CHECK(seen(wanted).ends_with("unfinished . ->\n"));
+    fs::remove(folder.out() / "compose.yaml");
+    fs::create_directories(folder.out() / "compose.yaml");
+    CHECK(seen(wanted).starts_with("foreign compose.yaml ->services: {}$\n"));
+}
+
+TEST_CASE("where nothing differs, nothing at all is written") {
+    Folder folder;
+    REQUIRE(write_artifacts(folder.out(), kTwo).ok());
+    const auto times = [&] {
+        std::map<std::string, fs::file_time_type> all{{".", fs::last_write_time(folder.out())}};
+        for (const auto& entry : fs::recursive_directory_iterator(folder.out()))
+            all[entry.path().string()] = fs::last_write_time(entry.path());
+        return all;
+    };
+    const auto before = times();
+    int steps = 0;
+    REQUIRE(write_artifacts(folder.out(), kTwo, {true, [&] { ++steps; }}).ok());
+    CHECK(steps == 0);
+    CHECK(times() == before);
+}
+
+TEST_CASE("a file where a folder has to be is refused before anything is written") {
+    Folder folder;
+    folder.put("images", "a file\n");
+    CHECK(refused(write_artifacts(folder.out(), kTwo)) ==
+          "cannot write " + (folder.out() / "images/a/Dockerfile").string() + ": " +
+              (folder.out() / "images").string() + " is no directory");
+    CHECK_FALSE(fs::exists(folder.out() / "compose.yaml"));
 }

@@ -148,8 +148,6 @@ TEST_CASE("each refusal says what and what instead") {
     CHECK(refusal("set: {os: ubuntu22.04}\n") ==
           "os ubuntu22.04 is judged but not rendered: family debian is rendered on debian11, debian12, "
           "debian13");
-    CHECK(refusal("set: {family: ngc}\n") ==
-          "family ngc is judged but not rendered; write family: debian instead");
     CHECK(refusal("set: {arch: aarch64}\n") == "arch aarch64: family debian is rendered for x86_64");
     CHECK(refusal("set: {cuda: \"12.6.3\"}\n") ==
           "no distribution of family debian has all that the cell needs (debian11, debian12, debian13 were "
@@ -249,4 +247,42 @@ TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach
     CHECK(has("--customize-hook=sed -i /CAInfo/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\""));
     matrix.mirrors.front().second = "http://apt.example.org/debian";
     CHECK(text::join(bootstrap_of(image, matrix).command, " ").find("CAInfo") == std::string::npos);
+}
+
+TEST_CASE("a base is pulled through the mirror with the longest prefix") {
+    const std::string cuda = "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04";
+    CHECK(pulled_reference(cuda, {}) == cuda);
+    CHECK(pulled_reference(
+              cuda, {{"pypi", "https://wheels.example.org/simple"}, {"nvcr.io", "r.example.org"}}) == cuda);
+    CHECK(pulled_reference(cuda, {{"docker.io", "registry.example.org/hub"}}) ==
+          "registry.example.org/hub/nvidia/cuda:12.4.1-base-ubuntu22.04");
+    CHECK(
+        pulled_reference(cuda, {{"docker.io", "a.example.org"}, {"docker.io/nvidia", "localhost:5000/n"}}) ==
+        "localhost:5000/n/cuda:12.4.1-base-ubuntu22.04");
+    CHECK(pulled_reference(cuda, {{"docker.io/nvidia", "b.example.org"}, {"docker.io", "a.example.org"}}) ==
+          "b.example.org/cuda:12.4.1-base-ubuntu22.04");
+    CHECK(pulled_reference(cuda, {{"docker.io/nv", "a.example.org"}, {"docker.i", "b.example.org"}}) == cuda);
+}
+
+TEST_CASE("a package whose version is auto gets the release that goes with the torch") {
+    const auto image =
+        one("set: {torch: 2.6.0, os: debian12, packages: {torchvision: auto, torchaudio: auto, timm: "
+            "\"1.0.15\"}}\n");
+    using Pairs = std::vector<std::pair<std::string, std::string>>;
+    CHECK(image.packages == Pairs{{"timm", "1.0.15"}, {"torchaudio", "2.6.0"}, {"torchvision", "0.21.0"}});
+    CHECK(image.companions ==
+          Texts{"torchaudio 2.6.0 goes with torch 2.6.0 [companion-torchaudio-2.6.0]",
+                "torchvision 0.21.0 goes with torch 2.6.0 [companion-torchvision-0.21.0]"});
+    const auto old = one("set: {torch: 2.2.0, os: debian12, packages: {numpy: auto}}\n");
+    CHECK(old.packages == Pairs{{"numpy", "1.26.4"}});
+    const auto variant =
+        one("set: {torch: 2.6.0+cu118, os: debian12, packages: {torchvision: auto}}\n"
+            "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n");
+    CHECK(variant.packages == Pairs{{"torchvision", "0.21.0+cu118"}});
+    CHECK(refusal("set: {os: debian12, packages: {torchvision: auto}}\n") ==
+          "packages torchvision auto: the cell names no torch that it could go with");
+    CHECK(refusal("set: {torch: 2.6.0, os: debian12, packages: {timm: auto}}\n") ==
+          "packages timm auto: no fact says which release goes with torch 2.6.0; write its version");
+    CHECK(refusal("set: {family: pytorch, torch: 2.6.0, packages: {numpy: auto}}\n") ==
+          "packages numpy auto: the cell names no python, and the tag of its image neither");
 }

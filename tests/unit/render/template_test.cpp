@@ -108,12 +108,14 @@ TEST_CASE("partials: indented as their tag, found beside the template, lists wor
 TEST_CASE("mistakes have positions") {
     CHECK(bad("a\n {{ name }}") ==
           "main.mustache:2:2 {{ name }} names no context: one of env, label, arg, json, yaml, yaml_key, "
-          "raw_comment, path, word, ident would be accepted | "
+          "yaml_int, "
+          "raw_comment, path, word, image, ident would be accepted | "
           "write {{ name | CONTEXT }}");
-    CHECK(bad("{{ name | wrd }}") ==
-          "main.mustache:1:1 there is no context wrd: one of env, label, arg, json, yaml, yaml_key, "
-          "raw_comment, path, word, ident would be accepted | did "
-          "you mean word?");
+    CHECK(
+        bad("{{ name | wrd }}") ==
+        "main.mustache:1:1 there is no context wrd: one of env, label, arg, json, yaml, yaml_key, yaml_int, "
+        "raw_comment, path, word, image, ident would be accepted | did "
+        "you mean word?");
     CHECK(bad("{{ name | }}").starts_with("main.mustache:1:1 there is no context : one of"));
     CHECK(bad("ab{{ nmae | word }}") == "main.mustache:1:3 there is no value nmae | did you mean name?");
     CHECK(bad("{{ cuda.versoin | word }}") ==
@@ -159,13 +161,14 @@ TEST_CASE("mistakes have positions") {
 }
 
 TEST_CASE("all syntax mistakes of a template come in one run") {
-    CHECK(bad("{{ a }}\n{{ b | x }}\n{{# c }}\n") ==
-          "main.mustache:1:1 {{ a }} names no context: one of env, label, arg, json, yaml, yaml_key, "
-          "raw_comment, path, word, ident would be accepted | write "
-          "{{ a | CONTEXT }}\n"
-          "main.mustache:2:1 there is no context x: one of env, label, arg, json, yaml, yaml_key, "
-          "raw_comment, path, word, ident would be accepted\n"
-          "main.mustache:3:1 the section {{# c }} is never closed | close it with {{/ c }}");
+    CHECK(
+        bad("{{ a }}\n{{ b | x }}\n{{# c }}\n") ==
+        "main.mustache:1:1 {{ a }} names no context: one of env, label, arg, json, yaml, yaml_key, yaml_int, "
+        "raw_comment, path, word, image, ident would be accepted | write "
+        "{{ a | CONTEXT }}\n"
+        "main.mustache:2:1 there is no context x: one of env, label, arg, json, yaml, yaml_key, yaml_int, "
+        "raw_comment, path, word, image, ident would be accepted\n"
+        "main.mustache:3:1 the section {{# c }} is never closed | close it with {{/ c }}");
 }
 
 TEST_CASE("a section that is not reached must still be well formed, and its names may be missing") {

@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "folders.hpp"
 
 namespace fixtures {
 namespace {
@@ -246,7 +247,7 @@ const std::vector<std::string>& hostile_texts() {
 
 std::string golden(std::string_view name) {
     const auto content =
-        file::read(std::string(CUDAMATRIX_TESTS_DIR) + "/golden_reports/" + std::string(name), 1u << 20);
+        file::read(std::string(tests_dir()) + "/golden_reports/" + std::string(name), 1u << 20);
     REQUIRE_MESSAGE(content.ok(), "no golden file " << std::string(name));
     return content.value();
 }

@@ -146,10 +146,10 @@ TEST_CASE("an explanation: a rejected cell, one that is left out, one that is no
     judgement.cells = {cell};
     judgement.findings = {{too_old(), {"small.yaml", 4, 12, 12}, 1, cell.id}};
     solve::Explanation explanation;
-    auto passed = too_old();
-    passed.rule = "end-of-life";
-    passed.message = "whether CUDA 12.4.1 is supported";
-    passed.facts.pop_back();
+    auto facts = too_old().facts;
+    facts.pop_back();
+    const rules::Acceptance passed{
+        "end-of-life", too_old().stage, {Field::cuda}, "whether CUDA 12.4.1 is supported", std::move(facts)};
     explanation.cells = {{&judgement.cells.front(),
                           {passed},
                           {"known-defect"},

@@ -139,8 +139,9 @@ TEST_CASE("driver-supports-cuda agrees with a truth table over all branches and 
                                    {535, 122}, {545, 123}, {550, 124}, {555, 125}, {560, 126}, {570, 128},
                                    {575, 129}, {580, 130}, {590, 131}, {595, 132}, {610, 133}};
     const std::map<std::string, std::string> own_minimum{
-        {"8.0", "375.26"},  {"9.0", "384.81"},  {"9.1", "387.26"},  {"9.2", "396.26"},
-        {"10.0", "410.48"}, {"10.1", "418.39"}, {"10.2", "440.33"}, {"11.0", "450.36.06"}};
+        {"8.0", "375.26"},    {"9.0", "384.81"},    {"9.1", "387.26"},  {"9.2", "396.26"},
+        {"10.0", "410.48"},   {"10.1", "418.39"},   {"10.2", "440.33"}, {"11.0", "450.36.06"},
+        {"8.0.44", "367.48"}, {"9.2.148", "396.37"}};
     const auto facts = Facts::embedded();
     std::size_t compared = 0, disagreements = 0;
     for (const auto& branch : branches) {
@@ -153,8 +154,10 @@ TEST_CASE("driver-supports-cuda agrees with a truth table over all branches and 
                 std::string_view least = cuda.major() == 11   ? "450.80.02"
                                          : cuda.major() == 12 ? "525.60.13"
                                                               : "580.65.06";
-                if (const auto own = own_minimum.find(cuda.major_minor()); own != own_minimum.end())
-                    least = own->second;
+                for (const auto& name : {cuda.major_minor(), cuda.text()}) {
+                    if (const auto own = own_minimum.find(name); own != own_minimum.end())
+                        least = own->second;
+                }
                 const int minor = static_cast<int>(10 * cuda.major() + cuda.minor());
                 auto expected = Verdict::accepted;
                 if (driver < *Version::parse(least)) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "folders.hpp"
 #include "golden_case.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/evaluate.hpp"
@@ -49,7 +50,7 @@ void look_at(const Matrix& matrix, Seen& seen) {
 TEST_CASE("golden: every rule has a case in which it finds something and one that it accepts") {
     Seen seen;
     for (const auto* kind : {"accept", "reject"}) {
-        for (const auto& folder : cases(fs::path(CUDAMATRIX_TESTS_DIR) / "golden" / kind))
+        for (const auto& folder : cases(fs::path(tests_dir()) / "golden" / kind))
             look_at(read_case(folder), seen);
     }
     for (const auto& rule : rules::all_rules()) {

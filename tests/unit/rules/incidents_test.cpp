@@ -16,6 +16,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 #include "rules/finding_text.hpp"
 #include "rules/judge.hpp"
@@ -47,7 +48,7 @@ struct Incident {
 
 std::vector<fs::path> folders() {
     std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(fs::path(CUDAMATRIX_TESTS_DIR) / "incidents")) {
+    for (const auto& entry : fs::directory_iterator(fs::path(tests_dir()) / "incidents")) {
         if (entry.is_directory()) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());

@@ -154,6 +154,31 @@ TEST_CASE("ids: those of ours are taken, and a waiver names a rule that exists")
           "waive: there is no rule end-of-lif | did you mean end-of-life?");
 }
 
+TEST_CASE("ids are among the mistakes of the file: all of them come in one run") {
+    const auto result = read_matrix_text(
+        "version: 1\nexpect_cells: 2\naxes: {cuda: [\"12.4.1\"]}\n"
+        "rules: [{id: end-of-life, require: {cuda: \"12.*\"}, because: x}]\n"
+        "waive:\n"
+        "  - {rule: end-of-lif, because: x, until: 2027-01-01}\n"
+        "  - {rule: Not-An-Id, because: x, until: 2027-13-01}\n",
+        "matrix.yaml", mistakes_in_ids);
+    REQUIRE(!result);
+    std::string text;
+    for (const auto& mistake : result.failure().diagnostics)
+        text += fmt::format("{}:{}: {}\n", mistake.where.line, mistake.where.column, mistake.message);
+    CHECK(text ==
+          "4:14: id end-of-life: a rule of cudamatrix has it\n"
+          "6:12: waive: there is no rule end-of-lif\n"
+          "7:12: rule \"Not-An-Id\": the id of a rule such as end-of-life would be accepted\n"
+          "7:42: until \"2027-13-01\": a day such as 2027-03-31 would be accepted\n");
+    const auto counted = read_matrix_text(
+        "version: 1\nexpect_cells: 2\naxes: {cuda: [\"12.4.1\"]}\n"
+        "waive: [{rule: end-of-lif, because: x, until: 2027-01-01}]\n",
+        "matrix.yaml", mistakes_in_ids);
+    REQUIRE(!counted);
+    CHECK(counted.failure().diagnostics.size() == 2);  // the count of cells is looked at as well
+}
+
 TEST_CASE("a waiver covers its last day, and no day after it") {
     const auto matrix =
         read(std::string(kCells) +

@@ -11,6 +11,7 @@
 #include "asked_example.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "folders.hpp"
 #include "own_facts.hpp"
 #include "rule_check.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(CUDAMATRIX_TESTS_DIR) / "verdicts";
+const fs::path kFolder = fs::path(tests_dir()) / "verdicts";
 
 // How many cells of each verdict the file holds; all of them are judged.
 std::map<std::string, std::size_t> judge_lines(const Rule& rule, const std::string& text) {

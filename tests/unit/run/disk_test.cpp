@@ -38,6 +38,25 @@ TEST_CASE("disk: the quickstart's images stay below 40 GB, and more content need
     CHECK(engine_bytes_needed({&devel}) > engine_bytes_needed({&archive}));
 }
 
+TEST_CASE("disk: a registry's base needs no tar, and is counted once with what it brings") {
+    auto cuda = image("", "12.4.1", "base", "");
+    cuda.base_reference = "docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04";
+    const auto alone = engine_bytes_needed({&cuda});
+    CHECK(output_bytes_needed({&cuda}) == 0);
+    CHECK(engine_bytes_needed({&cuda, &cuda}) - alone < 500'000'000u);
+    auto compiled = cuda;
+    compiled.devel_reference = "docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04";
+    CHECK(engine_bytes_needed({&compiled}) > alone + 5'000'000'000u);
+    auto torch = image("", "", "", "2.6.0");
+    torch.base_reference = "docker.io/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime";
+    torch.torch_from_base = true;
+    CHECK(engine_bytes_needed({&torch, &torch}) < 12'000'000'000u);
+    auto cpu = image("", "", "", "2.6.0");
+    cpu.base_reference = "docker.io/library/python:3.11-slim-bookworm";
+    cpu.torch_variant = "cpu";
+    CHECK(engine_bytes_needed({&cpu}) < 4'000'000'000u);
+}
+
 TEST_CASE("disk: a suite is counted once however many images stand on it") {
     const auto one = image("bookworm", "", "", "");
     const auto two = image("trixie", "", "", "");

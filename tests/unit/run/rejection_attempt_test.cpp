@@ -196,7 +196,7 @@ TEST_CASE("rejections: what cannot be attempted says why") {
     CHECK(why_not("os: debian12, cuda: 12.6.3, compute: \"12.0\"", "cuda-supports-compute") ==
           "CUDA 12.6.3 has no source for family debian on debian12");
     CHECK(why_not("family: nvidia-cuda, cuda: 11.8.0, compute: \"10.0\"", "cuda-supports-compute") ==
-          "family nvidia-cuda is judged but not rendered; write family: debian instead");
+          "its base comes from a registry: rejections are attempted on bootstrapped bases only");
     CHECK(why_not("os: debian12, cuda: 12.4.1, driver: 470.161.03", "driver-supports-cuda") ==
           "CUDA 12.4.1 has no source for family debian on debian12");
     CHECK(why_not("os: debian13, cuda: 12.4.1, driver: 470.161.03, platform: gcp", "driver-supports-cuda") ==

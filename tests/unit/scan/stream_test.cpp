@@ -43,6 +43,27 @@ TEST_CASE("a large library that goes by once is read as the same file on disk") 
     }
 }
 
+TEST_CASE("containers that a linker has aligned to 256 bytes follow each other over zeros") {
+    const auto library = [](std::size_t gap, std::size_t behind, const char* stray = "") {
+        auto sections = fixture::large_sections();
+        Blob code;
+        for (const std::uint32_t arch : {75U, 80U, 86U, 90U})
+            code.append(fixture::container({fixture::sass(arch, {"k"})})).text(stray).zeros(gap).pad(256);
+        sections[1].bytes = code.zeros(behind);
+        return fixture::elf(sections);
+    };
+    for (const std::size_t behind : {std::size_t{0}, std::size_t{8}, std::size_t{500}}) {
+        const Blob aligned = library(0, behind);
+        CHECK(on_disk(aligned, false).find("error") == std::string::npos);
+        for (const std::size_t piece : {std::size_t{4097}, std::size_t{1} << 16, (std::size_t{1} << 20) + 3})
+            CHECK(streamed(aligned, false, piece) == on_disk(aligned, false));
+        CHECK(streamed(aligned, true, 4097) == on_disk(aligned, true));
+    }
+    for (const Blob& other : {library(2048, 0), library(100, 0, "no zeros")})
+        CHECK(streamed(other, false, 4097).find("error: section .nv_fatbin: no whole container at 0x") !=
+              std::string::npos);
+}
+
 TEST_CASE("the section table may come first") {
     const Blob blob = table_first(fixture::elf(fixture::large_sections()));
     CHECK(on_disk(blob, false) == on_disk(fixture::elf(fixture::large_sections()), false));

@@ -186,7 +186,7 @@ TEST_CASE("a search, its conflicts and its relaxations agree with brute force on
         const auto count = problem.demands.size();
         const auto whole = set_of((1u << count) - 1, count);
         const auto domains = domains_of(problem, whole);
-        const auto found = Search(oracle, domains).first(kGoodEnough);
+        const auto found = Search(oracle, domains, kGoodEnough).first();
         REQUIRE(found.has_value() == brute.meets(domains));
         if (found) {
             // The first in the order of the values.

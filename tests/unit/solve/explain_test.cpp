@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "folders.hpp"
 #include "unit/rules/golden_case.hpp"
 #include "unit/solve/rows.hpp"
 
@@ -51,7 +52,7 @@ TEST_CASE(
     "every rejected cell of the examples names rule, facts with sources, and a nearest cell that check "
     "accepts") {
     std::size_t rejected = 0;
-    for (const auto& folder : golden::cases(std::filesystem::path(CUDAMATRIX_SOURCE_DIR) / "examples")) {
+    for (const auto& folder : golden::cases(std::filesystem::path(source_dir()) / "examples")) {
         const auto matrix = golden::read_case(folder);
         const auto facts = Facts::embedded();
         const auto judgement = golden::judged(matrix);
@@ -97,9 +98,9 @@ TEST_CASE("a cell by its values: what passed rests on facts, what lacks a field 
     CHECK(account.nearest.cells.empty());
     const auto python =
         std::find_if(account.passed.begin(), account.passed.end(),
-                     [](const Finding& finding) { return finding.rule == "torch-supports-python"; });
+                     [](const rules::Acceptance& each) { return each.rule == "torch-supports-python"; });
     REQUIRE(python != account.passed.end());
-    CHECK(python->message == "whether torch 1.12.1+cu113 has a wheel for python 3.9");
+    CHECK(python->question == "whether torch 1.12.1+cu113 has a wheel for python 3.9");
     REQUIRE_FALSE(python->facts.empty());
     CHECK(python->facts.front().id == "torch-1.12.1+cu113-x86_64");
     CHECK_FALSE(account.cell->not_checked.empty());

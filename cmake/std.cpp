@@ -1,0 +1,1 @@
+// A library needs a file: this one carries the precompiled header of cmake/cudamatrix.cmake.

@@ -1,0 +1,50 @@
+// References of container images: "HOST[:PORT]/PATH[:TAG][@DIGEST]", as the distribution project defines
+// them, and the place that the mirror map gives for one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/mirrors.hpp"
+#include "base/result.hpp"
+
+namespace cudamatrix {
+
+/// An image reference in full: "python:3.12" is docker.io/library/python:3.12.
+struct ImageReference {
+    std::string host;    ///< docker.io, registry.example.org:5000; lower case
+    std::string path;    ///< library/python, nvidia/cuda
+    std::string tag;     ///< may be empty
+    std::string digest;  ///< "sha256:" and 64 digits; may be empty
+
+    /// "docker.io/library/python".
+    [[nodiscard]] std::string name() const { return host + "/" + path; }
+    /// The whole canonical reference.
+    [[nodiscard]] std::string text() const;
+    friend bool operator==(const ImageReference&, const ImageReference&) = default;
+};
+
+/// Reads a reference; hosts, paths and tags by the grammar of github.com/distribution/reference, digests of
+/// sha256 only. Without a host it is one of docker.io, there without a namespace one of "library". Input
+/// failures say which part is wrong, and what would be accepted.
+[[nodiscard]] Result<ImageReference> parse_image_reference(std::string_view text);
+
+/// "sha256:" and 64 lower-case hexadecimal digits.
+[[nodiscard]] bool is_image_digest(std::string_view text);
+/// A letter, digit or '_', then up to 127 of those, '.' and '-'.
+[[nodiscard]] bool is_image_tag(std::string_view text);
+
+/// Where an image is asked for.
+struct ImagePlace {
+    std::string scheme;        ///< https; http for a host of this machine, or where the mirror says so
+    ImageReference reference;  ///< what engines are told: FROM, docker pull
+    /// "https://registry-1.docker.io": the registry that answers for it.
+    [[nodiscard]] std::string origin() const;
+};
+
+/// The place of `reference` under the mirror map: the longest key that is its host, or its host and the first
+/// parts of its path ("docker.io", "docker.io/nvidia"), is replaced by the key's value. An input failure
+/// where what comes out is no reference.
+[[nodiscard]] Result<ImagePlace> place_of(const ImageReference& reference, const Mirrors& mirrors);
+
+}  // namespace cudamatrix

@@ -1,0 +1,152 @@
+// `facts refresh`: what indexes and archives have that the facts do not know, as an overlay of rows.
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "commands/facts_measure.hpp"
+#include "commands/refresh.hpp"
+#include "measure/toolkit.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using measure::Change;
+
+char sign(Change::Kind kind) {
+    constexpr std::array<char, 6> signs{'+', '!', '-', '~', '~', '!'};
+    return signs[static_cast<std::size_t>(kind)];
+}
+
+std::string text_report(const RefreshOptions& options, const Refreshed& report) {
+    std::string out;
+    for (const auto& change : report.changes) {
+        out += fmt::format("{} {} {}: {}{}\n", sign(change.kind), text::printable(change.project),
+                           text::printable(change.version), measure::to_string(change.kind),
+                           change.detail.empty() ? "" : ", " + text::printable(change.detail));
+    }
+    for (const auto& row : report.rows)
+        out += fmt::format("row {}\n", text::printable(row.row.id));
+    for (const auto& each : report.not_measured)
+        out += fmt::format("not measured: {}\n", each);
+    for (const auto& each : report.left_out)
+        out += fmt::format("left out: {}\n", text::printable(each));
+    for (const auto& each : report.not_reached)
+        out += fmt::format("not reached: {}: {}\n", each.what, each.why);
+    out += fmt::format("{}, {} measured; {} of {} reached, {} over the network in {}\n",
+                       text::count(report.changes.size(), "change"), text::count(report.rows.size(), "row"),
+                       report.places, report.places + report.not_reached.size(),
+                       text::human_bytes(report.bytes), text::count(report.requests, "request"));
+    if (!report.rows.empty()) {
+        out += fmt::format("review them in {}, then: cudamatrix check matrix.yaml --facts {}\n",
+                           text::printable(options.out), text::printable(options.out));
+    }
+    return out;
+}
+
+std::string json_report(const Refreshed& report, const Facts& facts) {
+    Json json;
+    json["schema_version"] = 1;
+    json["changes"] = Json::array();
+    for (const auto& change : report.changes) {
+        json["changes"].push_back(Json{{"kind", measure::to_string(change.kind)},
+                                       {"project", change.project},
+                                       {"version", change.version},
+                                       {"detail", change.detail}});
+    }
+    json["rows"] = Json::array();
+    for (const auto& row : report.rows)
+        json["rows"].push_back(row_json(row, facts));
+    json["not_measured"] = report.not_measured;
+    json["left_out"] = report.left_out;
+    json["not_reached"] = Json::array();
+    for (const auto& each : report.not_reached)
+        json["not_reached"].push_back(Json{{"what", each.what}, {"why", each.why}});
+    json["reached"] = report.places;
+    json["bytes"] = report.bytes;
+    json["requests"] = report.requests;
+    return to_text(json) + "\n";
+}
+
+// --only names what can be looked for.
+Status known_names(const RefreshOptions& options, const Facts& facts) {
+    auto names = measure::known_packages(facts);
+    names.emplace_back("torch");
+    names.emplace_back(measure::kToolkitPackage);
+    for (const auto& row : facts.rows("toolkit_sources")) {
+        if (row.text("cuda_from") == "archive") names.emplace_back(row.text("package"));
+    }
+    for (const auto& row : facts.rows("image_repositories"))
+        names.emplace_back(row.text("repository"));
+    for (const auto& name : options.only) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        const auto near = text::did_you_mean(name, names);
+        return input_failure(
+            fmt::format("--only: the facts know no package or repository '{}'{}", text::printable(name),
+                        near ? fmt::format(" (did you mean {}?)", *near) : ""),
+            "a package of `cudamatrix facts show package_releases`, torch, cuda-toolkit, or a repository "
+            "of `cudamatrix facts show image_repositories`");
+    }
+    return Done{};
+}
+
+Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
+    const auto facts = load_facts(options.facts);
+    if (!facts.ok()) return facts.failure();
+    if (auto known = known_names(options, *facts); !known.ok()) return std::move(known).failure();
+    auto http = open_http(options, world);
+    if (!http.ok()) return std::move(http).failure();
+    const auto index = index_of(options, world);
+    if (!index.ok()) return index.failure();
+    if (auto made = file::make_directories(options.out); !made.ok()) return std::move(made).failure();
+    const auto report = refresh(options, *index, *facts, **http, world);
+    if (!report.ok()) return report.failure();
+    print(options.format == "json" ? json_report(*report, *facts) : text_report(options, *report));
+    if (report->places == 0 || !report->not_measured.empty()) return ExitCode::environment;
+    return report->changes.empty() ? ExitCode::success : ExitCode::findings;
+}
+
+}  // namespace
+
+Action add_facts_refresh(const Arguments& app) {
+    auto options = std::make_shared<RefreshOptions>();
+    add_index_options(app, *options);
+    app.add_option(
+           "--only", options->only,
+           "Only these projects (torch, transformers, nvidia-cuda-toolkit ...) and image repositories "
+           "(docker.io/nvidia/cuda ...); default: all that the facts know")
+        .delimiter(',')
+        .type_name("NAME,...");
+    app.add_option("--archive", options->archive,
+                   "The Debian archive to ask, as apt's sources name it: its address up to /dists")
+        .type_name("URL");
+    app.footer(
+        "Asks the default index for torch, CUDA toolkits and every package that the facts know, the per-CUDA "
+        "indexes of torch,\n"
+        "with --archive the suites of Debian that supply a toolkit, and the registries of the images that "
+        "families are built on. What is new or has wheels for other "
+        "pythons than before is "
+        "looked into as\n"
+        "`facts measure` does, and becomes rows in --out, an overlay to review; so do releases that were "
+        "yanked. Of new tags\n"
+        "of images the configuration is read, no layer (credentials of docker, podman or netrc are used). "
+        "Vanished\n"
+        "releases, wheels with another sha256 than the facts were read from, and other versions in an "
+        "archive are listed.\n"
+        "What the compiler of a new CUDA takes is measured by `facts measure toolkit --execute`.\n"
+        "Pages are kept in --out/pages: those that an index calls unchanged (ETag) are not transferred "
+        "again.\n"
+        "Exit code 1 when anything of that is so, 0 when nothing is, 3 when a wheel could not be looked "
+        "into or no place\n"
+        "could be reached; places that could not are listed by name.\n"
+        "Example: cudamatrix facts refresh --only torch,torchvision --out my-facts");
+    return [options](const World& world) {
+        const auto code = perform(*options, world);
+        return code.ok() ? code.value() : report_failure(code.failure(), world);
+    };
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,101 @@
+#include "commands/index_options.hpp"
+
+#include "base/mirrors.hpp"
+#include "base/text.hpp"
+#include "commands/common.hpp"
+
+namespace cudamatrix {
+namespace {
+
+Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
+    Mirrors mirrors;
+    for (const auto& text : texts) {
+        const auto equals = text.find('=');
+        const auto from = text.substr(0, equals);
+        const auto to = equals == std::string::npos ? std::string() : text.substr(equals + 1);
+        const bool urls = url::parse(from) && url::parse(to);
+        const bool registries = from.find("://") == std::string::npos && !from.empty() && !to.empty();
+        if (!urls && !registries)
+            return input_failure(
+                fmt::format("--mirror: '{}' is no pair of URLs or registries", url::shown(text)),
+                "write --mirror https://index.example.org=https://mirror.example.org/python, or --mirror "
+                "docker.io=registry.example.org/hub");
+        mirrors.emplace_back(from, to);
+    }
+    return mirrors;
+}
+
+}  // namespace
+
+void add_index_options(const Arguments& app, IndexOptions& options) {
+    app.add_option("--index", options.index,
+                   "The index (PEP 503 or 691); default: the one that pip would ask")
+        .type_name("URL");
+    app.add_option("--out", options.out, "Folder for the rows, an overlay for --facts, and for what was seen")
+        .type_name("DIR")
+        .show_default();
+    add_facts_folder(app, options.facts);
+    app.add_option("--mirror", options.mirrors,
+                   "FROM=TO: URLs that start with FROM, or images of that registry, are asked at TO")
+        .type_name("FROM=TO");
+    app.add_option(
+           "--ca-bundle", options.ca_bundle,
+           "PEM file of the site; default: PIP_CERT, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE")
+        .type_name("FILE");
+    app.add_option("--jobs", options.jobs, "Wheels that are read at once").between(1, 32).show_default();
+    add_format(app, options.format, {"text", "json"});
+}
+
+Result<std::unique_ptr<Http>> open_http(const IndexOptions& options, const World& world) {
+    auto mirrors = mirrors_of(options.mirrors);
+    if (!mirrors.ok()) return mirrors.failure();
+    HttpOptions settings;
+    settings.environment = world.environment;
+    settings.ca_bundle = options.ca_bundle;
+    settings.mirrors = std::move(mirrors).value();
+    settings.cancellation = world.cancellation;
+    return Http::open(std::move(settings));
+}
+
+Result<std::string> index_of(const IndexOptions& options, const World& world) {
+    return options.index.empty() ? default_index(world.environment, world.cancellation)
+                                 : Result<std::string>(options.index);
+}
+
+void show_progress(std::size_t done, std::size_t all, const measure::Task& task, const measure::Seen& seen) {
+    const auto name = text::printable(task.group.chosen.name);
+    if (!seen.look.ok()) {
+        fmt::print(stderr, "[{}/{}] {}: {}\n", done, all, name,
+                   text::printable(seen.look.failure().diagnostics.front().message));
+    } else if (seen.remembered) {
+        fmt::print(stderr, "[{}/{}] {}: known\n", done, all, name);
+    } else {
+        fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.look->bytes),
+                   static_cast<double>(seen.took.count()) / 1000);
+    }
+}
+
+Json row_json(const measure::Compared& each, const Facts& facts) {
+    constexpr std::string_view names[] = {"new", "filled", "confirmed", "contradicted"};
+    Json json;
+    json["table"] = each.row.table;
+    json["id"] = each.row.id;
+    json["standing"] = std::string(names[static_cast<std::size_t>(each.standing)]);
+    for (const auto& cell : each.row.cells) {
+        if (cell.is_list) {
+            json["columns"][cell.name] = cell.values;
+        } else {
+            json["columns"][cell.name] = cell.values.front();
+        }
+    }
+    json["filled"] = each.filled;
+    json["contradicted"] = Json::object();
+    const auto known = facts.row(each.row.id);
+    for (const auto& column : each.contradicted) {
+        const auto values = known->list(column);
+        json["contradicted"][column] = std::vector<std::string>(values.begin(), values.end());
+    }
+    return json;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,180 @@
+// render: writes the output folder, compares with it (--check), or says where its lines come from
+// (--explain).
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "lint/find.hpp"
+#include "render/artifacts.hpp"
+#include "render/image_plan.hpp"
+#include "report/drift_report.hpp"
+#include "report/formats.hpp"
+#include "report/templates_report.hpp"
+#include "run/plan.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct RenderOptions {
+    ImageOptions image;
+    bool check = false;
+    bool prune = false;
+    std::string explain;
+};
+
+// What was typed, without what only looks.
+std::vector<std::string> mending(const RenderOptions& options, const std::vector<Drift>& drift) {
+    const auto& image = options.image;
+    std::vector<std::string> argv{"cudamatrix", "render", image.input.matrix};
+    const auto add = [&](const char* name, const std::string& value) {
+        if (value.empty()) return;
+        argv.emplace_back(name);
+        argv.push_back(value);
+    };
+    add("--facts", image.input.facts);
+    add("--on", image.input.on);
+    add("--out", image.out);
+    add("--templates", image.templates);
+    add("--suite", image.suite);
+    if (image.locked) argv.emplace_back("--locked");
+    const bool orphans = std::any_of(drift.begin(), drift.end(),
+                                     [](const Drift& one) { return one.kind == Drift::Kind::orphan; });
+    if (orphans) argv.emplace_back("--prune");
+    return argv;
+}
+
+ExitCode check(const RenderOptions& options, const Loaded& loaded, const World& world) {
+    const auto settings = run_settings(options.image, loaded, world);
+    auto compared = compare_render({loaded.matrix, loaded.facts, loaded.judgement}, settings);
+    if (!compared.ok()) return report_failure(compared.failure(), world);
+    report::DriftReport report{loaded.matrix.name,
+                               settings.out.string(),
+                               std::move(compared->drift),
+                               compared->files,
+                               {},
+                               tool_info(loaded.facts, loaded.today),
+                               {world.colour_out, world.columns}};
+    report.mend = mending(options, report.drift);
+    print(options.image.format == "json" ? report::drift_json(report) : report::drift_text(report));
+    return report.drift.empty() ? ExitCode::success : ExitCode::findings;
+}
+
+ExitCode write(const RenderOptions& options, const Loaded& loaded, const World& world) {
+    auto settings = run_settings(options.image, loaded, world);
+    settings.prune = options.prune;
+    const auto report = render_images({loaded.matrix, loaded.facts, loaded.judgement}, settings);
+    if (!report.ok()) return report_failure(report.failure(), world);
+    // What `render` leaves behind is for committing: the same bytes every time, so no report with durations
+    // in it.
+    const auto& format = *report::format_named(report::run_formats(), options.image.format);
+    print(format.write(*report, {world.colour_out, world.columns}));
+    return static_cast<ExitCode>(report->exit_code);
+}
+
+// "FILE:LINE" in its parts; a number that is none stays in the name.
+std::pair<std::string, std::size_t> file_and_line(const std::string& text) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string::npos || colon + 1 == text.size() || text.size() - colon > 8 ||
+        text.find_first_not_of("0123456789", colon + 1) != std::string::npos) {
+        return {text, 0};
+    }
+    return {text.substr(0, colon), std::stoul(text.substr(colon + 1))};
+}
+
+// As the output folder's own names are: FILE may be written with the folder in front.
+std::string inside(const std::string& file, const std::filesystem::path& out) {
+    const auto path = std::filesystem::path(file).lexically_normal();
+    const auto relative = path.lexically_relative(out.lexically_normal());
+    const bool below = !relative.empty() && *relative.begin() != "..";
+    return (below ? relative : path).generic_string();
+}
+
+// Renders only the image that the file belongs to: the origins of thousands take memory.
+Result<report::OriginReport> origins_of(const std::string& file, const RenderOptions& options,
+                                        const Loaded& loaded, const std::filesystem::path& out) {
+    auto plan = plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts);
+    std::vector<std::string> names{"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"};
+    for (const auto& image : plan.images)
+        names.push_back(fmt::format("images/{}/Dockerfile", image.id));
+    if (file.starts_with("images/")) {
+        std::erase_if(plan.images, [&](const Image& image) {
+            return !file.starts_with(fmt::format("images/{}/", image.id));
+        });
+    }
+    auto lock = read_lock(job::lock_path(loaded.matrix));
+    if (!lock.ok()) return lock.failure();
+    mustache::Watch watch;
+    watch.origins = true;
+    const RenderSettings settings{options.image.templates,
+                                  options.image.suite,
+                                  loaded.facts.hash(),
+                                  loaded.facts.date(),
+                                  &watch,
+                                  job::matrix_folder(loaded.matrix, out)};
+    const auto rendering = render_artifacts(loaded.matrix, plan.images, lock->value_or(Lock{}), settings);
+    if (!rendering.ok()) return rendering.failure();
+    for (const auto& artifact : rendering->artifacts) {
+        if (artifact.path.generic_string() != file) continue;
+        const auto lines = watch.lines.find(artifact.content);
+        if (lines == watch.lines.end()) return input_failure(fmt::format("{} comes from no template", file));
+        return report::OriginReport{file, artifact.content, lines->second, 0, {}};
+    }
+    const auto near = text::did_you_mean(file, names);
+    return input_failure(fmt::format("the matrix gives no file {}", text::printable(file)),
+                         near ? fmt::format("did you mean {}?", *near) : "name it as it lies in the folder");
+}
+
+ExitCode explain(const RenderOptions& options, const Loaded& loaded, const World& world) {
+    const auto out = run_settings(options.image, loaded, world).out;
+    const auto [name, line] = file_and_line(options.explain);
+    auto report = origins_of(inside(name, out), options, loaded, out);
+    if (!report.ok()) return report_failure(report.failure(), world);
+    if (line > report->lines.size()) {
+        return report_failure(input_failure(fmt::format("{} has {}, not {}", report->file,
+                                                        text::count(report->lines.size(), "line"), line)),
+                              world);
+    }
+    report->line = line;
+    report->tool = tool_info(loaded.facts, loaded.today);
+    print(options.image.format == "json" ? report::origins_json(*report) : report::origins_text(*report));
+    return ExitCode::success;
+}
+
+ExitCode perform(const RenderOptions& options, const World& world) {
+    if ((options.check || !options.explain.empty()) && options.image.format == "junit") {
+        return report_failure(input_failure("only what is rendered has a report in format junit",
+                                            "--format text or --format json"),
+                              world);
+    }
+    const auto loaded = load_for_images(options.image, world);
+    if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    if (!options.explain.empty()) return explain(options, *loaded.value(), world);
+    return options.check ? check(options, *loaded.value(), world) : write(options, *loaded.value(), world);
+}
+
+}  // namespace
+
+Action add_render(const Arguments& app) {
+    auto options = std::make_shared<RenderOptions>();
+    options->image.add_output(app);
+    add_format(app, options->image.format, report::names_of(report::run_formats()));
+    const auto check =
+        app.add_flag("--check", options->check,
+                     "Write nothing; exit code 1 with a diff where the folder is not what the matrix "
+                     "gives, and the command that mends it");
+    app.add_flag("--prune", options->prune,
+                 "Remove files that an earlier render wrote and that belong to no cell any more, and what "
+                 "builds left for those images (logs, the suite's copies, copied files)")
+        .excludes(check);
+    app.add_flag("--locked", options->image.locked,
+                 "Refuse what the lock does not cover, and name what is missing, instead of rendering it "
+                 "unpinned");
+    app.add_option(
+           "--explain", options->explain,
+           "Write nothing; name the template and its line behind a line of a rendered file, or behind all")
+        .type_name("FILE[:LINE]")
+        .excludes(check);
+    return [options](const World& world) { return perform(*options, world); };
+}
+
+}  // namespace cudamatrix

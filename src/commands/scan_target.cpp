@@ -1,0 +1,171 @@
+#include "commands/scan_target.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/image_reference.hpp"
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "engine/save.hpp"
+#include "registry/oci.hpp"
+#include "run/plan.hpp"
+#include "scan/image.hpp"
+#include "scan/index_wheel.hpp"
+#include "scan/registry_image.hpp"
+#include "scan/wheel.hpp"
+
+namespace cudamatrix {
+namespace {
+
+Result<std::unique_ptr<Http>> open_http(const TargetOptions& options, const World& world) {
+    HttpOptions settings;
+    settings.environment = world.environment;
+    settings.ca_bundle = options.ca_bundle;
+    settings.cancellation = world.cancellation;
+    for (const auto& text : options.mirrors) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+            return input_failure(fmt::format("--mirror: '{}' is not FROM=TO", url::shown(text)),
+                                 "write --mirror docker.io=registry.example.org/hub");
+        }
+        settings.mirrors.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return Http::open(std::move(settings));
+}
+
+constexpr std::string_view kRegistry = "registry:";
+
+// Without the word in front a registry has to be named, and a tag or a digest: "a/b:c" may be a file as well.
+bool names_a_registry(std::string_view target) {
+    const auto slash = target.find('/');
+    const auto host = target.substr(0, slash);
+    const auto last = target.substr(target.rfind('/') + 1);
+    return slash != std::string_view::npos && parse_image_reference(target).ok() &&
+           last.find_first_of(":@") != std::string_view::npos &&
+           (host == "localhost" || host.find_first_of(".:") != std::string_view::npos);
+}
+
+Result<scan::Scan> scan_in_registry(const std::string& target, const TargetOptions& options,
+                                    const scan::Options& how, const World& world) {
+    const auto name = std::string_view(target).substr(target.starts_with(kRegistry) ? kRegistry.size() : 0);
+    const auto reference = parse_image_reference(name);
+    if (!reference.ok()) return reference.failure();
+    auto http = open_http(options, world);
+    if (!http.ok()) return std::move(http).failure();
+    OciClient client(**http);
+    fmt::print(stderr, "scan: reading {} from its registry\n", reference->text());
+    return scan::scan_registry_image(client, *reference, target, options.arch, how);
+}
+
+Result<scan::Scan> scan_on_index(const scan::Requirement& wanted, const std::string& target,
+                                 const TargetOptions& options, const scan::Options& how, const World& world) {
+    std::string index = options.index;
+    if (index.empty()) {
+        auto found = default_index(world.environment, world.cancellation);
+        if (!found.ok()) return found.failure();
+        index = std::move(found).value();
+    }
+    auto http = open_http(options, world);
+    if (!http.ok()) return std::move(http).failure();
+    HttpConnection connection(**http);
+    fmt::print(stderr, "scan: reading {} from the index\n", text::printable(target));
+    return scan::scan_index_wheel(connection, index, wanted, {options.python, options.arch}, how);
+}
+
+std::string text_of(const JudgedCell& cell, Field field) {
+    const auto* value = cell.cell.get(field);
+    return value == nullptr ? std::string() : value->text;
+}
+
+// The cell's place in the plan.
+Result<std::size_t> image_index(const job::Plan& plan, const std::string& matrix, const std::string& cell) {
+    const auto found = plan.image_of.find(cell);
+    if (found != plan.image_of.end()) return found->second;
+    const auto judged = plan.judged.find(cell);
+    if (judged != plan.judged.end()) {
+        return input_failure(fmt::format("--cell {}: it is {} and gets no image", text::printable(cell),
+                                         to_string(judged->second->verdict)),
+                             fmt::format("cudamatrix explain {} {}", text::printable(matrix), cell));
+    }
+    std::vector<std::string> ids;
+    for (const auto& [id, judgement] : plan.judged)
+        ids.push_back(id);
+    const auto near = text::did_you_mean(cell, ids);
+    return input_failure(
+        fmt::format("--cell {}: {} has no such cell{}", text::printable(cell), text::printable(matrix),
+                    near ? fmt::format(" (did you mean {}?)", *near) : ""),
+        fmt::format("an id of `cudamatrix list {}`", text::printable(matrix)));
+}
+
+}  // namespace
+
+Result<scan::Scan> scan_target(const std::string& target, const TargetOptions& options,
+                               const scan::Options& how, const World& world) {
+    std::error_code error;
+    if (std::filesystem::exists(target, error)) {
+        if (scan::is_wheel_name(target)) return scan::scan_wheel_file(target, how);
+        if (scan::may_be_image_tar(target)) return scan::scan_image_tar(target, options.arch, how);
+        if (scan::is_image_folder(target)) return scan::scan_image_folder(target, options.arch, how);
+        return scan::scan_local(target, how);
+    }
+    if (const auto stored = engine::parse_stored_image(target)) {
+        auto save = engine::save_command(*stored, world.environment);
+        if (!save.ok()) return std::move(save).failure();
+        fmt::print(stderr, "scan: reading {} out of the store of {}\n", text::printable(target),
+                   stored->engine);
+        return scan::scan_saved_image(std::move(save).value(), target, options.arch, how);
+    }
+    if (target.starts_with(kRegistry) || names_a_registry(target))
+        return scan_in_registry(target, options, how, world);
+    if (const auto wanted = scan::parse_requirement(target))
+        return scan_on_index(*wanted, target, options, how, world);
+    return scan::scan_local(target, how);
+}
+
+Result<CellImage> cell_image(const std::string& matrix, const std::string& cell, const TargetOptions& options,
+                             const World& world) {
+    ImageOptions image_options;
+    image_options.input.matrix = matrix;
+    image_options.input.facts = options.facts;
+    const auto loaded = load_for_images(image_options, world);
+    if (!loaded.ok()) return loaded.failure();
+    const auto settings = run_settings(image_options, **loaded, world);
+    const auto plan =
+        job::make_plan({(*loaded)->matrix, (*loaded)->facts, (*loaded)->judgement}, settings, "scan");
+    if (!plan.ok()) return plan.failure();
+    const auto index = image_index(*plan, matrix, cell);
+    if (!index.ok()) return index.failure();
+    const auto& rendered = plan->rendering.images[*index];
+    auto engine = engine::choose("docker", world.environment, world.cancellation);
+    if (!engine.ok()) return std::move(engine).failure();
+    const auto info = engine::inspect(*engine, rendered.reference, world.cancellation);
+    if (!info.ok()) return info.failure();
+    if (!*info) {
+        return environment_failure(
+            fmt::format("the image of this cell, {}, is not built", rendered.reference),
+            fmt::format("cudamatrix build {}", text::printable(matrix)));
+    }
+    const auto& judged = *plan->judged.find(cell)->second;
+    const auto inputs = (*info)->labels.find(std::string(engine::kInputsLabel));
+    return CellImage{fmt::format("{} ({})", cell, rendered.reference),
+                     rendered.reference,
+                     std::move(*engine),
+                     text_of(judged, Field::gpu),
+                     text_of(judged, Field::compute),
+                     text_of(judged, Field::driver),
+                     inputs == (*info)->labels.end() || inputs->second != rendered.inputs};
+}
+
+Result<scan::Scan> scan_cell(const CellImage& image, const TargetOptions& options, const scan::Options& how) {
+    auto save = image.engine.command({"image", "save", image.reference});
+    save.output_limit = 64U << 10U;
+    fmt::print(stderr, "scan: reading {} out of the store of {}\n", image.reference, image.engine.name());
+    auto found = scan::scan_saved_image(std::move(save), image.target, options.arch, how);
+    if (found.ok() && image.stale) {
+        found->notes.emplace_back(
+            "built from other inputs than the matrix now asks for: `cudamatrix build` makes it anew");
+    }
+    return found;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,86 @@
+// templates: what images are rendered from, and whether a folder of one's own fits.
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "report/templates_report.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct TemplatesOptions {
+    std::string name;
+    std::string folder;
+    std::string format;
+};
+
+ExitCode list(const TemplatesOptions& options, const World& world) {
+    const auto listed = list_templates(options.folder);
+    if (!listed.ok()) return report_failure(listed.failure(), world);
+    print(options.format == "json"
+              ? report::templates_json(*listed, tool_info(Facts::embedded(), world.today))
+              : report::templates_text(*listed));
+    return ExitCode::success;
+}
+
+ExitCode show(const TemplatesOptions& options, const World& world) {
+    const auto listed = list_templates(options.folder);
+    if (!listed.ok()) return report_failure(listed.failure(), world);
+    std::vector<std::string> names;
+    for (const auto& one : *listed) {
+        names.push_back(one.name);
+        if (one.name != options.name) continue;
+        const Json json{{"name", one.name}, {"file", one.shown}, {"overridden", one.own}, {"text", one.text}};
+        print(options.format == "json" ? to_text(json) + "\n" : one.text);
+        return ExitCode::success;
+    }
+    const auto near = text::did_you_mean(options.name, names);
+    return report_failure(
+        input_failure(fmt::format("there is no template {}", text::printable(options.name)),
+                      near ? fmt::format("did you mean {}?", *near) : "cudamatrix templates list"),
+        world);
+}
+
+ExitCode check(const TemplatesOptions& options, const World& world) {
+    auto checked = check_templates(options.folder, Facts::embedded());
+    if (!checked.mistakes.empty())
+        return report_failure({ExitCode::bad_input, std::move(checked.mistakes)}, world);
+    const auto own = std::count_if(checked.templates.begin(), checked.templates.end(),
+                                   [](const auto& one) { return one.own; });
+    const Json json{{"templates", checked.templates.size()}, {"overridden", own}, {"filled", checked.filled}};
+    print(options.format == "json" ? to_text(json) + "\n"
+                                   : fmt::format("{}, {} overridden, {} filled from a sample, 0 mistakes\n",
+                                                 text::count(checked.templates.size(), "template"), own,
+                                                 text::count(checked.filled, "file")));
+    return ExitCode::success;
+}
+
+}  // namespace
+
+Action add_templates(const Arguments& app) {
+    auto options = std::make_shared<TemplatesOptions>();
+    app.require_subcommand();
+    const auto lists = app.add_subcommand("list", "List the templates, ours and those that replace them");
+    lists.footer("Example: cudamatrix templates list --templates my-templates");
+    const auto shows = app.add_subcommand("show", "Show the text of one template");
+    shows.add_option("NAME", options->name, "Its name, as `templates list` prints it").required();
+    shows.footer(
+        "Example: cudamatrix templates show debian/Dockerfile.mustache > "
+        "my-templates/debian/Dockerfile.mustache");
+    const auto checks = app.add_subcommand("check", "Parse all templates and fill them from a sample matrix");
+    checks.footer("Example: cudamatrix templates check --templates my-templates");
+    for (const auto& command : {lists, shows, checks}) {
+        command
+            .add_option("--templates", options->folder,
+                        "Folder of templates and partials that replace ours by name")
+            .type_name("DIR");
+        add_format(command, options->format, {"text", "json"});
+    }
+    return [options, lists, shows](const World& world) {
+        if (lists.parsed()) return list(*options, world);
+        return shows.parsed() ? show(*options, world) : check(*options, world);
+    };
+}
+
+}  // namespace cudamatrix

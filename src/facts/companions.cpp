@@ -1,0 +1,58 @@
+#include "facts/companions.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "facts/lookup.hpp"
+#include "facts/pep440.hpp"
+
+namespace cudamatrix::lookup {
+namespace {
+
+// What torch cannot work with, as package_numpy_abi says it.
+bool breaks_with(const Facts& facts, const pep440::Version& numpy, const pep440::Version& torch) {
+    const auto rows = facts.rows("package_numpy_abi");
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        if (row.text("package") != "torch") return false;
+        const auto torches = pep440::Specifiers::parse(row.text("versions"));
+        const auto numpies = pep440::Specifiers::parse(row.text("numpy"));
+        return torches && numpies && torches->admits(torch) && numpies->admits(numpy);
+    });
+}
+
+}  // namespace
+
+bool goes_with_torch(const Row& companion, const Version& torch) {
+    if (const auto exact = Version::parse(companion.text("torch"))) return *exact == torch;
+    return torch >= required_version(companion, companion.has("torch_min") ? "torch_min" : "built_for");
+}
+
+std::optional<Row> torch_companion(const Facts& facts, std::string_view package, const Version& torch) {
+    std::optional<Row> best;
+    for (const auto& row : facts.rows("torch_companions")) {
+        if (row.text("package") != package || !goes_with_torch(row, torch)) continue;
+        if (best && best->has("torch") && !row.has("torch")) continue;
+        const bool better = !best || (row.has("torch") && !best->has("torch")) ||
+                            required_version(row, "version") > required_version(*best, "version");
+        if (better) best = row;
+    }
+    return best;
+}
+
+std::optional<Row> numpy_companion(const Facts& facts, std::string_view python, const Version& torch) {
+    const auto release = pep440::Version::parse(torch.text());
+    const auto tag = "cp" + text::replace_all(python, ".", "");
+    std::optional<Row> best;
+    std::optional<pep440::Version> newest;
+    for (const auto& row : package_releases(facts, "numpy")) {
+        auto version = pep440::Version::parse(row.text("version"));
+        const auto tags = row.list("abi");
+        if (!release || !version || std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
+        if ((newest && *version <= *newest) || breaks_with(facts, *version, *release)) continue;
+        best = row;
+        newest = std::move(version);
+    }
+    return best;
+}
+
+}  // namespace cudamatrix::lookup

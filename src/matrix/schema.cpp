@@ -1,0 +1,206 @@
+#include "matrix/schema.hpp"
+
+#include "matrix/field.hpp"
+#include "matrix/reader.hpp"
+
+namespace cudamatrix {
+namespace {
+
+// Versions may be written without quotes: 12.4, 13.
+Json scalar() {
+    return {{"type", {"string", "number"}}};
+}
+
+Json word(std::string description = {}) {
+    Json json{{"type", "string"}};
+    if (!description.empty()) json["description"] = std::move(description);
+    return json;
+}
+
+Json one_of(const std::vector<std::string>& words) {
+    return {{"enum", words}};
+}
+
+Json defined(const std::string& name) {
+    return {{"$ref", "#/definitions/" + name}};
+}
+
+Json list_of(Json items) {
+    return {{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}};
+}
+
+Json map_of(Json values) {
+    return {{"type", "object"}, {"additionalProperties", std::move(values)}};
+}
+
+Json either(std::vector<Json> forms) {
+    return {{"anyOf", std::move(forms)}};
+}
+
+// A map with these keys and no others.
+Json object(Json properties, const std::vector<std::string>& required = {}) {
+    Json json{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+    if (!required.empty()) json["required"] = required;
+    return json;
+}
+
+// A section without a value is one that is not there.
+Json or_nothing(Json json) {
+    return either({std::move(json), {{"type", "null"}}});
+}
+
+Json value_of(const FieldInfo& field) {
+    Json json;
+    switch (field.syntax) {
+        case Syntax::choice:
+            json = one_of(field.choices);
+            break;
+        case Syntax::count:
+            json = {{"type", {"integer", "string", "boolean"}}};
+            break;
+        case Syntax::name_list:
+            json = either({word(), list_of(word())});
+            break;
+        case Syntax::string_map:
+            json = map_of({{"type", {"string", "number", "boolean"}}});
+            break;
+        default:
+            json = scalar();
+    }
+    json["description"] = std::string(field.accepts);
+    return json;
+}
+
+// Of every field a value (set, include), a value or a list (axes), or what a condition may ask.
+Json fields(Json (*of)(const FieldInfo&)) {
+    Json properties = Json::object();
+    for (const auto& field : all_fields())
+        properties[std::string(field.name)] = of(field);
+    return object(std::move(properties));
+}
+
+Json axis_of(const FieldInfo& field) {
+    const auto value = defined(std::string(field.name));
+    return either({value, list_of(value)});
+}
+
+Json asked_of(const FieldInfo& field) {
+    if (field.syntax == Syntax::string_map) return false;
+    const Json condition{{"type", {"string", "number", "boolean"}}};
+    return either({condition, list_of(condition)});
+}
+
+Json ref_of(const FieldInfo& field) {
+    return defined(std::string(field.name));
+}
+
+Json definitions() {
+    Json json = Json::object();
+    for (const auto& field : all_fields())
+        json[std::string(field.name)] = value_of(field);
+    json["values"] = fields(ref_of);
+    json["condition"] = fields(asked_of);
+    json["condition"]["minProperties"] = 1;
+    json["variables"] = map_of({{"type", {"string", "number", "boolean"}}});
+    json["argv"] = list_of({{"type", {"string", "number", "boolean", "null"}}});
+    json["name"] = {{"type", "string"}, {"pattern", "^[a-z0-9][a-z0-9_-]{0,31}$"}};
+    return json;
+}
+
+Json rule() {
+    return object({{"id", word("findings are named by it")},
+                   {"when", defined("condition")},
+                   {"require", defined("condition")},
+                   {"because", word("the reason, which is what the finding says")},
+                   {"source", word()},
+                   {"stage", one_of(stage_names())},
+                   {"severity", one_of({"error", "warning"})}},
+                  {"id", "require", "because"});
+}
+
+Json waiver() {
+    return object({{"rule", word("whose findings are accepted")},
+                   {"when", defined("condition")},
+                   {"because", word("the reason")},
+                   {"until", word("the last day, such as 2027-03-31")}},
+                  {"rule", "because", "until"});
+}
+
+Json image() {
+    return object({{"name", defined("name")},
+                   {"when", defined("condition")},
+                   {"apt", list_of(word())},
+                   {"pip", either({word("a file of requirements beside the matrix file"),
+                                   list_of(word("numpy==1.26.4"))})},
+                   {"copy", list_of(object({{"from", word("a file or folder beside the matrix file")},
+                                            {"to", word("an absolute path in the image")}},
+                                           {"from", "to"}))},
+                   {"env", defined("variables")}},
+                  {"name"});
+}
+
+Json resources() {
+    const Json limit{{"type", {"integer", "string"}}};
+    const auto limits = either({limit, object({{"soft", limit}, {"hard", limit}}, {"soft", "hard"})});
+    return {
+        {"gpu", either({{{"type", "integer"}, {"minimum", 0}, {"maximum", 64}},
+                        word("all, or a number"),
+                        list_of({{"type", {"string", "integer"}}})})},
+        {"capabilities", list_of(word("compute, utility ...: cudamatrix facts show gpu_capabilities"))},
+        {"shm_size", word("8g, 512m")},
+        {"ulimits", object({{"memlock", limits}, {"nofile", limits}, {"nproc", limits}, {"stack", limits}})},
+        {"volumes", list_of(word("cache:/cache, ./data:/data:ro"))},
+        {"ports", list_of({{"type", {"string", "integer"}}})}};
+}
+
+Json service() {
+    const auto time = word("30s");
+    const auto check = object({{"test", defined("argv")},
+                               {"interval", time},
+                               {"timeout", time},
+                               {"start_period", time},
+                               {"retries", {{"type", {"integer", "string"}}}}},
+                              {"test"});
+    Json properties{{"name", defined("name")}, {"image", defined("name")}, {"command", defined("argv")}};
+    properties.update(resources());
+    properties["environment"] = defined("variables");
+    properties["healthcheck"] = either({defined("argv"), check});
+    properties["depends_on"] = list_of(defined("name"));
+    // YAML 1.1 reads no without quotes as false.
+    properties["restart"] = one_of({"no", "always", "on-failure", "unless-stopped"});
+    properties["restart"]["enum"].push_back(false);
+    return object(std::move(properties), {"name"});
+}
+
+Json sections() {
+    return {{"version", {{"enum", {1, "1"}}}},
+            {"name", word("names the output folder")},
+            {"expect_cells", {{"type", {"integer", "string"}}}},
+            {"axes", or_nothing(fields(axis_of))},
+            {"zip", or_nothing(list_of(list_of(word())))},
+            {"exclude", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
+            {"include", or_nothing({{"type", "array"}, {"items", defined("values")}})},
+            {"set", or_nothing(defined("values"))},
+            {"rules", or_nothing({{"type", "array"}, {"items", rule()}})},
+            {"waive", or_nothing({{"type", "array"}, {"items", waiver()}})},
+            {"stages", list_of(one_of(stage_names()))},
+            {"build", or_nothing(object({{"ca_bundle", word("the path of a PEM file")},
+                                         {"network", one_of({"none", "host", "default"})},
+                                         {"user", word()},
+                                         {"workdir", word("an absolute path in the images")}}))},
+            {"mirrors", or_nothing(map_of(word()))},
+            {"images", or_nothing(list_of(image()))},
+            {"services", or_nothing(list_of(service()))}};
+}
+
+}  // namespace
+
+Json matrix_schema() {
+    Json json{{"$schema", "http://json-schema.org/draft-07/schema#"},
+              {"title", "A matrix file of cudamatrix"}};
+    json.update(object(sections(), {"version"}));
+    json["definitions"] = definitions();
+    return json;
+}
+
+}  // namespace cudamatrix

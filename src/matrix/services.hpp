@@ -1,0 +1,96 @@
+// images and services of a matrix file: what is put into images beside what cells say, and how containers of
+// them are started. They make no cells, so they stand beside the Matrix.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "matrix/matrix.hpp"
+
+namespace cudamatrix {
+
+/// A text with its place.
+struct Word {
+    std::string text;
+    Location where;
+};
+
+/// A variable that an entry of images or services sets.
+struct Variable {
+    std::string name;
+    std::string value;
+    Location where;  ///< of the name
+};
+
+/// A file or folder beside the matrix file that an image gets.
+struct Copy {
+    std::string from;  ///< relative to the matrix file's folder, without a ".." step
+    std::string to;    ///< absolute, in the image
+    Location where;    ///< of `from`
+};
+
+/// One entry of images: what an image holds beside what its cells say. Each entry gives one image for each
+/// distinct content among the cells that `when` matches.
+struct ImageEntry {
+    std::string name;
+    Condition when;  ///< without clauses: every cell
+    std::vector<Word> apt;
+    Word requirements;  ///< a file of requirements beside the matrix file; empty text: none
+    /// Exact requirements, those of the file among them (read_requirements puts them here).
+    std::vector<Variable> pip;
+    std::vector<Copy> copy;
+    std::vector<Variable> env;
+    Location where;  ///< of the name
+};
+
+/// One entry of services: how a container of an image is started. One compose service for each image of it.
+struct Service {
+    struct Gpu {
+        bool all = false;
+        unsigned count = 0;              ///< where neither `all` nor `ids`; 0: the service needs no GPU
+        std::vector<std::string> ids;    ///< "0", "GPU-..."
+        std::vector<Word> capabilities;  ///< besides "gpu": compute, utility, ...
+        [[nodiscard]] bool asked() const { return all || count != 0 || !ids.empty(); }
+    };
+    struct Ulimit {
+        std::string name;        ///< memlock, nofile, nproc, stack
+        std::string soft, hard;  ///< a number, or -1 for none
+    };
+    struct Volume {
+        std::string source;  ///< a volume's name, or a folder "./..." relative to the matrix file
+        std::string target;  ///< absolute
+        bool read_only = false;
+        [[nodiscard]] bool named() const { return !source.starts_with('.'); }
+    };
+    struct Healthcheck {
+        std::vector<std::string> test;                ///< argv; empty: none
+        std::string interval, timeout, start_period;  ///< "30s"; empty: compose's default
+        std::string retries;
+    };
+    std::string name;
+    Word image;  ///< name of an entry of images; empty text: every image
+    std::vector<std::string> command;
+    Gpu gpu;
+    std::string shm_size;  ///< "8g"; empty: what the cells ask for
+    std::vector<Ulimit> ulimits;
+    std::vector<Volume> volumes;
+    std::vector<Word> ports;  ///< "127.0.0.1:8080:80/tcp"
+    std::vector<Variable> environment;
+    Healthcheck healthcheck;
+    std::vector<Word> depends_on;  ///< names of services
+    std::string restart;           ///< no, always, on-failure, unless-stopped; empty: compose's default
+    Location where;                ///< of the name
+};
+
+struct Deployment {
+    std::vector<ImageEntry> images;  ///< empty: one image for each content, with nothing added
+    std::vector<Service> services;   ///< empty: one for each image
+};
+
+/// What the file that `matrix` was read from says of images and services, its files of requirements among it.
+/// Reading the matrix has refused every mistake in the file itself; a file of requirements may have changed
+/// since: an input failure that names its line.
+[[nodiscard]] Result<Deployment> read_deployment(const Matrix& matrix);
+
+}  // namespace cudamatrix

@@ -1,0 +1,285 @@
+#include "registry/oci.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "registry/oci_auth.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::uint64_t kLargestManifest = 4u << 20;  // what registries take, by the specification
+constexpr std::uint64_t kLargestConfig = 16u << 20;
+constexpr std::uint64_t kLargestPage = 64u << 20;
+constexpr std::size_t kMostTags = 1'000'000;
+constexpr std::string_view kManifests =
+    "application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, "
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json";
+
+std::string address(const ImagePlace& place, std::string_view kind, std::string_view what) {
+    return fmt::format("{}/v2/{}/{}/{}", place.origin(), place.reference.path, kind, what);
+}
+
+std::string digest_of(std::string_view bytes) {
+    return "sha256:" + sha256(bytes);
+}
+
+Failure lying(const ImagePlace& place, std::string_view said, std::string_view found) {
+    return environment_failure(
+        fmt::format("{}: the registry {} says that this is {}, but what it gives is {}",
+                    place.reference.text(), place.reference.host, text::printable(said.substr(0, 100)),
+                    found),
+        "do not use it: something on the way changes what is transferred");
+}
+
+// "manifest unknown", "name unknown": the code of the registry's error document, in its words.
+std::string reason_of(const HttpResponse& response) {
+    const auto json = parse_json(response.body, "error");
+    if (!json.ok() || !json->is_object()) return {};
+    const auto errors = json->find("errors");
+    if (errors == json->end() || !errors->is_array() || errors->empty()) return {};
+    return text::replace_all(text::lower(text::printable(string_or(errors->front(), "code").substr(0, 60))),
+                             "_", " ");
+}
+
+Failure unexpected(const ImagePlace& place, const HttpResponse& response) {
+    const auto reason = reason_of(response);
+    return environment_failure(fmt::format("{}: the registry {} answers {}{}", place.reference.text(),
+                                           place.reference.host, response.status,
+                                           reason.empty() ? "" : ": " + reason));
+}
+
+// The target of `</v2/...>; rel="next"`; nothing on the last page.
+std::optional<std::string> next_page(std::string_view link) {
+    const auto open = link.find('<');
+    const auto close = link.find('>', open == std::string_view::npos ? 0 : open);
+    if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
+    const auto rest = text::replace_all(text::lower(link.substr(close + 1)), "\"", "");
+    if (rest.find("rel=next") == std::string::npos) return std::nullopt;
+    return std::string(link.substr(open + 1, close - open - 1));
+}
+
+}  // namespace
+
+/// A manifest, or the registry's word for why there is none.
+struct OciClient::Answer {
+    std::optional<OciManifest> manifest;
+    std::string missing;
+};
+
+Result<CredentialSearch> OciClient::credentials(const ImagePlace& place) {
+    const auto name = place.reference.name();
+    if (const auto known = credentials_.find(name); known != credentials_.end()) return known->second;
+    const auto& options = connection_.http().options();
+    auto found = find_credentials(place.reference.host, place.reference.path, options.environment,
+                                  options.cancellation);
+    if (found.ok()) credentials_[name] = *found;
+    return found;
+}
+
+// Asks with the token of an earlier answer; one that the registry takes no longer is renewed once.
+Result<HttpResponse> OciClient::ask(const ImagePlace& place, const HttpRequest& wanted) {
+    const auto name = place.reference.name();
+    auto request = wanted;
+    request.error_body = true;
+    request.as_stored = true;
+    for (bool renewed = false;; renewed = true) {
+        request.authorization = authorizations_[name];
+        auto response = connection_.get(request);
+        if (!response.ok()) {
+            auto failure = std::move(response).failure();
+            if (connection_.last_status() == 429)
+                failure.diagnostics.front().fix = "start again later, name a mirror (mirrors: {" +
+                                                  place.reference.host +
+                                                  ": HOST/PATH}), or log in: known users may ask more often";
+            return failure;
+        }
+        if (response->status != 401 && response->status != 403) return response;
+        const auto search = credentials(place);
+        if (!search.ok()) return search.failure();
+        if (response->status == 403 || renewed) {
+            const auto reason = reason_of(*response);
+            return unauthorized(place,
+                                fmt::format("the registry answers {}{}", response->status,
+                                            reason.empty() ? "" : " (" + reason + ")"),
+                                *search);
+        }
+        auto authorized = authorize(connection_, place, response->header("www-authenticate"), *search);
+        if (!authorized.ok()) return std::move(authorized).failure();
+        authorizations_[name] = std::move(authorized).value();
+    }
+}
+
+Result<std::optional<std::string>> OciClient::digest_of_tag(const ImageReference& reference) {
+    const auto place = place_of(reference, connection_.http().options().mirrors);
+    if (!place.ok()) return place.failure();
+    HttpRequest request;
+    request.url = address(*place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
+    request.accept = kManifests;
+    request.method = HttpMethod::head;
+    const auto response = ask(*place, request);
+    if (!response.ok()) return response.failure();
+    if (response->status == 404) return std::optional<std::string>();
+    const auto digest = response->header("docker-content-digest");
+    if (response->status != 200 || !is_image_digest(digest)) {
+        const auto manifest = find(reference);
+        if (!manifest.ok()) return manifest.failure();
+        return *manifest ? std::optional((*manifest)->digest) : std::nullopt;
+    }
+    return std::optional<std::string>(digest);
+}
+
+Result<OciClient::Answer> OciClient::read_manifest(const ImageReference& reference) {
+    const auto place = place_of(reference, connection_.http().options().mirrors);
+    if (!place.ok()) return place.failure();
+    auto wanted = reference.digest;
+    HttpRequest request;
+    request.accept = kManifests;
+    request.limit = kLargestManifest;
+    if (wanted.empty()) {
+        // The tag may move between two requests: what HEAD names is what is read. A registry that answers
+        // no HEAD, or none with a digest, is asked by the tag.
+        request.method = HttpMethod::head;
+        request.url = address(*place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
+        const auto head = ask(*place, request);
+        if (!head.ok()) return head.failure();
+        const auto said = head->header("docker-content-digest");
+        if (head->status == 200 && is_image_digest(said)) wanted = said;
+        request.method = HttpMethod::get;
+    }
+    if (!wanted.empty()) request.url = address(*place, "manifests", wanted);
+    const auto response = ask(*place, request);
+    if (!response.ok()) return response.failure();
+    if (response->status == 404) {
+        const auto reason = reason_of(*response);
+        return Answer{std::nullopt, reason.empty() ? "not found" : reason};
+    }
+    if (response->status != 200) return unexpected(*place, *response);
+    const auto digest = digest_of(response->body);
+    const auto said = response->header("docker-content-digest");
+    if (!wanted.empty() && digest != wanted) return lying(*place, wanted, digest);
+    if (!said.empty() && said != digest) return lying(*place, said, digest);
+    auto manifest = parse_manifest(response->body, digest, place->reference.text());
+    if (!manifest.ok()) return std::move(manifest).failure();
+    if (manifest->media_type.empty()) manifest->media_type = response->header("content-type");
+    return Answer{std::move(*manifest), {}};
+}
+
+Result<std::optional<OciManifest>> OciClient::find(const ImageReference& reference) {
+    auto answer = read_manifest(reference);
+    if (!answer.ok()) return std::move(answer).failure();
+    return std::move(answer->manifest);
+}
+
+Result<OciManifest> OciClient::manifest(const ImageReference& reference) {
+    auto answer = read_manifest(reference);
+    if (!answer.ok()) return std::move(answer).failure();
+    if (!answer->manifest) {
+        const auto place = place_of(reference, connection_.http().options().mirrors);
+        const auto host = place.ok() ? place->reference.host : reference.host;
+        return input_failure(
+            fmt::format("{}: the registry {} has no such image: {}", reference.text(), host, answer->missing),
+            "check the name and the tag");
+    }
+    return std::move(*answer->manifest);
+}
+
+Result<OciManifest> OciClient::for_architecture(const ImageReference& reference, const OciManifest& manifest,
+                                                std::string_view architecture) {
+    if (!manifest.is_index()) return manifest;
+    const auto image = image_in_index(manifest, reference.text(), architecture);
+    if (!image.ok()) return image.failure();
+    auto one = reference;
+    one.digest = image->digest;
+    return this->manifest(one);
+}
+
+Result<std::string> OciClient::blob(const ImageReference& reference, const OciDescriptor& what,
+                                    std::uint64_t limit) {
+    const auto place = place_of(reference, connection_.http().options().mirrors);
+    if (!place.ok()) return place.failure();
+    HttpRequest request;
+    request.url = address(*place, "blobs", what.digest);
+    request.limit = limit;
+    auto response = ask(*place, request);
+    if (!response.ok()) return std::move(response).failure();
+    if (response->status != 200) return unexpected(*place, *response);
+    const auto digest = digest_of(response->body);
+    if (digest != what.digest) return lying(*place, what.digest, digest);
+    return std::move(response->body);
+}
+
+Result<OciConfig> OciClient::config(const ImageReference& reference, const OciManifest& image) {
+    if (image.is_index())
+        return input_failure(reference.text() + ": an index has no configuration of its own");
+    const auto bytes = blob(reference, image.config, kLargestConfig);
+    if (!bytes.ok()) return bytes.failure();
+    return parse_image_config(*bytes, reference.text());
+}
+
+Status OciClient::layer(const ImageReference& reference, const OciDescriptor& layer, const ByteSink& sink) {
+    const auto place = place_of(reference, connection_.http().options().mirrors);
+    if (!place.ok()) return place.failure();
+    Sha256 hash;
+    std::uint64_t size = 0;
+    HttpRequest request;
+    request.url = address(*place, "blobs", layer.digest);
+    request.limit = layer.size;
+    request.sink = [&](std::span<const std::uint8_t> bytes) {
+        hash.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        size += bytes.size();
+        return sink(bytes);
+    };
+    const auto response = ask(*place, request);
+    if (!response.ok()) return response.failure();
+    if (response->status != 200 && response->status != 206) return unexpected(*place, *response);
+    const auto digest = "sha256:" + hash.hex();
+    if (digest != layer.digest) return lying(*place, layer.digest, digest);
+    return Done{};
+}
+
+Result<std::vector<std::string>> OciClient::tags(const ImageReference& reference) {
+    const auto place = place_of(reference, connection_.http().options().mirrors);
+    if (!place.ok()) return place.failure();
+    const auto name = place->reference.name();
+    std::set<std::string> out;
+    std::set<std::string> pages;
+    for (auto page = address(*place, "tags", "list?n=1000");;) {
+        if (!pages.insert(page).second)
+            return environment_failure(fmt::format("{}: its list of tags never ends", name));
+        HttpRequest request;
+        request.url = page;
+        request.limit = kLargestPage;
+        const auto response = ask(*place, request);
+        if (!response.ok()) return response.failure();
+        if (response->status == 404) {
+            const auto reason = reason_of(*response);
+            return input_failure(fmt::format("{}: the registry {} has no such repository: {}", name,
+                                             place->reference.host, reason.empty() ? "not found" : reason),
+                                 "check the name");
+        }
+        if (response->status != 200) return unexpected(*place, *response);
+        const auto json = parse_json(response->body, name);
+        const auto list = json.ok() && json->is_object() ? json->find("tags") : Json::const_iterator();
+        if (!json.ok() || !json->is_object() || list == json->end() || !(list->is_array() || list->is_null()))
+            return environment_failure(fmt::format("{}: what the registry gives is no list of tags", name));
+        // An empty repository has null.
+        for (const auto& tag : *list) {
+            if (!tag.is_string() || !is_image_tag(tag.get<std::string>()) || out.size() >= kMostTags)
+                return environment_failure(fmt::format("{}: its list of tags holds what is no tag", name));
+            out.insert(tag.get<std::string>());
+        }
+        const auto next = next_page(response->header("link"));
+        if (!next) return std::vector<std::string>(out.begin(), out.end());
+        const auto target = url::join(page, *next);
+        const auto parts = target ? url::parse(*target) : std::nullopt;
+        if (!parts || parts->origin() != place->origin())
+            return environment_failure(fmt::format("{}: its list of tags goes on at another host", name));
+        page = *target;
+    }
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,104 @@
+// Reading from image registries (OCI distribution specification): digests of tags, manifests, configurations,
+// layers, lists of tags. Everything that has a digest is checked against it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_source.hpp"
+#include "base/image_reference.hpp"
+#include "registry/credentials.hpp"
+#include "registry/http.hpp"
+
+namespace cudamatrix {
+
+/// A blob or a manifest, by what its parent says of it.
+struct OciDescriptor {
+    std::string media_type;
+    std::string digest;
+    std::uint64_t size = 0;
+    std::string os;            ///< of an image in an index: linux
+    std::string architecture;  ///< amd64, arm64
+    std::string variant;       ///< v8; mostly empty
+};
+
+/// A manifest as it was read; `digest` is the SHA-256 of its bytes.
+struct OciManifest {
+    std::string digest;
+    std::string media_type;
+    std::vector<OciDescriptor>
+        images;            ///< of an index (or docker's manifest list): what it is not for one image
+    OciDescriptor config;  ///< of one image
+    std::vector<OciDescriptor> layers;  ///< of one image, the lowest first
+    [[nodiscard]] bool is_index() const { return config.digest.empty(); }
+};
+
+/// The configuration of one image.
+struct OciConfig {
+    std::string created;  ///< RFC 3339, as written: "2026-03-04T05:06:07Z"; may be empty
+    std::string os;
+    std::string architecture;
+    std::vector<std::pair<std::string, std::string>> env;
+    std::map<std::string, std::string> labels;
+};
+
+/// One command's way to registries; asks through the mirror map of its Http (keys of the form docker.io or
+/// docker.io/nvidia), with the user's credentials (see find_credentials). Of one thread at a time; several
+/// may share an Http.
+class OciClient {
+  public:
+    explicit OciClient(Http& http) : connection_(http) {}
+
+    /// The manifest of a tag or digest; nothing where the registry has no such repository or tag. By tag the
+    /// digest is asked first (HEAD), which registries do not count against their limits, and what is read
+    /// then is what that digest names. Environment failures: no answer, no access (with the places that were
+    /// looked at for credentials), an answer that lies about its digest or is no manifest.
+    [[nodiscard]] Result<std::optional<OciManifest>> find(const ImageReference& reference);
+    /// The same; what is not there is an input failure with the registry's word for it (manifest unknown).
+    [[nodiscard]] Result<OciManifest> manifest(const ImageReference& reference);
+    /// The digest of a tag by HEAD alone, where the registry gives it so: not checked against a body then.
+    /// Nothing where there is no such tag.
+    [[nodiscard]] Result<std::optional<std::string>> digest_of_tag(const ImageReference& reference);
+
+    /// The manifest for linux on `architecture` behind `manifest`: of an index the image for it, else itself.
+    [[nodiscard]] Result<OciManifest> for_architecture(const ImageReference& reference,
+                                                       const OciManifest& manifest,
+                                                       std::string_view architecture);
+    [[nodiscard]] Result<OciConfig> config(const ImageReference& reference, const OciManifest& image);
+    /// The bytes of a layer, as they are stored, in order; torn transfers go on where they ended. Its last
+    /// bytes have passed before a digest that does not fit is a failure: what was made of them is to be
+    /// dropped then.
+    [[nodiscard]] Status layer(const ImageReference& reference, const OciDescriptor& layer,
+                               const ByteSink& sink);
+    /// All tags of the reference's repository, sorted.
+    [[nodiscard]] Result<std::vector<std::string>> tags(const ImageReference& reference);
+
+  private:
+    struct Answer;
+    [[nodiscard]] Result<HttpResponse> ask(const ImagePlace& place, const HttpRequest& wanted);
+    [[nodiscard]] Result<CredentialSearch> credentials(const ImagePlace& place);
+    [[nodiscard]] Result<Answer> read_manifest(const ImageReference& reference);
+    [[nodiscard]] Result<std::string> blob(const ImageReference& reference, const OciDescriptor& what,
+                                           std::uint64_t limit);
+
+    HttpConnection connection_;
+    std::map<std::string, std::string> authorizations_;    ///< by host and repository
+    std::map<std::string, CredentialSearch> credentials_;  ///< the same
+};
+
+/// The image for linux on `architecture` (amd64, arm64) of an index; an input failure where it has none,
+/// which names those that it has. `name` is for messages.
+[[nodiscard]] Result<OciDescriptor> image_in_index(const OciManifest& index, std::string_view name,
+                                                   std::string_view architecture);
+/// Reads the bytes of a manifest of `digest`; `name` is for messages.
+[[nodiscard]] Result<OciManifest> parse_manifest(std::string_view text, std::string digest,
+                                                 std::string_view name);
+/// Reads the bytes of an image's configuration.
+[[nodiscard]] Result<OciConfig> parse_image_config(std::string_view text, std::string_view name);
+
+}  // namespace cudamatrix

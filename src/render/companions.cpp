@@ -1,0 +1,48 @@
+// packages: {torchvision: auto}: the release that goes with the cell's torch, from the facts.
+#include "facts/companions.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "facts/pep440.hpp"
+#include "matrix/value.hpp"
+#include "render/families.hpp"
+
+namespace cudamatrix::family {
+namespace {
+
+// Their builds for one CUDA lie in the index of torch's variant, beside it.
+bool has_variants(std::string_view package) {
+    return package == "torchvision" || package == "torchaudio";
+}
+
+}  // namespace
+
+std::string find_companions(Request& request) {
+    auto& image = request.image;
+    for (auto& [name, version] : image.packages) {
+        if (version != kCompanionVersion) continue;
+        if (!request.torch)
+            return fmt::format("packages {} auto: the cell names no torch that it could go with", name);
+        const auto package = pep440::canonical_name(name);
+        const auto& torch = request.torch->exact;
+        if (package == "numpy" && image.python.empty())
+            return fmt::format("packages {} auto: the cell names no python, and the tag of its image neither",
+                               name);
+        const auto row = package == "numpy" ? lookup::numpy_companion(request.facts, image.python, torch)
+                                            : lookup::torch_companion(request.facts, package, torch);
+        if (!row) {
+            return fmt::format(
+                "packages {} auto: no fact says which release goes with torch {}; write its version", name,
+                image.torch);
+        }
+        version = row->text("version");
+        image.companions.push_back(
+            fmt::format("{} {} goes with torch {}{} [{}]", package, version, image.torch,
+                        package == "numpy" ? " and python " + image.python : "", row->id()));
+        if (!image.torch_index_default && has_variants(package)) version += "+" + image.torch_variant;
+    }
+    return {};
+}
+
+}  // namespace cudamatrix::family

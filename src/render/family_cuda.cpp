@@ -1,0 +1,163 @@
+// nvidia-cuda: NVIDIA's images of a toolkit on Ubuntu and Rocky Linux; the devel tag of the same release
+// compiles the suite where the image itself has no compiler.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "render/families.hpp"
+
+namespace cudamatrix::family {
+namespace {
+
+constexpr std::string_view kName = "nvidia-cuda";
+constexpr std::string_view kOldestForInstaller =
+    "3.8";  // what the pinned installer (uv) makes environments for
+
+// Distributions that images can be rendered on, of which NVIDIA has tags.
+std::vector<Row> distributions(const Facts& facts) {
+    std::vector<Row> out;
+    for (const auto& os : facts.rows("operating_systems")) {
+        const auto tags = facts.rows("cuda_images");
+        const bool tagged = std::any_of(tags.begin(), tags.end(), [&](const Row& row) {
+            return row.text("status") != "deleted" && holds(row.list("os"), os.text("os"));
+        });
+        if (os.has("package_manager") && tagged) out.push_back(os);
+    }
+    return out;
+}
+
+std::string refusal_of(const Request& request, const lookup::CudaTag& tag) {
+    const auto name = fmt::format("{}:{}", repository_of(request.facts, kName), tag.text());
+    const auto release = lookup::cuda_release_images(request.facts, tag.cuda);
+    const auto row = lookup::cuda_image_row(release, tag);
+    const bool deleted = row ? row->text("status") == "deleted"
+                             : !release.rows.empty() && release.rows.front().text("status") == "deleted" &&
+                                   !release.rows.front().has("os");
+    if (deleted) return fmt::format("the image {} was deleted", name);
+    if (!row) return fmt::format("the facts know no image {}", name);
+    const auto archs = row->list("arch");
+    if (row->has("arch") ? holds(archs, request.image.arch) : request.image.arch == "x86_64") return {};
+    if (!row->has("arch"))
+        return fmt::format("no fact says that {} is built for {}", name, request.image.arch);
+    return fmt::format("the image {} is not built for {}: it is for {}", name, request.image.arch,
+                       text::join(std::vector<std::string>(archs.begin(), archs.end()), ", "));
+}
+
+lookup::CudaTag tag_on(const Request& request, std::string_view os, std::string_view flavour) {
+    return lookup::family_cuda_tag(request.facts, request.cuda->exact.text(), os, flavour,
+                                   request.cell.has(Field::cudnn));
+}
+
+std::string find_os(Request& request) {
+    if (!request.cuda)
+        return fmt::format("family {} is an image of a toolkit: the cell names no cuda", kName);
+    if (const auto from = request.text(Field::cuda_from); !from.empty())
+        return fmt::format("cuda_from {}: the images of family {} bring the toolkit", from, kName);
+    const auto wanted = request.text(Field::os);
+    const auto python = minor_of(request.text(Field::python));
+    std::vector<std::string> names;
+    std::optional<Row> best;
+    for (const auto& os : distributions(request.facts)) {
+        const auto name = os.text("os");
+        names.emplace_back(name);
+        if (!wanted.empty() ? name != wanted
+                            : !refusal_of(request, tag_on(request, name, request.image.flavour)).empty())
+            continue;
+        // The newest, but rather one whose own python is the cell's.
+        if (!best || python.empty() || os.text("python") == python || best->text("python") != python)
+            best = os;
+    }
+    if (!best && wanted.empty()) {
+        return fmt::format("the facts know no image of CUDA {} with flavour {} ({} were tried)",
+                           request.image.cuda, request.image.flavour, text::join(names, ", "));
+    }
+    if (!best) {
+        return fmt::format("os {} is judged but not rendered: family {} is rendered on {}", wanted, kName,
+                           text::join(names, ", "));
+    }
+    request.os = best;
+    request.image.os = best->text("os");
+    request.image.package_manager = best->text("package_manager");
+    return {};
+}
+
+std::string find_base(Request& request) {
+    auto& image = request.image;
+    const auto repository = repository_of(request.facts, kName);
+    const auto tag = tag_on(request, image.os, image.flavour);
+    if (auto refused = refusal_of(request, tag); !refused.empty()) return refused;
+    image.base_reference = repository + ":" + tag.text();
+    image.cuda_from = "base";
+    if (image.flavour == "devel") return {};
+    auto devel = lookup::family_cuda_tag(request.facts, request.cuda->exact.text(), image.os, "devel", false);
+    if (auto refused = refusal_of(request, devel); !refused.empty())
+        return refused + ", which compiles the suite";
+    image.devel_reference = repository + ":" + devel.text();
+    return {};
+}
+
+std::string find_compiler(Request& request) {
+    auto& image = request.image;
+    const auto wanted = request.text(Field::compiler);
+    if (!wanted.empty() && !wanted.starts_with("gcc-"))
+        return fmt::format("compiler {}: family {} compiles with gcc", wanted, kName);
+    const int fits = default_gcc(request.os, request.cuda);
+    const auto own = std::string(request.os->text("gcc"));
+    const auto major = wanted.empty() ? std::to_string(fits) : text::split(wanted.substr(4), '.').front();
+    if (image.package_manager == "dnf") {
+        if (major != own) {
+            return fmt::format("compiler gcc-{}: {} has gcc {}", major, image.os, own);
+        }
+        image.compiler = "g++";
+        return {};
+    }
+    image.compiler = "g++-" + major;
+    return {};
+}
+
+// The distribution's own where it is the one that is asked for, else a standalone build.
+std::string find_python(Request& request) {
+    auto& image = request.image;
+    if (!wants_python(request)) return {};
+    const std::string own(request.os->text("python"));
+    const bool own_serves = *Version::parse(own) >= *Version::parse(kOldestForInstaller);
+    const auto& wheel = request.torch ? request.torch->wheel : std::nullopt;
+    auto wanted = minor_of(request.text(Field::python));
+    if (wanted.empty()) {
+        const auto has = [&](std::string_view python) {
+            return !wheel || holds(wheel->list("pythons"), python);
+        };
+        if (own_serves && has(own)) wanted = own;
+        for (const auto& row : request.facts.rows("standalone_pythons")) {
+            if (wanted != own && has(row.text("python"))) wanted = row.text("python");
+        }
+    }
+    image.python = wanted;
+    if (wanted == own && own_serves) {
+        image.python_from = "distribution";
+        return {};
+    }
+    const auto row = lookup::standalone_python(request.facts, wanted);
+    if (!row || !holds(row->list("arch"), image.arch)) {
+        std::vector<std::string> names;
+        for (const auto& known : request.facts.rows("standalone_pythons"))
+            names.emplace_back(known.text("python"));
+        return fmt::format("python {}: {} has {}, and of standalone builds the facts know {}", wanted,
+                           image.os, own, text::join(names, ", "));
+    }
+    image.python_from = "standalone";
+    image.python_release = row->text("release");
+    const auto installers = request.facts.rows("python_images");
+    image.installer_reference =
+        repository_of(request.facts, "cpu") + ":" + std::string(installers.back().text("tag"));
+    return {};
+}
+
+}  // namespace
+
+std::span<const Step> nvidia_cuda_steps() {
+    static constexpr Step steps[] = {find_toolkit,  find_torch,  find_torch_index, find_os,         find_base,
+                                     find_compiler, find_python, find_companions,  find_environment};
+    return steps;
+}
+
+}  // namespace cudamatrix::family

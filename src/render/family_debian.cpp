@@ -1,0 +1,110 @@
+// debian: a distribution's own archive, bootstrapped, with the toolkit of the archive or of NVIDIA's wheels.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "render/families.hpp"
+
+namespace cudamatrix::family {
+namespace {
+
+constexpr std::string_view kName = "debian";
+
+std::vector<std::string> strings(std::span<const std::string_view> values) {
+    return {values.begin(), values.end()};
+}
+
+// Whether a distribution may be chosen for a cell that names none.
+bool fits(const Request& request, const Row& os) {
+    const auto python = os.text("python");
+    const auto& torch = request.torch;
+    if (request.cuda && !lookup::toolkit_source(request.facts, kName, os.text("os"), request.cuda->exact,
+                                                request.text(Field::cuda_from)))
+        return false;
+    if (torch && torch->wheel && !holds(torch->wheel->list("pythons"), python)) return false;
+    return !request.cell.has(Field::python) || minor_of(request.text(Field::python)) == python;
+}
+
+std::string find_os(Request& request) {
+    std::vector<std::string> names;
+    std::optional<Row> best;
+    const auto wanted = request.text(Field::os);
+    for (const auto& row : request.facts.rows("operating_systems")) {
+        if (row.text("render") != "true" || !row.text("os").starts_with(kName)) continue;
+        names.emplace_back(row.text("os"));
+        if (wanted.empty() ? fits(request, row) : row.text("os") == wanted) best = row;
+    }
+    if (!best && wanted.empty()) {
+        return fmt::format("no distribution of family {} has all that the cell needs ({} were tried)", kName,
+                           text::join(names, ", "));
+    }
+    if (!best) {
+        return fmt::format("os {} is judged but not rendered: family {} is rendered on {}", wanted, kName,
+                           text::join(names, ", "));
+    }
+    request.os = best;
+    request.image.os = best->text("os");
+    request.image.suite = best->text("codename");
+    request.image.package_manager = "apt";
+    return {};
+}
+
+std::string find_source(Request& request) {
+    auto& image = request.image;
+    if (!request.cuda) return {};
+    const auto from = request.text(Field::cuda_from);
+    const auto row = lookup::toolkit_source(request.facts, kName, image.os, request.cuda->exact, from);
+    if (!row) {
+        return fmt::format("CUDA {} has no source{} for family {} on {}", image.cuda,
+                           from.empty() ? "" : " (" + from + ")", kName, image.os);
+    }
+    image.cuda_source = row->id();
+    image.cuda_from = row->text("cuda_from");
+    image.cuda_unpack = strings(row->list("unpack"));
+    image.cuda_packages = strings(row->list("package"));
+    image.cuda_runtime = strings(row->list("runtime"));
+    image.cuda_pins = strings(row->list("pins"));
+    const bool archive = image.cuda_from == "archive";
+    if (archive ? image.cuda_packages.empty() : image.cuda_pins.empty())
+        return fmt::format("the fact {} does not say what to install", image.cuda_source);
+    return {};
+}
+
+// The newest gcc of the distribution that the toolkit takes, unless the cell names one.
+std::string find_compiler(Request& request) {
+    const auto wanted = request.text(Field::compiler);
+    if (!wanted.empty()) {
+        if (!wanted.starts_with("gcc-"))
+            return fmt::format("compiler {}: family {} compiles with gcc", wanted, kName);
+        request.image.compiler = "g++-" + text::split(wanted.substr(4), '.').front();
+        return {};
+    }
+    const int major = default_gcc(request.os, request.cuda);
+    if (major == 0) return fmt::format("os {}: no fact knows its compiler", request.image.os);
+    request.image.compiler = fmt::format("g++-{}", major);
+    return {};
+}
+
+std::string find_python(Request& request) {
+    const auto wanted = request.text(Field::python);
+    const std::string own(request.os->text("python"));
+    if (!wanted.empty() && minor_of(wanted) != own) {
+        return fmt::format("python {}: family {} takes the distribution's python, which is {} on {}", wanted,
+                           kName, own, request.image.os);
+    }
+    if (wants_python(request)) {
+        request.image.python = own;
+        request.image.python_from = "distribution";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::span<const Step> debian_steps() {
+    static constexpr Step steps[] = {find_toolkit, find_torch,      find_torch_index,
+                                     find_os,      find_source,     find_compiler,
+                                     find_python,  find_companions, find_environment};
+    return steps;
+}
+
+}  // namespace cudamatrix::family

@@ -1,0 +1,21 @@
+// What the templates of families on a registry's base have beside the others (names: templates/README.md;
+// private to src/render).
+#pragma once
+
+#include <string>
+
+#include "render/data.hpp"
+#include "render/image.hpp"
+#include "render/lock_file.hpp"
+
+namespace cudamatrix {
+
+/// Adds the bases, the python and the package sources of `image` to `model`. `lock` nullptr: no digest
+/// counts.
+void add_registry_model(mustache::Data::Object& model, const Matrix& matrix, const Image& image,
+                        const Lock* lock);
+
+/// The python that makes environments and, with packages, the one that programs run on.
+[[nodiscard]] std::string python_command(const Image& image);
+
+}  // namespace cudamatrix

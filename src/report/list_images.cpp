@@ -1,0 +1,91 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "report/cell_json.hpp"
+#include "report/json_document.hpp"
+#include "report/layout.hpp"
+#include "report/list.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+std::size_t served(const ImagePlan& plan) {
+    std::size_t cells = 0;
+    for (const auto& image : plan.images)
+        cells += image.cells.size();
+    return cells;
+}
+
+// What tells images apart, in the words of the matrix file.
+Json contents(const Image& image) {
+    Json json{{"family", image.family}, {"os", image.os}, {"arch", image.arch}, {"flavour", image.flavour}};
+    const auto put = [&](const char* name, const std::string& value) {
+        if (!value.empty()) json[name] = value;
+    };
+    put("cuda", image.cuda);
+    put("cuda_from", image.cuda_from);
+    put("torch", image.torch.empty() ? "" : image.torch + "+" + image.torch_variant);
+    put("python", image.python);
+    put("compiler", image.compiler);
+    return json;
+}
+
+}  // namespace
+
+std::string list_images_text(const CheckReport& report, const ImagePlan& plan) {
+    std::string out;
+    for (const auto& image : plan.images) {
+        out += fmt::format("{} ({})\n", text::printable(image.id), text::count(image.cells.size(), "cell"));
+        for (const auto& cell : image.cells)
+            out += "  " + text::printable(cell) + "\n";
+    }
+    if (!plan.refusals.empty()) out += "no image\n";
+    for (const auto& [cell, reason] : plan.refusals)
+        out += "  " + text::printable(cell) + "\n" + wrapped(reason, 4, report.text.width, 4);
+    if (!out.empty()) out += "\n";
+    return out + fmt::format("{}: {} for {} of {}; {}\n", clipped(report.matrix.name, 60),
+                             text::count(plan.images.size(), "image"), served(plan),
+                             text::count(report.judgement.cells.size(), "cell"),
+                             verdicts_text(report.judgement));
+}
+
+std::string list_images_json(const CheckReport& report, const ImagePlan& plan) {
+    JsonDocument document(report.tool);
+    document.member("matrix", matrix_json(report));
+    document.member("verdicts", verdicts_json(report.judgement));
+    document.begin_array("images");
+    for (const auto& image : plan.images) {
+        Json json{{"id", image.id}};
+        json.update(contents(image));
+        json["cells"] = image.cells;
+        document.element(json);
+    }
+    document.end_array();
+    document.begin_array("refused");
+    for (const auto& [cell, reason] : plan.refusals)
+        document.element(Json{{"cell", cell}, {"reason", reason}});
+    document.end_array();
+    return std::move(document).finish();
+}
+
+Result<std::string> list_images_github_matrix(const CheckReport& report, const ImagePlan& plan) {
+    if (plan.images.size() > kGithubMatrixEntries) {
+        return Failure{ExitCode::bad_input,
+                       {Diagnostic::error(fmt::format("{} images are needed, and GitHub runs at most {} jobs "
+                                                      "of one matrix",
+                                                      plan.images.size(), kGithubMatrixEntries),
+                                          Location{report.matrix.path})
+                            .with_fix("exclude cells, or split the matrix file and give each part a job")}};
+    }
+    auto include = Json::array();
+    for (const auto& image : plan.images) {
+        Json entry{{"image", image.id}};
+        entry.update(contents(image));
+        entry["cells"] = text::join(image.cells, " ");
+        include.push_back(std::move(entry));
+    }
+    auto out = Json::object();
+    out["include"] = std::move(include);
+    return to_text(out, false) + "\n";
+}
+
+}  // namespace cudamatrix::report

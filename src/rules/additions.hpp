@@ -1,0 +1,28 @@
+// Judging what images and services of the matrix file add to cells: packages and environment variables.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "facts/facts.hpp"
+#include "matrix/matrix.hpp"
+#include "rules/judge.hpp"
+
+namespace cudamatrix::rules {
+
+/// What the rules say of the cells that an entry of images or services is for (those that are not rejected or
+/// unknown by themselves), and only with what the entry adds. Each stands at the variable or package that it
+/// is about and says how many cells it meets. Capabilities of GPUs that no fact knows are errors, an entry of
+/// images that matches no cell at all is warned of. `today` (YYYY-MM-DD) decides about waivers, which accept
+/// findings of rules here, too. A judgement without cells is asked nothing. Fails where read_deployment does.
+[[nodiscard]] Result<std::vector<Diagnostic>> judge_additions(const Matrix& matrix, const Facts& facts,
+                                                              const Judgement& judgement,
+                                                              std::string_view today);
+
+/// Whether something that images and services add is rejected.
+[[nodiscard]] bool has_errors(const std::vector<Diagnostic>& said);
+/// Whether a fact is missing to say.
+[[nodiscard]] bool has_unknowns(const std::vector<Diagnostic>& said);
+
+}  // namespace cudamatrix::rules

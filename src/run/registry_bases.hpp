@@ -1,0 +1,30 @@
+// Bases from registries: the digests that their tags have now, and what of it is news to the lock.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "render/lock_file.hpp"
+#include "run/lock_scope.hpp"
+#include "run/progress.hpp"
+#include "run/session.hpp"
+
+namespace cudamatrix::job {
+
+struct RegistryBases {
+    std::map<std::string, RegistryBase, std::less<>> references;  ///< of every base that was asked for
+    /// Tags that moved or vanished without leave, that never were, or that lack the architecture asked for:
+    /// each names the digests.
+    std::vector<Diagnostic> findings;
+};
+
+/// Asks the registries, through the mirror map, for the bases of `images`: what `lock` has no digest for or
+/// `scope` moves is taken as it is now; of the rest (only where `check`) it is seen whether the tag still has
+/// the digest that is pinned. Without such a base nothing is asked. Failures: no answer, no access.
+[[nodiscard]] Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock& lock,
+                                                  const LockScope& scope, bool check, const RunInput& input,
+                                                  const RunSettings& settings, Ticker& ticker);
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,86 @@
+"""clang-tidy over our sources, many at a time: most of what it does for one file, it does for the standard headers.
+Usage: tidy.py BUILD_DIR FILE...   (BUILD_DIR/compile_commands.json knows the files)
+
+Files of one folder are put into one, with other names for what the unnamed namespaces of several of them call the same. Where that
+gives any finding, or does not compile, its halves are read, down to single files as they are: what is printed is of those. Exit code 1:
+findings."""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+BUILD, FILES = pathlib.Path(sys.argv[1]).resolve(), [pathlib.Path(f).resolve() for f in sys.argv[2:]]
+MOST = 15
+TIDY = ["clang-tidy", "--quiet", f"--config-file={pathlib.Path(__file__).resolve().parents[2] / '.clang-tidy'}",
+        "--extra-arg=-Wno-unknown-warning-option"]
+LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
+DECLARED = re.compile(r"^(?:template.*\n)?(?!//|using |namespace |[ }#])[^\n(={;]*?(\w+)(?:\s*[(={\[;]| : )", re.M)
+HEADER = re.compile(r'^#include (?:<.*>|".*\.hpp")\n', re.M)
+
+
+def groups(files):
+    """At most MOST files of one folder each, of about the same size."""
+    folders = collections.defaultdict(list)
+    for path in files:
+        folders[path.parent].append(path)
+    for inside in folders.values():
+        count = -(-len(inside) // MOST)
+        for number in range(count):
+            yield inside[number::count]
+
+
+def local_names(text):
+    """What the unnamed namespaces of a file declare, by the look of it."""
+    return {name for space in LOCAL.findall(text) for name in DECLARED.findall(space)}
+
+
+def as_one(files):
+    """The text of all of them in one, after their headers. A member or a qualified name is never a local one."""
+    texts = [path.read_text() for path in files]
+    uses = collections.Counter(name for text in texts for name in local_names(text))
+    made = "".join(dict.fromkeys(line for text in texts for line in HEADER.findall(text)))
+    for number, (path, text) in enumerate(zip(files, texts)):
+        clashes = [name for name in local_names(text) if uses[name] > 1]
+        if clashes:
+            text = re.sub(rf"(?<![\w.:>])({'|'.join(clashes)})\b", rf"\1_{number}", text)
+        made += f'#line 1 "{path}"\n{text}'
+    return made
+
+
+def compiled_as(command):
+    """The options of a compilation that decide what a file means."""
+    words = shlex.split(command)
+    return [w for before, w in zip(["", *words], words) if w.startswith(("-D", "-I", "-isystem", "-std=")) or before == "-isystem"]
+
+
+def tidy(commands, files):
+    """What clang-tidy has to say of them; empty: nothing."""
+    if len(files) == 1:
+        done = subprocess.run([*TIDY, "-p", str(BUILD), str(files[0])], capture_output=True, text=True)
+        return done.stdout or (done.stderr if done.returncode != 0 else "")
+    whole = BUILD / f"tidy-{files[0].parent.name}-{files[0].stem}.cpp"
+    whole.write_text(as_one(files))
+    done = subprocess.run([*TIDY, str(whole), "--", *compiled_as(commands[str(files[0])])], capture_output=True, text=True)
+    if done.returncode == 0 and not done.stdout:
+        return ""
+    half = len(files) // 2
+    return tidy(commands, files[:half]) + tidy(commands, files[half:])
+
+
+def main():
+    commands = {entry["file"]: entry["command"] for entry in json.loads((BUILD / "compile_commands.json").read_text())}
+    lists = list(groups(FILES))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        said = list(workers.map(lambda files: tidy(commands, files), lists))
+    sys.stdout.write("".join(said))
+    print(f"clang-tidy read {len(FILES)} files in {len(lists)} groups")
+    return 1 if any(said) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+// images and services as the reader keeps them, and the files of requirements beside a matrix file. Mistakes
+// in the matrix file itself: tests/malformed.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "matrix/extended_cell.hpp"
+#include "support.hpp"
+
+using namespace cudamatrix;
+using matrix_test::accepted;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+  public:
+    Folder() : path_(fs::temp_directory_path() / fmt::format("cudamatrix-images-{}", ::getpid())) {
+        fs::create_directories(path_);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    fs::path write(const std::string& name, const std::string& content) const {
+        std::ofstream(path_ / name, std::ios::binary) << content;
+        return path_ / name;
+    }
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+const std::string kWithFile =
+    "version: 1\naxes: {cuda: [\"11.8.0\"]}\nimages: [{name: app, pip: requirements.txt}]\n";
+
+// What reading says of a requirements file: "5:1: message | fix", one line each.
+std::string problems(const Folder& folder, const std::string& requirements) {
+    folder.write("requirements.txt", requirements);
+    const auto result = read_matrix_file(folder.write("matrix.yaml", kWithFile));
+    if (result.ok()) return "";
+    CHECK(result.failure().code == ExitCode::bad_input);
+    std::string out;
+    for (const auto& each : result.failure().diagnostics) {
+        CHECK(each.where.file == (folder.path() / "requirements.txt").string());
+        out += fmt::format("{}:{}+{}: {}{}\n", each.where.line, each.where.column, each.where.length,
+                           each.message, each.fix.empty() ? "" : " | " + each.fix);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("what images and services say is kept, with its places") {
+    const auto matrix = accepted(R"(version: 1
+axes: {cuda: ["11.8.0"]}
+images:
+  - {name: train, when: {cuda: "11.8"}, apt: [git, g++-11], pip: [numpy==1.26.4], copy: [{from: a/b.c, to: /x/y}], env: {A: b}}
+services:
+  - name: one
+    command: [a, "b c", "$HOME", a]
+    gpu: ["0", "GPU-3a1c0000-1111-2222-3333-444455556666"]
+    capabilities: [compute]
+    shm_size: 8g
+    ulimits: {memlock: -1, nofile: {soft: 1, hard: 2}}
+    volumes: ["cache:/cache", "./a/b:/data:ro", ".:/all"]
+    ports: ["80", "8080:80", "127.0.0.1:53:53/udp"]
+    environment: {C: "d=e:f,g"}
+    healthcheck: {test: [true], interval: 500ms, timeout: 10s, start_period: 1h, retries: 3}
+    restart: no
+  - {name: two, image: train, gpu: all, depends_on: [one]}
+  - {name: three, gpu: 4, healthcheck: [a, b]}
+)");
+    const auto deployment = read_deployment(matrix);
+    REQUIRE(deployment.ok());
+    REQUIRE(deployment->images.size() == 1);
+    const auto& image = deployment->images.front();
+    CHECK(image.name == "train");
+    CHECK(image.where.line == 4);
+    CHECK(image.where.column == 12);
+    CHECK(image.when.clauses.size() == 1);
+    REQUIRE(image.apt.size() == 2);
+    CHECK(image.apt[1].text == "g++-11");
+    REQUIRE(image.pip.size() == 1);
+    CHECK(image.pip[0].name + " " + image.pip[0].value == "numpy 1.26.4");
+    REQUIRE(image.copy.size() == 1);
+    CHECK(image.copy[0].from + " " + image.copy[0].to == "a/b.c /x/y");
+    CHECK(image.env[0].name + image.env[0].value == "Ab");
+
+    REQUIRE(deployment->services.size() == 3);
+    const auto& one = deployment->services[0];
+    CHECK(one.command == std::vector<std::string>{"a", "b c", "$HOME", "a"});
+    CHECK(one.gpu.ids.size() == 2);
+    CHECK(one.gpu.asked());
+    REQUIRE(one.gpu.capabilities.size() == 1);
+    CHECK(one.gpu.capabilities[0].text == "compute");
+    CHECK(one.gpu.capabilities[0].where.line == 9);
+    CHECK(one.ulimits[0].soft + one.ulimits[0].hard + one.ulimits[1].soft + one.ulimits[1].hard == "-1-112");
+    CHECK(one.volumes[0].named());
+    CHECK_FALSE(one.volumes[0].read_only);
+    CHECK_FALSE(one.volumes[1].named());
+    CHECK(one.volumes[1].source + one.volumes[1].target == "./a/b/data");
+    CHECK(one.volumes[1].read_only);
+    CHECK(one.volumes[2].source == ".");
+    CHECK(one.ports[2].text == "127.0.0.1:53:53/udp");
+    CHECK(one.environment[0].value == "d=e:f,g");
+    CHECK(one.healthcheck.interval + one.healthcheck.timeout + one.healthcheck.start_period +
+              one.healthcheck.retries ==
+          "500ms10s1h3");
+    CHECK(one.restart == "no");
+    CHECK(one.image.text.empty());
+    CHECK(deployment->services[1].gpu.all);
+    CHECK(deployment->services[1].image.text == "train");
+    CHECK(deployment->services[1].depends_on[0].text == "one");
+    CHECK(deployment->services[2].gpu.count == 4);
+    CHECK(deployment->services[2].healthcheck.test.size() == 2);
+}
+
+TEST_CASE("a file of requirements is read from beside the matrix file") {
+    const Folder folder;
+    folder.write("requirements.txt",
+                 "# ours\n\nnumpy==1.26.4\r\n  Pillow == 10.4.0   # pictures\nx==0.0.26.post1");
+    const auto matrix = read_matrix_file(folder.write("matrix.yaml", kWithFile));
+    REQUIRE(matrix.ok());
+    const auto deployment = read_deployment(*matrix);
+    REQUIRE(deployment.ok());
+    const auto& pip = deployment->images.front().pip;
+    REQUIRE(pip.size() == 3);
+    CHECK(pip[1].name + " " + pip[1].value == "Pillow 10.4.0");
+    CHECK(pip[1].where.line == 4);
+    CHECK(pip[1].where.column == 3);
+    CHECK(pip[2].value == "0.0.26.post1");
+    CHECK(problems(folder, "").empty());
+}
+
+TEST_CASE("what is not exact in a file of requirements is refused, all of it at once, with its place") {
+    const Folder folder;
+    const std::string form = ": an exact requirement such as numpy==1.26.4 would be accepted";
+    CHECK(problems(folder,
+                   "numpy>=1\nnumpy\n  -r more.txt\na==1 "
+                   "--hash=sha256:00\na[b]==1\na==1;os_name=='nt'\ntorch==2.6.0\nx==1\nX==2\n") ==
+          "1:1+8: pip: \"numpy>=1\"" + form + " | write NAME==VERSION\n" + "2:1+5: pip: \"numpy\"" + form +
+              "\n" + "3:3+11: pip: \"-r more.txt\"" + form +
+              " | write the packages themselves; indexes stand under mirrors\n" +
+              "4:1+21: pip: \"a==1 --hash=sha256:00\"" + form +
+              " | delete the hashes: cudamatrix lock writes them, for every dependency\n" +
+              "5:1+7: pip: \"a[b]==1\"" + form + " | write the packages that the extra stands for\n" +
+              "6:1+18: pip: \"a==1;os_name=='nt'\"" + form +
+              " | delete the marker: an image has one Python\n" +
+              "7:1+12: pip: torch is a field of a cell, so that it is judged | write torch: 2.6.0 under axes "
+              "or "
+              "set\n" +
+              "9:1+4: pip: X stands twice: first at 8:1 | keep one of the two\n");
+    std::string many;
+    for (int i = 0; i < 3000; ++i)
+        many += "bad\n";
+    folder.write("requirements.txt", many);
+    const auto result = read_matrix_file(folder.write("matrix.yaml", kWithFile));
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.failure().diagnostics.size() == 100);
+}
+
+TEST_CASE("a file of requirements that cannot be read is named where it is asked for") {
+    const Folder folder;
+    const auto path = folder.write("matrix.yaml", kWithFile);
+    const auto message = [&] {
+        const auto result = read_matrix_file(path);
+        REQUIRE_FALSE(result.ok());
+        REQUIRE(result.failure().diagnostics.size() == 1);
+        const auto& diagnostic = result.failure().diagnostics.front();
+        CHECK(diagnostic.where.line == 3);
+        CHECK(diagnostic.where.column == 27);
+        return diagnostic.message;
+    };
+    const auto file = (folder.path() / "requirements.txt").string();
+    CHECK(message() == "pip: cannot read " + file + ": No such file or directory");
+    folder.write("requirements.txt", "numpy==1\n\xff\n");
+    CHECK(message() == "pip: requirements.txt is no UTF-8 text at byte 10");
+    fs::remove(file);
+    fs::create_directory(file);
+    CHECK(message() == "pip: cannot read " + file + ": it is a directory");
+}
+
+TEST_CASE("a cell with what an entry adds") {
+    const auto matrix = accepted(
+        "version: 1\nset: {cuda: \"11.8.0\", packages: {num_py: \"1.0\"}, env: {A: \"1,2\", B: x}}\n");
+    for_each_cell(matrix, [](const Cell& cell) {
+        ExtendedCell extended(cell);
+        CHECK(extended.add_packages({}).empty());
+        CHECK(extended.cell().get(Field::packages) == cell.get(Field::packages));
+        CHECK(extended.add_packages({{"timm", "0.6.13", {}}, {"Num.Py", "1.0", {}}}).empty());
+        CHECK(extended.cell().get(Field::packages)->text == "num_py=1.0,timm=0.6.13");
+        CHECK(extended.add_packages({{"num-py", "2.0", {}}}) ==
+              "num-py 2.0, where packages of the cell say 1.0");
+        CHECK(extended.cell().get(Field::packages)->text == "num_py=1.0,timm=0.6.13");
+        CHECK(extended.add_env({{"C", "y", {}}}).empty());
+        CHECK(extended.add_env({{"A", "1", {}}}) == "A 1, where env of the cell say 1,2");
+        extended.set_env({{"A", "3", {}}, {"D", "z", {}}});
+        CHECK(extended.cell().get(Field::env)->text == "A=3,B=x,C=y,D=z");
+        CHECK(cell.get(Field::env)->text == "A=1,2,B=x");
+        return true;
+    });
+}

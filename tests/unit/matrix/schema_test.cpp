@@ -1,0 +1,114 @@
+// The published schema: as the file in matrix/ has it, in step with what the reader takes, and true of every
+// matrix file that we ship.
+#include "matrix/schema.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "folders.hpp"
+#include "support.hpp"
+
+using namespace cudamatrix;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kFile = fs::path(source_dir()) / "matrix" / "schema.json";
+
+std::string keys_of(const Json& properties) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : properties.items())
+        names.push_back(name);
+    return text::join(names, ", ");
+}
+
+// The keys that the reader says it takes, where it finds one that nothing is near to.
+std::string keys_for_reader(const std::string& yaml) {
+    const auto result = read_matrix_text("version: 1\nset: {cuda: \"11.8.0\"}\n" + yaml, "matrix.yaml");
+    REQUIRE_FALSE(result.ok());
+    const std::string begin = "use one of: ";
+    for (const auto& each : result.failure().diagnostics) {
+        if (each.fix.starts_with(begin)) return each.fix.substr(begin.size());
+    }
+    return "";
+}
+
+// Without the folders whose files are to be refused.
+std::vector<std::string> accepted_files() {
+    std::vector<std::string> files{(fs::path(source_dir()) / "matrix" / "default.yaml").string()};
+    for (const auto& folder : {fs::path(source_dir()) / "examples", fs::path(tests_dir()) / "render",
+                               fs::path(tests_dir()) / "golden"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+            if (entry.path().filename() == "matrix.yaml") files.push_back(entry.path().string());
+        }
+    }
+    return files;
+}
+
+}  // namespace
+
+TEST_CASE("the file in matrix/ is the schema of the program") {
+    const auto text = to_text(matrix_schema()) + "\n";
+    if (std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr) std::ofstream(kFile, std::ios::binary) << text;
+    CHECK(text == matrix_test::slurp(kFile));
+}
+
+TEST_CASE("the schema has the keys of the reader, no more and no fewer") {
+    const auto schema = matrix_schema();
+    const auto& top = schema["properties"];
+    const auto item = [&](const char* section) -> const Json& {
+        return top[section]["anyOf"][0]["items"]["properties"];
+    };
+    CHECK(keys_of(top) == keys_for_reader("qqqqqqqqqq: 1\n"));
+    CHECK(keys_of(top["build"]["anyOf"][0]["properties"]) == keys_for_reader("build: {qqqqqqqqqq: 1}\n"));
+    CHECK(keys_of(item("rules")) == keys_for_reader("rules: [{qqqqqqqqqq: 1}]\n"));
+    CHECK(keys_of(item("waive")) == keys_for_reader("waive: [{qqqqqqqqqq: 1}]\n"));
+    CHECK(keys_of(item("images")) == keys_for_reader("images: [{qqqqqqqqqq: 1}]\n"));
+    CHECK(keys_of(item("images")["copy"]["items"]["properties"]) ==
+          keys_for_reader("images: [{name: a, copy: [{qqqqqqqqqq: 1}]}]\n"));
+    CHECK(keys_of(item("services")) == keys_for_reader("services: [{qqqqqqqqqq: 1}]\n"));
+    CHECK(keys_of(item("services")["ulimits"]["properties"]) ==
+          keys_for_reader("services: [{name: a, ulimits: {qqqqqqqqqq: 1}}]\n"));
+    CHECK(keys_of(item("services")["ulimits"]["properties"]["memlock"]["anyOf"][1]["properties"]) ==
+          keys_for_reader("services: [{name: a, ulimits: {memlock: {qqqqqqqqqq: 1}}}]\n"));
+    CHECK(keys_of(item("services")["healthcheck"]["anyOf"][1]["properties"]) ==
+          keys_for_reader("services: [{name: a, healthcheck: {qqqqqqqqqq: 1}}]\n"));
+    std::vector<std::string> fields;
+    for (const auto& field : all_fields())
+        fields.emplace_back(field.name);
+    CHECK(keys_of(schema["definitions"]["values"]["properties"]) == text::join(fields, ", "));
+    CHECK(keys_of(schema["definitions"]["condition"]["properties"]) == text::join(fields, ", "));
+}
+
+TEST_CASE("every matrix file of ours is valid by the schema, and one that is refused for its keys is not") {
+    const char* path = std::getenv("PATH");
+    const Environment environment{{"PATH", path == nullptr ? "/usr/bin:/bin" : path}};
+    if (!find_program("check-jsonschema", environment)) {
+        MESSAGE("not validated: check-jsonschema is not on PATH (tests/run.sh installs it)");
+        return;
+    }
+    const auto validated = [&](const std::vector<std::string>& files) {
+        Command command;
+        command.argv = {"check-jsonschema", "--schemafile", kFile.string()};
+        command.argv.insert(command.argv.end(), files.begin(), files.end());
+        command.environment = environment;
+        command.time_limit = std::chrono::seconds(120);
+        auto outcome = cudamatrix::run(command);
+        REQUIRE(outcome.ok());
+        return std::move(*outcome);
+    };
+    const auto files = accepted_files();
+    CHECK(files.size() > 20);
+    const auto all = validated(files);
+    CHECK_MESSAGE(all.success(), all.out, all.err);
+    for (const char* name :
+         {"unknown-key", "images-mistakes", "images-copy", "services-mistakes", "services-resources"}) {
+        CAPTURE(name);
+        CHECK_FALSE(
+            validated({(fs::path(tests_dir()) / "malformed" / (std::string(name) + ".yaml")).string()})
+                .success());
+    }
+}

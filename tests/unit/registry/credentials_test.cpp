@@ -1,0 +1,204 @@
+#include "registry/credentials.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/base64.hpp"
+#include "base/text.hpp"
+#include "registry/oci_auth.hpp"
+
+using namespace cudamatrix;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Home {
+    Home() {
+        std::string pattern = (fs::temp_directory_path() / "cudamatrix-home-XXXXXX").string();
+        folder = ::mkdtemp(pattern.data());
+        environment = {{"HOME", folder.string()}, {"PATH", folder.string() + ":/usr/bin:/bin"}};
+    }
+    ~Home() {
+        std::error_code error;
+        fs::remove_all(folder, error);
+    }
+    Home(const Home&) = delete;
+    Home& operator=(const Home&) = delete;
+
+    void put(const std::string& name, std::string_view content, bool program = false) const {
+        fs::create_directories((folder / name).parent_path());
+        std::ofstream(folder / name, std::ios::binary) << content;
+        if (program) fs::permissions(folder / name, fs::perms::owner_all);
+    }
+    /// "USER PASSWORD TOKEN from PLACE", the places looked at or the message; "HOME" for the folder.
+    [[nodiscard]] std::string find(std::string_view host, std::string_view path = "team/app") const {
+        const auto search = find_credentials(host, path, environment, nullptr);
+        std::string out;
+        if (!search.ok()) {
+            out = search.failure().diagnostics.front().message;
+        } else if (search->found) {
+            out = fmt::format("{} {} {} from {}", search->found->user, search->found->password,
+                              search->found->identity_token, search->place);
+        } else {
+            out = text::join(search->looked, "; ");
+        }
+        return text::replace_all(out, folder.string(), "HOME");
+    }
+
+    fs::path folder;
+    Environment environment;
+};
+
+std::string auth(std::string_view user_and_password) {
+    return fmt::format(R"({{"auth":"{}"}})", base64::encoded(user_and_password));
+}
+
+}  // namespace
+
+TEST_CASE("docker's configuration: keys as docker, podman and people write them") {
+    Home home;
+    home.put(
+        ".docker/config.json",
+        fmt::format(R"({{"auths":{{"https://index.docker.io/v1/":{},"registry.example.org:5000":{},)"
+                    R"("https://second.example.org":{},"third.example.org/team":{},"third.example.org":{},)"
+                    R"("four.example.org":{{"identitytoken":"refresh"}},"five.example.org":{{}}}}}})",
+                    auth("hub:secret"), auth("a:b:c"), auth("second:x"), auth("team:x"), auth("all:x")));
+    const std::string place = " from HOME/.docker/config.json";
+    CHECK(home.find("docker.io", "library/python") == "hub secret " + place);
+    CHECK(home.find("registry.example.org:5000") == "a b:c " + place);
+    CHECK(home.find("second.example.org") == "second x " + place);
+    CHECK(home.find("third.example.org") == "team x " + place);
+    CHECK(home.find("third.example.org", "teams/app") == "all x " + place);
+    CHECK(home.find("four.example.org") == "  refresh" + place);
+    const std::string none =
+        "HOME/.docker/config.json (nothing for {0}); HOME/.config/containers/auth.json (there is no "
+        "such file); HOME/.netrc (there is no such file)";
+    for (const auto* host : {"five.example.org", "registry.example.org", "registry.example.org:50001",
+                             "xsecond.example.org", "second.example.org.evil.org", "example.org"})
+        CHECK(home.find(host) == text::replace_all(none, "{0}", host));
+}
+
+TEST_CASE("The order of the places, and those that variables name") {
+    Home home;
+    const auto only = [](std::string_view user) {
+        return fmt::format(R"({{"auths":{{"host.example.org":{}}}}})", auth(std::string(user) + ":x"));
+    };
+    home.put(".netrc", "machine host.example.org login netrc password x\n");
+    CHECK(home.find("host.example.org") == "netrc x  from HOME/.netrc");
+    home.environment["NETRC"] = (home.folder / "other").string();
+    home.put("other", "machine host.example.org login other password x\n");
+    CHECK(home.find("host.example.org:5000") == "other x  from HOME/other");
+    home.put(".config/containers/auth.json", only("podman"));
+    CHECK(home.find("host.example.org") == "podman x  from HOME/.config/containers/auth.json");
+    home.put("run/containers/auth.json", only("runtime"));
+    home.environment["XDG_RUNTIME_DIR"] = (home.folder / "run").string();
+    CHECK(home.find("host.example.org") == "runtime x  from HOME/run/containers/auth.json");
+    home.put(".docker/config.json", only("docker"));
+    CHECK(home.find("host.example.org") == "docker x  from HOME/.docker/config.json");
+    home.put("d/config.json", only("named"));
+    home.environment["DOCKER_CONFIG"] = (home.folder / "d").string();
+    CHECK(home.find("host.example.org") == "named x  from HOME/d/config.json");
+    home.put("file.json", only("file"));
+    home.environment["REGISTRY_AUTH_FILE"] = (home.folder / "file.json").string();
+    CHECK(home.find("host.example.org") == "file x  from HOME/file.json");
+    home.environment["DOCKER_AUTH_CONFIG"] = only("inline");
+    CHECK(home.find("host.example.org") == "inline x  from $DOCKER_AUTH_CONFIG");
+}
+
+TEST_CASE("netrc: words in any lines, macros, quotes; its default is no host's") {
+    Home home;
+    home.put(
+        ".netrc",
+        "# machine host.example.org login no password no\n"
+        "machine\nfirst.example.org\n\tlogin u1\n\tpassword \"p1\"\n"
+        "macdef init\nmachine host.example.org login macro password macro\n\n"
+        "machine second.example.org password p2 account x login u2 machine docker.io login hub password p\n"
+        "machine half.example.org login u\n"
+        "default login any password any\n");
+    CHECK(home.find("first.example.org") == "u1 p1  from HOME/.netrc");
+    CHECK(home.find("second.example.org") == "u2 p2  from HOME/.netrc");
+    CHECK(home.find("docker.io") == "hub p  from HOME/.netrc");
+    for (const auto* host : {"host.example.org", "half.example.org", "third.example.org"})
+        CHECK(home.find(host).ends_with(fmt::format("HOME/.netrc (nothing for {})", host)));
+}
+
+TEST_CASE("Credential helpers are programs, asked by the registry's name") {
+    Home home;
+    home.put(".docker/config.json",
+             R"({"credHelpers":{"one.example.org":"fake","bad.example.org":"../x","gone.example.org":"none",)"
+             R"("sad.example.org":"sad","odd.example.org":"odd"},"credsStore":"store",)"
+             R"("auths":{"kept.example.org":{"auth":"dTpw"}}})");
+    home.put("docker-credential-fake",
+             "#!/bin/sh\nread name\necho \"{\\\"Username\\\":\\\"$1\\\",\\\"Secret\\\":\\\"$name\\\"}\"\n",
+             true);
+    home.put("docker-credential-store",
+             "#!/bin/sh\nread name\n[ \"$name\" = https://index.docker.io/v1/ ] || { echo credentials not "
+             "found in "
+             "native keychain; exit 1; }\necho '{\"Username\":\"<token>\",\"Secret\":\"identity\"}'\n",
+             true);
+    home.put("docker-credential-sad", "#!/bin/sh\necho secret\nexit 3\n", true);
+    home.put("docker-credential-odd", "#!/bin/sh\necho secret\n", true);
+    CHECK(home.find("one.example.org") ==
+          "get one.example.org  from the credential helper docker-credential-fake");
+    CHECK(home.find("docker.io") == "  identity from the credential helper docker-credential-store");
+    CHECK(home.find("kept.example.org") == "u p  from HOME/.docker/config.json");
+    CHECK(home.find("other.example.org")
+              .starts_with("the credential helper docker-credential-store (nothing for other.example.org); "
+                           "HOME/.docker/config.json (nothing for other.example.org); "));
+    CHECK(home.find("bad.example.org") ==
+          "HOME/.docker/config.json: '../x' is no name of a credential helper");
+    const auto failed = [](std::string_view name, std::string_view host, std::string_view why) {
+        return fmt::format(
+            "the credential helper docker-credential-{} of HOME/.docker/config.json gives no "
+            "credentials for {}.example.org: {}",
+            name, host, why);
+    };
+    CHECK(home.find("sad.example.org") == failed("sad", "sad", "exit code 3"));
+    CHECK(home.find("odd.example.org") == failed("odd", "odd", "its answer has no Username and Secret"));
+    CHECK(home.find("gone.example.org").starts_with(failed("none", "gone", "")));
+}
+
+TEST_CASE("Files that cannot be read are errors that show nothing of them") {
+    Home home;
+    home.put(".docker/config.json", "{\"auths\": secret");
+    CHECK(home.find("host.example.org") == "HOME/.docker/config.json: not valid JSON at byte 11");
+    fs::remove(home.folder / ".docker/config.json");
+    fs::create_directories(home.folder / ".docker/config.json");
+    CHECK(home.find("host.example.org") == "cannot read HOME/.docker/config.json: it is a directory");
+    home.environment = {};
+    CHECK(home.find("host.example.org").empty());
+}
+
+TEST_CASE("Challenges of WWW-Authenticate, well and badly formed") {
+    const auto shown = [](std::string_view header) {
+        std::string out;
+        for (const auto& challenge : parse_challenges(header)) {
+            out += "[" + challenge.scheme;
+            for (const auto& [name, value] : challenge.parameters)
+                out += fmt::format(" {}={}", name, value);
+            out += "]";
+        }
+        return out;
+    };
+    const std::pair<std::string, std::string> cases[] = {
+        {R"(Bearer realm="https://a/token",service="b c",scope="x,y")",
+         "[bearer realm=https://a/token scope=x,y service=b c]"},
+        {R"(BASIC Realm="a, \"b\"")", R"([basic realm=a, "b"])"},
+        {R"(Basic realm=plain , Bearer realm = "t")", "[basic realm=plain][bearer realm=t]"},
+        {"Negotiate, Basic", "[negotiate][basic]"},
+        {"", ""},
+        {"=x", ""},
+        {"a=b", ""},
+        {R"(Bearer realm="open)", "[bearer realm=open]"},
+        {R"(Bearer realm="open\)", "[bearer realm=open\\]"},
+        {"Bearer realm=", "[bearer realm=]"},
+        {"Bearer realm=\"a\",realm=\"b\"", "[bearer realm=a]"},
+        {"Bearer \x01 realm=a", "[bearer]"},
+    };
+    for (const auto& [header, expected] : cases)
+        CHECK(shown(header) == expected);
+}

@@ -1,0 +1,212 @@
+// Every image of a registry that the facts know and a family renders: each combination of tag, distribution,
+// flavour and machine gives a Dockerfile of the house's form, on the tag that the combination means.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "facts/images.hpp"
+#include "matrix/matrix_file.hpp"
+#include "render/artifacts.hpp"
+#include "render/dockerfile_model.hpp"
+#include "render/image_plan.hpp"
+#include "render/library.hpp"
+#include "render/resolve_cell.hpp"
+#include "unit/render/dockerfile_tokens.hpp"
+
+using namespace cudamatrix;
+
+namespace {
+
+struct Combination {
+    std::string cell;
+    std::string reference;  ///< that its Dockerfile must stand on
+};
+
+std::string joined(std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+    std::string out;
+    for (const auto& [name, value] : fields) {
+        if (!value.empty()) out += fmt::format("{}{}: \"{}\"", out.empty() ? "" : ", ", name, value);
+    }
+    return out;
+}
+
+void add_cuda(const Facts& facts, std::vector<Combination>& all) {
+    for (const auto& row : facts.rows("cuda_images")) {
+        if (row.text("status") == "deleted") continue;
+        for (const auto os : row.list("os")) {
+            const auto system = facts.row(fmt::format("os-{}", os));
+            if (!system || !system->has("package_manager")) continue;
+            const auto archs = row.has("arch") ? std::vector<std::string_view>(row.list("arch").begin(),
+                                                                               row.list("arch").end())
+                                               : std::vector<std::string_view>{"x86_64"};
+            for (const auto flavour : row.list("flavours")) {
+                const bool cudnn = flavour.starts_with("cudnn");
+                if (flavour.starts_with("tensorrt")) continue;  // no field of a cell names it
+                for (const auto arch : archs) {
+                    if (arch != "x86_64" && arch != "aarch64") continue;
+                    all.push_back(
+                        {joined({{"family", "nvidia-cuda"},
+                                 {"cuda", row.text("cuda")},
+                                 {"os", os},
+                                 {"flavour", flavour.substr(flavour.rfind('-') + 1)},
+                                 {"cudnn", cudnn ? "9" : ""},
+                                 {"arch", arch},
+                                 {"python", all.size() % 2 == 0 ? "3.12" : ""}}),
+                         fmt::format("docker.io/nvidia/cuda:{}-{}-{}", row.text("cuda"), flavour, os)});
+                }
+            }
+        }
+    }
+}
+
+void add_others(const Facts& facts, std::vector<Combination>& all) {
+    for (const auto& row : facts.rows("pytorch_images")) {
+        for (const auto cuda : row.list("cuda")) {
+            const lookup::PytorchTag tag{"", std::string(cuda), "", ""};
+            for (const auto flavour : row.list("flavours")) {
+                if (row.text("exists") != "true") continue;
+                all.push_back({joined({{"family", "pytorch"},
+                                       {"torch", fmt::format("{}+{}", row.text("torch"), tag.variant())},
+                                       {"flavour", flavour}}),
+                               fmt::format("docker.io/pytorch/pytorch:{}-cuda{}-cudnn{}-{}",
+                                           row.text("torch"), cuda, row.text("cudnn"), flavour)});
+            }
+        }
+    }
+    for (const auto& row : facts.rows("ngc_images")) {
+        if (!row.has("cuda") && !row.has("torch")) continue;  // nothing names it
+        auto cell = joined({{"family", "ngc"}, {"cuda", row.text("cuda")}, {"torch", row.text("torch")}});
+        // What several images hold is written once: equal rows of a matrix are one cell.
+        std::erase_if(all, [&](const Combination& other) { return other.cell == cell; });
+        all.push_back({std::move(cell), "nvcr.io/nvidia/pytorch:" + std::string(row.text("tag"))});
+    }
+    for (const auto& row : facts.rows("python_images")) {
+        for (const auto arch : row.list("arch")) {
+            for (const auto* flavour : {"runtime", "devel"}) {
+                all.push_back({joined({{"family", "cpu"},
+                                       {"python", row.text("python")},
+                                       {"os", row.text("os")},
+                                       {"arch", arch},
+                                       {"flavour", flavour}}),
+                               "docker.io/library/python:" + std::string(row.text("tag"))});
+            }
+        }
+    }
+}
+
+// Is `reference` the wanted image, or a newer one of NVIDIA's that holds the same CUDA and torch?
+bool is_wanted(const Facts& facts, const std::string& wanted, const std::string& reference) {
+    if (reference == wanted) return true;
+    const auto tag_of = [](const std::string& text) { return text.substr(text.rfind(':') + 1); };
+    const auto row = facts.row("ngc-pytorch-" + tag_of(wanted));
+    const auto newer = facts.row("ngc-pytorch-" + tag_of(reference));
+    if (!row || !newer || tag_of(reference) < tag_of(wanted)) return false;
+    const auto same = [&](const char* column) {
+        const auto own = Version::parse(row->text(column)), other = Version::parse(newer->text(column));
+        return !own || (other && own->major_minor() == other->major_minor());
+    };
+    return same("cuda") && same("torch");
+}
+
+// One digest for each reference that the images name, and pins of every kind that they ask for.
+Lock lock_for(const std::vector<Image>& images) {
+    Lock lock;
+    for (const auto& image : images) {
+        for (const auto& reference : image.references())
+            lock.references[reference] = {"sha256:" + std::string(64, 'd')};
+        ImagePins pins;
+        pins.asked = asked_of(image);
+        pins.devel = {{"gcc", image.package_manager == "dnf" ? "0:11.5-1.el9.x86_64" : "11.5-1"}};
+        pins.installer = {{"uv", "0.13.8", std::string(64, 'b')}};
+        lock.images[image.id] = pins;
+    }
+    return lock;
+}
+
+void check_form(const std::string& content) {
+    CHECK(content.starts_with("# Generated by cudamatrix "));
+    for (const auto& instruction : dockerfile_structure(content)) {
+        CAPTURE(instruction);
+        const auto keyword = instruction.substr(0, instruction.find(' '));
+        CHECK(std::set<std::string>{"FROM", "COPY", "RUN", "ENV", "LABEL", "WORKDIR", "USER", "CMD"}.count(
+                  keyword) == 1);
+        CHECK(instruction.find("BROKEN") == std::string::npos);
+        CHECK(instruction.find("FLAG FLAG") == std::string::npos);
+    }
+    for (const auto* stage :
+         {" AS base\n", " AS devel\n", " AS suite\n", " AS runtime\n", " AS proof\n", "\nUSER 65532:65532\n"})
+        CHECK(content.find(stage) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every image of a registry that the facts know is rendered, on its own tag or a newer one that holds the "
+    "same") {
+    const auto facts = Facts::embedded();
+    std::vector<Combination> all;
+    add_cuda(facts, all);
+    const auto cuda = all.size();
+    add_others(facts, all);
+    std::string yaml = "version: 1\nname: all\ninclude:\n";
+    for (const auto& combination : all)
+        yaml += "  - {" + combination.cell + "}\n";
+    auto matrix = read_matrix_text(yaml, "matrix.yaml");
+    REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : render(matrix.failure().diagnostics.front(), {})));
+    std::vector<PlannedCell> cells;
+    for_each_cell(*matrix, [&](const Cell& cell) {
+        cells.push_back({cell, std::to_string(cells.size())});
+        return true;
+    });
+    REQUIRE(cells.size() == all.size());
+    const auto plan = plan_images(*matrix, cells, facts);
+    for (const auto& refusal : plan.refusals)
+        CHECK_MESSAGE(false, all[static_cast<std::size_t>(std::stoi(refusal.cell))].cell, ": ",
+                      refusal.reason);
+    std::set<std::string> ids;
+    for (const auto& image : plan.images) {
+        CAPTURE(image.id);
+        CHECK(ids.insert(image.id).second);
+        CHECK(image.id.size() <= 100);
+        CHECK(image.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string::npos);
+        for (const auto& cell : image.cells)
+            CHECK(is_wanted(facts, all[static_cast<std::size_t>(std::stoi(cell))].reference,
+                            image.base_reference));
+    }
+    // The files alone: with the sources of the suite in each folder they would be gigabytes.
+    const RenderSettings settings;
+    auto library = load_templates(settings);
+    REQUIRE(library.ok());
+    const auto filled = [&](const Image& image, const std::string& name, const mustache::Data& model) {
+        auto content = fill_dockerfile(*library, template_folder(image) + "/" + name, model);
+        REQUIRE_MESSAGE(content.ok(), (content.ok() ? "" : content.failure().diagnostics.front().message));
+        return std::move(content).value();
+    };
+    const auto locked = lock_for(plan.images);
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        const auto& image = plan.images[i];
+        CAPTURE(image.id);
+        const bool pinned = i % 2 == 0;
+        const Lock none;
+        const ImageInput input{*matrix, image, pinned ? locked : none, settings};
+        const auto content = filled(image, "Dockerfile.mustache", dockerfile_model(input));
+        check_form(content);
+        CHECK((content.find("unpinned") == std::string::npos) == pinned);
+        for (const auto& reference : image.references()) {
+            const auto from =
+                "FROM " + reference + (pinned ? "@sha256:" + std::string(64, 'd') : "") + " AS ";
+            CHECK(content.find(from) != std::string::npos);
+        }
+        CHECK((content.find("dnf install") != std::string::npos) == (image.package_manager == "dnf"));
+        for (const auto& instruction :
+             dockerfile_structure(filled(image, "lock.mustache", lock_model(*matrix, image, &locked))))
+            CHECK(instruction.find("BROKEN") == std::string::npos);
+    }
+    MESSAGE(cuda, " combinations of nvidia/cuda and ", all.size() - cuda, " others: ", plan.images.size(),
+            " images");
+    CHECK(cuda > 400);
+    CHECK(all.size() - cuda > 150);
+}
