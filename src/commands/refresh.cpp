@@ -185,9 +185,9 @@ class Refresh {
     }
 
     void images(const std::string& name, const Row& repository) {
-        auto reference = parse_image_reference(name);
+        const auto reference = parse_image_reference(name);
         const auto place = reference.ok() ? place_of(*reference, http_.options().mirrors)
-                                          : Result<ImagePlace>(std::move(reference).failure());
+                                          : Result<ImagePlace>(reference.failure());
         if (!place.ok()) return lost(name, name, place.failure());
         const auto origin = place->origin();
         if (given_up(origin, name)) return;
