@@ -1,11 +1,11 @@
 // Rows of facts, of the tags that a registry lists and the configuration of one image behind them.
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"

@@ -1,7 +1,7 @@
 #include "measure/image_scheme.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
