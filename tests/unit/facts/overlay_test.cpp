@@ -85,8 +85,8 @@ TEST_CASE("each mistake is reported at its row") {
         {"id: driver-r700, branch: 700, confidence: read", "row 'driver-r700': column 'source' is missing"},
         {"id: driver-r700, branch: 700, source: [], confidence: read", "row 'driver-r700': it has no source"},
         {"id: driver-r700, branch: 700, source: \"a friend\", confidence: read",
-         "row 'driver-r700': source 'a friend': expected an https:// URL, github:OWNER/REPO@REF:PATH, or "
-         "wheel:FILE.whl "
+         "row 'driver-r700': source 'a friend': expected an https:// URL, github:OWNER/REPO@REF:PATH, "
+         "wheel:FILE.whl sha256:DIGEST, sdist:FILE.tar.gz sha256:DIGEST, or image:HOST/PATH:TAG "
          "sha256:DIGEST"},
         {"id: driver-r700, branch: 700, source: \"https://example.org/a\", confidence: unverified",
          "row 'driver-r700': it is unverified, so its source is 'none found, DATE', not "
@@ -216,6 +216,11 @@ TEST_CASE("sources and dates") {
     CHECK(facts::is_source("sdist:flash_attn-2.8.3.tar.gz sha256:" + std::string(64, 'a')));
     CHECK_FALSE(facts::is_source("sdist:flash_attn-2.8.3.whl sha256:" + std::string(64, 'a')));
     CHECK_FALSE(facts::is_source("sdist:.tar.gz sha256:" + std::string(64, 'a')));
+    CHECK(facts::is_source("image:docker.io/nvidia/cuda:13.0.2-base-ubuntu24.04 sha256:" +
+                           std::string(64, 'a')));
+    CHECK_FALSE(facts::is_source("image:docker.io/nvidia/cuda sha256:" + std::string(64, 'a')));
+    CHECK_FALSE(facts::is_source("image:cuda:13.0.2 sha256:" + std::string(64, 'a')));
+    CHECK_FALSE(facts::is_source("image:docker.io/nvidia/cuda:13.0.2 sha256:" + std::string(63, 'a')));
     CHECK_FALSE(facts::is_source("http://example.org/"));
     CHECK_FALSE(facts::is_source("https://example"));
     CHECK_FALSE(facts::is_source("github:NVIDIA/repo:README.md"));
