@@ -1,7 +1,7 @@
 // Builds the suite inside an image, with nothing but the image's own g++ and nvcc. It is compiled first, by
 // one call of g++ on this file alone, hence the .cpp files at the end of the includes:
 //
-//     g++ -std=c++17 -O2 -I SOURCE -o suite_build SOURCE/kernels/build/suite_build.cpp
+//     g++ -std=c++17 -I SOURCE -o suite_build SOURCE/kernels/build/suite_build.cpp
 //
 // A kernel that does not compile is a result (a fail record in static.jsonl), not a failure of this program.
 // Exit codes: 0 built, 2 usage, 3 the host programs could not be built or written.
@@ -130,9 +130,10 @@ class Builder {
         return sources;
     }
 
+    // -O1: these programs read files and start others, and every image compiles them.
     [[nodiscard]] Step host_step(const std::string& source) const {
         return make_step(source, object_of(source),
-                         {host_compiler(), "-std=c++17", "-O2", "-I" + options_.source, "-c",
+                         {host_compiler(), "-std=c++17", "-O1", "-I" + options_.source, "-c",
                           options_.source + "/" + source, "-o", object_of(source)});
     }
 

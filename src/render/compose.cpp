@@ -103,13 +103,15 @@ List limits_of(const Service& service) {
     return out;
 }
 
-Object service_model(const ComposeService& planned, const ServicePlan& plan, const ComposeInput& input) {
-    static const Service silent = [] {
-        Service service;
-        service.gpu.all = true;
-        return service;
-    }();
-    const auto& service = planned.service == nullptr ? silent : *planned.service;
+// What the matrix file says nothing of: every GPU, where the image can use one.
+Service silent_service(const Image& image) {
+    Service service;
+    service.gpu.all = image.family != "cpu";
+    return service;
+}
+
+Object service_model(const ComposeService& planned, const Service& service, const ServicePlan& plan,
+                     const ComposeInput& input) {
     const auto& rendered = input.rendered[planned.image];
     Object out{
         {"name", planned.name},
@@ -141,11 +143,8 @@ List cdi_devices(const Service::Gpu& gpu) {
     return out;
 }
 
-Object gpu_service(const ComposeService& planned) {
-    Service::Gpu gpu;
-    gpu.all = planned.service == nullptr;
-    if (planned.service != nullptr) gpu = planned.service->gpu;
-    Object out{{"name", planned.name},
+Object gpu_service(const std::string& name, const Service::Gpu& gpu) {
+    Object out{{"name", name},
                {"gpu_count", gpu.all ? std::string("all") : fmt::format("{}", gpu.count)},
                {"capabilities", texts_of(gpu.capabilities)},
                {"cdi_devices", cdi_devices(gpu)}};
@@ -192,9 +191,10 @@ Result<Data::Object> compose_model(const ComposeInput& input) {
     List services;
     List gpu_services;
     for (const auto& planned : plan->services) {
-        services.emplace_back(service_model(planned, *plan, input));
-        if (planned.service == nullptr || planned.service->gpu.asked())
-            gpu_services.emplace_back(gpu_service(planned));
+        const auto silent = silent_service(input.images[planned.image]);
+        const auto& service = planned.service == nullptr ? silent : *planned.service;
+        services.emplace_back(service_model(planned, service, *plan, input));
+        if (service.gpu.asked()) gpu_services.emplace_back(gpu_service(planned.name, service.gpu));
     }
     Object model{{"tool", Object{{"version", kVersion}}},
                  {"matrix", Object{{"title", matrix.name}}},
