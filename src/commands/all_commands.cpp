@@ -106,8 +106,9 @@ std::span<const CommandRow> all_commands() {
             "wheels inside the image's own base through the engine; needs the network that the matrix file "
             "or --network allows. Credentials of registries come from where docker, podman and netrc keep "
             "them. Run again, it changes nothing that is pinned: a tag that moved or vanished is a finding "
-            "(exit 1), --update moves pins on purpose. The only command that writes cudamatrix.lock (run "
-            "calls it when it is absent).",
+            "(exit 1), --update moves pins on purpose. build: {snapshot: 2026-11-01} in the matrix file "
+            "resolves packages as the distribution's archive was that day. The only command that writes "
+            "cudamatrix.lock (run calls it when it is absent).",
             "cudamatrix lock matrix.yaml --network host", add_lock},
         CommandRow{"render", "Write Dockerfiles and compose files of the good cells", kRenderDetails,
                    "cudamatrix render matrix.yaml --out cudamatrix-out/training", add_render},

@@ -1,4 +1,4 @@
-// Schemas of the tables about operating systems.
+// Schemas of the tables about operating systems and where their packages come from.
 #include "facts/schema_groups.hpp"
 
 namespace cudamatrix::facts {
@@ -21,8 +21,16 @@ constexpr Column kOperatingSystems[] = {
     {"cuda_wheels", Kind::truth},
 };
 
+constexpr Column kPackageArchives[] = {
+    {"archive", Kind::text, Form::scalar, kRequired},
+    {"url", Kind::text, Form::scalar, kRequired},
+    {"snapshots", Kind::text},
+    {"snapshots_first", Kind::date},
+};
+
 constexpr Schema kSchemas[] = {
     {"operating_systems", "os-{os}", kOperatingSystems},
+    {"package_archives", "archive-{archive}", kPackageArchives},
 };
 
 }  // namespace

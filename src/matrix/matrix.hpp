@@ -81,6 +81,9 @@ class Cell {
 struct BuildSettings {
     std::string ca_bundle;         ///< path of a PEM bundle, given to builds as a secret and never a layer
     std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
+    /// The state of the distributions' archives that is installed from, as snapshot services name it:
+    /// 20261101T000000Z. Empty: today's.
+    std::string snapshot;
     std::string user = "app";
     std::string workdir = "/workspace";
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/date.hpp"
 #include "base/text.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/syntax.hpp"
@@ -15,6 +16,7 @@ namespace {
 using yaml::Node;
 
 using syntax::has_parent_step;
+using syntax::is_digit;
 using syntax::is_registry_host;
 using syntax::is_registry_prefix;
 using syntax::only;
@@ -77,15 +79,37 @@ bool is_network(std::string_view text) {
     return text == "none" || text == "host" || text == "default";
 }
 
+// Of a day, its first second: 2026-11-01 is 20261101T000000Z. Nothing for what is no time.
+std::string snapshot_time(std::string_view text) {
+    if (is_date(text))
+        return fmt::format("{}{}{}T000000Z", text.substr(0, 4), text.substr(5, 2), text.substr(8));
+    if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return {};
+    const auto number = [&](std::size_t from, std::size_t below) {
+        const char tens = text[from];
+        const char ones = text[from + 1];
+        return is_digit(tens) && is_digit(ones) &&
+               static_cast<std::size_t>(tens - '0') * 10 + static_cast<std::size_t>(ones - '0') < below;
+    };
+    const auto day = fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
+    return is_date(day) && number(9, 24) && number(11, 60) && number(13, 60) ? std::string(text)
+                                                                             : std::string();
+}
+
+bool is_snapshot(std::string_view text) {
+    return !snapshot_time(text).empty();
+}
+
 struct BuildKey {
     std::string_view name;
     std::string BuildSettings::*member;
     bool (*accepts)(std::string_view);
     std::string_view accepted;
 };
-constexpr std::array<BuildKey, 4> kBuildKeys{{
+constexpr std::array<BuildKey, 5> kBuildKeys{{
     {"ca_bundle", &BuildSettings::ca_bundle, is_path, "the path of a PEM file such as /etc/ssl/site-ca.pem"},
     {"network", &BuildSettings::network, is_network, "none, host or default"},
+    {"snapshot", &BuildSettings::snapshot, is_snapshot,
+     "a day such as 2026-11-01 or a time such as 20261101T120000Z"},
     {"user", &BuildSettings::user, is_user, "a user name such as app (small letters, digits, '_' and '-')"},
     {"workdir", &BuildSettings::workdir, is_workdir, "an absolute path such as /workspace"},
 }};
@@ -191,6 +215,8 @@ void read_build(Reader& reader, const Node& key, const Node& node) {
             }
         }
     }
+    auto& snapshot = reader.matrix.build.snapshot;
+    snapshot = snapshot_time(snapshot);
     auto& bundle = reader.matrix.build.ca_bundle;
     if (!bundle.empty()) bundle = resolved(bundle, reader.matrix.path);
 }

@@ -1,7 +1,6 @@
 // How the base of family debian is made: mmdebstrap, so that no image registry is needed.
 #include <array>
 
-#include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "render/image.hpp"
 
@@ -48,8 +47,7 @@ Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
     for (const auto& [suite, option] : kExtras) {
         if (suite == image.suite) out.command.emplace_back(option);
     }
-    const auto archive = mirror_of(matrix.mirrors, "debian");
-    const auto security = mirror_of(matrix.mirrors, "debian-security");
+    const auto& [archive, security, snapshot] = image.sources;
     if (archive.starts_with("https:") || security.starts_with("https:")) {
         out.command.emplace_back("--include=ca-certificates");
         // What mmdebstrap is told of apt it leaves in the tar; builds get the bundle as a secret instead.
@@ -64,13 +62,17 @@ Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
     out.command.emplace_back("--customize-hook=rm -f \"$1/etc/hostname\" \"$1/etc/resolv.conf\"");
     out.command.insert(out.command.end(), {image.suite, "{output}"});
     // Without a mirror mmdebstrap takes the distribution's own archives, updates and security among them.
+    // What an archive said of itself at that time has run out since.
+    const std::string_view options = snapshot.empty() ? "" : " [check-valid-until=no]";
     if (!archive.empty()) {
         for (const std::string_view pocket : {"", "-updates"}) {
-            out.command.push_back(fmt::format("deb {} {}{} {}", archive, image.suite, pocket, kComponents));
+            out.command.push_back(
+                fmt::format("deb{} {} {}{} {}", options, archive, image.suite, pocket, kComponents));
         }
     }
     if (!archive.empty() && !security.empty()) {
-        out.command.push_back(fmt::format("deb {} {}-security {}", security, image.suite, kComponents));
+        out.command.push_back(
+            fmt::format("deb{} {} {}-security {}", options, security, image.suite, kComponents));
     }
     return out;
 }

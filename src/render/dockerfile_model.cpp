@@ -7,6 +7,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "render/context.hpp"
+#include "render/lock_lists.hpp"
 #include "render/registry_model.hpp"
 #include "render/wanted.hpp"
 
@@ -62,8 +63,9 @@ List apt_list(const std::vector<AptPin>* pins, const std::vector<std::string>& w
 List wheel_list(const std::vector<WheelPin>* pins, const std::vector<std::string>& wanted) {
     List out;
     if (pins != nullptr) {
-        for (const auto& [name, version, digest] : *pins) {
-            out.push_back(Object{{"name", name}, {"version", version}, {"sha256", digest}, {"pinned", true}});
+        for (const auto& pin : *pins) {
+            out.push_back(Object{
+                {"name", pin.name}, {"version", pin.version}, {"sha256", pin.sha256}, {"pinned", true}});
         }
     } else {
         for (const auto& requirement : wanted) {
@@ -122,6 +124,9 @@ List header(const ImageInput& input) {
         lines.emplace_back("  " + cell);
     for (const auto& companion : input.image.companions)
         lines.emplace_back("Chosen by the facts: " + companion);
+    if (!input.image.sources.snapshot.empty())
+        lines.emplace_back("Packages of the distribution as its archive was at " +
+                           input.image.sources.snapshot);
     if (bootstrapped) {
         lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
         lines.emplace_back("  " + bootstrap_line(bootstrap_of(input.image, input.matrix)));
@@ -264,7 +269,12 @@ std::string pins_hash(const Image& image, const Lock& lock) {
     if (const auto* base = lock.base(image)) part.bases[image.suite] = *base;
     for (const auto& reference : image.references())
         part.references[reference] = *lock.registry_base(reference);
-    part.images[image.id] = *lock.pins(image);
+    auto& pins = part.images[image.id] = *lock.pins(image);
+    // The same bytes from another mirror are the same image.
+    for (const auto& list : kWheelLists) {
+        for (auto& wheel : pins.*list.member)
+            wheel.url.clear();
+    }
     return sha256(lock_text(part));
 }
 

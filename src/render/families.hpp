@@ -51,6 +51,9 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto`
 [[nodiscard]] std::string find_environment(Request& request);
 
+/// Where packages of the distribution come from: the mirror map, or a snapshot of its archive.
+[[nodiscard]] std::string find_package_sources(Request& request);
+
 // A family each; what is shared by some of them is below.
 [[nodiscard]] std::span<const Step> debian_steps();
 [[nodiscard]] std::span<const Step> nvidia_cuda_steps();

@@ -20,6 +20,13 @@ struct PlannedCell {
     std::string id;
 };
 
+/// Where the packages of a distribution are asked for; empty: where its base asks by itself.
+struct PackageSources {
+    std::string archive;   ///< http://deb.debian.org/debian, from the mirror map or of a snapshot
+    std::string security;  ///< of security updates, where the distribution keeps them apart
+    std::string snapshot;  ///< 20261101T000000Z: the state of both; empty: today's
+};
+
 struct Image {
     std::string id;                  ///< folder, tag and compose service: "debian12-cu11.8.0"
     std::vector<std::string> cells;  ///< ids of the cells that it serves, in the order of the file
@@ -29,6 +36,7 @@ struct Image {
     std::string devel_reference;  ///< what compiles the suite where the base has no compiler: the devel tag
     std::string installer_reference;  ///< python slim: fetches a standalone build of python; empty: none is
     std::string package_manager;      ///< apt or dnf
+    PackageSources sources;           ///< of those packages
     std::string suite;        ///< bookworm: names the bootstrap tar; empty where a registry has the base
     std::string flavour;      ///< runtime or devel
     std::string arch;         ///< x86_64
@@ -96,8 +104,8 @@ struct Bootstrap {
     std::string file;  ///< "bootstrap-bookworm.tar", in an image's folder as well
 };
 
-/// How the base of `image` is made. The mirrors of the matrix file reach it, and the CA bundle where one of
-/// them needs it; no trace of the bundle stays in the tar.
+/// How the base of `image` is made: from its sources, with the CA bundle of the matrix file where one of them
+/// needs it; no trace of the bundle stays in the tar.
 [[nodiscard]] Bootstrap bootstrap_of(const Image& image, const Matrix& matrix);
 
 }  // namespace cudamatrix

@@ -20,8 +20,8 @@ Flat flat(const ImagePins* pins) {
             out[package] = version;
     }
     for (const auto& [name, member] : kWheelLists) {
-        for (const auto& [wheel, version, digest] : pins->*member)
-            out["wheel " + wheel] = fmt::format("{} ({})", version, digest.substr(0, 12));
+        for (const auto& wheel : pins->*member)
+            out["wheel " + wheel.name] = fmt::format("{} ({})", wheel.version, wheel.sha256.substr(0, 12));
     }
     return out;
 }

@@ -33,8 +33,10 @@ Json apt_json(const std::vector<AptPin>& pins) {
 
 Json wheels_json(const std::vector<WheelPin>& pins) {
     Json out = Json::array();
-    for (const auto& [name, version, digest] : sorted(pins, &WheelPin::name)) {
-        out.push_back(Json{{"name", name}, {"version", version}, {"sha256", digest}});
+    for (const auto& [name, version, digest, url] : sorted(pins, &WheelPin::name)) {
+        Json wheel{{"name", name}, {"version", version}, {"sha256", digest}};
+        if (!url.empty()) wheel["url"] = url;
+        out.push_back(std::move(wheel));
     }
     return out;
 }
@@ -139,10 +141,14 @@ class LockReader {
     std::vector<WheelPin> wheel_pins(const Json& list) {
         std::vector<WheelPin> pins;
         for (const auto& item : list) {
-            WheelPin pin{string(item, "name"), string(item, "version"), digest(item)};
+            WheelPin pin{string(item, "name"), string(item, "version"), digest(item), {}};
             if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version)) {
                 problem(fmt::format("\"{}\" \"{}\" is no wheel and version", pin.name, pin.version));
             }
+            // Locks of before have none, and neither has a wheel whose address says nothing to others.
+            if (item.is_object() && item.contains("url")) pin.url = string(item, "url");
+            if (!pin.url.empty() && !is_wheel_url(pin.url))
+                problem(fmt::format("\"{}\" is no address of a wheel", pin.url));
             pins.push_back(std::move(pin));
         }
         return pins;
@@ -222,6 +228,7 @@ std::string asked_of(const Image& image) {
     }
     for (const auto& reference : image.references())
         all += reference + "\n";
+    if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
     // What else such an image asks its base for; a bootstrapped one has no choice.
     if (!image.references().empty())
         all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);

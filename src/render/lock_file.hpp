@@ -4,7 +4,8 @@
 //   bases.SUITE                      {sha256, command: [..], packages: ["NAME=VERSION"]}: a bootstrap tar
 //   references."HOST/REPO:TAG"       {digest: "sha256:.."}: a base from a registry; the key is absent without
 //   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
-//                                     wheels: {LIST: [{name, version, sha256}]}}
+//                                     wheels: {LIST: [{name, version, sha256, url}]}}; the key url is absent
+//                                     where the index's address for it would say nothing to others
 #pragma once
 
 #include <filesystem>
@@ -32,6 +33,8 @@ struct WheelPin {
     std::string name;  ///< normalised: nvidia-cuda-nvcc
     std::string version;
     std::string sha256;
+    /// Where the index had it that day, for who fills a mirror; builds ask for name, version and sha256.
+    std::string url = {};
     friend bool operator==(const WheelPin&, const WheelPin&) = default;
 };
 

@@ -92,7 +92,7 @@ Result<std::vector<AptPin>> read_rpms(std::string_view content, std::string_view
 }
 
 // pip install --report: install[].metadata.{name, version},
-// install[].download_info.archive_info.hashes.sha256.
+// install[].download_info.{url, archive_info.hashes.sha256}.
 Result<std::vector<WheelPin>> read_pip_report(std::string_view content, std::string_view file) {
     const auto json = parse_json(content, file);
     if (!json.ok()) return strange(file, json.failure().diagnostics.front().message);
@@ -102,9 +102,12 @@ Result<std::vector<WheelPin>> read_pip_report(std::string_view content, std::str
     };
     for (const auto& item : at(*json, "install")) {
         const auto metadata = at(item, "metadata");
-        const auto hashes = at(at(at(item, "download_info"), "archive_info"), "hashes");
+        const auto download = at(item, "download_info");
+        const auto hashes = at(at(download, "archive_info"), "hashes");
         WheelPin pin{pep440::canonical_name(string_or(metadata, "name")), string_or(metadata, "version"),
-                     string_or(hashes, "sha256")};
+                     string_or(hashes, "sha256"), string_or(download, "url")};
+        // A user in it is a secret, and what has a query is good for a day.
+        if (!is_wheel_url(pin.url)) pin.url.clear();
         if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {
             return strange(file,
                            fmt::format("\"{} {}\" with sha256 \"{}\"", pin.name, pin.version, pin.sha256));
@@ -168,7 +171,7 @@ std::vector<WheelPin> read_held(std::string_view content) {
     for (const auto& line : text::split(content, '\n')) {
         const auto at = line.find("==");
         if (at != std::string::npos)
-            held.push_back({pep440::canonical_name(line.substr(0, at)), line.substr(at + 2), ""});
+            held.push_back({pep440::canonical_name(line.substr(0, at)), line.substr(at + 2), {}, {}});
     }
     return held;
 }

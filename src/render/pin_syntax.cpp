@@ -58,6 +58,25 @@ bool is_wheel_version(std::string_view text) {
     return made_of(text, ".+!", false) && is_digit(text.front());
 }
 
+bool is_wheel_url(std::string_view text) {
+    constexpr std::size_t kLongestUrl = 1024;
+    const auto scheme = text.find("://");
+    if (text.size() > kLongestUrl || scheme == std::string_view::npos) return false;
+    if (text.substr(0, scheme) != "https" && text.substr(0, scheme) != "http") return false;
+    const auto rest = text.substr(scheme + 3);
+    const auto slash = rest.find('/');
+    const auto legal = [](std::string_view extra) {
+        return [extra](char c) {
+            return is_digit(c) || is_lower(c) || is_upper(c) || extra.find(c) != std::string_view::npos;
+        };
+    };
+    if (slash == 0 || slash == std::string_view::npos) return false;
+    const auto host = rest.substr(0, slash);
+    const auto path = rest.substr(slash);
+    return std::all_of(host.begin(), host.end(), legal(".-:[]")) &&
+           std::all_of(path.begin(), path.end(), legal("/._~+!%@=,-")) && path.ends_with(".whl");
+}
+
 bool is_sha256(std::string_view text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }

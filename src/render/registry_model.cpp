@@ -29,19 +29,19 @@ List only(const std::string& value) {
     return value.empty() ? List{} : List{value};
 }
 
-// The mirrors that stand for the base's own package sources.
-Object sources_model(const Image& image, const Mirrors& mirrors) {
+// What takes the place of the base's own package sources.
+Object sources_model(const Image& image) {
     const bool debian = image.family == "cpu";
-    const bool arm = image.arch == "aarch64";
     const bool dnf = image.package_manager == "dnf";
-    const auto archive = mirror_of(mirrors, debian ? "debian" : arm ? "ubuntu-ports" : "ubuntu");
+    const auto& [archive, security, snapshot] = image.sources;
     List apt;
     if (!dnf && !archive.empty()) {
         apt.push_back(Object{{"archive", archive},
-                             {"security", only(debian ? mirror_of(mirrors, "debian-security") : archive)},
-                             {"universe", !debian}});
+                             {"security", only(security)},
+                             {"universe", !debian},
+                             {"snapshot", only(snapshot)}});
     }
-    return Object{{"apt", std::move(apt)}, {"dnf", only(dnf ? mirror_of(mirrors, "rockylinux") : "")}};
+    return Object{{"apt", std::move(apt)}, {"dnf", only(dnf ? archive : "")}};
 }
 
 // What a tag leaves open and the cell says.
@@ -88,7 +88,7 @@ void add_registry_model(Object& model, const Matrix& matrix, const Image& image,
     model["interpreter"] = std::move(interpreter);
     model["python"] = python_model(image, !wanted_of(image).wheels.empty());
     model["dnf"] = image.package_manager == "dnf";
-    model["sources"] = sources_model(image, matrix.mirrors);
+    model["sources"] = sources_model(image);
     model["check"] = check_model(image);
 }
 

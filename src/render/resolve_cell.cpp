@@ -92,6 +92,7 @@ std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& 
     for (const auto step : request.family->steps) {
         if (auto reason = step(request); !reason.empty()) return reason;
     }
+    if (auto reason = family::find_package_sources(request); !reason.empty()) return reason;
     return std::move(request.image);
 }
 

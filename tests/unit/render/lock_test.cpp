@@ -5,6 +5,7 @@
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
+#include "render/dockerfile_model.hpp"
 #include "render/lock_file.hpp"
 #include "render/lock_request.hpp"
 
@@ -88,9 +89,11 @@ std::string report(const std::string& items) {
     return R"({"version": "1", "install": [)" + items + "]}";
 }
 
-std::string wheel(const std::string& name, const std::string& version, const std::string& digest) {
+std::string wheel(const std::string& name, const std::string& version, const std::string& digest,
+                  const std::string& url = "https://files.example.org/w.whl") {
     return R"({"metadata": {"name": ")" + name + R"(", "version": ")" + version +
-           R"("}, "download_info": {"archive_info": {"hashes": {"sha256": ")" + digest + R"("}}}})";
+           R"("}, "download_info": {"url": ")" + url + R"(", "archive_info": {"hashes": {"sha256": ")" +
+           digest + R"("}}}})";
 }
 
 const Answers kTorchAnswers{
@@ -320,10 +323,58 @@ TEST_CASE("answers of apt and pip become pins") {
     CHECK(pins.devel ==
           std::vector<AptPin>{{"g++-12", "12.2.0-14+deb12u1"}, {"gcc-12-base", "12.2.0-14+deb12u1"}});
     CHECK(pins.runtime == std::vector<AptPin>{{"python3", "3.11.2-1+b1"}, {"python3-venv", "3.11.2-1+b1"}});
-    CHECK(pins.wheels == std::vector<WheelPin>{{"torch", "2.6.0+cu124", std::string(64, 'a')},
-                                               {"typing-extensions", "4.12.2", std::string(64, 'b')}});
-    CHECK(pins.installer == std::vector<WheelPin>{{"uv", "0.13.8", std::string(64, 'c')}});
+    const std::string url = "https://files.example.org/w.whl";
+    CHECK(pins.wheels == std::vector<WheelPin>{{"torch", "2.6.0+cu124", std::string(64, 'a'), url},
+                                               {"typing-extensions", "4.12.2", std::string(64, 'b'), url}});
+    CHECK(pins.installer == std::vector<WheelPin>{{"uv", "0.13.8", std::string(64, 'c'), url}});
     CHECK(resolved->base_packages == std::vector<AptPin>{{"adduser", "3.134"}, {"libc6", "2.36-9+deb12u14"}});
+}
+
+TEST_CASE("the address of a wheel is kept where it says something to others") {
+    const auto kept = [](const std::string& url) {
+        auto answers = kTorchAnswers;
+        answers["pip-installer.json"] = report(wheel("uv", "0.13.8", std::string(64, 'c'), url));
+        const auto resolved = read_resolution(torch_image(), answer(answers));
+        REQUIRE(resolved.ok());
+        const auto& pin = resolved->pins.installer.front();
+        CHECK(pin.sha256 == std::string(64, 'c'));
+        return pin.url;
+    };
+    for (const std::string url :
+         {"https://files.example.org/packages/ab/uv-0.13.8-py3-none-any.whl", "http://[::1]:8080/uv.whl",
+          "https://w.example.org/whl/torch-2.6.0%2Bcu124-cp311-cp311-linux_x86_64.whl"})
+        CHECK(kept(url) == url);
+    for (const std::string url :
+         {"", "file:///tmp/uv.whl", "https://user:secret@files.example.org/uv.whl", "https:///uv.whl",
+          "https://files.example.org", "https://files.example.org/uv.whl?X-Signature=abc",
+          "https://files.example.org/uv.whl#sha256=ab", "https://files.example.org/uv.tar.gz",
+          "https://files.example.org/a b.whl", "https://files.example.org/$(id).whl"})
+        CHECK(kept(url).empty());
+    CHECK(kept("https://files.example.org/" + std::string(1000, 'x') + ".whl").empty());
+}
+
+TEST_CASE("the address of a wheel is written, read, and no part of what is built") {
+    const auto image = torch_image();
+    auto lock = sample();
+    lock.bases[image.suite] = lock.bases.begin()->second;
+    auto& pins = lock.images[image.id] = lock.images.begin()->second;
+    pins.asked = asked_of(image);
+    const auto hash = pins_hash(image, lock);
+    REQUIRE(hash.size() == 64);
+    pins.wheels[0].url = "https://files.example.org/torch.whl";
+    const auto text = lock_text(lock);
+    CHECK(text.find("\"url\": \"https://files.example.org/torch.whl\"") != std::string::npos);
+    const auto back = parse_lock(text, "cudamatrix.lock");
+    REQUIRE(back.ok());
+    CHECK(lock_text(*back) == text);
+    CHECK(pins_hash(image, lock) == hash);
+    CHECK(lock_changes(lock, *back).empty());
+    CHECK(message_of(text::replace_all(text, "https://files", "ftp://files")) ==
+          "cudamatrix.lock is no lock file: \"ftp://files.example.org/torch.whl\" is no address of a wheel "
+          "(image " +
+              image.id + ")");
+    CHECK(message_of(text::replace_all(text, "\"https://files.example.org/torch.whl\"", "7")) ==
+          "cudamatrix.lock is no lock file: a text is missing: url (image " + image.id + ")");
 }
 
 TEST_CASE("packages that are unpacked are read from the files' names") {

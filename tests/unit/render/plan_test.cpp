@@ -219,7 +219,7 @@ TEST_CASE("the repository of a matrix is legal whatever its name") {
 }
 
 TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach it") {
-    const auto image = one("set: {cuda: \"11.8.0\"}\n");
+    auto image = one("set: {cuda: \"11.8.0\"}\n");
     Matrix matrix;
     matrix.build.ca_bundle = "/etc/ssl/site-ca.pem";
     const auto plain = bootstrap_of(image, matrix);
@@ -232,8 +232,9 @@ TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach
     CHECK(plain.environment ==
           std::vector<std::pair<std::string, std::string>>{{"SOURCE_DATE_EPOCH", "1735689600"}});
 
-    matrix.mirrors = {{"debian", "https://apt.example.org/debian"},
-                      {"debian-security", "http://apt.example.org/security"}};
+    image =
+        one("set: {cuda: \"11.8.0\"}\nmirrors: {debian: \"https://apt.example.org/debian\", "
+            "debian-security: \"http://apt.example.org/security\"}\n");
     const auto mirrored = bootstrap_of(image, matrix);
     CHECK(Texts(mirrored.command.end() - 4, mirrored.command.end()) ==
           Texts{"{output}", "deb https://apt.example.org/debian bookworm main contrib non-free",
@@ -245,8 +246,58 @@ TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach
     CHECK(has("--include=ca-certificates"));
     CHECK(has("--aptopt=Acquire::https::CAInfo \"/etc/ssl/site-ca.pem\""));
     CHECK(has("--customize-hook=sed -i /CAInfo/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\""));
-    matrix.mirrors.front().second = "http://apt.example.org/debian";
+    image.sources.archive = "http://apt.example.org/debian";
     CHECK(text::join(bootstrap_of(image, matrix).command, " ").find("CAInfo") == std::string::npos);
+}
+
+TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
+    const auto sources = [](const std::string& yaml) {
+        const auto& found = one("set: {" + yaml).sources;
+        return Texts{found.archive, found.security, found.snapshot};
+    };
+    const std::string debian = "cuda: \"11.8.0\"}\n";
+    const std::string ubuntu = "family: nvidia-cuda, cuda: \"12.4.1\", os: ubuntu22.04}\n";
+    const std::string rocky = "family: nvidia-cuda, cuda: \"12.4.1\", os: rockylinux9}\n";
+    CHECK(sources(debian) == Texts{"", "", ""});
+    CHECK(sources(debian + "mirrors: {debian: \"http://a.org/d\"}\n") == Texts{"http://a.org/d", "", ""});
+    CHECK(sources(debian + "mirrors: {\"http://deb.debian.org\": \"http://a.org\"}\n") ==
+          Texts{"http://a.org/debian", "http://a.org/debian-security", ""});
+    CHECK(sources(debian + "mirrors: {\"http://deb.debian.org/debian\": \"http://a.org/d\"}\n") ==
+          Texts{"http://a.org/d", "", ""});
+    CHECK(sources(ubuntu + "mirrors: {\"http://archive.ubuntu.com\": \"http://a.org\"}\n") ==
+          Texts{"http://a.org/ubuntu", "http://a.org/ubuntu", ""});
+    CHECK(sources(rocky + "mirrors: {\"http://dl.rockylinux.org/pub\": \"http://a.org\"}\n").front() ==
+          "http://a.org/rocky");
+    CHECK(sources(debian + "build: {snapshot: 2026-11-01}\n") ==
+          Texts{"http://snapshot.debian.org/archive/debian/20261101T000000Z",
+                "http://snapshot.debian.org/archive/debian-security/20261101T000000Z", "20261101T000000Z"});
+    // A mirror of the archive has today's state only; one of the service is found by its prefix.
+    CHECK(sources(ubuntu + "build: {snapshot: 2026-11-01}\nmirrors: {ubuntu: \"http://a.org/u\", "
+                           "\"http://snapshot.ubuntu.com\": \"http://s.org\"}\n") ==
+          Texts{"http://s.org/ubuntu/20261101T000000Z", "http://s.org/ubuntu/20261101T000000Z",
+                "20261101T000000Z"});
+    CHECK(refusal("set: {" + rocky + "build: {snapshot: 2026-11-01}\n") ==
+          "build: snapshot: no service is known that has earlier states of rockylinux");
+    CHECK(refusal("set: {arch: aarch64, " + ubuntu + "build: {snapshot: 2026-11-01}\n") ==
+          "build: snapshot: no service is known that has earlier states of ubuntu-ports");
+    CHECK(refusal("set: {" + ubuntu + "build: {snapshot: 2023-02-28}\n") ==
+          "build: snapshot 2023-02-28: those of ubuntu begin on 2023-03-01");
+    CHECK(sources(ubuntu + "build: {snapshot: 2023-03-01}\n").back() == "20230301T000000Z");
+
+    const auto image = one("set: {" + debian + "build: {snapshot: 2026-11-01}\n");
+    const auto command = bootstrap_of(image, Matrix()).command;
+    CHECK(Texts(command.end() - 3, command.end()) ==
+          Texts{"deb [check-valid-until=no] http://snapshot.debian.org/archive/debian/20261101T000000Z "
+                "bookworm main "
+                "contrib non-free",
+                "deb [check-valid-until=no] http://snapshot.debian.org/archive/debian/20261101T000000Z "
+                "bookworm-updates main contrib non-free",
+                "deb [check-valid-until=no] "
+                "http://snapshot.debian.org/archive/debian-security/20261101T000000Z bookworm-security main "
+                "contrib non-free"});
+    // Pins of one time are not those of another.
+    CHECK(asked_of(image) != asked_of(one("set: {" + debian)));
+    CHECK(asked_of(image) != asked_of(one("set: {" + debian + "build: {snapshot: 2026-11-02}\n")));
 }
 
 TEST_CASE("a base is pulled through the mirror with the longest prefix") {

@@ -1,0 +1,66 @@
+// Where images ask for the packages of their distribution.
+#include "base/mirrors.hpp"
+#include "base/text.hpp"
+#include "render/families.hpp"
+
+namespace cudamatrix::family {
+namespace {
+
+// The names of its archives in the facts and the mirror map.
+struct Archives {
+    std::string_view packages;
+    std::string_view security;  ///< empty: security updates lie in the same one
+};
+
+Archives archives_of(const Image& image) {
+    if (image.family == "debian" || image.family == "cpu") return {"debian", "debian-security"};
+    if (image.package_manager == "dnf") return {"rockylinux", {}};
+    return {image.arch == "aarch64" ? "ubuntu-ports" : "ubuntu", {}};
+}
+
+std::optional<Row> archive_row(const Request& request, std::string_view name) {
+    return request.facts.row(fmt::format("archive-{}", name));
+}
+
+// By its name, or by a prefix of its address; empty: the map says nothing of it.
+std::string through_map(const Request& request, std::string_view name) {
+    const auto& mirrors = request.matrix.mirrors;
+    if (name.empty()) return {};
+    if (auto named = mirror_of(mirrors, name); !named.empty()) return named;
+    const auto row = archive_row(request, name);
+    if (!row) return {};
+    auto there = mirrored(row->text("url"), mirrors);
+    return there == row->text("url") ? std::string() : there;
+}
+
+// Its address at the time of the snapshot, or why there is none.
+std::string find_snapshot(const Request& request, std::string_view name, std::string& address) {
+    const auto& time = request.matrix.build.snapshot;
+    const auto row = archive_row(request, name);
+    if (!row || !row->has("snapshots"))
+        return fmt::format("build: snapshot: no service is known that has earlier states of {}", name);
+    const auto day = fmt::format("{}-{}-{}", time.substr(0, 4), time.substr(4, 2), time.substr(6, 2));
+    if (row->has("snapshots_first") && day < row->text("snapshots_first"))
+        return fmt::format("build: snapshot {}: those of {} begin on {}", day, name,
+                           row->text("snapshots_first"));
+    address = mirrored(row->text("snapshots"), request.matrix.mirrors) + "/" + time;
+    return {};
+}
+
+}  // namespace
+
+std::string find_package_sources(Request& request) {
+    const auto [packages, security] = archives_of(request.image);
+    auto& sources = request.image.sources;
+    sources.snapshot = request.matrix.build.snapshot;
+    if (sources.snapshot.empty()) {
+        sources.archive = through_map(request, packages);
+        sources.security = security.empty() ? sources.archive : through_map(request, security);
+        return {};
+    }
+    if (auto reason = find_snapshot(request, packages, sources.archive); !reason.empty()) return reason;
+    sources.security = sources.archive;
+    return security.empty() ? std::string() : find_snapshot(request, security, sources.security);
+}
+
+}  // namespace cudamatrix::family
