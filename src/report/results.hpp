@@ -33,8 +33,12 @@ struct TestResult {
 enum class CellOutcome : std::uint8_t { skipped, planned, passed, passed_static, failed, errored };
 [[nodiscard]] std::string_view to_string(CellOutcome outcome);
 
+/// A cell in its image. A cell that several entries of images match has one result for each, and all but the
+/// first are `again`.
 struct CellResult {
-    std::string id;
+    std::string id;       ///< the cell's; with several images each is called CELL@ENTRY
+    std::string cell;     ///< id of the cell
+    bool again = false;   ///< a further image of a cell that stands before
     std::string verdict;  ///< accepted, degraded, rejected, unknown
     std::vector<std::pair<std::string, std::string>> fields;
     std::vector<std::string> findings;  ///< one line each: "error: ... [rule, at stage]"

@@ -42,6 +42,7 @@ Json cell_json(const RunReport& report, const CellResult& cell) {
         tests.push_back(test_json(test));
     const auto* image = image_of(report, cell);
     return Json{{"id", cell.id},
+                {"cell", cell.cell},
                 {"fields", std::move(fields)},
                 {"verdict", cell.verdict},
                 {"findings", cell.findings},
@@ -69,7 +70,7 @@ Json outcomes_json(const RunTotals& sums) {
 std::string run_json(const RunReport& report) {
     const auto sums = totals(report);
     JsonDocument document(ToolInfo{report.version, report.facts_date, report.facts_hash});
-    document.member("matrix", Json{{"name", report.matrix}, {"cells", report.cells.size()}});
+    document.member("matrix", Json{{"name", report.matrix}, {"cells", sums.cells}});
     document.member("command", report.command);
     document.member("engine", Json{{"name", report.engine}, {"why", report.engine_why}});
     document.member("gpu", report.gpu);

@@ -37,6 +37,9 @@ RunTotals totals(const RunReport& report) {
     for (const auto& cell : report.cells) {
         ++sums.outcomes.at(static_cast<std::size_t>(cell.outcome));
         if (cell.outcome != CellOutcome::skipped) ++sums.attempted;
+        if (cell.outcome != CellOutcome::skipped && cell.again) ++sums.again;
+        if (cell.again) continue;
+        ++sums.cells;
         if (cell.verdict == "accepted") ++sums.accepted;
         if (cell.verdict == "degraded") ++sums.degraded;
         if (cell.verdict == "rejected") ++sums.rejected;
@@ -51,7 +54,9 @@ RunTotals totals(const RunReport& report) {
 
 std::string closing_line(const RunReport& report) {
     const auto sums = totals(report);
-    const auto attempted = text::count(sums.attempted, "cell");
+    const auto attempted = sums.again == 0 ? text::count(sums.attempted, "cell")
+                                           : fmt::format("{} for {}", text::count(sums.attempted, "image"),
+                                                         text::count(sums.attempted - sums.again, "cell"));
     const auto passed = sums.by(CellOutcome::passed);
     std::string what;
     switch (sums.result) {
@@ -62,7 +67,8 @@ std::string closing_line(const RunReport& report) {
             what = attempted + " proved as far as possible without a GPU";
             if (report.gpu && passed != 0) {
                 what = fmt::format("{} proved on a GPU, {} as far as possible without one",
-                                   text::count(passed, "cell"), sums.attempted - passed);
+                                   text::count(passed, sums.again == 0 ? "cell" : "image"),
+                                   sums.attempted - passed);
             }
             break;
         case RunResult::fail:

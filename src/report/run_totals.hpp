@@ -19,9 +19,11 @@ enum class RunResult : std::uint8_t { pass, pass_static, fail, built, rendered, 
 [[nodiscard]] std::string_view to_string(RunResult result);
 
 struct RunTotals {
-    std::array<std::size_t, 6> outcomes{};  ///< cells by CellOutcome
-    std::size_t attempted = 0;              ///< cells that were not skipped
-    std::size_t accepted = 0;               ///< cells by verdict
+    std::array<std::size_t, 6> outcomes{};  ///< results by CellOutcome
+    std::size_t attempted = 0;              ///< results that were not skipped
+    std::size_t again = 0;                  ///< of those: further images of their cells
+    std::size_t cells = 0;
+    std::size_t accepted = 0;  ///< cells by verdict
     std::size_t degraded = 0;
     std::size_t rejected = 0;
     std::size_t unknown = 0;

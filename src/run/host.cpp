@@ -85,7 +85,7 @@ Status build_one(const RunSettings& settings, const engine::Engine& engine, cons
     const auto tool = (folder / "suite_build").string();
     const auto log = settings.out / "logs" / ("host-" + image.id + ".log");
     if (auto built = run_tool(settings,
-                              {"g++", "-std=c++17", "-O2", "-I", source.string(), "-o", tool,
+                              {"g++", "-std=c++17", "-I", source.string(), "-o", tool,
                                (source / "kernels/build/suite_build.cpp").string()},
                               "suite_build", log);
         !built.ok()) {
@@ -166,7 +166,7 @@ Status test_on_host(const RunInput& input, const RunSettings& settings, const st
             continue;
         }
         cell.proof = Proof::built;
-        const auto& judged = *plan.judged.find(cell.id)->second;
+        const auto& judged = *plan.judged.find(cell.cell)->second;
         const auto device = cell_device(input.facts, judged.cell);
         const auto gpu = choose_gpu(gpus, judged.cell, device);
         ticker.say(fmt::format("[test] {} on this machine", cell.id));

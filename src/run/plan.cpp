@@ -29,7 +29,7 @@ std::string skip_reason(const Judgement& judgement, const JudgedCell& cell) {
 
 CellResult cell_result(const Judgement& judgement, const JudgedCell& judged) {
     CellResult cell;
-    cell.id = judged.id;
+    cell.id = cell.cell = judged.id;
     cell.verdict = to_string(judged.verdict);
     for (const auto& field : all_fields()) {
         if (const auto* value = judged.cell.get(field.field))
@@ -69,6 +69,34 @@ std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
                 : "packages and wheels for what it asked for before, which is not what it asks for now");
     }
     return out;
+}
+
+// The image of every attempted cell; of one that has several, a result for each.
+void add_images(Plan& plan) {
+    std::map<std::string_view, std::vector<std::size_t>> of_cell;
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        for (const auto& id : plan.images[i].cells)
+            of_cell[id].push_back(i);
+    }
+    std::vector<CellResult> results;
+    for (auto& cell : plan.report.cells) {
+        const auto found = of_cell.find(cell.cell);
+        if (found == of_cell.end()) {
+            results.push_back(std::move(cell));
+            continue;
+        }
+        const bool several = found->second.size() > 1;
+        for (const auto index : found->second) {
+            const auto& image = plan.images[index];
+            auto& result = results.emplace_back(cell);
+            if (several) result.id = fmt::format("{}@{}", cell.cell, image.entry);
+            result.again = index != found->second.front();
+            result.image = image.id;
+            result.outcome = CellOutcome::planned;
+            plan.image_of.emplace(result.id, index);
+        }
+    }
+    plan.report.cells = std::move(results);
 }
 
 RunReport empty_report(const RunInput& input, const RunSettings& settings, std::string_view command) {
@@ -144,20 +172,13 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
     }
     auto images = plan_images(input.matrix, cells, input.facts);
     plan.images = std::move(images.images);
-    for (std::size_t i = 0; i < plan.images.size(); ++i) {
-        for (const auto& id : plan.images[i].cells)
-            plan.image_of.emplace(id, i);
-    }
+    add_images(plan);
     std::map<std::string, std::string, std::less<>> refused;
     for (auto& refusal : images.refusals)
         refused.emplace(refusal.cell, std::move(refusal.reason));
     for (auto& cell : plan.report.cells) {
-        if (const auto found = plan.image_of.find(cell.id); found != plan.image_of.end()) {
-            cell.image = plan.images[found->second].id;
-            cell.outcome = CellOutcome::planned;
-        } else if (const auto why = refused.find(cell.id); why != refused.end()) {
+        if (const auto why = refused.find(cell.cell); why != refused.end())
             cell.reason = fmt::format("cannot be rendered: {}", why->second);
-        }
     }
     for (const auto& image : plan.images) {
         auto copies = find_copies(input.matrix, image, settings.out);

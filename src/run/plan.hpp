@@ -21,9 +21,9 @@ struct Plan {
     Lock lock;
     std::vector<Copies> copies;  ///< copies[i] belongs to images[i]
     Rendering rendering;  ///< rendering.images[i] belongs to images[i]; its `inputs` cover the copies too
-    RunReport report;     ///< a cell for every judged one; attempted ones are `planned`, all others `skipped`
-                          ///< with a reason
-    std::map<std::string, std::size_t, std::less<>> image_of;      ///< cell id -> index of its image
+    RunReport report;     ///< every judged cell in each of its images; attempted ones are `planned`, all
+                          ///< others `skipped` with a reason
+    std::map<std::string, std::size_t, std::less<>> image_of;      ///< CellResult::id -> index of its image
     std::map<std::string, const JudgedCell*, std::less<>> judged;  ///< cell id -> its judgement
 
     [[nodiscard]] const Bootstrap* bootstrap(const Image& image) const;

@@ -115,7 +115,7 @@ class Prover {
         attempt.cell = &cell;
         attempt.image = &plan_.images[index];
         attempt.proof_id = proof_id;
-        const auto& judged = *plan_.judged.find(cell.id)->second;
+        const auto& judged = *plan_.judged.find(cell.cell)->second;
         attempt.device = cell_device(input_.facts, judged.cell);
         attempt.gpu = choose_gpu(gpus_, judged.cell, attempt.device);
         attempt.arguments =

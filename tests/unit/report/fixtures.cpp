@@ -42,7 +42,7 @@ TestResult skipped_test() {
 
 CellResult cell(std::string id, std::string verdict, CellOutcome outcome, Proof proof) {
     CellResult out;
-    out.id = std::move(id);
+    out.id = out.cell = std::move(id);
     out.verdict = std::move(verdict);
     out.outcome = outcome;
     out.proof = proof;

@@ -78,6 +78,22 @@ TEST_CASE("closing line: never pass without a GPU") {
           "pass-static: 1 cell proved as far as possible without a GPU, 0 rejected, 0 unknown");
 }
 
+TEST_CASE("closing line: a cell with several images is one cell") {
+    using enum CellOutcome;
+    auto report = with_outcomes({passed_static, passed_static, passed_static, skipped}, false);
+    report.cells[1].again = true;
+    CHECK(closing_line(report) ==
+          "pass-static: 3 images for 2 cells proved as far as possible without a GPU, 1 rejected, 0 unknown");
+    report.cells[1].outcome = failed;
+    CHECK(closing_line(report) == "fail: 1 of 3 images for 2 cells failed, 1 rejected, 0 unknown");
+    CHECK(totals(report).accepted == 2);
+    CHECK(totals(report).cells == 3);
+    report = with_outcomes({passed, passed_static}, true);
+    report.cells[1].again = true;
+    CHECK(closing_line(report) ==
+          "pass-static: 1 image proved on a GPU, 1 as far as possible without one, 0 rejected, 0 unknown");
+}
+
 TEST_CASE("closing line: one failure makes the run fail, whatever passed") {
     using enum CellOutcome;
     CHECK(closing_line(with_outcomes({passed, failed, skipped}, true)) ==

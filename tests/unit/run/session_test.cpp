@@ -156,6 +156,32 @@ TEST_CASE("session: run locks, renders, builds and proves; without a GPU that is
     CHECK(world.progress.find("[test 2/2] ") != std::string::npos);
 }
 
+TEST_CASE("session: a cell of several entries of images is proved in each of its images") {
+    World world(std::string(kTwoCells) +
+                "images:\n"
+                "  - {name: train, env: {MODE: train}}\n"
+                "  - {name: serve, when: {gpu: T4}, env: {MODE: serve}}\n");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    REQUIRE(report.images.size() == 2);
+    std::vector<std::string> seen;
+    for (const auto& cell : report.cells) {
+        CHECK(cell.outcome == CellOutcome::passed_static);
+        seen.push_back(
+            fmt::format("{} is {} in {}{}", cell.id, cell.cell, cell.image, cell.again ? ", again" : ""));
+        CHECK(fs::exists(world.settings.out / cell.log));
+    }
+    const std::string t4 = "drv550.54.15-t4-cu11.8.0-debian12";
+    const std::string h100 = "drv550.54.15-h100-cu11.8.0-debian12";
+    CHECK(seen == std::vector<std::string>{t4 + "@train is " + t4 + " in train-debian12-cu11.8.0",
+                                           t4 + "@serve is " + t4 + " in serve-debian12-cu11.8.0, again",
+                                           h100 + " is " + h100 + " in train-debian12-cu11.8.0"});
+    // What each image was proved to do is kept by itself.
+    const auto again = world.ran();
+    CHECK(again.exit_code == 4);
+    CHECK(world.progress.find("3 cells: proved by an earlier run, reused") != std::string::npos);
+}
+
 TEST_CASE("session: a second run builds nothing, tests nothing and gives the same result") {
     World world;
     const auto first = world.ran();
