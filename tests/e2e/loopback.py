@@ -5,7 +5,7 @@
     gateway.open(8000)             what it serves there, it gets from outside
 
 As a site's mirror would, the gateway serves an apt archive (/debian, /debian-security, and /ubuntu with both) and a Python index
-(/simple), whose links it turns to itself; files below FOLDER/local are served as /local, wheels in FOLDER/local/wheels take the place
+(/simple), whose links it turns to itself; /snapshots/ARCHIVE/TIME is the archive at any time; files below FOLDER/local are served as /local, wheels in FOLDER/local/wheels take the place
 of the index's. Everything is kept below FOLDER/cache: the outside has one state for as long as a test lasts."""
 import ctypes
 import hashlib
@@ -118,6 +118,10 @@ class Gateway:
             return self.get(urllib.parse.parse_qs(parts.query)["from"][0])
         if first == "simple" or first == "whl":
             return self.project(first, rest.strip("/"))
+        if first == "snapshots":  # every time has the one state that there is
+            first, time, rest = (rest.split("/", 2) + ["", ""])[:3]
+            if not re.fullmatch(r"\d{8}T\d{6}Z", time):
+                return None
         places = {"debian": [self.archive], "debian-security": [self.security], "ubuntu": [self.archive, self.security]}
         for place in places.get(first, []):
             if found := self.get(f"{place}/{rest}"):

@@ -24,11 +24,13 @@ import urllib.request
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import loopback
 import stand_ins
+import token_service
 
 PROGRAM, SOURCE, WORK = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
 del sys.argv[1:4]
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
-REGISTRY, LOGIN_REGISTRY, GATEWAY = "127.0.0.1:5000", "127.0.0.1:5001", "http://127.0.0.1:8000"
+REGISTRY, LOGIN_REGISTRY, TOKEN_REGISTRY = "127.0.0.1:5000", "127.0.0.1:5001", "127.0.0.1:5002"
+GATEWAY, TOKENS = "http://127.0.0.1:8000", "http://127.0.0.1:8001/token"
 USER, PASSWORD = "reader", "correct-horse-7261"
 CUDA = "13.0.3"
 RUNTIME, DEVEL = f"hub/nvidia/cuda:{CUDA}-runtime-ubuntu22.04", f"hub/nvidia/cuda:{CUDA}-devel-ubuntu22.04"
@@ -38,13 +40,14 @@ FOREIGN = "hub/nvidia/cuda:12.4.1-base-ubuntu22.04"
 PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia/pytorch:25.12-py3"
 
 
-def matrix(name, cells, registry=REGISTRY, security=f"{GATEWAY}/debian-security"):
+def matrix(name, cells, registry=REGISTRY, security=f"{GATEWAY}/debian-security", build=""):
     """A matrix file in a folder of its own, in which everything comes from the loopback."""
     path = WORK / name / "matrix.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     mirrors = {"docker.io": f"{registry}/hub", "nvcr.io": f"{registry}/nvcr", "pypi": f"{GATEWAY}/simple", "pytorch": f"{GATEWAY}/whl",
-               "debian": f"{GATEWAY}/debian", "debian-security": security, "ubuntu": f"{GATEWAY}/ubuntu"}
-    path.write_text(f"version: 1\nname: {name}\nbuild: {{network: host}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
+               "debian": f"{GATEWAY}/debian", "debian-security": security, "ubuntu": f"{GATEWAY}/ubuntu",
+               "http://snapshot.debian.org/archive": f"{GATEWAY}/snapshots"}
+    path.write_text(f"version: 1\nname: {name}\nbuild: {{network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
                     "".join(f"  - {json.dumps(cell)}\n" for cell in cells), encoding="utf-8")
     return path
 
@@ -97,12 +100,12 @@ def answers(address, *good):
         return False
 
 
-def start_registry(address, users=None):
-    """docker-registry on the one folder of images; `users`: a file of names and passwords that it asks for."""
+def start_registry(address, auth=None):
+    """docker-registry on the one folder of images; `auth`: its settings of that name."""
     config = {"version": 0.1, "log": {"level": "error"}, "http": {"addr": address},
               "storage": {"filesystem": {"rootdirectory": str(WORK / "registry")}, "delete": {"enabled": True}}}
-    if users:
-        config["auth"] = {"htpasswd": {"realm": "test", "path": str(users)}}
+    if auth:
+        config["auth"] = auth
     path = WORK / f"registry-{address.partition(':')[2]}.yml"
     path.write_text(json.dumps(config), encoding="utf-8")
     service = Service(path.with_suffix(".log"), "docker-registry", "serve", str(path))
@@ -210,10 +213,12 @@ class Registry(unittest.TestCase):
         got = self.done(cudamatrix(command, path, "--engine", "docker", "--format", "json", env=env), code)
         return json.loads(got.stdout)
 
-    def stand_in_under(self, report):
-        """What the base of the one image says of itself."""
-        config = json.loads(docker("image", "inspect", report["images"][0]["reference"]))[0]["Config"]
-        return config["Labels"]["cudamatrix.stand-in"]
+    def stand_in_under(self, path):
+        """What the base of the one image says of itself; of the image no more is built than what users ship."""
+        name = path.parent.name
+        self.done(cudamatrix("render", path, "--locked"))
+        docker("build", "--network", "host", "--target", "runtime", "--tag", name, str(self.dockerfiles(name)[0].parent))
+        return json.loads(docker("image", "inspect", name))[0]["Config"]["Labels"]["cudamatrix.stand-in"]
 
     def test_01_there_is_nothing_but_the_loopback(self):
         for outside in (World.gateway.archive, World.gateway.index, "http://192.0.2.1/"):
@@ -306,13 +311,13 @@ class Registry(unittest.TestCase):
         self.assertEqual((WORK / "moved/cudamatrix.lock").read_bytes(), before)
         # Nothing of it is here any more: it is pulled.
         forget_images()
-        self.assertNotIn("pushed again", self.stand_in_under(self.build(path)))
+        self.assertNotIn("pushed again", self.stand_in_under(path))
 
     def test_09_update_moves_the_pin_and_says_so(self):
         path = WORK / "moved/matrix.yaml"
         got = self.done(cudamatrix("lock", path, "--update=images"))
         self.assertEqual(got.stdout, f"{real_name(PYTHON)}: digest {World.digests[PYTHON]} -> {World.moved}\n")
-        self.assertIn("pushed again", self.stand_in_under(self.build(path)))
+        self.assertIn("pushed again", self.stand_in_under(path))
 
     def test_10_a_tag_that_was_deleted_is_a_finding(self):
         headers, again = stand_ins.ask(REGISTRY, PYTHON)
@@ -329,7 +334,7 @@ class Registry(unittest.TestCase):
         hashed = subprocess.run(["perl", "-e", "print crypt($ARGV[0], '$2b$05$abcdefghijklmnopqrstuu')", PASSWORD], capture_output=True, text=True)
         users = WORK / "users"
         users.write_text(f"{USER}:{hashed.stdout}\n", encoding="utf-8")
-        start_registry(LOGIN_REGISTRY, users)
+        start_registry(LOGIN_REGISTRY, {"htpasswd": {"realm": "test", "path": str(users)}})
         path = matrix("login", [cells_of_families()["plain"][2]], LOGIN_REGISTRY)
         folder = WORK / "docker-config"
         folder.mkdir()
@@ -351,6 +356,32 @@ class Registry(unittest.TestCase):
         said += "".join(f.read_text(errors="replace") for f in (WORK / "login").rglob("*") if f.is_file() and f.suffix != ".tar")
         for word in (PASSWORD, secret, "wrong-word"):
             self.assertNotIn(word, said)
+
+    def test_11_tokens_are_fetched_and_are_enough(self):
+        service = token_service.TokenService(WORK / "tokens", USER, PASSWORD)
+        service.open(8001)
+        start_registry(TOKEN_REGISTRY, service.auth(TOKENS))
+        path = matrix("token", [cells_of_families()["plain"][2]], TOKEN_REGISTRY)
+        folder = WORK / "token-config"
+        folder.mkdir()
+        env = {"DOCKER_CONFIG": str(folder)}
+        name = PYTHON.partition(":")[0]
+
+        def credentials(password):
+            login = base64.b64encode(f"{USER}:{password}".encode()).decode()
+            (folder / "config.json").write_text(json.dumps({"auths": {TOKEN_REGISTRY: {"auth": login}}}))
+
+        nobody = self.done(cudamatrix("lock", path, env=env), 3)
+        self.assertIn(f"{TOKEN_REGISTRY}/{name}: {TOKENS} gives no token for it (401): it wants credentials, and none were found",
+                      nobody.stderr)
+        credentials("wrong-word")
+        self.assertIn("are not enough", self.done(cudamatrix("lock", path, env=env), 3).stderr)
+        credentials(PASSWORD)
+        # The registry looks at what is signed, and at what for: our client resolves by it, and the engine pulls by its own.
+        self.done(cudamatrix("lock", path, env=env))
+        self.assertEqual(self.lock_of("token")["references"][real_name(PYTHON)]["digest"], World.digests[PYTHON])
+        wanted = ({"service": [token_service.NAME], "scope": [f"repository:{name}:pull"]}, True)
+        self.assertIn(wanted, [({k: query.get(k) for k in ("service", "scope")}, known) for query, known in service.asked])
 
     def test_12_two_states_of_an_archive_give_the_same_packages_or_a_reason(self):
         tree = WORK / "keyring"
@@ -422,6 +453,19 @@ class Registry(unittest.TestCase):
         bad.write_text("FROM scratch\nCOPPY a b\n")
         self.assertIn("unknown instruction: COPPY", said(bad))
         print(f"BuildKit read {len(files)} Dockerfiles")
+
+    def test_13_what_is_locked_as_of_a_day_comes_from_the_snapshots(self):
+        path = matrix("dated", [cells_of_families()["plain"][2]], build=", snapshot: 2026-11-01")
+        before = len(World.gateway.asked)
+        self.done(cudamatrix("lock", path))
+        asked = World.gateway.asked[before:]
+        for archive in ("debian", "debian-security"):
+            self.assertTrue(any(a.startswith(f"/snapshots/{archive}/20261101T000000Z/dists/bookworm") for a in asked), asked)
+        self.assertEqual([a for a in asked if a.startswith("/debian")], [])
+        wheels = next(iter(self.lock_of("dated")["images"].values()))["wheels"]
+        self.assertEqual([w["url"] for w in wheels["image"]], [f"{GATEWAY}/local/wheels/loopback_demo-1.0-py3-none-any.whl"])
+        # The gateway's address of what it has from outside has a query.
+        self.assertEqual([w.get("url") for w in wheels["installer"]], [None])
 
     def test_14_an_image_of_another_machine_is_asked_for_as_such(self):
         cell = {"family": "nvidia-cuda", "cuda": "12.4.1", "os": "ubuntu22.04", "flavour": "base", "arch": "aarch64"}
