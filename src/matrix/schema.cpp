@@ -186,8 +186,7 @@ Json sections() {
             {"stages", list_of(one_of(stage_names()))},
             {"build", or_nothing(object({{"ca_bundle", word("the path of a PEM file")},
                                          {"network", one_of({"none", "host", "default"})},
-                                         {"snapshot", word("a day, 2026-11-01, or a time, 20261101T120000Z: packages of the distribution "
-                                                           "are installed as its archive was then")},
+                                         {"snapshot", word("packages as of a day (2026-11-01) or a time")},
                                          {"user", word()},
                                          {"workdir", word("an absolute path in the images")}}))},
             {"mirrors", or_nothing(map_of(word()))},
