@@ -150,9 +150,9 @@ void judge_as(const Context& context, const ImageContent& image, const Rule& rul
         if (is_new(each.about)) context.accepted->push_back(about_image(image, std::move(each), field));
     }
     for (auto& finding : found) {
-        // Notes and gaps about the tag itself belong to the rules about images.
+        // Gaps about the tag itself belong to the rules about images.
         const bool is_gap = finding.severity == Severity::unknown && finding.primary == field;
-        if (!is_gap && finding.severity != Severity::note && is_new(finding.about))
+        if (!is_gap && is_new(finding.about))
             out.push_back(about_image(image, std::move(finding), field, aspect));
     }
 }

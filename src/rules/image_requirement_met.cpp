@@ -137,34 +137,26 @@ void judge(const Context& context, Findings& out) {
     if (host->gpu_class == "jetson" || is_overridden(context, out)) return;
     auto wanted = requirement(context, *image, *host);
     const auto question = fmt::format("whether {} starts {}", driver_text(host->driver), image->text);
-    switch (wanted.answer) {
-        case RequirementAnswer::met:
-            accept(context, out, kStage, "", {Field::driver, image->field}, question,
-                   std::move(wanted.facts));
-            return;
-        case RequirementAnswer::open:
-            say_unknown(
-                *image,
-                {image->field, "no fact lists all driver branches on which " + image->text + " starts", {}},
-                question, std::move(wanted.facts), out);
-            return;
-        case RequirementAnswer::depends_on_image:
-            return;  // os is absent, and not guessed
-        case RequirementAnswer::depends_on_gpu:
-            if (!context.cell.has(Field::gpu)) break;
-            say_unknown(
-                *image,
-                {Field::gpu,
-                 fmt::format("no fact knows gpu {}, and the image excuses the driver's branch for some "
-                             "GPUs only",
-                             context.cell.text(Field::gpu)),
-                 {}},
-                question, std::move(wanted.facts), out);
-            return;
-        case RequirementAnswer::refused:
-            break;
+    using enum RequirementAnswer;
+    if (wanted.answer == depends_on_image) return;  // os is absent, and not guessed
+    if (wanted.answer == met) {
+        accept(context, out, kStage, "", {Field::driver, image->field}, question, std::move(wanted.facts));
+    } else if (wanted.answer == open) {
+        say_unknown(
+            *image,
+            {image->field, "no fact lists all driver branches on which " + image->text + " starts", {}},
+            question, std::move(wanted.facts), out);
+    } else if (wanted.answer == depends_on_gpu && context.cell.has(Field::gpu)) {
+        say_unknown(*image,
+                    {Field::gpu,
+                     fmt::format("no fact knows gpu {}, and the image excuses the driver's branch for some "
+                                 "GPUs only",
+                                 context.cell.text(Field::gpu)),
+                     {}},
+                    question, std::move(wanted.facts), out);
+    } else {
+        refuse(context, *image, *host, std::move(wanted), out);
     }
-    refuse(context, *image, *host, std::move(wanted), out);
 }
 
 }  // namespace

@@ -258,14 +258,9 @@ Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOpt
         return Failure{ExitCode::bad_input, std::move(mistakes)};
     if (!options.list_cells) return rules::count(matrix, facts, options.today, rules::kBlock, options.go_on);
     Judge judge(matrix, facts, options);
-    switch (judge.run()) {
-        case Judge::End::too_many:
-            return too_many(matrix, options);
-        case Judge::End::stopped:
-            return rules::interrupted();
-        case Judge::End::all:
-            break;
-    }
+    const auto end = judge.run();
+    if (end == Judge::End::too_many) return too_many(matrix, options);
+    if (end == Judge::End::stopped) return rules::interrupted();
     return judge.take();
 }
 

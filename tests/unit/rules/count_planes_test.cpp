@@ -201,6 +201,44 @@ TEST_CASE("planes: no two of a hundred rows alike") {
     }
 }
 
+TEST_CASE("planes: told to stop amid the walk, it counts no further") {
+    // Where x + y + z is a multiple of 20: no two rows of the first two axes go on alike.
+    constexpr std::size_t size = 20;
+    Diagrams diagrams({size, size, size});
+    std::vector<Ref> below(size, 0);
+    below[0] = 2;
+    for (const std::size_t axis : {2u, 1u, 0u}) {
+        std::vector<Ref> here;
+        for (std::size_t sum = 0; sum < size; ++sum) {
+            std::vector<Ref> rows;
+            for (std::size_t row = 0; row < size; ++row)
+                rows.push_back(below[(sum + row) % size]);
+            here.push_back(diagrams.branch(axis, rows));
+        }
+        below = std::move(here);
+    }
+    std::size_t asked = 0;
+    bool answer = true;
+    const GoOn go_on = [&](const JudgingProgress&) {
+        ++asked;
+        return answer;
+    };
+    Going goes_on(go_on);
+    const auto whole = count_planes(diagrams, {below[0]}, 1, &goes_on);
+    CHECK(whole.alive == 8000);
+    CHECK(whole.flag[1] == 400);
+    CHECK_FALSE(goes_on.stopped());
+    CHECK(asked == 1);  // of 1221 steps one asks
+    answer = false;
+    Going stops(go_on);
+    const auto part = count_planes(diagrams, {below[0]}, 1, &stops);
+    CHECK(stops.stopped());
+    CHECK(part.alive > 0);
+    CHECK(part.alive < 8000);
+    CHECK(count_planes(diagrams, {below[0]}, 1, &stops).alive == 0);
+    CHECK(asked == 2);
+}
+
 TEST_CASE("walking order: the busiest axes in the block, the least busy of the others innermost") {
     CHECK(walking_order({10, 10, 10, 10}, {1, 4, 2, 3}, 100) == std::vector<std::size_t>{2, 0, 1, 3});
     CHECK(walking_order({10, 10}, {1, 1}, 100) == std::vector<std::size_t>{0, 1});

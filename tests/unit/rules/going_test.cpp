@@ -62,6 +62,36 @@ TEST_CASE("a count that is told to stop has no result, at whichever step") {
     }
 }
 
+TEST_CASE("a count that is told to stop amid the rows of one rule has no result either") {
+    // The own rule looks at all three axes: it is asked so often that the question comes before it is done.
+    std::string numbers;
+    for (int i = 1; i <= 33; ++i)
+        numbers += (i == 1 ? "" : ", ") + std::to_string(i);
+    std::string text = "version: 1\nname: wide\naxes:\n";
+    for (const std::string field : {"vram_gb", "shm_gb", "mig"})
+        text += "  " + field + ": [" + numbers + "]\n";
+    text +=
+        "rules: [{id: own, when: {vram_gb: \">1\", shm_gb: \">1\"}, require: {mig: \"<9\"}, because: x}]\n";
+    const auto matrix = read_matrix_text(text, "wide.yaml");
+    REQUIRE(matrix);
+    std::string step;
+    std::size_t done = 0, stops = 0;
+    const auto stopped = judge(*matrix, Facts::embedded(),
+                               {"2026-11-21", 100'000, false, [&](const JudgingProgress& progress) {
+                                    step = progress.step;
+                                    const bool amid = progress.done == done;  // no rule ended since
+                                    done = progress.done;
+                                    stops += amid ? 1 : 0;
+                                    return !amid;
+                                }});
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.failure().code == ExitCode::interrupted);
+    CHECK(stopped.failure().diagnostics.empty());
+    CHECK(step == "rules asked");
+    CHECK(done > 0);
+    CHECK(stops == 1);
+}
+
 TEST_CASE("the parts of a rule say together what it says") {
     std::size_t with_parts = 0;
     for (const auto& rule : rules::all_rules()) {

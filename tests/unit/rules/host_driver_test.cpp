@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "own_facts.hpp"
 #include "rule_check.hpp"
 
 using namespace cudamatrix;
@@ -104,4 +105,41 @@ TEST_CASE("the driver of an integrated GPU is not judged by the branches of othe
     CHECK(verdict_of(kRule,
                      {{Field::driver, "470.161.03"}, {Field::cuda, "12.4.1"}, {Field::gpu, "RTX 9090"}}) ==
           Verdict::rejected);
+}
+
+TEST_CASE("a branch of no known CUDA names the nearest that is known, and none on Windows") {
+    const Words linux_driver{{Field::driver, "565.77"}, {Field::cuda, "12.8.1"}};
+    const std::string nearest =
+        "no fact says which CUDA driver branch 565 runs natively (the nearest that is known is 560.35.05, of "
+        "CUDA 12.6): whether CUDA 12.8.1 runs on it natively or by minor-version compatibility is unknown";
+    CHECK(message_of(kRule, linux_driver) == nearest);
+    CHECK(fix_of(kRule, linux_driver) == "driver 560.35.05 (then degraded)");
+    // A branch without a known release is no driver to name, whatever its CUDA.
+    const auto no_release = with_rows("driver_branches", {"id: driver-r562, branch: 562, cuda: \"12.6\""});
+    CHECK(message_of(kRule, linux_driver, no_release) == nearest);
+    CHECK(message_of(kRule, windows("566.36", "12.8.1")) ==
+          "no fact says which CUDA driver branch 566 runs natively: whether CUDA 12.8.1 runs on it natively "
+          "or by minor-version compatibility is unknown");
+    CHECK(fix_of(kRule, windows("566.36", "12.8.1")).empty());
+    // Outside of what the neighbours leave open it is settled.
+    CHECK(verdict_of(kRule, windows("566.36", "12.6.3")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, windows("566.36", "12.9.1")) == Verdict::degraded);
+}
+
+TEST_CASE("a release of a minor without a toolkit has the minimum of its major, or none") {
+    const auto facts = with_rows("cuda_releases", {"id: cuda-12.10, cuda: \"12.10\", minor: \"12.9\"",
+                                                   "id: cuda-14.0, cuda: \"14.0\", minor: \"13.5\""});
+    CHECK(message_of(kRule, {{Field::driver, "470.161.03"}, {Field::cuda, "12.10"}}, facts) ==
+          "driver 470.161.03 is too old for CUDA 12.10: CUDA 12 needs >= 525.60.13");
+    CHECK(message_of(kRule, {{Field::driver, "580.95.05"}, {Field::cuda, "14.0"}}, facts) ==
+          "no fact gives the least driver of CUDA 14.0: whether driver 580.95.05 is new enough is unknown");
+    CHECK(ask(kRule, {{Field::driver, "580.95.05"}, {Field::cuda, "12.10"}}, facts).empty());
+}
+
+TEST_CASE("a driver that is older than every CUDA has no CUDA as a way out") {
+    const auto facts = with_rows("driver_branches", {"id: driver-r361, branch: 361, newest: \"361.119\""});
+    CHECK(fix_of(kRule, {{Field::driver, "361.119"}, {Field::cuda, "12.4.1"}}, facts) ==
+          "driver >= 525.60.13");
+    CHECK(fix_of(kRule, {{Field::driver, "375.82"}, {Field::cuda, "12.4.1"}}, facts) ==
+          "driver >= 525.60.13, or cuda 8.0.61 with this driver");
 }

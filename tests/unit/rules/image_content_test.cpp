@@ -75,6 +75,40 @@ TEST_CASE("image-content-runs leaves open what a driver or GPU that no fact know
     CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::gpu, "RTX 9090"}}) == Verdict::unknown);
 }
 
+TEST_CASE("image-content-builds: a rejection gets another tag, a warning beside it gets none") {
+    const auto found = ask("image-content-builds", {{Field::image, "nvidia/cuda:11.2.2-devel-ubuntu20.04"},
+                                                    {Field::compute, "8.9"},
+                                                    {Field::compiler, "gcc-12"}});
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].message ==
+          "image nvidia/cuda:11.2.2-devel-ubuntu20.04: nvcc of CUDA 11.2.2 has no target for compute 8.9: "
+          "code for 8.6 runs there, without what is new in 8.9");
+    CHECK(found[0].fix_text().empty());
+    CHECK(found[1].severity == Severity::error);
+    CHECK(found[1].fix_text() == "compiler gcc-10, or image nvidia/cuda:12.0.0-devel-ubuntu20.04");
+}
+
+TEST_CASE("image-content-builds: what the cell's own torch is asked is not asked of the image") {
+    const Value image{"nvidia/cuda:11.8.0-devel-ubuntu22.04", {}, {}}, torch{"1.10.2+cu113", {}, {}};
+    const Value uses{"THC", {}, {{"THC", ""}}};
+    Cell cell;
+    cell.set(Field::image, &image);
+    cell.set(Field::torch, &torch);
+    cell.set(Field::uses, &uses);
+    const auto questions = [&](std::string_view rule) {
+        std::string out;
+        for (const auto& accepted : passes(*rule_named(rule), cell, Facts::embedded(), kToday))
+            out += accepted.question + "\n";
+        return out;
+    };
+    CHECK(questions("image-content-builds") ==
+          "image nvidia/cuda:11.8.0-devel-ubuntu22.04: whether CUDA 11.8.0 has THC\n"
+          "image nvidia/cuda:11.8.0-devel-ubuntu22.04: whether torch 1.10.2+cu113, built with CUDA 11.3, "
+          "and nvcc of CUDA 11.8.0 have one major\n");
+    CHECK(questions("apis-available") == "whether torch 1.10.2+cu113 has THC\n");
+}
+
 TEST_CASE("the compat libraries of an nvidia/cuda image lift a data centre driver, and no other") {
     const auto with = [](const std::string& driver, const std::string& gpu) {
         return Words{

@@ -122,6 +122,25 @@ TEST_CASE("an own rule rejects what does not meet it, with its reason, its place
     CHECK(judgement.warnings.empty());
 }
 
+TEST_CASE("an own rule that asks for a range offers no value that the file does not have") {
+    const auto fix = [](const std::string& require) {
+        const auto judgement =
+            judged(read("version: 1\nset: {driver: \"470.161.03\"}\nrules: [{id: own, "
+                        "require: {driver: " +
+                        require + "}, because: x}]\n"));
+        std::string out;
+        for (const auto& group : judgement.findings) {
+            if (group.finding.rule == "own") out += group.finding.fix_text() + ";";
+        }
+        return out;
+    };
+    CHECK(fix("\">=500,<560\"") == ";");
+    CHECK(fix("\">=500\"") == ";");
+    CHECK(fix("[\">=500,<560\", \">=570\"]") == ";");
+    CHECK(fix("[\">=500,<560\", \"570.124.06\"]") == "driver 570.124.06;");
+    CHECK(fix("\">=400,<560\"").empty());  // met
+}
+
 TEST_CASE("an own rule lists what it lacks, and one that meets no cell is warned of") {
     const auto matrix =
         read(std::string(kCells) +

@@ -34,6 +34,17 @@ TEST_CASE("ptx-newer-than-driver rejects PTX that the driver does not know") {
               .starts_with("Windows driver 537.13 compiles PTX up to ISA 8.2"));
 }
 
+TEST_CASE("ptx-newer-than-driver offers no toolkit where the driver is older than all of them") {
+    const auto facts =
+        with_rows("driver_branches", {"id: driver-r361, branch: 361, newest: \"361.119\", ptx_isa: \"4.3\""});
+    CHECK(message_of(kRule, ptx("361.119", "12.4.1"), facts) ==
+          "driver 361.119 compiles PTX up to ISA 4.3, and CUDA 12.4.1 writes 8.4: code that is PTX only "
+          "fails with error 222, the provided PTX was compiled with an unsupported toolchain");
+    CHECK(fix_of(kRule, ptx("361.119", "12.4.1"), facts) == "driver >= 550.40.07");
+    // The oldest that a toolkit is of.
+    CHECK(fix_of(kRule, ptx("375.82", "12.4.1"), facts) == "driver >= 550.40.07, or cuda 8.0.61");
+}
+
 TEST_CASE("ptx-newer-than-driver names the compilation at first start") {
     CHECK(message_of(kRule, ptx("550.54.15", "12.4.1")) ==
           "code that is PTX only is compiled by driver 550.54.15 when it is first loaded: the first start "

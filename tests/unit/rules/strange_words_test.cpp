@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "own_facts.hpp"
 #include "rule_check.hpp"
 #include "rules/image_fixes.hpp"
 #include "rules/images.hpp"
@@ -98,6 +99,26 @@ TEST_CASE("releases of packages that are no versions are unknown to packages-agr
                              {{"numpy", "2.2.6"}, {"opencv-python", "newest"}})) != Verdict::accepted);
     CHECK(ask_raw("numpy-abi", {}, {{"numpy", "2.2.6"}, {"opencv-python", "newest"}}).empty());
     CHECK(silent("packages-agree", {{F::packages, "transformers=4.27.4"}, {F::python, "three"}}));
+}
+
+TEST_CASE("a pin that is no version stands in no way out's way") {
+    const auto facts = with_rows(
+        "package_releases",
+        {"id: package-acme-1.0, package: acme, version: \"1.0\", requires: [\"torch ==2.6.0\"], abi: [py3]",
+         "id: package-acme-2.0, package: acme, version: \"2.0\", requires: [\"torch ==2.5.1\", \"numpy "
+         "<2\"], abi: [py3]"});
+    const auto ways_out = [&](const std::string& numpy) {
+        std::string out;
+        for (const auto& finding :
+             ask("packages-agree", {{F::torch, "2.5.1"}, {F::packages, "acme=1.0,numpy=" + numpy}}, facts)) {
+            if (finding.severity == Severity::error) out += finding.message + " | " + finding.fix_text();
+        }
+        return out;
+    };
+    const std::string needs = "acme 1.0 needs torch ==2.6.0; the cell has torch 2.5.1 | torch 2.6.0, or ";
+    CHECK(ways_out("1.26.4") == needs + "acme 2.0, or leave acme out");
+    CHECK(ways_out("2.2.6") == needs + "leave acme out");
+    CHECK(ways_out("2.1000000000000000000") == needs + "acme 2.0, or leave acme out");  // 19 digits
 }
 
 TEST_CASE("Windows drivers: other branches, other spellings") {
