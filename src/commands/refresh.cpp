@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTorchIndexes = "https://download.pytorch.org/whl/";
 const std::string kToolkit(measure::kToolkitPackage);
 constexpr std::size_t kMostArchive = 256U << 20;
 
@@ -50,7 +49,8 @@ class Refresh {
         }
         for (const auto& row : facts_.rows("wheel_indexes")) {
             const auto name = std::string(row.text("name"));
-            if (asked("torch") && name != "cpu") take(std::string(kTorchIndexes) + name, "torch", name, true);
+            if (asked("torch") && row.has("url") && name != "cpu")
+                take(std::string(row.text("url")), "torch", name, true);
             if (stopped()) return interrupted();
         }
         std::set<std::string> systems;

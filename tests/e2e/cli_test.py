@@ -999,6 +999,24 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])
         self.assertIn("is no list of packages", report["not_reached"][0]["why"])
 
+    def test_facts_refresh_of_torch_asks_the_indexes_that_the_facts_name(self):
+        self.index_page("torch")
+        for variant, release in (("cu118", "99.0.0"), ("cu80", "98.0.0")):  # of the second no fact names an address
+            folder = self.dir / "site" / "whl" / variant / "torch"
+            folder.mkdir(parents=True)
+            (folder / "index.json").write_text(json.dumps({"meta": {"api-version": "1.0"}, "files": [
+                {"filename": f"torch-{release}+{variant}-cp312-cp312-manylinux_2_28_x86_64.whl", "url": "nowhere.whl", "hashes": {"sha256": "5" * 64}}]}))
+        url = self.serve(self.dir / "site")
+        got = run("facts", "refresh", "--only", "torch", "--index", url + "/plain/simple", "--out", "news", "--format", "json",
+                  "--mirror", f"https://download.pytorch.org/whl={url}/plain/whl", cwd=self.dir)
+        self.assertEqual(got.returncode, 3, got.stdout + got.stderr)  # there is no such wheel
+        report = json.loads(got.stdout)
+        self.assertEqual([(change["project"], change["version"]) for change in report["changes"] if change["kind"] == "new"], [("torch (cu118)", "99.0.0")])
+        lost = [each["what"] for each in report["not_reached"]]
+        self.assertNotIn("torch (cu80)", lost)
+        self.assertNotIn("torch (cpu)", lost)
+        self.assertIn({"what": "torch (cu130)", "why": "https://download.pytorch.org/whl/cu130 has no project torch"}, report["not_reached"])
+
     def test_facts_refresh_of_images(self):
         def blob(content):
             digest = hashlib.sha256(content).hexdigest()
