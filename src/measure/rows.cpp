@@ -217,6 +217,19 @@ MeasuredRow yanked_row(const Row& known) {
     return row;
 }
 
+std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b) {
+    std::set<std::string> names;
+    for (const auto* row : {&a, &b}) {
+        for (const auto& cell : row->cells)
+            names.insert(cell.name);
+    }
+    std::erase_if(names, [&](const std::string& name) {
+        const auto *one = a.cell(name), *two = b.cell(name);
+        return name == "source" || name == "confidence" || (one != nullptr && two != nullptr && *one == *two);
+    });
+    return {names.begin(), names.end()};
+}
+
 Compared compare(MeasuredRow row, const Facts& facts) {
     Compared out;
     const auto known = facts.row(row.id);

@@ -65,6 +65,8 @@ void add_variants(MeasuredRow& into, const MeasuredRow& other);
 
 /// The known row of package_releases of a release that was taken back since.
 [[nodiscard]] MeasuredRow yanked_row(const Row& known);
+/// Columns in which two rows of the same id differ, but for where they were read.
+[[nodiscard]] std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b);
 
 enum class Standing { fresh, filled, confirmed, contradicted };
 

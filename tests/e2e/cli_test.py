@@ -1017,6 +1017,25 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         self.assertNotIn("torch (cpu)", lost)
         self.assertIn({"what": "torch (cu130)", "why": "https://download.pytorch.org/whl/cu130 has no project torch"}, report["not_reached"])
 
+    def test_facts_refresh_of_images_that_disagree(self):
+        store = self.dir / "store" / "nvidia" / "cuda"
+        (store / "manifests").mkdir(parents=True)
+        (store / "blobs").mkdir()
+        for tag, driver in (("98.0.0-base-ubi9", "700"), ("98.0.0-devel-ubuntu24.04", "710")):
+            config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": [
+                "CUDA_VERSION=98.0.0", f"NVIDIA_REQUIRE_CUDA=cuda>=98.0 driver>={driver}"]}}).encode()
+            digest = hashlib.sha256(config).hexdigest()
+            (store / "blobs" / digest).write_bytes(config)
+            (store / "manifests" / tag).write_text(json.dumps({"schemaVersion": 2, "layers": [], "config": {"mediaType": "x", "digest": "sha256:" + digest, "size": len(config)}}))
+        host = self.serve(self.dir / "store", "registry_server.py").removeprefix("http://")
+        got = run("facts", "refresh", "--only", "docker.io/nvidia/cuda", "--index", "http://127.0.0.1:9/simple", "--out", "news",
+                  "--mirror", f"docker.io={host}/plain", "--format", "json", cwd=self.dir)
+        self.assertEqual(got.returncode, 1, got.stdout + got.stderr)
+        report = json.loads(got.stdout)
+        self.assertEqual([each["id"] for each in report["rows"]], ["cuda-image-98.0.0-ubi9", "cuda-image-requires-98.0.0-x86_64", "cuda-image-98.0.0-ubuntu24.04"])
+        self.assertEqual(report["left_out"][0], "row 'cuda-image-requires-98.0.0-x86_64': driver_min: 710 in image:docker.io/nvidia/cuda:98.0.0-devel-ubuntu24.04, "
+                         "kept is driver_min: 700 of image:docker.io/nvidia/cuda:98.0.0-base-ubi9")
+
     def test_facts_refresh_of_images(self):
         def blob(content):
             digest = hashlib.sha256(content).hexdigest()
