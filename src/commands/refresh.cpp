@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "commands/refresh_images.hpp"
-#include "measure/news.hpp"
+#include "measure/archive.hpp"
 #include "measure/overlay.hpp"
 #include "measure/toolkit.hpp"
 #include "registry/inflate.hpp"
@@ -135,6 +135,8 @@ class Refresh {
         gathered_.add(news.changes);
         for (const auto& row : news.rows)
             gathered_.add(row);
+        auto& lines = gathered_.report.not_measured;
+        lines.insert(lines.end(), news.not_measured.begin(), news.not_measured.end());
     }
 
     void archive(const std::string& os) {

@@ -222,28 +222,6 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
     return news;
 }
 
-News archive_news(std::string_view packages, std::string_view os, const Facts& facts) {
-    News news;
-    for (const auto& row : facts.rows("toolkit_sources")) {
-        if (row.text("os") != os || row.text("cuda_from") != "archive") continue;
-        const auto package = std::string(row.text("package"));
-        std::string found;
-        bool inside = false;
-        for (const auto& line : text::split(packages, '\n')) {
-            if (line.starts_with("Package: ")) inside = line.substr(9) == package;
-            if (inside && line.starts_with("Version: ")) found = line.substr(9);
-        }
-        const auto name = fmt::format("{} ({})", package, os);
-        if (found.empty()) {
-            news.changes.push_back({Change::Kind::vanished, name, std::string(row.text("package_version"))});
-        } else if (found != row.text("package_version")) {
-            news.changes.push_back({Change::Kind::replaced, name, found,
-                                    fmt::format("the facts have {}", row.text("package_version"))});
-        }
-    }
-    return news;
-}
-
 std::vector<std::string> known_packages(const Facts& facts) {
     std::set<std::string> names;
     for (const auto& row : facts.rows("package_releases"))

@@ -978,11 +978,12 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         self.assertEqual((self.dir / "news" / "package_releases.yaml").read_text(), "rows: [")
 
     def test_facts_refresh_of_archives(self):
-        for suite, text in (("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 99\n\n"), ("bookworm", "Package: other\nVersion: 1\n\n"), ("trixie", None)):
+        def put(suite, text):
             folder = self.dir / "site" / "dists" / suite / "non-free" / "binary-amd64"
-            folder.mkdir(parents=True)
-            if text is not None:
-                (folder / "Packages.gz").write_bytes(gzip.compress(text.encode()))
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "Packages.gz").write_bytes(gzip.compress(text.encode()))
+        put("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 11.8.89~11.8.0-5\n\nPackage: libcudart11.0\nVersion: 11.8.89~11.8.0-5\n\n")
+        put("bookworm", "Package: other\nVersion: 1\n\n")
         url = self.serve(self.dir / "site")
         asked = ["facts", "refresh", "--only", "nvidia-cuda-toolkit", "--index", url + "/plain/simple", "--archive",
                  url + "/tagged", "--format", "json"]
@@ -994,6 +995,20 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
                              [("nvidia-cuda-toolkit (debian11)", "replaced"), ("nvidia-cuda-toolkit (debian12)", "vanished")])
             self.assertEqual([(each["what"], each["why"].split(": ")[1]) for each in report["not_reached"]],
                              [("archive of debian13", "there is no such page (404)")])
+            self.assertEqual([each["id"] for each in report["rows"]], ["toolkit-debian11-archive-11.2"])
+        # What the archive has now is what cells are judged by.
+        self.assertEqual(run("facts", "check", "--facts", "cudamatrix-facts", cwd=self.dir).returncode, 0)
+        name = self.write('version: 1\naxes:\n  cuda: ["11.2.2", "11.8.0"]\nset: {family: debian, os: debian11, cuda_from: archive}\n')
+        for facts, refused in (([], "11.8.0"), (["--facts", "cudamatrix-facts"], "11.2.2")):
+            got = json.loads(run("check", name, "--on", "2026-11-21", "--format", "json", *facts, cwd=self.dir).stdout)
+            self.assertEqual([cell["fields"]["cuda"] for cell in got["cells"] if cell["verdict"] == "rejected"], [refused])
+        self.assertEqual(json.loads(run(*asked, "--facts", "cudamatrix-facts", cwd=self.dir).stdout)["rows"], [])
+        # A version that names no CUDA is told and makes no row.
+        put("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 99\n\n")
+        odd = run(*asked, "--out", "odd", cwd=self.dir)
+        self.assertEqual(odd.returncode, 3)
+        self.assertEqual(json.loads(odd.stdout)["not_measured"], ["archive of debian11: nvidia-cuda-toolkit 99 names no release of CUDA; a version such as 11.2.2-3 or 12.4.131~12.4.1-2 would"])
+        self.assertFalse((self.dir / "odd" / "toolkit_sources.yaml").exists())
         (self.dir / "site" / "dists" / "bookworm" / "non-free" / "binary-amd64" / "Packages.gz").write_text("no gzip")
         report = json.loads(run(*asked, cwd=self.dir).stdout)
         self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])

@@ -175,20 +175,3 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     REQUIRE(write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21").ok());
     CHECK(shown(yanked_now(Facts::with_overlay(folder.path()).value())).empty());
 }
-
-TEST_CASE("archives") {
-    const auto facts = Facts::embedded();
-    const auto row = facts.row("toolkit-debian12-archive-11.8");
-    REQUIRE(row.has_value());
-    const auto stanza = [](std::string_view version) {
-        return fmt::format("Package: other\nVersion: 1\n\nPackage: nvidia-cuda-toolkit\nVersion: {}\n\n",
-                           version);
-    };
-    CHECK(shown(archive_news(stanza(row->text("package_version")), "debian12", facts)) == "");
-    CHECK(shown(archive_news(stanza("99"), "debian12", facts)) ==
-          fmt::format("nvidia-cuda-toolkit (debian12) 99: replaced the facts have {}\n",
-                      row->text("package_version")));
-    CHECK(shown(archive_news("", "debian12", facts)) ==
-          fmt::format("nvidia-cuda-toolkit (debian12) {}: vanished \n", row->text("package_version")));
-    CHECK(shown(archive_news("", "ubuntu24.04", facts)) == "");
-}
