@@ -17,7 +17,7 @@ struct Change {
         yanked,    ///< all files of a release that the facts have are, and the facts do not say so
         vanished,  ///< no file of a release that the facts have from there
         replaced,  ///< an archive has another version of a package than the facts say
-        changed,  ///< a known release has wheels for other pythons than the facts say
+        changed,  ///< a known release has wheels for other pythons than the facts say, or is no longer yanked
         swapped,  ///< a wheel that the facts were read from has another sha256 now
     };
     Kind kind = Kind::fresh;

@@ -206,10 +206,10 @@ Result<MeasuredRow> package_row(const Group& group, const Look& look, std::strin
     return row;
 }
 
-MeasuredRow yanked_row(const Row& known) {
+MeasuredRow yanked_row(const Row& known, bool yanked) {
     MeasuredRow row{"package_releases", std::string(known.id()), {}};
     for (const auto& column : known.columns()) {
-        if (column.name == "source") row.cells.push_back(scalar("yanked", "true"));
+        if (column.name == "source") row.cells.push_back(scalar("yanked", yanked ? "true" : "false"));
         if (column.name != "id" && column.name != "as_of" && column.name != "yanked")
             row.cells.push_back(
                 {std::string(column.name), {column.values.begin(), column.values.end()}, column.is_list});
