@@ -28,7 +28,8 @@ struct Refreshed {
     std::vector<NotReached> not_reached;
     std::vector<std::string> not_measured;
     std::vector<measure::Compared> rows;
-    std::vector<std::string> left_out;  ///< rows that the tables would refuse
+    std::vector<std::string> left_out;  ///< what no row can hold: the tables would refuse it, or two images
+                                        ///< of a release say different things
     std::uint64_t bytes = 0;
     std::uint64_t requests = 0;
 };

@@ -1,6 +1,8 @@
 #include "facts/companions.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "facts/lookup.hpp"
@@ -28,13 +30,23 @@ bool goes_with_torch(const Row& companion, const Version& torch) {
 }
 
 std::optional<Row> torch_companion(const Facts& facts, std::string_view package, const Version& torch) {
+    // Compared in this order: an exact demand, that nobody took it back, the version.
+    struct Rank {
+        bool exact = false, kept = false;
+        Version version;
+        bool operator<(const Rank& other) const {
+            return std::tie(exact, kept, version) < std::tie(other.exact, other.kept, other.version);
+        }
+    };
     std::optional<Row> best;
+    std::optional<Rank> highest;
     for (const auto& row : facts.rows("torch_companions")) {
         if (row.text("package") != package || !goes_with_torch(row, torch)) continue;
-        if (best && best->has("torch") && !row.has("torch")) continue;
-        const bool better = !best || (row.has("torch") && !best->has("torch")) ||
-                            required_version(row, "version") > required_version(*best, "version");
-        if (better) best = row;
+        const auto release = facts.row(fmt::format("package-{}-{}", package, row.text("version")));
+        Rank rank{row.has("torch"), !release || !is_yanked(*release), required_version(row, "version")};
+        if (highest && !(*highest < rank)) continue;
+        best = row;
+        highest = std::move(rank);
     }
     return best;
 }
@@ -48,7 +60,10 @@ std::optional<Row> numpy_companion(const Facts& facts, std::string_view python, 
         auto version = pep440::Version::parse(row.text("version"));
         const auto tags = row.list("abi");
         if (!release || !version || std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
-        if ((newest && *version <= *newest) || breaks_with(facts, *version, *release)) continue;
+        const bool kept = !is_yanked(row), best_kept = best && !is_yanked(*best);
+        if (best_kept && !kept) continue;
+        if ((newest && kept == best_kept && *version <= *newest) || breaks_with(facts, *version, *release))
+            continue;
         best = row;
         newest = std::move(version);
     }

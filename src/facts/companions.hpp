@@ -14,11 +14,12 @@ namespace cudamatrix::lookup {
 [[nodiscard]] bool goes_with_torch(const Row& companion, const Version& torch);
 
 /// The newest release of `package` (torchvision ..) that goes with `torch`; one that demands it exactly
-/// before one that does not.
+/// before one that does not, and one that was yanked only where there is no other.
 [[nodiscard]] std::optional<Row> torch_companion(const Facts& facts, std::string_view package,
                                                  const Version& torch);
 
-/// The newest numpy that has wheels for the python ("3.11") and that `torch` can work with.
+/// The newest numpy that has wheels for the python ("3.11") and that `torch` can work with; one that was
+/// yanked only where there is no other.
 [[nodiscard]] std::optional<Row> numpy_companion(const Facts& facts, std::string_view python,
                                                  const Version& torch);
 

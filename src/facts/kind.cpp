@@ -77,6 +77,8 @@ bool is_of(Kind kind, std::string_view value) {
             return is_wheel_tag(value);
         case Kind::truth:
             return value == "true" || value == "false";
+        case Kind::url:
+            return facts::is_url(value);
         case Kind::source:
             return facts::is_source(value);
         case Kind::level:
@@ -109,6 +111,8 @@ std::string_view accepts(Kind kind) {
             return "a tag such as cp312, cp313t, cp39-abi3 or py3";
         case Kind::truth:
             return "true or false";
+        case Kind::url:
+            return "an https:// URL without a slash at its end";
         case Kind::source:
             return "an https:// URL, github:OWNER/REPO@REF:PATH, wheel:FILE.whl sha256:DIGEST, "
                    "sdist:FILE.tar.gz "

@@ -10,15 +10,15 @@ namespace cudamatrix::lookup {
 namespace {
 
 // The newest row of `table` whose version in `column` is covered by `wanted` ("12" covers 12.9, "2.6"
-// covers 2.6.0), and that has something in the column `needs`.
+// covers 2.6.0), and that `fits` takes.
+template <class Fits>
 std::optional<Row> newest_covered(const Facts& facts, std::string_view table, std::string_view column,
-                                  const Version& wanted, std::string_view needs = {}) {
+                                  const Version& wanted, const Fits& fits) {
     std::optional<Row> best;
     std::optional<Version> best_version;
     for (const auto& row : facts.rows(table)) {
         auto version = Version::parse(row.text(column));
-        if (!version || !wanted.covers(*version)) continue;
-        if (!needs.empty() && !row.has(needs)) continue;
+        if (!version || !wanted.covers(*version) || !fits(row)) continue;
         if (best_version && *version <= *best_version) continue;
         best = row;
         best_version = std::move(version);
@@ -28,6 +28,17 @@ std::optional<Row> newest_covered(const Facts& facts, std::string_view table, st
 
 std::string id(std::string_view prefix, std::string_view key) {
     return std::string(prefix) + std::string(key);
+}
+
+// What `pip install "torch==2.6.*"` gets: of the releases that the default index has, the newest that was not
+// yanked. 1.8.2 (long-term support) was never there.
+std::optional<Row> newest_torch(const Facts& facts, const Version& wanted) {
+    const auto served = [](const Row& row) { return row.has("default_variant"); };
+    auto out = newest_covered(facts, "torch_releases", "torch", wanted, [&](const Row& row) {
+        const auto release = facts.row(id("package-torch-", row.text("torch")));
+        return served(row) && !(release && is_yanked(*release));
+    });
+    return out ? out : newest_covered(facts, "torch_releases", "torch", wanted, served);
 }
 
 bool lists(const Row& row, std::string_view column, std::string_view value) {
@@ -56,7 +67,8 @@ std::optional<Cuda> cuda(const Facts& facts, std::string_view text) {
     Cuda out{*version, {}, facts.row(id("cuda-", text))};
     if (!out.release) {
         if (version->size() > 2) return std::nullopt;
-        out.release = newest_covered(facts, "cuda_releases", "cuda", *version);
+        out.release =
+            newest_covered(facts, "cuda_releases", "cuda", *version, [](const Row&) { return true; });
     }
     if (out.release) out.exact = *Version::parse(out.release->text("cuda"));
     out.toolkit = facts.row(id("cuda-toolkit-", out.exact.major_minor()));
@@ -96,9 +108,7 @@ std::optional<Torch> torch(const Facts& facts, std::string_view text, std::strin
     Torch out{
         *version, plus == text.npos ? std::string() : std::string(text.substr(plus + 1)), false, {}, {}};
     out.release = facts.row(id("torch-", number));
-    // A release that was never on the default index (1.8.2, long-term support) is not what a bare minor gets.
-    if (!out.release && version->size() < 3)
-        out.release = newest_covered(facts, "torch_releases", "torch", *version, "default_variant");
+    if (!out.release && version->size() < 3) out.release = newest_torch(facts, *version);
     if (!out.release) return out;
 
     const auto release = out.release->text("torch");
@@ -138,6 +148,16 @@ std::span<const Row> package_releases(const Facts& facts, std::string_view packa
         return !row.id().starts_with(prefix) || row.text("package") != package;
     });
     return {first, last};
+}
+
+bool is_yanked(const Row& release) {
+    return release.text("yanked") == "true";
+}
+
+bool is_yanked_build(const Facts& facts, const Row& wheel) {
+    if (wheel.text("default_index") != "true") return false;
+    const auto release = facts.row(id("package-torch-", wheel.text("torch")));
+    return release && is_yanked(*release);
 }
 
 std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, std::string_view os,

@@ -36,7 +36,8 @@ struct Driver {
 /// All names and aliases of GPUs, for "did you mean".
 [[nodiscard]] std::vector<std::string> gpu_names(const Facts& facts);
 
-/// `2.6.0+cu124`, `2.6.0` (the index default), `2.6` (its newest release). `arch` is x86_64 or aarch64.
+/// `2.6.0+cu124`, `2.6.0` (the index default), `2.6` (its newest release that was not yanked). `arch` is
+/// x86_64 or aarch64.
 struct Torch {
     Version exact;               ///< 2.6.0, without the variant
     std::string variant;         ///< cu124, cpu; empty when unknown
@@ -52,6 +53,12 @@ struct Torch {
 /// All rows of package_releases about `package` (canonical name), found by their place: the table is large
 /// and its rows are sorted by id.
 [[nodiscard]] std::span<const Row> package_releases(const Facts& facts, std::string_view package);
+
+/// Whether the author of a release (a row of package_releases) took it back (PEP 592): an index keeps it for
+/// those who pinned exactly it, and everybody else gets another.
+[[nodiscard]] bool is_yanked(const Row& release);
+/// The same of a build of torch (a row of torch_wheels): that of the default index is the one taken back.
+[[nodiscard]] bool is_yanked_build(const Facts& facts, const Row& wheel);
 
 /// The row of toolkit_sources that supplies `cuda` (exact) on `os` in `family`; `from` empty: the archive
 /// before wheels.

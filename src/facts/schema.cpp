@@ -95,6 +95,11 @@ bool is_source(std::string_view text) {
     return false;
 }
 
+bool is_url(std::string_view text) {
+    constexpr std::string_view scheme = "https://";
+    return text.starts_with(scheme) && is_source(text) && !text.ends_with('/');
+}
+
 bool is_date(std::string_view text) {
     return cudamatrix::is_date(text);
 }

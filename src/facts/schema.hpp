@@ -18,6 +18,7 @@ enum class Kind {
     demand,      ///< "numpy >=1.26; python >=3.12; arch x86_64"
     wheel_tag,   ///< cp312, cp313t, cp39-abi3, py3
     truth,       ///< true or false
+    url,         ///< an address, see is_url
     source,      ///< see is_source
     level,       ///< measured, read, unverified
 };
@@ -50,6 +51,8 @@ struct Schema {
 /// A public URL (https://), `github:OWNER/REPO@REF:PATH`, `wheel:FILE.whl sha256:64 hexadecimal digits`, or
 /// `sdist:FILE.tar.gz` with the same.
 [[nodiscard]] bool is_source(std::string_view text);
+/// "https://HOST/PATH" without a slash at its end.
+[[nodiscard]] bool is_url(std::string_view text);
 /// YYYY-MM-DD of a day that exists.
 [[nodiscard]] bool is_date(std::string_view text);
 

@@ -70,6 +70,7 @@ constexpr Column kTorchSettings[] = {
 
 constexpr Column kWheelIndexes[] = {
     {"name", Kind::text, Form::scalar, kRequired, "torch_releases.variants"},
+    {"url", Kind::url},
     {"torch_first", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
     {"torch_last", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
 };

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "facts/lookup.hpp"
 #include "facts/pep440.hpp"
 #include "measure/tags.hpp"
 #include "measure/toolkit.hpp"
@@ -83,17 +84,28 @@ void add_swapped(const Group& group, const Known& known, const std::string& name
     }
 }
 
-// What changed of a release that the facts have; true where it is to be looked into again. `package`: its row
-// of package_releases.
+// Whether the author took a release back, or no longer does. `package`: its row of package_releases, which
+// was read from a wheel for x86_64 where there are several.
+void add_yanked(const Group& group, const Known& known, const std::string& name,
+                const std::optional<Row>& package, News& news) {
+    const bool now = all_yanked(group);
+    if (now == known.yanked || group.wheels.empty()) return;
+    const bool says_all = package && group.arch != "aarch64";
+    if (now) {
+        add_once(news.changes,
+                 {Change::Kind::yanked, name, known.version, group.wheels.front().yanked_reason});
+    } else if (says_all) {
+        add_once(news.changes, {Change::Kind::changed, name, known.version, "no longer yanked"});
+    }
+    if (says_all) news.rows.push_back(yanked_row(*package, now));
+}
+
+// What changed of a release that the facts have; true where it is to be looked into again.
 bool add_changes(const Group& group, const Known& known, const std::string& name,
                  const std::optional<Row>& package, bool torch, News& news) {
     add_swapped(group, known, name, news);
-    if (all_yanked(group)) {
-        const auto& why = group.wheels.front().yanked_reason;
-        if (!known.yanked) add_once(news.changes, {Change::Kind::yanked, name, known.version, why});
-        if (!known.yanked && package) news.rows.push_back(yanked_row(*package));
-        return false;
-    }
+    add_yanked(group, known, name, package, news);
+    if (all_yanked(group)) return false;
     if (known.pythons.empty() || group.wheels.empty()) return false;
     const auto now = torch ? pythons_of(group.wheels) : abis_of(group.wheels, "x86_64");
     if (now.empty() || now == known.pythons) return false;  // empty: tags that are not read here
@@ -130,7 +142,10 @@ News news_of(std::vector<Group> groups, const std::vector<Known>& known, const s
             return same(each.version, release) && (each.arch.empty() || each.arch == group.arch);
         });
         if (found != known.end()) {
-            const auto row = facts.row(fmt::format("package-{}-{}", package, found->version));
+            // Its row speaks of the default index.
+            const auto row = name == package
+                                 ? facts.row(fmt::format("package-{}-{}", package, found->version))
+                                 : std::nullopt;
             if (add_changes(group, *found, name, row, torch, news))
                 news.tasks.push_back({package, torch, std::move(group)});
             continue;
@@ -161,7 +176,7 @@ News torch_news(const std::vector<IndexFile>& files, std::string_view variant, c
         // Rows of a variant are from the default index where that serves the same build.
         each.from_wheel = variant.empty() && names_a_wheel(row);
         const auto package = facts.row("package-torch-" + each.version);
-        each.yanked = package && package->has("yanked");
+        each.yanked = package && lookup::is_yanked(*package);
         if (each.from_wheel) {
             each.sources = texts(row.list("source"));
             each.pythons = texts(row.list("pythons"));
@@ -180,7 +195,7 @@ News package_news(const std::vector<IndexFile>& files, std::string_view package,
         if (row.text("package") != package) continue;
         Known each{std::string(row.text("version")), ""};
         each.from_wheel = names_a_wheel(row);
-        each.yanked = row.has("yanked");
+        each.yanked = lookup::is_yanked(row);
         if (each.from_wheel) {
             each.sources = texts(row.list("source"));
             each.pythons = texts(row.list("abi"));
@@ -217,28 +232,6 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
         } else if (!group.wheels.empty() && !all_yanked(group)) {
             add_once(news.changes, {Change::Kind::fresh, name, release});
             news.tasks.push_back({name, false, std::move(group)});
-        }
-    }
-    return news;
-}
-
-News archive_news(std::string_view packages, std::string_view os, const Facts& facts) {
-    News news;
-    for (const auto& row : facts.rows("toolkit_sources")) {
-        if (row.text("os") != os || row.text("cuda_from") != "archive") continue;
-        const auto package = std::string(row.text("package"));
-        std::string found;
-        bool inside = false;
-        for (const auto& line : text::split(packages, '\n')) {
-            if (line.starts_with("Package: ")) inside = line.substr(9) == package;
-            if (inside && line.starts_with("Version: ")) found = line.substr(9);
-        }
-        const auto name = fmt::format("{} ({})", package, os);
-        if (found.empty()) {
-            news.changes.push_back({Change::Kind::vanished, name, std::string(row.text("package_version"))});
-        } else if (found != row.text("package_version")) {
-            news.changes.push_back({Change::Kind::replaced, name, found,
-                                    fmt::format("the facts have {}", row.text("package_version"))});
         }
     }
     return news;

@@ -17,8 +17,8 @@ struct Change {
         yanked,    ///< all files of a release that the facts have are, and the facts do not say so
         vanished,  ///< no file of a release that the facts have from there
         replaced,  ///< an archive has another version of a package than the facts say
-        changed,   ///< a known release has wheels for other pythons than the facts say
-        swapped,   ///< a wheel that the facts were read from has another sha256 now
+        changed,  ///< a known release has wheels for other pythons than the facts say, or is no longer yanked
+        swapped,  ///< a wheel that the facts were read from has another sha256 now
     };
     Kind kind = Kind::fresh;
     std::string project;  ///< "torch", "torch (cu130)", "nvidia-cuda-toolkit (debian12)"
@@ -30,7 +30,8 @@ struct Change {
 struct News {
     std::vector<Change> changes;
     std::vector<Task> tasks;        ///< wheels to look into: of what is fresh or changed
-    std::vector<MeasuredRow> rows;  ///< known rows that now say that the release was taken back
+    std::vector<MeasuredRow> rows;  ///< known rows as they are now, where nothing has to be looked into
+    std::vector<std::string> not_measured = {};  ///< why there is no row of a change
 };
 
 /// Of the files of torch on the default index, or on that of one `variant` ("cu130"; empty: the default).
@@ -41,9 +42,6 @@ struct News {
                                 const Facts& facts);
 /// Of the files of the toolkit's meta package: releases that cuda_releases does not have, of whichever minor.
 [[nodiscard]] News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts);
-/// Of the text of a Debian archive's Packages ("debian12"): the versions of packages that toolkit_sources
-/// names for it.
-[[nodiscard]] News archive_news(std::string_view packages, std::string_view os, const Facts& facts);
 
 /// Packages that package_releases knows, torch aside, sorted.
 [[nodiscard]] std::vector<std::string> known_packages(const Facts& facts);

@@ -206,15 +206,28 @@ Result<MeasuredRow> package_row(const Group& group, const Look& look, std::strin
     return row;
 }
 
-MeasuredRow yanked_row(const Row& known) {
+MeasuredRow yanked_row(const Row& known, bool yanked) {
     MeasuredRow row{"package_releases", std::string(known.id()), {}};
     for (const auto& column : known.columns()) {
-        if (column.name == "source") row.cells.push_back(scalar("yanked", "true"));
+        if (column.name == "source") row.cells.push_back(scalar("yanked", yanked ? "true" : "false"));
         if (column.name != "id" && column.name != "as_of" && column.name != "yanked")
             row.cells.push_back(
                 {std::string(column.name), {column.values.begin(), column.values.end()}, column.is_list});
     }
     return row;
+}
+
+std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b) {
+    std::set<std::string> names;
+    for (const auto* row : {&a, &b}) {
+        for (const auto& cell : row->cells)
+            names.insert(cell.name);
+    }
+    std::erase_if(names, [&](const std::string& name) {
+        const auto *one = a.cell(name), *two = b.cell(name);
+        return name == "source" || name == "confidence" || (one != nullptr && two != nullptr && *one == *two);
+    });
+    return {names.begin(), names.end()};
 }
 
 Compared compare(MeasuredRow row, const Facts& facts) {

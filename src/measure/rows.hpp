@@ -63,8 +63,10 @@ struct Group {
 void add_variants(MeasuredRow& into, const MeasuredRow& other);
 [[nodiscard]] Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package);
 
-/// The known row of package_releases of a release that was taken back since.
-[[nodiscard]] MeasuredRow yanked_row(const Row& known);
+/// The known row of package_releases of a release that was taken back since, or no longer is.
+[[nodiscard]] MeasuredRow yanked_row(const Row& known, bool yanked);
+/// Columns in which two rows of the same id differ, but for where they were read.
+[[nodiscard]] std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b);
 
 enum class Standing { fresh, filled, confirmed, contradicted };
 

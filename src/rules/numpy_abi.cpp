@@ -14,12 +14,11 @@ constexpr Stage kStage = Stage::runtime;
 // The newest release of numpy, older than the cell's, outside what the row excludes.
 std::optional<FixOption> older_numpy(const Context& context, const Package& numpy, const Row& row) {
     if (!context.wants_fixes) return std::nullopt;
-    std::optional<FixOption> option;
-    for (const auto& release : releases_of(context.facts, numpy.name)) {
-        if (release.version < *numpy.version && !covers(row, "numpy", release.version))
-            option = with_package(context, numpy.name, release.version.text());
-    }
-    return option;
+    const auto older = fitting_releases(context.facts, numpy.name, [&](const Release& release) {
+        return release.version < *numpy.version && !covers(row, "numpy", release.version);
+    });
+    if (older.empty()) return std::nullopt;
+    return with_package(context, numpy.name, older.back().version.text());
 }
 
 void judge_package(const Context& context, const Package& package, const Package& numpy, const Row& row,

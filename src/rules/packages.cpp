@@ -1,6 +1,7 @@
 #include "rules/packages.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.hpp"
 #include "matrix/value.hpp"
@@ -129,6 +130,15 @@ std::vector<Release> releases_of(const Facts& facts, std::string_view package) {
     return out;
 }
 
+std::vector<Release> fitting_releases(const Facts& facts, std::string_view package,
+                                      const std::function<bool(const Release&)>& fits) {
+    auto out = releases_of(facts, package);
+    std::erase_if(out, [&](const Release& release) { return !fits(release); });
+    const auto kept = [](const Release& release) { return !lookup::is_yanked(release.row); };
+    if (std::any_of(out.begin(), out.end(), kept)) std::erase_if(out, std::not_fn(kept));
+    return out;
+}
+
 bool knows_package(const Facts& facts, std::string_view package) {
     return !lookup::package_releases(facts, package).empty();
 }
@@ -176,20 +186,22 @@ FixOption without_package(const Context& context, std::string_view name) {
 
 std::vector<FixOption> release_options(const Context& context, const Package& package,
                                        const std::function<bool(const Release&)>& fits) {
-    std::vector<FixOption> options;
-    if (!context.wants_fixes) return options;
+    if (!context.wants_fixes) return {};
     const auto releases = releases_of(context.facts, package.name);
-    const auto newer = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
-        return release.version > *package.version && fits(release);
-    });
-    if (newer != releases.end()) return {with_package(context, package.name, newer->version.text())};
-    // Only where no newer release will do: an old one often fits because it asks for less than it needs.
-    const auto older = std::find_if(releases.rbegin(), releases.rend(), [&](const Release& release) {
-        return release.version < *package.version && fits(release);
-    });
-    if (older != releases.rend())
-        options.push_back(with_package(context, package.name, older->version.text()));
-    return options;
+    for (const bool yanked : {false, true}) {
+        const auto newer = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
+            return release.version > *package.version && lookup::is_yanked(release.row) == yanked &&
+                   fits(release);
+        });
+        if (newer != releases.end()) return {with_package(context, package.name, newer->version.text())};
+        // Only where no newer release will do: an old one often fits because it asks for less than it needs.
+        const auto older = std::find_if(releases.rbegin(), releases.rend(), [&](const Release& release) {
+            return release.version < *package.version && lookup::is_yanked(release.row) == yanked &&
+                   fits(release);
+        });
+        if (older != releases.rend()) return {with_package(context, package.name, older->version.text())};
+    }
+    return {};
 }
 
 std::string_view arch_of(const Context& context) {

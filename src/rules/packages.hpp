@@ -52,6 +52,9 @@ struct Release {
 };
 /// All of a package, oldest first.
 [[nodiscard]] std::vector<Release> releases_of(const Facts& facts, std::string_view package);
+/// Those that `fits` takes, oldest first; such as were yanked only where it takes no others.
+[[nodiscard]] std::vector<Release> fitting_releases(const Facts& facts, std::string_view package,
+                                                    const std::function<bool(const Release&)>& fits);
 [[nodiscard]] bool knows_package(const Facts& facts, std::string_view package);
 
 /// True when `version` is covered by the PEP 440 specifier in `column` of `row`.
@@ -67,7 +70,8 @@ struct Release {
                                       const std::vector<std::pair<std::string, std::string>>& changes);
 /// The cell's packages without `name`.
 [[nodiscard]] FixOption without_package(const Context& context, std::string_view name);
-/// The nearest newer release of `package` that `fits` takes, else the nearest older one.
+/// The nearest newer release of `package` that `fits` takes, else the nearest older one; one that was yanked
+/// only where there is no other.
 [[nodiscard]] std::vector<FixOption> release_options(const Context& context, const Package& package,
                                                      const std::function<bool(const Release&)>& fits);
 

@@ -178,13 +178,14 @@ void judge_pair(const Context& context, const std::vector<Member>& members, cons
 // The known release below the version, else the one above it; only such as were opened where demands are
 // asked for.
 std::optional<Release> nearest(const Facts& facts, const Package& package, bool opened) {
-    std::optional<Release> best;
-    for (auto& release : releases_of(facts, package.name)) {
-        if (opened && !release.row.has("requires")) continue;
-        if (best && package.version && release.version > *package.version) break;
-        best = std::move(release);
-    }
-    return best;
+    const auto is_above = [&](const Release& release) {
+        return package.version && release.version > *package.version;
+    };
+    auto known = fitting_releases(
+        facts, package.name, [&](const Release& release) { return !opened || release.row.has("requires"); });
+    if (known.empty()) return std::nullopt;
+    const auto above = std::find_if(known.begin(), known.end(), is_above);
+    return above == known.begin() ? *above : *(above - 1);
 }
 
 void judge_known(const Context& context, const Package& package, bool alone, Findings& out) {

@@ -37,11 +37,9 @@ const Package* named(const std::vector<Package>& packages, std::string_view name
 // The newest known release of a part that belongs to the toolkit.
 std::optional<std::string> release_of(const Facts& facts, const Part& part) {
     const auto specifiers = pep440::Specifiers::parse(part.clauses);
-    std::optional<std::string> found;
-    for (const auto& release : releases_of(facts, part.name)) {
-        if (specifiers->admits(release.version)) found = release.version.text();
-    }
-    return found;
+    const auto releases = fitting_releases(
+        facts, part.name, [&](const Release& release) { return specifiers->admits(release.version); });
+    return releases.empty() ? std::nullopt : std::optional(releases.back().version.text());
 }
 
 // Every part of the package's release, at that release.
@@ -85,7 +83,7 @@ void judge_open(const Context& context, const std::vector<Package>& packages, co
             named(packages, part.name) != nullptr;
         if (held) continue;
         // The newest release is what pip takes anyway.
-        const auto releases = releases_of(context.facts, part.name);
+        const auto releases = fitting_releases(context.facts, part.name, [](const Release&) { return true; });
         const auto specifiers = pep440::Specifiers::parse(part.clauses);
         if (!releases.empty() && specifiers->admits(releases.back().version)) continue;
         open += fmt::format("{}{}", open.empty() ? "" : ", ", part.name);

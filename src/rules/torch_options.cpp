@@ -15,6 +15,7 @@ struct Candidate {
     Row wheel;
     int cuda = 0;             ///< 124 of cu124
     bool is_default = false;  ///< what the index serves without a variant
+    bool yanked = false;
 };
 
 FixOption option_of(const Candidate& candidate, bool names_variant) {
@@ -61,23 +62,35 @@ std::vector<FixOption> torch_options(const Context& context, const std::function
         const int y = std::abs(b.cuda - wanted);
         return x != y ? x < y : a.cuda > b.cuda;
     };
+    // A build that was yanked is taken only where there is no other.
     const auto improve = [&](std::optional<Candidate>& best, const Candidate& candidate,
                              bool closer_release) {
-        if (!best || closer_release || (best->release == candidate.release && nearer(candidate, *best)))
+        if (best && best->yanked != candidate.yanked) {
+            if (best->yanked) best = candidate;
+        } else if (!best || closer_release ||
+                   (best->release == candidate.release && nearer(candidate, *best))) {
             best = candidate;
+        }
     };
     for (const auto& wheel : context.facts.rows("torch_wheels")) {
         if (wheel.text("arch") != build->arch || wheel.confidence() == Confidence::unverified) continue;
         if (wheel.text("variant") == "cpu" || !fits(wheel)) continue;
         const auto release = lookup::required_version(wheel, "torch");
         const Candidate candidate{release, wheel, cuda_number(wheel.text("variant")),
-                                  wheel.text("default_index") == "true"};
+                                  wheel.text("default_index") == "true",
+                                  lookup::is_yanked_build(context.facts, wheel)};
         if (release == build->torch.exact) {
             improve(same, candidate, false);
         } else if (release > build->torch.exact) {
             improve(newer, candidate, false);  // the rows are sorted
         } else {
             improve(older, candidate, older && release > older->release);
+        }
+    }
+    const auto is_kept = [](const std::optional<Candidate>& one) { return one && !one->yanked; };
+    if (is_kept(same) || is_kept(newer) || is_kept(older)) {
+        for (auto* one : {&same, &newer, &older}) {
+            if (!is_kept(*one)) one->reset();
         }
     }
     std::vector<FixOption> options;

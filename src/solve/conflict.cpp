@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace cudamatrix::solve {
 namespace {
@@ -177,6 +178,9 @@ class Relaxing {
             values_.push_back(nearest_values(problem.oracle.slots()[demand.slot], demand, newer[i]));
             domains_[demand.slot] = values_.back();
         }
+        // A release that was yanked is no way out where there is another.
+        auto kept = without_yanked(problem.oracle.slots(), domains_);
+        if (kept != domains_ && meets(kept)) domains_ = std::move(kept);
     }
 
     /// The demand that stands first in `order` changes least, then the next; nothing where no change helps.
@@ -187,7 +191,7 @@ class Relaxing {
         if (!meets(domains)) return std::nullopt;
         for (const auto i : order) {
             auto& domain = domains[problem_.demands[set_[i]].slot];
-            for (const auto value : values_[i]) {
+            for (const auto value : std::exchange(domain, {})) {
                 domain = {value};
                 if (meets(domains)) break;
             }

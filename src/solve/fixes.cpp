@@ -88,7 +88,7 @@ class WaysOut {
             const bool is_floor = option->text.find(">=") != std::string::npos;
             auto domains = Repair::only(repair_.present());
             domains[slot] = repair_.values_of(slot, is_floor ? std::optional(picks[slot]) : std::nullopt);
-            if (const auto found = repair_.first(std::move(domains), budget_)) {
+            if (const auto found = repair_.first(domains, budget_)) {
                 auto text = is_floor ? fmt::format("{} >= {}", repair_.slots()[slot].name(),
                                                    repair_.slots()[slot].values[(*found)[slot]]->text)
                                      : std::string();
@@ -107,7 +107,7 @@ class WaysOut {
                 if (taken || is_given(repair_.slots()[slot].field)) continue;
                 auto domains = Repair::only(picks);
                 domains[slot] = repair_.values_of(slot);
-                const auto found = repair_.first(std::move(domains), budget_);
+                const auto found = repair_.first(domains, budget_);
                 if (!found) continue;
                 keep(repair_.option_of(*found, without_outcome(option->text), &picks), *found);
                 ++tally_.completed;
@@ -137,7 +137,7 @@ class WaysOut {
         auto domains = Repair::only(repair_.present());
         domains[a] = repair_.values_of(a);
         domains[b] = repair_.values_of(b);
-        if (const auto found = repair_.first(std::move(domains), budget_)) {
+        if (const auto found = repair_.first(domains, budget_)) {
             keep(repair_.option_of(*found), *found);
             ++tally_.searched;
         }

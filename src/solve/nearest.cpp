@@ -104,11 +104,13 @@ class Stepping {
     }
 
     std::optional<Picks> first(const Domains& domains, Verdict worst) {
-        Search search(oracle_, domains, worst);
-        search.set_budget(budget_);
-        auto picks = search.first();
-        budget_ = search.budget();
-        return picks;
+        return prefer_kept(oracle_.slots(), domains, [&](const Domains& some) {
+            Search search(oracle_, some, worst);
+            search.set_budget(budget_);
+            auto picks = search.first();
+            budget_ = search.budget();
+            return picks;
+        });
     }
 
     void keep(const Picks& picks) {

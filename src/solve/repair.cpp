@@ -121,13 +121,15 @@ bool Repair::works(const Picks& picks) {
     return true;
 }
 
-std::optional<Picks> Repair::first(Domains domains, std::uint64_t& budget) {
-    Search search(oracle_, std::move(domains),
-                  [&](std::size_t rule, const Picks& picks) { return allows(rule, picks); });
-    search.set_budget(budget);
-    auto found = search.first();
-    budget = search.budget();
-    return found;
+std::optional<Picks> Repair::first(const Domains& domains, std::uint64_t& budget) {
+    return prefer_kept(oracle_.slots(), domains, [&](const Domains& some) {
+        Search search(oracle_, some,
+                      [&](std::size_t rule, const Picks& picks) { return allows(rule, picks); });
+        search.set_budget(budget);
+        auto found = search.first();
+        budget = search.budget();
+        return found;
+    });
 }
 
 Domains Repair::only(const Picks& picks) {

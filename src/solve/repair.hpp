@@ -32,7 +32,7 @@ class Repair {
     /// before.
     [[nodiscard]] bool works(const Picks& picks);
     /// The first of the combinations that works; `budget`: the values that may still be tried.
-    [[nodiscard]] std::optional<Picks> first(Domains domains, std::uint64_t& budget);
+    [[nodiscard]] std::optional<Picks> first(const Domains& domains, std::uint64_t& budget);
 
     /// Only these values.
     [[nodiscard]] static Domains only(const Picks& picks);

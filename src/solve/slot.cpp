@@ -64,10 +64,22 @@ std::vector<std::string> drivers(const Facts& facts) {
     return out;
 }
 
+std::string build_text(const Row& wheel) {
+    return fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant"));
+}
+
 std::vector<std::string> torch_builds(const Facts& facts) {
     std::vector<std::string> out;
     for (const auto& row : facts.rows("torch_wheels")) {
-        if (row.has("cuda")) out.push_back(fmt::format("{}+{}", row.text("torch"), row.text("variant")));
+        if (row.has("cuda")) out.push_back(build_text(row));
+    }
+    return out;
+}
+
+std::set<std::string, std::less<>> yanked_builds(const Facts& facts) {
+    std::set<std::string, std::less<>> out;
+    for (const auto& row : facts.rows("torch_wheels")) {
+        if (lookup::is_yanked_build(facts, row)) out.insert(build_text(row));
     }
     return out;
 }
@@ -122,6 +134,10 @@ std::optional<std::uint32_t> Slot::find(std::string_view text) const {
     return std::nullopt;
 }
 
+bool Slot::is_yanked(std::uint32_t index) const {
+    return !yanked.empty() && values[index] && yanked.contains(values[index]->text);
+}
+
 std::optional<std::uint32_t> Slot::nothing() const {
     const auto at = std::find(values.begin(), values.end(), std::nullopt);
     if (at == values.end()) return std::nullopt;
@@ -145,6 +161,26 @@ void Slot::insert(std::uint32_t at, Value value) {
     values.insert(values.begin() + at, std::move(value));
 }
 
+Domains without_yanked(const std::vector<Slot>& slots, Domains domains) {
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+        const auto& slot = slots[i];
+        if (slot.yanked.empty()) continue;
+        const bool others = std::any_of(domains[i].begin(), domains[i].end(), [&](std::uint32_t value) {
+            return slot.values[value] && !slot.is_yanked(value);
+        });
+        if (others) std::erase_if(domains[i], [&](std::uint32_t value) { return slot.is_yanked(value); });
+    }
+    return domains;
+}
+
+Domains yanked_last(const std::vector<Slot>& slots, Domains domains) {
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+        std::stable_partition(domains[i].begin(), domains[i].end(),
+                              [&](std::uint32_t value) { return !slots[i].is_yanked(value); });
+    }
+    return domains;
+}
+
 Slot slot_of(const Facts& facts, Field field) {
     Slot slot{.field = field, .ordered = is_ordered(field)};
     std::set<std::string, std::less<>> seen;
@@ -153,6 +189,7 @@ Slot slot_of(const Facts& facts, Field field) {
         if (std::holds_alternative<Value>(value) && seen.insert(text).second)
             slot.values.emplace_back(std::get<Value>(std::move(value)));
     }
+    if (field == Field::torch) slot.yanked = yanked_builds(facts);
     if (slot.ordered && field != Field::gpu) {
         std::stable_sort(slot.values.begin(), slot.values.end(),
                          [&](const auto& a, const auto& b) { return newer(slot, *a, *b); });
@@ -166,6 +203,7 @@ Slot slot_of_package(const Facts& facts, std::string_view package) {
     for (const auto& row : lookup::package_releases(facts, name)) {
         Value value;
         value.text = row.text("version");
+        if (lookup::is_yanked(row)) slot.yanked.insert(value.text);
         if (pep440::Version::parse(value.text) && !slot.find(value.text))
             slot.values.emplace_back(std::move(value));
     }

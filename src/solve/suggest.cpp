@@ -140,7 +140,10 @@ Result<Suggestion> suggest(const Facts& facts, const Wishes& wishes, const Sugge
         if (domains[i].size() > 1)
             out.free.push_back(fmt::format("{} ({} values)", oracle.slots()[i].name(), domains[i].size()));
     }
-    for (const auto& picks : best_of(oracle, domains, options.limit))
+    const auto kept = without_yanked(oracle.slots(), domains);
+    auto best = best_of(oracle, kept, options.limit);
+    if (best.empty() && kept != domains) best = best_of(oracle, domains, options.limit);
+    for (const auto& picks : best)
         out.stacks.push_back(stack_of(oracle, picks));
     if (out.stacks.empty() && !oracle.is_stopped()) explain_nothing(problem, out);
     if (oracle.is_stopped()) return Failure{ExitCode::interrupted, {}};

@@ -56,7 +56,8 @@ struct SuggestOptions {
 };
 
 /// One stack for each build of torch (for each CUDA where no torch is wanted): accepted before degraded, then
-/// the newest torch, the newest CUDA of its wheel, the newest python, toolkit, packages and driver.
+/// the newest torch, the newest CUDA of its wheel, the newest python, toolkit, packages and driver. Releases
+/// that were yanked stand only in stacks of which there are no others.
 [[nodiscard]] Result<Suggestion> suggest(const Facts& facts, const Wishes& wishes,
                                          const SuggestOptions& options);
 

@@ -978,11 +978,12 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         self.assertEqual((self.dir / "news" / "package_releases.yaml").read_text(), "rows: [")
 
     def test_facts_refresh_of_archives(self):
-        for suite, text in (("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 99\n\n"), ("bookworm", "Package: other\nVersion: 1\n\n"), ("trixie", None)):
+        def put(suite, text):
             folder = self.dir / "site" / "dists" / suite / "non-free" / "binary-amd64"
-            folder.mkdir(parents=True)
-            if text is not None:
-                (folder / "Packages.gz").write_bytes(gzip.compress(text.encode()))
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "Packages.gz").write_bytes(gzip.compress(text.encode()))
+        put("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 11.8.89~11.8.0-5\n\nPackage: libcudart11.0\nVersion: 11.8.89~11.8.0-5\n\n")
+        put("bookworm", "Package: other\nVersion: 1\n\n")
         url = self.serve(self.dir / "site")
         asked = ["facts", "refresh", "--only", "nvidia-cuda-toolkit", "--index", url + "/plain/simple", "--archive",
                  url + "/tagged", "--format", "json"]
@@ -994,10 +995,61 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
                              [("nvidia-cuda-toolkit (debian11)", "replaced"), ("nvidia-cuda-toolkit (debian12)", "vanished")])
             self.assertEqual([(each["what"], each["why"].split(": ")[1]) for each in report["not_reached"]],
                              [("archive of debian13", "there is no such page (404)")])
+            self.assertEqual([each["id"] for each in report["rows"]], ["toolkit-debian11-archive-11.2"])
+        # What the archive has now is what cells are judged by.
+        self.assertEqual(run("facts", "check", "--facts", "cudamatrix-facts", cwd=self.dir).returncode, 0)
+        name = self.write('version: 1\naxes:\n  cuda: ["11.2.2", "11.8.0"]\nset: {family: debian, os: debian11, cuda_from: archive}\n')
+        for facts, refused in (([], "11.8.0"), (["--facts", "cudamatrix-facts"], "11.2.2")):
+            got = json.loads(run("check", name, "--on", "2026-11-21", "--format", "json", *facts, cwd=self.dir).stdout)
+            self.assertEqual([cell["fields"]["cuda"] for cell in got["cells"] if cell["verdict"] == "rejected"], [refused])
+        self.assertEqual(json.loads(run(*asked, "--facts", "cudamatrix-facts", cwd=self.dir).stdout)["rows"], [])
+        # A version that names no CUDA is told and makes no row.
+        put("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 99\n\n")
+        odd = run(*asked, "--out", "odd", cwd=self.dir)
+        self.assertEqual(odd.returncode, 3)
+        self.assertEqual(json.loads(odd.stdout)["not_measured"], ["archive of debian11: nvidia-cuda-toolkit 99 names no release of CUDA; a version such as 11.2.2-3 or 12.4.131~12.4.1-2 would"])
+        self.assertFalse((self.dir / "odd" / "toolkit_sources.yaml").exists())
         (self.dir / "site" / "dists" / "bookworm" / "non-free" / "binary-amd64" / "Packages.gz").write_text("no gzip")
         report = json.loads(run(*asked, cwd=self.dir).stdout)
         self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])
         self.assertIn("is no list of packages", report["not_reached"][0]["why"])
+
+    def test_facts_refresh_of_torch_asks_the_indexes_that_the_facts_name(self):
+        self.index_page("torch")
+        for variant, release in (("cu118", "99.0.0"), ("cu80", "98.0.0")):  # of the second no fact names an address
+            folder = self.dir / "site" / "whl" / variant / "torch"
+            folder.mkdir(parents=True)
+            (folder / "index.json").write_text(json.dumps({"meta": {"api-version": "1.0"}, "files": [
+                {"filename": f"torch-{release}+{variant}-cp312-cp312-manylinux_2_28_x86_64.whl", "url": "nowhere.whl", "hashes": {"sha256": "5" * 64}}]}))
+        url = self.serve(self.dir / "site")
+        got = run("facts", "refresh", "--only", "torch", "--index", url + "/plain/simple", "--out", "news", "--format", "json",
+                  "--mirror", f"https://download.pytorch.org/whl={url}/plain/whl", cwd=self.dir)
+        self.assertEqual(got.returncode, 3, got.stdout + got.stderr)  # there is no such wheel
+        report = json.loads(got.stdout)
+        self.assertEqual([(change["project"], change["version"]) for change in report["changes"] if change["kind"] == "new"], [("torch (cu118)", "99.0.0")])
+        lost = [each["what"] for each in report["not_reached"]]
+        self.assertNotIn("torch (cu80)", lost)
+        self.assertNotIn("torch (cpu)", lost)
+        self.assertIn({"what": "torch (cu130)", "why": "https://download.pytorch.org/whl/cu130 has no project torch"}, report["not_reached"])
+
+    def test_facts_refresh_of_images_that_disagree(self):
+        store = self.dir / "store" / "nvidia" / "cuda"
+        (store / "manifests").mkdir(parents=True)
+        (store / "blobs").mkdir()
+        for tag, driver in (("98.0.0-base-ubi9", "700"), ("98.0.0-devel-ubuntu24.04", "710")):
+            config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": [
+                "CUDA_VERSION=98.0.0", f"NVIDIA_REQUIRE_CUDA=cuda>=98.0 driver>={driver}"]}}).encode()
+            digest = hashlib.sha256(config).hexdigest()
+            (store / "blobs" / digest).write_bytes(config)
+            (store / "manifests" / tag).write_text(json.dumps({"schemaVersion": 2, "layers": [], "config": {"mediaType": "x", "digest": "sha256:" + digest, "size": len(config)}}))
+        host = self.serve(self.dir / "store", "registry_server.py").removeprefix("http://")
+        got = run("facts", "refresh", "--only", "docker.io/nvidia/cuda", "--index", "http://127.0.0.1:9/simple", "--out", "news",
+                  "--mirror", f"docker.io={host}/plain", "--format", "json", cwd=self.dir)
+        self.assertEqual(got.returncode, 1, got.stdout + got.stderr)
+        report = json.loads(got.stdout)
+        self.assertEqual([each["id"] for each in report["rows"]], ["cuda-image-98.0.0-ubi9", "cuda-image-requires-98.0.0-x86_64", "cuda-image-98.0.0-ubuntu24.04"])
+        self.assertEqual(report["left_out"][0], "row 'cuda-image-requires-98.0.0-x86_64': driver_min: 710 in image:docker.io/nvidia/cuda:98.0.0-devel-ubuntu24.04, "
+                         "kept is driver_min: 700 of image:docker.io/nvidia/cuda:98.0.0-base-ubi9")
 
     def test_facts_refresh_of_images(self):
         def blob(content):

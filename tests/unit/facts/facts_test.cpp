@@ -101,6 +101,18 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a wheel index stands at an address that ends in its name") {
+    std::size_t known = 0;
+    const auto facts = Facts::embedded();
+    for (const auto& row : facts.rows("wheel_indexes")) {
+        CAPTURE(std::string(row.id()));
+        if (!row.has("url")) continue;
+        ++known;
+        CHECK(row.text("url").ends_with(fmt::format("/{}", row.text("name"))));
+    }
+    CHECK(known > 10);
+}
+
 TEST_CASE("every CUDA minor between the first and the last of its major is there or was never released") {
     const auto facts = Facts::embedded();
     std::map<std::uint32_t, std::set<std::uint32_t>> minors;

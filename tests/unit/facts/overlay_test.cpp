@@ -194,12 +194,19 @@ TEST_CASE("each kind of value says what it accepts") {
                  "table: operating_systems\nas_of: \"2026-12-01\"\nrows:\n"
                  "  - {id: os-x, os: x, name: X, render: maybe, source: \"https://example.org/a\", "
                  "confidence: read}\n");
-    CHECK(mistakes_of(folder) ==
-          "a.yaml:4:5: error: row 'gpu-x': column 'name' holds '': expected some words\n"
-          "a.yaml:4:5: error: row 'gpu-x': column 'compute' holds '8': expected a compute capability such as "
-          "7.5 or 9.0a\n"
-          "a.yaml:4:5: error: row 'gpu-x': column 'memory_gb' holds 'lots': expected a whole number\n"
-          "b.yaml:4:5: error: row 'os-x': column 'render' holds 'maybe': expected true or false\n");
+    folder.write("c.yaml",
+                 "table: wheel_indexes\nas_of: \"2026-12-01\"\nrows:\n"
+                 "  - {id: index-cu118, name: cu118, url: \"https://example.org/cu118/\", torch_first: "
+                 "\"2.0.0\", torch_last: \"2.7.1\", source: \"https://example.org/a\", confidence: read}\n");
+    CHECK(
+        mistakes_of(folder) ==
+        "a.yaml:4:5: error: row 'gpu-x': column 'name' holds '': expected some words\n"
+        "a.yaml:4:5: error: row 'gpu-x': column 'compute' holds '8': expected a compute capability such as "
+        "7.5 or 9.0a\n"
+        "a.yaml:4:5: error: row 'gpu-x': column 'memory_gb' holds 'lots': expected a whole number\n"
+        "b.yaml:4:5: error: row 'os-x': column 'render' holds 'maybe': expected true or false\n"
+        "c.yaml:4:5: error: row 'index-cu118': column 'url' holds 'https://example.org/cu118/': expected an "
+        "https:// URL without a slash at its end\n");
 }
 
 TEST_CASE("levels of confidence") {
@@ -228,6 +235,11 @@ TEST_CASE("sources and dates") {
     CHECK_FALSE(facts::is_source("wheel:torch.whl sha256:" + std::string(63, 'a')));
     CHECK_FALSE(facts::is_source("wheel:torch.whl sha256:" + std::string(64, 'G')));
     CHECK_FALSE(facts::is_source("MEM"));
+    CHECK(facts::is_url("https://example.org/whl/cu118"));
+    CHECK_FALSE(facts::is_url("https://example.org/whl/cu118/"));
+    CHECK_FALSE(facts::is_url("http://example.org/whl/cu118"));
+    CHECK_FALSE(facts::is_url("github:NVIDIA/repo@abc:README.md"));
+    CHECK_FALSE(facts::is_url("https://"));
     CHECK(facts::is_date("2024-02-29"));
     CHECK_FALSE(facts::is_date("2023-02-29"));
     CHECK_FALSE(facts::is_date("2023-13-01"));

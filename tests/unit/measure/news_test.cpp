@@ -167,28 +167,31 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     CHECK(shown(news) == "timm 1.0.9: yanked broken\nrow package-timm-1.0.9\n");
     const auto known = facts.row("package-timm-1.0.9");
     REQUIRE(known.has_value());
-    CHECK(yaml_line(yanked_row(*known))
+    CHECK(yaml_line(yanked_row(*known, true))
               .find(fmt::format(", yanked: true, source: \"{}\"", known->text("source"))) !=
           std::string::npos);
 
     test::Folder folder;
     REQUIRE(write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21").ok());
-    CHECK(shown(yanked_now(Facts::with_overlay(folder.path()).value())).empty());
+    const auto overlaid = Facts::with_overlay(folder.path()).value();
+    CHECK(shown(yanked_now(overlaid)).empty());
+
+    // Its author may think better of it.
+    auto back = package_news({listed("timm-1.0.9-py3-none-linux_x86_64.whl")}, "timm", overlaid);
+    std::erase_if(back.changes, [](const Change& change) { return change.kind == Change::Kind::vanished; });
+    CHECK(shown(back) == "timm 1.0.9: changed no longer yanked\nrow package-timm-1.0.9\n");
+    REQUIRE(write_overlay(folder.path(), {compare(back.rows.front(), overlaid).row}, "2026-11-21").ok());
+    CHECK(shown(yanked_now(Facts::with_overlay(folder.path()).value())) == shown(news));
 }
 
-TEST_CASE("archives") {
+TEST_CASE("what an index of one variant took back says nothing of the default index") {
     const auto facts = Facts::embedded();
-    const auto row = facts.row("toolkit-debian12-archive-11.8");
-    REQUIRE(row.has_value());
-    const auto stanza = [](std::string_view version) {
-        return fmt::format("Package: other\nVersion: 1\n\nPackage: nvidia-cuda-toolkit\nVersion: {}\n\n",
-                           version);
-    };
-    CHECK(shown(archive_news(stanza(row->text("package_version")), "debian12", facts)) == "");
-    CHECK(shown(archive_news(stanza("99"), "debian12", facts)) ==
-          fmt::format("nvidia-cuda-toolkit (debian12) 99: replaced the facts have {}\n",
-                      row->text("package_version")));
-    CHECK(shown(archive_news("", "debian12", facts)) ==
-          fmt::format("nvidia-cuda-toolkit (debian12) {}: vanished \n", row->text("package_version")));
-    CHECK(shown(archive_news("", "ubuntu24.04", facts)) == "");
+    CHECK(shown(torch_news({listed("torch-2.6.0+cu118-cp312-cp312-linux_x86_64.whl", true)}, "cu118",
+                           facts)) == "torch (cu118) 2.6.0: yanked broken\n");
+    auto files = known_torch(facts);
+    for (auto& file : files) {
+        if (file.name.starts_with("torch-2.9.1-") && file.name.ends_with("aarch64.whl"))
+            file = listed(file.name, true);
+    }
+    CHECK(shown(torch_news(files, "", facts)) == "torch 2.9.1: yanked broken\n");
 }

@@ -154,6 +154,63 @@ TEST_CASE("accepted stacks come before degraded ones, and each build of torch on
     CHECK(builds.size() == found.stacks.size());
 }
 
+TEST_CASE("a release that was yanked is in no stack as long as there is another") {
+    const auto version = [](const Stack& stack) { return stack.cell().get(Field::packages)->text; };
+    const auto limits = [](const Stack& stack) {
+        std::string out;
+        for (const auto& limit : stack.limits)
+            out += fmt::format("{} ", limit.rule);
+        return out;
+    };
+    const Wishes wishes{{{Field::torch, "2.2.2+cu121"}, {Field::python, "3.12"}, {Field::gpu, "A100"}},
+                        {"transformers>=4.45,<4.46.1"}};
+    // 4.46.0 is newer, and torch.compile makes either degraded.
+    const auto found = suggested(wishes, 1);
+    REQUIRE(found.stacks.size() == 1);
+    CHECK(version(found.stacks.front()) == "transformers=4.45.2");
+    CHECK(found.stacks.front().verdict == Verdict::degraded);
+    check_rows(found);
+
+    auto only = wishes;
+    only.needs = {"transformers==4.46.0"};
+    const auto pinned = suggested(only, 1);
+    REQUIRE(pinned.stacks.size() == 1);
+    CHECK(version(pinned.stacks.front()) == "transformers=4.46.0");
+    CHECK(limits(pinned.stacks.front()).find("package-not-yanked ") != std::string::npos);
+    check_rows(pinned);
+}
+
+TEST_CASE("domains without values that were yanked") {
+    const auto slot = slot_of_package(Facts::embedded(), "transformers");
+    CHECK(slot.yanked.contains("4.57.0"));
+    CHECK_FALSE(slot.yanked.contains("4.57.1"));
+    const auto at = [&](std::string_view text) { return *slot.find(text); };
+    const Domains both{{at("4.57.1"), at("4.57.0")}};
+    CHECK(without_yanked({slot}, both) == Domains{{at("4.57.1")}});
+    const Domains none{{at("4.57.0"), at("4.46.0")}};
+    CHECK(without_yanked({slot}, none) == none);
+    const Domains mixed{{at("4.57.0"), at("4.57.1"), at("4.46.0"), at("4.45.2")}};
+    CHECK(yanked_last({slot}, mixed) == Domains{{at("4.57.1"), at("4.45.2"), at("4.57.0"), at("4.46.0")}});
+    // What finds a yanked release is asked again, without those.
+    std::size_t asked = 0;
+    const auto found = [&](const auto& takes) {
+        asked = 0;
+        return prefer_kept({slot}, mixed, [&](const Domains& domains) -> std::optional<Picks> {
+            ++asked;
+            const auto& values = domains.front();
+            const auto value = std::find_if(values.begin(), values.end(), takes);
+            return value == values.end() ? std::nullopt : std::optional(Picks{*value});
+        });
+    };
+    CHECK(found([](std::uint32_t) { return true; }) == Picks{at("4.57.1")});
+    CHECK(asked == 1);
+    CHECK(found([&](std::uint32_t value) { return slot.is_yanked(value); }) == Picks{at("4.57.0")});
+    CHECK(asked == 2);
+    CHECK_FALSE(found([](std::uint32_t) { return false; }));
+    CHECK(asked == 1);
+    CHECK(slot_of(Facts::embedded(), Field::torch).yanked.empty());
+}
+
 TEST_CASE("toolkits, systems, patterns, packages by range and by name, no torch at all") {
     const auto whole = suggested({{{Field::gpu, "A100*"},
                                    {Field::cuda, ">=12,<13"},
