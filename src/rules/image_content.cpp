@@ -66,6 +66,15 @@ std::vector<Other> pytorch_tags(const Facts& facts, const PytorchTag& own) {
     return out;
 }
 
+bool is_listed(const Facts& facts, const PytorchTag& tag) {
+    const auto rows = facts.rows("pytorch_images");
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.text("exists") == "true" && row.text("torch") == tag.torch &&
+               row.text("cudnn") == tag.cudnn && contains(row.list("cuda"), tag.cuda) &&
+               contains(row.list("flavours"), tag.flavour);
+    });
+}
+
 bool passes(const Context& context, const std::string& tag, const ImageContent& image, const Judge& judge) {
     const Value value{image.name + ":" + tag, {}, {}};
     const auto cell = context.cell.with(Field::image, &value);
@@ -124,6 +133,7 @@ std::optional<ImageContent> image_content(const Context& context) {
         if (!out.pytorch_tag) return std::nullopt;
         out.cuda = out.pytorch_tag->cuda;
         out.torch = out.pytorch_tag->torch + "+" + out.pytorch_tag->variant();
+        out.listed = is_listed(context.facts, *out.pytorch_tag);
         cite(out.facts, context.facts, "image-policy-pytorch-tag-form");
     } else if (const auto row = context.facts.row("ngc-pytorch-" + reference.tag)) {
         out.cuda = row->text("cuda");
@@ -150,8 +160,10 @@ void judge_as(const Context& context, const ImageContent& image, const Rule& rul
         if (is_new(each.about)) context.accepted->push_back(about_image(image, std::move(each), field));
     }
     for (auto& finding : found) {
-        // Gaps about the tag itself belong to the rules about images.
-        const bool is_gap = finding.severity == Severity::unknown && finding.primary == field;
+        // Gaps about the tag itself belong to the rules about images; of a tag that there is, it is what it
+        // holds that is not known.
+        const bool is_gap =
+            finding.severity == Severity::unknown && finding.primary == field && !image.listed;
         if (!is_gap && is_new(finding.about))
             out.push_back(about_image(image, std::move(finding), field, aspect));
     }

@@ -21,6 +21,7 @@ struct ImageContent {
     std::vector<FactRef> facts;
     std::optional<CudaTag> cuda_tag;
     std::optional<PytorchTag> pytorch_tag;
+    bool listed = false;  ///< a fact says that there is this pytorch_tag
 };
 /// Of the cell's `image`; nothing where no fact reads its tag, or where a digest decides what it is.
 [[nodiscard]] std::optional<ImageContent> image_content(const Context& context);

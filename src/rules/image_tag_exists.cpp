@@ -1,6 +1,8 @@
 // Can the image be pulled at all? Tags of nvidia/cuda end and are deleted, and many that circulate in
 // Dockerfiles never were. Of a repository that no fact describes nothing can be said, which is a note: a
 // verdict "unknown" on every private image would make the verdicts of such a matrix worthless.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/image_fixes.hpp"
@@ -232,8 +234,12 @@ void judge_pytorch_family(const Context& context, Findings& out) {
     const auto cuda = build->torch.wheel->text("cuda");
     const auto rows = rows_with(context.facts, "pytorch_images", "torch", build->torch.exact.text());
     if (cuda.empty()) return;
+    // A release has one cuDNN for each of its CUDAs.
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const Row& each) { return contains(each.list("cuda"), cuda); });
+    if (row == rows.end()) row = rows.begin();
     const PytorchTag tag{build->torch.exact.text(), std::string(cuda),
-                         rows.empty() ? std::string("N") : std::string(rows.front().text("cudnn")),
+                         row == rows.end() ? std::string("N") : std::string(row->text("cudnn")),
                          std::string(context.cell.text(Field::flavour))};
     const auto name = std::string(repository->text("repository"));
     judge_pytorch(context, {fmt::format("image {}:{}", name, tag.text()), name, false}, tag, out);

@@ -31,6 +31,17 @@ std::optional<FixOption> gpu_with_mig(const Context& context, unsigned wanted, s
     return set_to(Field::gpu, *any);
 }
 
+// Every other GPU of its compute capability can be cut: that nobody says so of this one is no proof.
+bool stands_alone(const Context& context, const Row& gpu) {
+    bool others = false;
+    for (const auto& row : context.facts.rows("gpus")) {
+        if (row.text("compute") != gpu.text("compute") || row.text("id") == gpu.text("id")) continue;
+        if (!row.has("mig_devices")) return false;
+        others = true;
+    }
+    return others;
+}
+
 // False: the GPU has no MIG, or fewer devices than asked for; said.
 bool judge_gpu(const Context& context, unsigned wanted, Findings& out) {
     const auto name = context.cell.text(Field::gpu);
@@ -44,6 +55,17 @@ bool judge_gpu(const Context& context, unsigned wanted, Findings& out) {
     std::vector<FactRef> facts{gpu->ref()};
     if (!gpu->has("mig_devices")) {
         cite(facts, context.facts, "policy-mig-supported-gpus");
+        if (stands_alone(context, *gpu)) {
+            const Unresolved gap{Field::gpu,
+                                 fmt::format("the facts have no MIG for {}, and MIG for every other GPU of "
+                                             "compute {}",
+                                             name, gpu->text("compute")),
+                                 {}};
+            auto open = unknown(kStage, "gpu", about, gap, "whether it has MIG");
+            open.facts = std::move(facts);
+            out.push_back(std::move(open));
+            return true;
+        }
         auto error =
             finding(Severity::error, kStage, "gpu", about,
                     fmt::format("{} has no MIG: it cannot be given as MIG devices", name), std::move(facts));

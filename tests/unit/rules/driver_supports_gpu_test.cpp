@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
+#include "own_facts.hpp"
 #include "rule_check.hpp"
 
 using namespace cudamatrix;
@@ -120,15 +121,16 @@ TEST_CASE("driver-supports-gpu: a Windows driver counts in the branches, its ker
 }
 
 TEST_CASE("driver-supports-gpu: a fact that is not verified makes it unknown") {
-    const auto findings =
-        ask(kRule, {{Field::driver, "580.95.05"}, {Field::gpu, "B100"}, {Field::kernel_module, "open"}});
+    const auto facts = with_doubts({"gpu-b100"});
+    const auto findings = ask(
+        kRule, {{Field::driver, "580.95.05"}, {Field::gpu, "B100"}, {Field::kernel_module, "open"}}, facts);
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].severity == Severity::unknown);
     CHECK(findings[0].message ==
           "whether driver 580.95.05 runs B100 (compute 10.0) rests on the unverified fact gpu-b100: would be "
           "accepted");
-    const auto old =
-        ask(kRule, {{Field::driver, "550.54.15"}, {Field::gpu, "B100"}, {Field::kernel_module, "open"}});
+    const auto old = ask(
+        kRule, {{Field::driver, "550.54.15"}, {Field::gpu, "B100"}, {Field::kernel_module, "open"}}, facts);
     REQUIRE(old.size() == 1);
     CHECK(old[0].severity == Severity::unknown);
     CHECK(old[0].message.ends_with("this rests on the unverified fact gpu-b100: would be rejected"));

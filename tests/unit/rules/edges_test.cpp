@@ -239,7 +239,7 @@ TEST_CASE("images: the official python, tags with one flavour, a digest, a repos
     CHECK(message_of("image-tag-exists", {{F::image, "python:3.12"}}) ==
           "image python:3.12: the facts describe the tags MINOR-slim-DISTRIBUTION only");
     CHECK(fix_of("image-tag-exists", {{F::image, "pytorch/pytorch:1.6.0-cuda10.9-cudnn7-runtime"}}) ==
-          "image pytorch/pytorch:1.6.0-cuda10.1-cudnn7-devel");
+          "image pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime");
     CHECK(verdict_of("image-tag-exists", {{F::image, "pytorch/pytorch:2.14.9-cuda12.6-cudnn9-devel"}}) ==
           Verdict::unknown);
     const auto digest = "@sha256:" + std::string(64, 'a');

@@ -46,6 +46,16 @@ TEST_CASE("image-content-runs rejects what the tag's CUDA and torch cannot run o
                                 {Field::driver, "550"}}) == Verdict::rejected);
 }
 
+TEST_CASE("image-content-runs: a tag that there is, of a torch whose code no fact lists") {
+    const std::string known = "pytorch/pytorch:1.8.0-cuda11.1-cudnn8-runtime";
+    CHECK(message_of(kContent, {{Field::image, known}, {Field::gpu, "RTX 5090"}}) ==
+          "image pytorch/pytorch:1.8.0-cuda11.1-cudnn8-runtime: no fact lists the code of torch 1.8.0+cu111: "
+          "whether torch 1.8.0+cu111 has code for RTX 5090 (compute 12.0) is unknown");
+    // Of a tag that no fact describes it is image-tag-exists that says so.
+    CHECK(verdict_of(kContent, {{Field::image, "pytorch/pytorch:1.8.0-cuda11.1-cudnn9-runtime"},
+                                {Field::gpu, "RTX 5090"}}) == Verdict::accepted);
+}
+
 TEST_CASE("image-content-runs accepts what runs, and leaves to other rules what the cell says itself") {
     CHECK(verdict_of(kContent,
                      {{Field::image, kTorch271}, {Field::driver, "570.124.06"}, {Field::compute, "12.0"}}) ==

@@ -187,12 +187,11 @@ TEST_CASE("image-tag-exists: pytorch/pytorch") {
         CHECK_MESSAGE(verdict_of(kExists, image(prefix + tag)) == Verdict::accepted, tag);
         CHECK_MESSAGE(verdict_of(kExists, image("ghcr.io/" + prefix + tag)) == Verdict::accepted, tag);
     }
-    CHECK(says("1.12.0-cuda11.3-cudnn8-runtime") ==
-          "no fact describes image pytorch/pytorch:1.12.0-cuda11.3-cudnn8-runtime (the nearest that is known "
-          "is "
-          "1.11.0-cuda11.3-cudnn8-runtime): whether it exists is "
-          "unknown");
-    CHECK(verdict_of(kExists, image(prefix + "1.6.0-cuda10.1-cudnn7-runtime")) == Verdict::unknown);
+    CHECK(
+        says("2.14.1-cuda13.2-cudnn9-devel") ==
+        "no fact describes image pytorch/pytorch:2.14.1-cuda13.2-cudnn9-devel (the nearest that is known is "
+        "2.14.0-cuda13.2-cudnn9-devel): whether it exists is unknown");
+    CHECK(verdict_of(kExists, image(prefix + "1.7.0-cuda10.1-cudnn7-runtime")) == Verdict::unknown);
     CHECK(verdict_of(kExists, image(prefix + "9.0.0-cuda19.1-cudnn9-runtime")) == Verdict::unknown);
 }
 
@@ -219,11 +218,15 @@ TEST_CASE("image-tag-exists: families") {
         ask(kExists, {{Field::family, "debian"}, {Field::cuda, "12.4.1"}, {Field::os, "debian13"}}).empty());
     const Words pytorch{{Field::family, "pytorch"}, {Field::torch, "2.6.0+cu124"}, {Field::flavour, "devel"}};
     CHECK(verdict_of(kExists, pytorch) == Verdict::accepted);
+    // Two CUDAs of one release, with a cuDNN each.
+    for (const std::string torch : {"1.8.1+cu102", "1.8.1+cu111", "1.9.0+cu102", "1.9.0+cu111"}) {
+        const Words cell{{Field::family, "pytorch"}, {Field::torch, torch}, {Field::flavour, "devel"}};
+        CHECK_MESSAGE(verdict_of(kExists, cell) == Verdict::accepted, torch);
+    }
     CHECK(
-        message_of(
-            kExists,
-            {{Field::family, "pytorch"}, {Field::torch, "1.12.0+cu113"}, {Field::flavour, "runtime"}}) ==
-        "no fact describes image docker.io/pytorch/pytorch:1.12.0-cuda11.3-cudnn8-runtime: whether it exists "
+        message_of(kExists,
+                   {{Field::family, "pytorch"}, {Field::torch, "2.14.1+cu130"}, {Field::flavour, "devel"}}) ==
+        "no fact describes image docker.io/pytorch/pytorch:2.14.1-cuda13.0-cudnn9-devel: whether it exists "
         "is "
         "unknown");
     CHECK(ask(kExists, {{Field::family, "pytorch"}, {Field::torch, "2.6.0+cu124"}}).empty());

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "own_facts.hpp"
 #include "rule_check.hpp"
 
 using namespace cudamatrix;
@@ -51,5 +52,5 @@ TEST_CASE("kernel-module-supports-gpu does not guess") {
     CHECK(message_of(kRule, {{Field::compute, "10.7"}, {Field::kernel_module, "open"}}) ==
           "no fact says which kernel modules run compute 10.7: whether the open kernel module runs compute "
           "10.7 is unknown");
-    CHECK(verdict_of(kRule, module("B100", "open")) == Verdict::unknown);  // an unverified fact
+    CHECK(verdict_of(ask(kRule, module("B100", "open"), with_doubts({"gpu-b100"}))) == Verdict::unknown);
 }

@@ -217,11 +217,18 @@ TEST_CASE("truth table: vram-floor and mig-one-device, every GPU with every size
             memory.expect({{Field::gpu, name}, {Field::vram_gb, std::to_string(wanted)}}, expected);
         }
         const int most = std::atoi(std::string(gpu.text("mig_devices")).c_str());
+        int others = 0, others_with_mig = 0;
+        for (const auto& other : memory.facts().rows("gpus")) {
+            if (other.text("name") == name || other.text("compute") != gpu.text("compute")) continue;
+            ++others;
+            if (other.has("mig_devices")) ++others_with_mig;
+        }
         for (int devices = 1; devices < 9; ++devices) {
             auto expected = devices > most ? Verdict::rejected
                             : devices > 1  ? Verdict::degraded
                                            : Verdict::accepted;
-            if (doubtful(gpu)) expected = Verdict::unknown;
+            if (doubtful(gpu) || (most == 0 && others > 0 && others == others_with_mig))
+                expected = Verdict::unknown;
             mig.expect({{Field::gpu, name}, {Field::mig, std::to_string(devices)}}, expected);
         }
     }
