@@ -34,10 +34,8 @@ std::string id(std::string_view prefix, std::string_view key) {
 // yanked. 1.8.2 (long-term support) was never there.
 std::optional<Row> newest_torch(const Facts& facts, const Version& wanted) {
     const auto served = [](const Row& row) { return row.has("default_variant"); };
-    auto out = newest_covered(facts, "torch_releases", "torch", wanted, [&](const Row& row) {
-        const auto release = facts.row(id("package-torch-", row.text("torch")));
-        return served(row) && !(release && is_yanked(*release));
-    });
+    auto out = newest_covered(facts, "torch_releases", "torch", wanted,
+                              [&](const Row& row) { return served(row) && !is_yanked_build(facts, row); });
     return out ? out : newest_covered(facts, "torch_releases", "torch", wanted, served);
 }
 
@@ -155,7 +153,6 @@ bool is_yanked(const Row& release) {
 }
 
 bool is_yanked_build(const Facts& facts, const Row& wheel) {
-    if (wheel.text("default_index") != "true") return false;
     const auto release = facts.row(id("package-torch-", wheel.text("torch")));
     return release && is_yanked(*release);
 }

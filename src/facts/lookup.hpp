@@ -57,7 +57,7 @@ struct Torch {
 /// Whether the author of a release (a row of package_releases) took it back (PEP 592): an index keeps it for
 /// those who pinned exactly it, and everybody else gets another.
 [[nodiscard]] bool is_yanked(const Row& release);
-/// The same of a build of torch (a row of torch_wheels): that of the default index is the one taken back.
+/// The same of a build of torch (a row of torch_wheels): of the release that it is a build of.
 [[nodiscard]] bool is_yanked_build(const Facts& facts, const Row& wheel);
 
 /// The row of toolkit_sources that supplies `cuda` (exact) on `os` in `family`; `from` empty: the archive

@@ -19,10 +19,8 @@ bool is_of_default_index(const Package& package) {
 std::vector<FixOption> ways_out(const Context& context, const Package& package) {
     if (!context.wants_fixes) return {};
     if (package.field == Field::torch) {
-        return torch_options(context, [&](const Row& wheel) {
-            const auto release = context.facts.row(fmt::format("package-torch-{}", wheel.text("torch")));
-            return !release || !lookup::is_yanked(*release);
-        });
+        return torch_options(
+            context, [&](const Row& wheel) { return !lookup::is_yanked_build(context.facts, wheel); });
     }
     auto options = release_options(context, package,
                                    [](const Release& release) { return !lookup::is_yanked(release.row); });

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "facts/companions.hpp"
 #include "facts/lookup.hpp"
@@ -30,10 +31,9 @@ std::string acme(std::string_view version, std::string_view more) {
 }
 
 // torch 2.5.1 as if it had been yanked.
-Facts without_torch() {
-    return with_rows("package_releases", {"id: package-torch-2.5.1, package: torch, version: \"2.5.1\", "
-                                          "requires: [\"triton ==3.1.0\"], yanked: true"});
-}
+const std::string kYankedTorch =
+    "id: package-torch-2.5.1, package: torch, version: \"2.5.1\", requires: [\"triton ==3.1.0\"], yanked: "
+    "true";
 
 }  // namespace
 
@@ -93,7 +93,7 @@ TEST_CASE("package-not-yanked: the nearest release that was kept, newer before o
 }
 
 TEST_CASE("package-not-yanked: the build of torch that the default index has") {
-    const auto facts = without_torch();
+    const auto facts = with_rows("package_releases", {kYankedTorch});
     CHECK(message_of(kId, with_torch("2.5.1"), facts).starts_with("torch 2.5.1 was yanked, "));
     CHECK(fix_of(kId, with_torch("2.5.1"), facts) == "torch 2.6.0, or torch 2.5.0");
     CHECK(fix_of(kId, with_torch("2.5.1+cu124"), facts) == "torch 2.6.0+cu124, or torch 2.5.0+cu124");
@@ -119,25 +119,38 @@ TEST_CASE("no rule offers a release that was yanked where there is another") {
     CHECK(offered("abi: [cp312]") == "acme 1.2");
     CHECK(offered("abi: [cp38]") == "acme 1.1");
 
-    // torch: 2.5.1 is the nearest that the demand admits.
-    const auto torch_for = [](const Facts& facts) {
-        for (const auto& finding :
-             ask("packages-agree", {{Field::torch, "2.4.0"}, {Field::packages, "xformers=0.0.28.post3"}},
-                 facts)) {
-            for (const auto& option : finding.fixes) {
-                if (option.text.starts_with("torch ")) return option.text;
-            }
-        }
-        return std::string("(none)");
-    };
-    CHECK(torch_for(Facts::embedded()) == "torch 2.5.1");
-    CHECK(torch_for(without_torch()) == "torch 2.5.1+cu121");
-
     // The nearest that is known.
     const auto near = with_rows("package_releases",
                                 {acme("1.0", "requires: []"), acme("1.1", "requires: [], yanked: true")});
     CHECK(fix_of("packages-agree", packages("acme=1.5"), near) == "acme 1.0 (then accepted)");
     CHECK(fix_of("packages-agree", packages("acme=0.5"), near) == "acme 1.0 (then accepted)");
+}
+
+TEST_CASE("no rule offers a torch that was yanked where there is another") {
+    // What packages-agree offers for a package with that demand.
+    const auto offered = [](std::string_view torch, std::string_view demand, bool yanked) {
+        std::vector<std::string> rows{
+            acme("1.0", fmt::format("abi: [py3], requires: [\"torch {}\"]", demand))};
+        if (yanked) rows.push_back(kYankedTorch);
+        for (const auto& finding :
+             ask("packages-agree", {{Field::torch, std::string(torch)}, {Field::packages, "acme=1.0"}},
+                 with_rows("package_releases", rows))) {
+            std::string out;
+            for (const auto& option : finding.fixes) {
+                if (option.text.starts_with("torch ")) out += option.text + "\n";
+            }
+            return out;
+        }
+        return std::string("(none)");
+    };
+    CHECK(offered("2.4.1", ">=2.5.1", false) == "torch 2.5.1\n");
+    CHECK(offered("2.4.1", ">=2.5.1", true) == "torch 2.6.0\n");
+    CHECK(offered("2.6.0", "<=2.5.1", false) == "torch 2.5.1\n");
+    CHECK(offered("2.6.0", "<=2.5.1", true) == "torch 2.5.0\n");
+    constexpr std::string_view either = "!=2.4.*,!=2.5.0,<=2.5.1";
+    CHECK(offered("2.4.1", either, false) == "torch 2.5.1\ntorch 2.3.1\n");
+    CHECK(offered("2.4.1", either, true) == "torch 2.3.1\n");
+    CHECK(offered("2.4.1", "==2.5.1", true) == "torch 2.5.1\n");
 }
 
 TEST_CASE("what goes with a torch is a release that was kept") {

@@ -122,6 +122,20 @@ TEST_CASE("the nearest cell of one that is rejected changes one field where one 
     CHECK(account.nearest.cells.back().steps.front().name == "driver");
 }
 
+// torchvision 0.15.0, which is nearer, was yanked.
+TEST_CASE("the nearest cell has no release that was yanked") {
+    const Asked asked(
+        "version: 1\nset: {torch: \"2.0.0\", python: \"3.10\", packages: {torchvision: \"0.14.1\"}}\n");
+    const auto found = answer(asked, {{}, "torch=2.0.0"});
+    REQUIRE(found.cells.size() == 1);
+    const auto& cells = found.cells.front().nearest.cells;
+    const auto changed = std::find_if(cells.begin(), cells.end(), [](const Neighbour& cell) {
+        return cell.steps.front().name == "torchvision";
+    });
+    REQUIRE(changed != cells.end());
+    CHECK(changed->steps.front().to == "0.15.1");
+}
+
 TEST_CASE("a cell that an exclude leaves out is named with the line, by id and by value") {
     const Asked asked(kMatrix);
     const auto by_value = answer(asked, {{}, "driver=470.161.03,cuda=12.4"});

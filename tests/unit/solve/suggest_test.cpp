@@ -178,6 +178,15 @@ TEST_CASE("a release that was yanked is in no stack as long as there is another"
     CHECK(version(pinned.stacks.front()) == "transformers=4.46.0");
     CHECK(limits(pinned.stacks.front()).find("package-not-yanked ") != std::string::npos);
     check_rows(pinned);
+
+    // Nor is it the least that helps: torchvision 0.15.0 is nearer than 0.15.1.
+    const auto nothing =
+        suggested({{{Field::torch, "2.0.0"}, {Field::python, "3.10"}}, {"torchvision==0.14.1"}});
+    REQUIRE(nothing.stacks.empty());
+    std::vector<std::string> least;
+    for (const auto& remedy : nothing.remedies)
+        least.push_back(text::join(remedy.changes, " and "));
+    CHECK(text::join(least, ", ") == "torch <= 1.13.1, torchvision >= 0.15.1, without torchvision");
 }
 
 TEST_CASE("domains without values that were yanked") {
