@@ -37,7 +37,7 @@ RUNTIME, DEVEL = f"hub/nvidia/cuda:{CUDA}-runtime-ubuntu22.04", f"hub/nvidia/cud
 PYTHON = "hub/library/python:3.11-slim-bookworm"
 AGAIN = "hub/library/python:again"
 FOREIGN = "hub/nvidia/cuda:12.4.1-base-ubuntu22.04"
-PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia/pytorch:25.12-py3"
+PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia/pytorch:26.01-py3"
 
 
 def matrix(name, cells, registry=REGISTRY, security=f"{GATEWAY}/debian-security", build=""):
@@ -164,7 +164,7 @@ def make_stand_ins():
     World.images = images = stand_ins.Images(folder, docker, REGISTRY)
     World.digests = {RUNTIME: images.push(RUNTIME, "cudart"), DEVEL: images.push(DEVEL, "toolkit")}
     World.digests[PYTORCH] = images.push(PYTORCH, "torch", "--build-arg", "TORCH=2.6.0", "--build-arg", "CUDA=12.4")
-    World.digests[NGC] = images.push(NGC, "torch", "--build-arg", "TORCH=2.10.0a0+b4e4ee81d3.nv25.12", "--build-arg", "CUDA=13.1",
+    World.digests[NGC] = images.push(NGC, "torch", "--build-arg", "TORCH=2.10.0a0+stand.in.nv26.01", "--build-arg", "CUDA=13.1",
                                      "--build-arg", "UNDER_TORCH=compiler")
     for tag, options in (("amd64", ["compiler"]), ("arm64", ["foreign", "--platform", "linux/arm64"])):
         images.push(f"hub/library/python:{tag}", *options)

@@ -124,10 +124,11 @@ TEST_CASE("an own rule rejects what does not meet it, with its reason, its place
 
 TEST_CASE("an own rule that asks for a range offers no value that the file does not have") {
     const auto fix = [](const std::string& require) {
-        const auto judgement =
-            judged(read("version: 1\nset: {driver: \"470.161.03\"}\nrules: [{id: own, "
-                        "require: {driver: " +
-                        require + "}, because: x}]\n"));
+        // Findings of own rules view the text of the matrix.
+        const auto matrix =
+            read("version: 1\nset: {driver: \"470.161.03\"}\nrules: [{id: own, require: {driver: " + require +
+                 "}, because: x}]\n");
+        const auto judgement = judged(matrix);
         std::string out;
         for (const auto& group : judgement.findings) {
             if (group.finding.rule == "own") out += group.finding.fix_text() + ";";
