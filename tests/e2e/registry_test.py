@@ -379,7 +379,8 @@ class Registry(unittest.TestCase):
         credentials(PASSWORD)
         # The registry looks at what is signed, and at what for: our client resolves by it, and the engine pulls by its own.
         self.done(cudamatrix("lock", path, env=env))
-        self.assertEqual(self.lock_of("token")["references"][real_name(PYTHON)]["digest"], World.digests[PYTHON])
+        locked = self.lock_of("token")["references"][real_name(PYTHON)]["digest"]
+        self.assertEqual(locked, stand_ins.digest_of(REGISTRY, PYTHON))
         wanted = ({"service": [token_service.NAME], "scope": [f"repository:{name}:pull"]}, True)
         self.assertIn(wanted, [({k: query.get(k) for k in ("service", "scope")}, known) for query, known in service.asked])
 
