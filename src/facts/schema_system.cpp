@@ -23,7 +23,7 @@ constexpr Column kOperatingSystems[] = {
 
 constexpr Column kPackageArchives[] = {
     {"archive", Kind::text, Form::scalar, kRequired},
-    {"url", Kind::text, Form::scalar, kRequired},
+    {"url", Kind::text},
     {"snapshots", Kind::text},
     {"snapshots_first", Kind::date},
 };

@@ -22,7 +22,7 @@ struct PlannedCell {
 
 /// Where the packages of a distribution are asked for; empty: where its base asks by itself.
 struct PackageSources {
-    std::string archive;   ///< http://deb.debian.org/debian, from the mirror map or of a snapshot
+    std::string archive;   ///< http://archive.ubuntu.com/ubuntu, from the mirror map or of a snapshot
     std::string security;  ///< of security updates, where the distribution keeps them apart
     std::string snapshot;  ///< 20261101T000000Z: the state of both; empty: today's
 };

@@ -28,7 +28,7 @@ std::string through_map(const Request& request, std::string_view name) {
     if (name.empty()) return {};
     if (auto named = mirror_of(mirrors, name); !named.empty()) return named;
     const auto row = archive_row(request, name);
-    if (!row) return {};
+    if (!row || !row->has("url")) return {};
     auto there = mirrored(row->text("url"), mirrors);
     return there == row->text("url") ? std::string() : there;
 }

@@ -260,10 +260,6 @@ TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
     const std::string rocky = "family: nvidia-cuda, cuda: \"12.4.1\", os: rockylinux9}\n";
     CHECK(sources(debian) == Texts{"", "", ""});
     CHECK(sources(debian + "mirrors: {debian: \"http://a.org/d\"}\n") == Texts{"http://a.org/d", "", ""});
-    CHECK(sources(debian + "mirrors: {\"http://deb.debian.org\": \"http://a.org\"}\n") ==
-          Texts{"http://a.org/debian", "http://a.org/debian-security", ""});
-    CHECK(sources(debian + "mirrors: {\"http://deb.debian.org/debian\": \"http://a.org/d\"}\n") ==
-          Texts{"http://a.org/d", "", ""});
     CHECK(sources(ubuntu + "mirrors: {\"http://archive.ubuntu.com\": \"http://a.org\"}\n") ==
           Texts{"http://a.org/ubuntu", "http://a.org/ubuntu", ""});
     CHECK(sources(rocky + "mirrors: {\"http://dl.rockylinux.org/pub\": \"http://a.org\"}\n").front() ==
