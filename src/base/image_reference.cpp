@@ -167,6 +167,13 @@ Result<ImageReference> parse_image_reference(std::string_view text) {
     return out;
 }
 
+std::string_view oci_architecture(std::string_view arch) {
+    for (const auto& [ours, theirs] : kOciArchitectures) {
+        if (arch == ours) return theirs;
+    }
+    return arch;
+}
+
 std::string ImagePlace::origin() const {
     // The service behind the name docker.io; its own host serves web pages.
     return scheme + "://" + (reference.host == kHub ? "registry-1.docker.io" : reference.host);

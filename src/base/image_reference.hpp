@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/mirrors.hpp"
 #include "base/result.hpp"
@@ -33,6 +34,12 @@ struct ImageReference {
 [[nodiscard]] bool is_image_digest(std::string_view text);
 /// A letter, digit or '_', then up to 127 of those, '.' and '-'.
 [[nodiscard]] bool is_image_tag(std::string_view text);
+
+/// What cells call a processor, and what engines and registries do.
+inline constexpr std::pair<std::string_view, std::string_view> kOciArchitectures[] = {{"x86_64", "amd64"},
+                                                                                      {"aarch64", "arm64"}};
+/// An arch of a cell as registries name it: x86_64 is amd64. Others are called the same.
+[[nodiscard]] std::string_view oci_architecture(std::string_view arch);
 
 /// Where an image is asked for.
 struct ImagePlace {

@@ -97,7 +97,7 @@ Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
     const auto facts = load_facts(options.facts);
     if (!facts.ok()) return facts.failure();
     if (auto known = known_names(options, *facts); !known.ok()) return std::move(known).failure();
-    auto http = open_http(options, world);
+    auto http = open_http(options.mirrors, options.ca_bundle, world);
     if (!http.ok()) return std::move(http).failure();
     const auto index = index_of(options, world);
     if (!index.ok()) return index.failure();

@@ -46,13 +46,14 @@ void add_index_options(const Arguments& app, IndexOptions& options) {
     add_format(app, options.format, {"text", "json"});
 }
 
-Result<std::unique_ptr<Http>> open_http(const IndexOptions& options, const World& world) {
-    auto mirrors = mirrors_of(options.mirrors);
-    if (!mirrors.ok()) return mirrors.failure();
+Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors, const std::string& ca_bundle,
+                                        const World& world) {
+    auto map = mirrors_of(mirrors);
+    if (!map.ok()) return map.failure();
     HttpOptions settings;
     settings.environment = world.environment;
-    settings.ca_bundle = options.ca_bundle;
-    settings.mirrors = std::move(mirrors).value();
+    settings.ca_bundle = ca_bundle;
+    settings.mirrors = std::move(map).value();
     settings.cancellation = world.cancellation;
     return Http::open(std::move(settings));
 }

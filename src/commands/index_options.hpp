@@ -32,8 +32,10 @@ inline constexpr std::string_view kPagesFolder = "pages";
 
 void add_index_options(const Arguments& app, IndexOptions& options);
 
-/// With the mirrors, certificates and credentials that the options and the environment name.
-[[nodiscard]] Result<std::unique_ptr<Http>> open_http(const IndexOptions& options, const World& world);
+/// With mirrors ("FROM=TO" each), certificates (empty: those that the environment names) and the credentials
+/// of the environment. An input failure where a mirror is no pair of URLs or registries.
+[[nodiscard]] Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors,
+                                                      const std::string& ca_bundle, const World& world);
 [[nodiscard]] Result<std::string> index_of(const IndexOptions& options, const World& world);
 
 /// A line on stderr for each wheel that was looked into.

@@ -6,6 +6,7 @@
 #include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/index_options.hpp"
 #include "engine/save.hpp"
 #include "registry/oci.hpp"
 #include "run/plan.hpp"
@@ -16,22 +17,6 @@
 
 namespace cudamatrix {
 namespace {
-
-Result<std::unique_ptr<Http>> open_http(const TargetOptions& options, const World& world) {
-    HttpOptions settings;
-    settings.environment = world.environment;
-    settings.ca_bundle = options.ca_bundle;
-    settings.cancellation = world.cancellation;
-    for (const auto& text : options.mirrors) {
-        const auto equals = text.find('=');
-        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-            return input_failure(fmt::format("--mirror: '{}' is not FROM=TO", url::shown(text)),
-                                 "write --mirror docker.io=registry.example.org/hub");
-        }
-        settings.mirrors.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-    }
-    return Http::open(std::move(settings));
-}
 
 constexpr std::string_view kRegistry = "registry:";
 
@@ -50,7 +35,7 @@ Result<scan::Scan> scan_in_registry(const std::string& target, const TargetOptio
     const auto name = std::string_view(target).substr(target.starts_with(kRegistry) ? kRegistry.size() : 0);
     const auto reference = parse_image_reference(name);
     if (!reference.ok()) return reference.failure();
-    auto http = open_http(options, world);
+    auto http = open_http(options.mirrors, options.ca_bundle, world);
     if (!http.ok()) return std::move(http).failure();
     OciClient client(**http);
     fmt::print(stderr, "scan: reading {} from its registry\n", reference->text());
@@ -65,7 +50,7 @@ Result<scan::Scan> scan_on_index(const scan::Requirement& wanted, const std::str
         if (!found.ok()) return found.failure();
         index = std::move(found).value();
     }
-    auto http = open_http(options, world);
+    auto http = open_http(options.mirrors, options.ca_bundle, world);
     if (!http.ok()) return std::move(http).failure();
     HttpConnection connection(**http);
     fmt::print(stderr, "scan: reading {} from the index\n", text::printable(target));

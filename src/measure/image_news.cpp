@@ -74,22 +74,20 @@ Result<SeenImage> see_image(OciClient& client, const ImageReference& reference) 
     const auto manifest = client.manifest(reference);
     if (!manifest.ok()) return manifest.failure();
     SeenImage out{reference.text(), manifest->digest, {}, {}};
-    constexpr std::pair<std::string_view, std::string_view> names[] = {{"amd64", "x86_64"},
-                                                                       {"arm64", "aarch64"}};
-    for (const auto& [theirs, ours] : names) {
+    for (const auto& [ours, theirs] : kOciArchitectures) {
         const bool there = std::any_of(manifest->images.begin(), manifest->images.end(),
                                        [&, name = theirs](const OciDescriptor& image) {
                                            return image.os == "linux" && image.architecture == name;
                                        });
         if (there) out.arches.emplace_back(ours);
     }
-    const auto wanted = out.arches.empty() || out.arches.front() == "x86_64" ? "amd64" : "arm64";
+    const auto wanted = oci_architecture(out.arches.empty() ? "x86_64" : out.arches.front());
     const auto image = client.for_architecture(reference, *manifest, wanted);
     if (!image.ok()) return image.failure();
     auto config = client.config(reference, *image);
     if (!config.ok()) return std::move(config).failure();
     // An image that is not in an index says itself what it is for.
-    for (const auto& [theirs, ours] : names) {
+    for (const auto& [ours, theirs] : kOciArchitectures) {
         if (!manifest->is_index() && config->os == "linux" && config->architecture == theirs)
             out.arches.emplace_back(ours);
     }

@@ -4,6 +4,7 @@
 
 #include "base/image_reference.hpp"
 #include "base/mirrors.hpp"
+#include "base/text.hpp"
 
 namespace cudamatrix {
 
@@ -17,11 +18,7 @@ std::vector<std::string> Image::references() const {
 }
 
 std::string Image::platform() const {
-    return "linux/" + oci_architecture(arch);
-}
-
-std::string oci_architecture(std::string_view arch) {
-    return std::string(arch == "x86_64" ? "amd64" : arch == "aarch64" ? "arm64" : arch);
+    return fmt::format("linux/{}", oci_architecture(arch));
 }
 
 std::string pulled_reference(std::string_view reference, const Mirrors& mirrors) {

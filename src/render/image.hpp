@@ -78,9 +78,6 @@ struct Image {
     [[nodiscard]] std::string platform() const;
 };
 
-/// An arch of a cell as registries name it: x86_64 is amd64, aarch64 is arm64.
-[[nodiscard]] std::string oci_architecture(std::string_view arch);
-
 /// What `reference` is pulled as: the longest prefix of it that is a key of `mirrors` ("docker.io",
 /// "docker.io/nvidia") is replaced by its value.
 [[nodiscard]] std::string pulled_reference(std::string_view reference, const Mirrors& mirrors);

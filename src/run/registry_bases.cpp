@@ -90,7 +90,7 @@ Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock
     for (const auto& image : images) {
         for (const auto& reference : image.references()) {
             if (check || lock.registry_base(reference) == nullptr || scope.reference(reference))
-                wanted[reference].insert(oci_architecture(image.arch));
+                wanted[reference].emplace(oci_architecture(image.arch));
         }
     }
     RegistryBases out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/image_reference.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 
@@ -86,7 +87,7 @@ Result<std::vector<Descriptor>> descriptors(const Json& json, const char* name, 
 // The one manifest of an index that is for the platform; attestations say that they are for none.
 Result<std::string> choose(const std::vector<Descriptor>& manifests, const std::string& label,
                            std::string_view arch) {
-    const auto wanted = fmt::format("linux/{}", arch == "aarch64" ? "arm64" : "amd64");
+    const auto wanted = fmt::format("linux/{}", oci_architecture(arch));
     std::vector<std::string> fitting, platforms;
     for (const auto& manifest : manifests) {
         if (manifest.platform.empty() || manifest.platform == wanted) fitting.push_back(manifest.path);

@@ -10,11 +10,6 @@
 namespace cudamatrix::scan {
 namespace {
 
-// As registries name it.
-std::string oci_architecture(const std::string& arch) {
-    return arch == "x86_64" ? "amd64" : arch == "aarch64" ? "arm64" : arch;
-}
-
 Result<Layer> read_layer(OciClient& client, const ImageReference& reference, const OciDescriptor& descriptor,
                          const Options& options) {
     LayerScanner scanner(fmt::format("{}, layer {}", reference.text(), descriptor.digest), options);
