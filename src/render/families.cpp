@@ -113,13 +113,18 @@ std::string find_torch_index(Request& request) {
     if (!request.torch) return {};
     image.torch_index_default = request.torch->index_default;
     if (image.torch_index_default) return {};
-    if (const auto index = mirror_of(request.matrix.mirrors, "pytorch"); !index.empty()) {
+    const auto& mirrors = request.matrix.mirrors;
+    if (const auto index = mirror_of(mirrors, "pytorch"); !index.empty()) {
         image.torch_index = index + "/" + image.torch_variant;
         return {};
     }
+    if (const auto row = request.facts.row("index-" + image.torch_variant); row && row->has("url")) {
+        image.torch_index = mirrored(row->text("url"), mirrors);
+        return {};
+    }
     return fmt::format(
-        "torch {}+{} is not the build that the Python index serves: its own index must be named; write "
-        "mirrors: {{pytorch: URL}} (the part before /{})",
+        "torch {}+{} is not the build that the Python index serves, and no fact knows the address of its own "
+        "index; write mirrors: {{pytorch: URL}} (the part before /{})",
         image.torch, image.torch_variant, image.torch_variant);
 }
 

@@ -53,7 +53,7 @@ struct Image {
     std::string torch_cuda;                  ///< 12.4; "None", as torch says it, for a build without CUDA
     bool torch_from_base = false;            ///< the base brings it: nothing installs it
     bool torch_index_default = true;         ///< installed bare from the default index
-    std::string torch_index;                 ///< else: URL of the index of its variant, from the mirror map
+    std::string torch_index;                 ///< else: URL of its variant's index, through the mirror map
     std::string python;                      ///< minor of its python, empty: none, or whichever the base has
     std::string python_from;                 ///< distribution, base or standalone; empty: the image gets none
     std::string python_release;              ///< standalone: 3.12.16

@@ -132,16 +132,32 @@ TEST_CASE("fields that the matrix leaves open are filled in") {
     CHECK(one("set: {cuda: \"11.8.0\", cuda_from: archive}\n").id == "debian12-cu11.8.0");
 }
 
-TEST_CASE("torch that the default index does not serve needs the index of its variant") {
+TEST_CASE("torch that the default index does not serve is installed from the index of its variant") {
     const std::string cell = "set: {torch: 2.6.0+cu118, os: debian12}\n";
-    CHECK(refusal(cell) ==
-          "torch 2.6.0+cu118 is not the build that the Python index serves: its own index must be named; "
-          "write mirrors: {pytorch: URL} (the part "
-          "before /cu118)");
-    const auto image = one(cell + "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n");
+    const auto image = one(cell);
     CHECK_FALSE(image.torch_index_default);
-    CHECK(image.torch_index == "https://wheels.example.org/whl/cu118");
+    CHECK(image.torch_index == "https://download.pytorch.org/whl/cu118");
     CHECK(image.torch_cuda == "11.8");
+    const auto index = [&](const std::string& mirrors) {
+        return one(cell + "mirrors: {" + mirrors + "}\n").torch_index;
+    };
+    CHECK(index("pytorch: \"https://wheels.example.org/whl\"") == "https://wheels.example.org/whl/cu118");
+    CHECK(index("\"https://download.pytorch.org/whl\": \"https://a.example.org/torch\"") ==
+          "https://a.example.org/torch/cu118");
+    CHECK(index("\"https://download.pytorch.org/whl/cu118\": \"https://a.example.org/118\"") ==
+          "https://a.example.org/118");
+    CHECK(index("\"https://download.pytorch.org/whl/cu12\": \"https://a.example.org\"") ==
+          "https://download.pytorch.org/whl/cu118");
+    CHECK(one("set: {torch: 2.6.0+cu124, os: debian12}\n").torch_index == "");
+}
+
+TEST_CASE("an index whose address no fact knows has to be named") {
+    const std::string cell = "set: {torch: 1.11.0+cu115, os: debian11}\n";
+    CHECK(refusal(cell) ==
+          "torch 1.11.0+cu115 is not the build that the Python index serves, and no fact knows the address of "
+          "its own index; write mirrors: {pytorch: URL} (the part before /cu115)");
+    CHECK(one(cell + "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n").torch_index ==
+          "https://wheels.example.org/whl/cu115");
 }
 
 TEST_CASE("each refusal says what and what instead") {

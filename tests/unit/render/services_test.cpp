@@ -129,12 +129,12 @@ TEST_CASE("an entry that contradicts a cell gives it no image") {
 TEST_CASE("a cell that one of its entries cannot serve gets no image at all, and says which entry") {
     CHECK(images("set: {os: debian12, env: {A: b}}\nimages: [{name: plain}, {name: a, env: {A: c}}]\n") ==
           "debian12-enva_b: images: a adds A c, where env of the cell say b\n");
-    const std::string cell = "set: {os: debian12}\naxes: {torch: [2.6.0+cu124, 2.6.0+cu118]}\n";
+    const std::string cell = "set: {os: debian12}\naxes: {torch: [2.6.0+cu124, 1.11.0+cu115]}\n";
     CHECK(images(cell + "images: [{name: a}, {name: b, when: {cuda: \"<12\"}}]\n") ==
           "a-debian12-torch2.6.0_cu124: torch2.6.0_cu124-debian12\n"
-          "torch2.6.0_cu118-debian12: images: a: torch 2.6.0+cu118 is not the build that the Python index "
-          "serves: "
-          "its own index must be named; write mirrors: {pytorch: URL} (the part before /cu118)\n");
+          "torch1.11.0_cu115-debian12: images: a: torch 1.11.0+cu115 is not the build that the Python index "
+          "serves, and no fact knows the address of its own index; write mirrors: {pytorch: URL} (the part "
+          "before /cu115)\n");
 }
 
 TEST_CASE("a service is one of each image that it names") {
