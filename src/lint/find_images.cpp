@@ -26,8 +26,8 @@ std::string questions(const Matrix& matrix, const Image& image) {
         out += fmt::format("\n{}={}", name, value);
     const auto files = lock_request(matrix, image, {});
     if (!files.ok()) return out;
-    for (const auto& [path, content] : files.value())
-        out += "\n" + content;
+    for (const auto& file : files.value())
+        out += "\n" + file.content;
     return out;
 }
 

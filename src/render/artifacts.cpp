@@ -112,7 +112,7 @@ struct Render {
     // Gives the file's SHA-256: each is hashed once.
     const std::string& add_file(const std::filesystem::path& path, std::string content) {
         auto& digest = digests[path.generic_string()] = sha256(content);
-        out.artifacts.push_back({path, std::move(content)});
+        out.artifacts.push_back({path, std::move(content), digest});
         return digest;
     }
 

@@ -90,6 +90,7 @@ inline constexpr std::string_view kCopyFolder = "copy";
 struct Artifact {
     std::filesystem::path path;  ///< relative to the output folder, made of ids only
     std::string content;
+    std::string sha256 = {};  ///< of the content, where it was counted already; else empty
 };
 
 /// The bootstrap tar of a distribution suite: shared by all images on it.

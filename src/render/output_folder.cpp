@@ -83,7 +83,8 @@ Result<Files> owned_files(const fs::path& out) {
 std::string owned_text(const std::vector<Artifact>& artifacts, const Files& orphans) {
     Files all = orphans;
     for (const auto& artifact : artifacts)
-        all[artifact.path.generic_string()] = sha256(artifact.content);
+        all[artifact.path.generic_string()] =
+            artifact.sha256.empty() ? sha256(artifact.content) : artifact.sha256;
     std::string out = fmt::format("{}{}\n", kListHead, kOwnedFile);
     for (const auto& [name, digest] : all)
         out += fmt::format("{}  {}\n", digest, name);

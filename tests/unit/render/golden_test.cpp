@@ -105,7 +105,7 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
 
 Tree tree_of(const Case& rendered) {
     Tree tree;
-    for (const auto& [path, content] : rendered.rendering.artifacts) {
+    for (const auto& [path, content, digest] : rendered.rendering.artifacts) {
         const auto name = path.generic_string();
         if (is_sources(name)) continue;
         tree[name] = name == "index.json" ? normalised_index(content) : content;
@@ -227,7 +227,7 @@ TEST_CASE("pins: what the lock covers names every version, what it does not says
             const auto& about = rendered.rendering.images[i];
             CAPTURE(image.id);
             CHECK(about.pinned == rendered.lock.covers(image));
-            for (const auto& [path, content] : rendered.rendering.artifacts) {
+            for (const auto& [path, content, digest] : rendered.rendering.artifacts) {
                 if (path == about.folder / "Dockerfile") {
                     CHECK((content.find("unpinned") == std::string::npos) == about.pinned);
                     CHECK((content.find("UNPINNED") == std::string::npos) == about.pinned);
