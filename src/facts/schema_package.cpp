@@ -14,7 +14,8 @@ constexpr Column kPackageReleases[] = {
     {"abi", Kind::wheel_tag, Form::list},
     {"abi_aarch64", Kind::wheel_tag, Form::list},
     {"sdist", Kind::truth},
-    {"yanked", Kind::truth},  // its author took it back (PEP 592)
+    {"yanked", Kind::truth},         // its author took it back (PEP 592)
+    {"yanked_because", Kind::text},  // in its author's words
 };
 
 constexpr Column kPackageGpuFloors[] = {

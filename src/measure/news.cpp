@@ -56,11 +56,6 @@ std::optional<Version> newest(const std::vector<Known>& known) {
     return out;
 }
 
-bool all_yanked(const Group& group) {
-    return !group.wheels.empty() && std::all_of(group.wheels.begin(), group.wheels.end(),
-                                                [](const IndexFile& file) { return file.yanked; });
-}
-
 void add_once(std::vector<Change>& changes, Change change) {
     const bool there = std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
         return other.kind == change.kind && other.project == change.project &&
@@ -88,12 +83,11 @@ void add_swapped(const Group& group, const Known& known, const std::string& name
 // was read from a wheel for x86_64 where there are several.
 void add_yanked(const Group& group, const Known& known, const std::string& name,
                 const std::optional<Row>& package, News& news) {
-    const bool now = all_yanked(group);
-    if (now == known.yanked || group.wheels.empty()) return;
+    const auto now = yanked_because(group);
+    if (now.has_value() == known.yanked || group.wheels.empty()) return;
     const bool says_all = package && group.arch != "aarch64";
     if (now) {
-        add_once(news.changes,
-                 {Change::Kind::yanked, name, known.version, group.wheels.front().yanked_reason});
+        add_once(news.changes, {Change::Kind::yanked, name, known.version, *now});
     } else if (says_all) {
         add_once(news.changes, {Change::Kind::changed, name, known.version, "no longer yanked"});
     }
@@ -105,7 +99,7 @@ bool add_changes(const Group& group, const Known& known, const std::string& name
                  const std::optional<Row>& package, bool torch, News& news) {
     add_swapped(group, known, name, news);
     add_yanked(group, known, name, package, news);
-    if (all_yanked(group)) return false;
+    if (yanked_because(group)) return false;
     if (known.pythons.empty() || group.wheels.empty()) return false;
     const auto now = torch ? pythons_of(group.wheels) : abis_of(group.wheels, "x86_64");
     if (now.empty() || now == known.pythons) return false;  // empty: tags that are not read here
@@ -150,7 +144,7 @@ News news_of(std::vector<Group> groups, const std::vector<Known>& known, const s
                 news.tasks.push_back({package, torch, std::move(group)});
             continue;
         }
-        if (group.wheels.empty() || version->is_prerelease() || all_yanked(group) ||
+        if (group.wheels.empty() || version->is_prerelease() || yanked_because(group) ||
             (last && *version < *last))
             continue;
         add_once(news.changes, {Change::Kind::fresh, name, release});
@@ -229,7 +223,7 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
                                         [&](const Known& each) { return same(each.version, release); });
         if (found != known.end()) {
             add_changes(group, *found, name, std::nullopt, false, news);
-        } else if (!group.wheels.empty() && !all_yanked(group)) {
+        } else if (!group.wheels.empty() && !yanked_because(group)) {
             add_once(news.changes, {Change::Kind::fresh, name, release});
             news.tasks.push_back({name, false, std::move(group)});
         }

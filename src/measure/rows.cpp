@@ -65,6 +65,11 @@ ArchList arch_list(std::string_view text) {
     return out;
 }
 
+void add_yanked(MeasuredRow& row, const std::optional<std::string>& because) {
+    row.cells.push_back(scalar("yanked", because ? "true" : "false"));
+    if (because && !because->empty()) row.cells.push_back(scalar("yanked_because", *because));
+}
+
 Cell source_of(const Look& look) {
     return scalar("source", source_text(look));
 }
@@ -185,6 +190,21 @@ void add_variants(MeasuredRow& into, const MeasuredRow& other) {
     }
 }
 
+std::optional<std::string> yanked_because(const Group& group) {
+    const auto is_kept = [](const IndexFile& file) { return !file.yanked; };
+    if (group.wheels.empty() || std::any_of(group.wheels.begin(), group.wheels.end(), is_kept))
+        return std::nullopt;
+    // The author gives it for the release, an index may lack it for a file.
+    const auto given = std::find_if(group.wheels.begin(), group.wheels.end(), [](const IndexFile& file) {
+        return !text::trim(file.yanked_reason).empty();
+    });
+    if (given == group.wheels.end()) return std::string();
+    std::string line(text::trim(given->yanked_reason));
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    return text::printable(line);
+}
+
 Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package) {
     std::string bad;
     const auto demands = all_demands(look.metadata, bad);
@@ -201,16 +221,17 @@ Result<MeasuredRow> package_row(const Group& group, const Look& look, std::strin
         if (aarch64 != x86_64) row.cells.push_back(list("abi_aarch64", aarch64));
         if (group.sdist) row.cells.push_back(scalar("sdist", "true"));
     }
+    if (const auto because = yanked_because(group); because) add_yanked(row, because);
     row.cells.push_back(source_of(look));
     row.cells.push_back(scalar("confidence", "measured"));
     return row;
 }
 
-MeasuredRow yanked_row(const Row& known, bool yanked) {
+MeasuredRow yanked_row(const Row& known, const std::optional<std::string>& because) {
     MeasuredRow row{"package_releases", std::string(known.id()), {}};
     for (const auto& column : known.columns()) {
-        if (column.name == "source") row.cells.push_back(scalar("yanked", yanked ? "true" : "false"));
-        if (column.name != "id" && column.name != "as_of" && column.name != "yanked")
+        if (column.name == "source") add_yanked(row, because);
+        if (column.name != "id" && column.name != "as_of" && !column.name.starts_with("yanked"))
             row.cells.push_back(
                 {std::string(column.name), {column.values.begin(), column.values.end()}, column.is_list});
     }

@@ -63,8 +63,12 @@ struct Group {
 void add_variants(MeasuredRow& into, const MeasuredRow& other);
 [[nodiscard]] Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package);
 
-/// The known row of package_releases of a release that was taken back since, or no longer is.
-[[nodiscard]] MeasuredRow yanked_row(const Row& known, bool yanked);
+/// Why the author took all wheels of a release back (PEP 592), in one line of printable text that may be
+/// empty; none where one of them was not, and where there are no wheels.
+[[nodiscard]] std::optional<std::string> yanked_because(const Group& group);
+/// The known row of package_releases of a release that was taken back since, with the reason, or no longer
+/// is.
+[[nodiscard]] MeasuredRow yanked_row(const Row& known, const std::optional<std::string>& because);
 /// Columns in which two rows of the same id differ, but for where they were read.
 [[nodiscard]] std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b);
 

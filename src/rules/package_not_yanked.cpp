@@ -28,6 +28,12 @@ std::vector<FixOption> ways_out(const Context& context, const Package& package) 
     return options;
 }
 
+// In the words of its author, where they gave any.
+std::string words_of(const Row& row) {
+    const auto because = row.text("yanked_because");
+    return because.empty() ? std::string() : fmt::format(" (\"{}\")", because);
+}
+
 void judge_package(const Context& context, const Package& package, Findings& out) {
     const auto& row = *package.row;
     const std::vector<Field> about{package.field};
@@ -38,9 +44,9 @@ void judge_package(const Context& context, const Package& package, Findings& out
         });
     }
     auto warning = finding(Severity::warning, kStage, row.text("package"), about,
-                           fmt::format("{} was yanked, its author took it back: pip installs it, with a "
+                           fmt::format("{} was yanked, its author took it back{}: pip installs it, with a "
                                        "warning, only where exactly that release is pinned",
-                                       package.text),
+                                       package.text, words_of(row)),
                            {row.ref()});
     warning.fixes = ways_out(context, package);
     out.push_back(std::move(warning));

@@ -924,7 +924,7 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
                          ["- demo 0.9: vanished", "! demo 1.0: yanked, broken", "+ demo 2.0: new", "row package-demo-1.0", "row package-demo-2.0"])
         overlay = (self.dir / "news" / "package_releases.yaml").read_text()
         self.assertIn('requires: ["torch >=2.0"]', overlay)
-        self.assertIn('yanked: true', overlay)
+        self.assertIn('yanked: true, yanked_because: "broken"', overlay)
         self.assertEqual(run("facts", "check", "--facts", "news", cwd=self.dir).returncode, 0)
         again = json.loads(run(*asked, "--format", "json", cwd=self.dir).stdout)
         self.assertEqual([change["kind"] for change in again["changes"]], ["vanished", "yanked", "new"])

@@ -167,9 +167,14 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     CHECK(shown(news) == "timm 1.0.9: yanked broken\nrow package-timm-1.0.9\n");
     const auto known = facts.row("package-timm-1.0.9");
     REQUIRE(known.has_value());
-    CHECK(yaml_line(yanked_row(*known, true))
-              .find(fmt::format(", yanked: true, source: \"{}\"", known->text("source"))) !=
-          std::string::npos);
+    const auto line = [&](const std::optional<std::string>& because) {
+        const auto text = yaml_line(yanked_row(*known, because));
+        return text.substr(text.find(", yanked: "), text.find(", source: ") - text.find(", yanked: "));
+    };
+    CHECK(line("broken \"build\"") == ", yanked: true, yanked_because: \"broken \\\"build\\\"\"");
+    CHECK(line("") == ", yanked: true");
+    CHECK(line(std::nullopt) == ", yanked: false");
+    CHECK(yaml_line(news.rows.front()) == yaml_line(yanked_row(*known, "broken")));
 
     test::Folder folder;
     REQUIRE(write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21").ok());
@@ -182,6 +187,27 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     CHECK(shown(back) == "timm 1.0.9: changed no longer yanked\nrow package-timm-1.0.9\n");
     REQUIRE(write_overlay(folder.path(), {compare(back.rows.front(), overlaid).row}, "2026-11-21").ok());
     CHECK(shown(yanked_now(Facts::with_overlay(folder.path()).value())) == shown(news));
+}
+
+TEST_CASE("a release is taken back where all its wheels are, for the reason that the index gives") {
+    const auto because = [](const std::vector<std::optional<std::string>>& reasons) {
+        Group group{"1.0", "", {}, false, {}};
+        for (const auto& reason : reasons) {
+            group.wheels.push_back(listed("timm-1.0-py3-none-any.whl", reason.has_value()));
+            group.wheels.back().yanked_reason = reason.value_or("");
+        }
+        return yanked_because(group).value_or("(none)");
+    };
+    CHECK(because({}) == "(none)");
+    CHECK(because({std::nullopt}) == "(none)");
+    CHECK(because({"broken", std::nullopt}) == "(none)");
+    CHECK(because({std::nullopt, "broken"}) == "(none)");
+    CHECK(because({""}) == "");
+    CHECK(because({" \t "}) == "");
+    CHECK(because({"broken"}) == "broken");
+    CHECK(because({"", " segfaults \n", "other words"}) == "segfaults");
+    CHECK(because({"one\ntwo\tthree\r"}) == "one two three");
+    CHECK(because({"red \x1b[31mwheel"}) == "red ?[31mwheel");
 }
 
 TEST_CASE("what an index of one variant took back says nothing of the default index") {
