@@ -18,10 +18,11 @@ mustache::Data::Object attempt_model(const ImageInput& input, const AttemptReque
     auto model = dockerfile_model(input);
     List steps;
     for (const auto& step : request.steps) {
-        steps.push_back(Object{{"name", step.name},
-                               {"environment", step.environment},
-                               {"argv", step.argv},
-                               {"seconds", std::to_string(step.seconds)}});
+        Object one{{"name", step.name},
+                   {"environment", step.environment},
+                   {"argv", step.argv},
+                   {"seconds", std::to_string(step.seconds)}};
+        steps.emplace_back(std::move(one));
     }
     model["attempt"] = Object{{"compiles", request.compiles},
                               {"beside", request.beside},

@@ -116,8 +116,8 @@ void add_code_properties(Suite& suite, const TestResult& test) {
 }
 
 void add_properties(Suite& suite, const RunReport& report, const CellResult& cell) {
-    const auto add = [&](std::string name, const std::string& value) {
-        if (!value.empty()) suite.properties.emplace_back(std::move(name), value);
+    const auto add = [&](std::string_view name, const std::string& value) {
+        if (!value.empty()) suite.properties.emplace_back(name, value);
     };
     for (const auto& [name, value] : cell.fields)
         add("cell." + name, value);
