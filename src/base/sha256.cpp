@@ -29,9 +29,11 @@ std::string Sha256::hex() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned int size = 0;
     EVP_DigestFinal_ex(state_->context, digest.data(), &size);
+    constexpr std::string_view digits = "0123456789abcdef";
     std::string out;
+    out.reserve(2 * size);
     for (unsigned int i = 0; i < size; ++i)
-        out += fmt::format("{:02x}", digest[i]);
+        out.append({digits[digest[i] >> 4u], digits[digest[i] & 0xFu]});
     return out;
 }
 

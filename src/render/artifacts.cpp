@@ -9,45 +9,13 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "render/compose.hpp"
-#include "render/dockerfile_model.hpp"
+#include "render/image_folder.hpp"
 #include "render/library.hpp"
 #include "render/output_folder.hpp"
 #include "render/resolve_cell.hpp"
 
 namespace cudamatrix {
 namespace {
-
-using Folder = std::map<std::string, std::string>;  // path inside an image's folder -> content
-
-Status add_file(Folder& folder, const std::string& path, Result<std::string> content) {
-    if (!content.ok()) return content.failure();
-    folder[path] = std::move(content).value();
-    return Done{};
-}
-
-Result<Folder> image_folder(mustache::Library& library, const ImageInput& input) {
-    Folder folder;
-    const mustache::Data model(dockerfile_model(input));
-    const auto family = template_folder(input.image);
-    if (auto done =
-            add_file(folder, "Dockerfile", fill_dockerfile(library, family + "/Dockerfile.mustache", model));
-        !done.ok()) {
-        return done.failure();
-    }
-    if (auto done = add_file(folder, ".dockerignore", library.fill(family + "/dockerignore.mustache", model));
-        !done.ok()) {
-        return done.failure();
-    }
-    for (auto& [name, wheels] : requirements_of(input)) {
-        const mustache::Data only(mustache::Data::Object{{"tool", model.object()->at("tool")},
-                                                         {"image", model.object()->at("image")},
-                                                         {"wheels", wheels}});
-        if (auto done = add_file(folder, name, library.fill(family + "/requirements.mustache", only));
-            !done.ok())
-            return done.failure();
-    }
-    return folder;
-}
 
 std::string part_hash(const std::vector<SuiteFile>& suite, const Image& image) {
     std::vector<SuiteFile> part;
@@ -59,11 +27,11 @@ std::string part_hash(const std::vector<SuiteFile>& suite, const Image& image) {
 
 // All bytes that a build of the folder sees, by the hash of each file. The base and the suite count by their
 // hashes, too; the name and the pins stand in the files.
-std::string inputs_hash(const Folder& digests, std::string_view base, std::string_view suite) {
+std::string inputs_hash(const std::vector<Artifact>& folder, std::string_view base, std::string_view suite) {
     Sha256 digest;
     digest.update(fmt::format("base {}\nsuite {}\n", base, suite));
-    for (const auto& [path, hash] : digests)
-        digest.update(fmt::format("{} {}\n", hash, path));
+    for (const auto& file : folder)
+        digest.update(fmt::format("{} {}\n", file.sha256, file.path.filename().native()));
     return digest.hex();
 }
 
@@ -106,35 +74,33 @@ struct Render {
     std::string repository;
     Rendering out;
     Json images = Json::array();
-    Folder digests = {};                           // path of each artifact -> SHA-256
+    std::map<std::string, std::string> digests = {};  // path of each artifact -> SHA-256
     std::array<std::string, 2> suite_hashes = {};  // of the part that images with and without a toolkit get
 
-    // Gives the file's SHA-256: each is hashed once.
-    const std::string& add_file(const std::filesystem::path& path, std::string content) {
-        auto& digest = digests[path.generic_string()] = sha256(content);
-        out.artifacts.push_back({path, std::move(content), digest});
-        return digest;
+    void add(Artifact file) {
+        digests[file.path.generic_string()] = file.sha256;
+        out.artifacts.push_back(std::move(file));
     }
 
-    Status add_image(mustache::Library& library, const ImageInput& input) {
-        auto folder = image_folder(library, input);
-        if (!folder.ok()) return folder.failure();
-        const auto& image = input.image;
+    void add_file(const std::filesystem::path& path, std::string content) {
+        auto hash = sha256(content);  // each is hashed once
+        add({path, std::move(content), std::move(hash)});
+    }
+
+    void add_image(const Image& image, const Lock& lock, std::vector<Artifact> folder) {
         RenderedImage rendered;
         rendered.id = image.id;
         rendered.folder = std::filesystem::path("images") / image.id;
         rendered.reference = repository + ":" + image.id;
         rendered.proof_reference = rendered.reference + "-proof";
-        rendered.pinned = input.lock.covers(image);
-        Folder hashes;
-        for (auto& [path, content] : *folder)
-            hashes[path] = add_file(rendered.folder / path, std::move(content));
+        rendered.pinned = lock.covers(image);
         auto& suite = suite_hashes[image.cuda.empty()];
         if (suite.empty()) suite = part_hash(out.suite, image);
-        rendered.inputs = inputs_hash(hashes, base_name(image, input.lock), suite);
+        rendered.inputs = inputs_hash(folder, base_name(image, lock), suite);
         images.push_back(image_json(image, rendered));
         out.images.push_back(std::move(rendered));
-        return Done{};
+        for (auto& file : folder)
+            add(std::move(file));
     }
 
     // Once for all images: builds put it into their contexts.
@@ -213,10 +179,12 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
     Render render{matrix, settings, image_repository(matrix), {}};
     render.out.suite = std::move(*suite);
     render.out.templates_hash = library->hash();
+    auto folders = image_folders(*library, matrix, images, lock, settings);
+    if (!folders.ok()) return folders.failure();
     std::map<std::string, Bootstrap> bootstraps;
-    for (const auto& image : images) {
-        if (auto done = render.add_image(*library, {matrix, image, lock, settings}); !done.ok())
-            return done.failure();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        const auto& image = images[i];
+        render.add_image(image, lock, std::move((*folders)[i]));
         if (image.references().empty()) bootstraps.emplace(image.suite, bootstrap_of(image, matrix));
     }
     for (auto& [name, bootstrap] : bootstraps)

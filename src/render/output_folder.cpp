@@ -98,21 +98,32 @@ class Folders {
 
     /// The first step to `folder` (relative) that is there and no directory of its own (a file, a symbolic
     /// link), empty when none is.
-    const fs::path& obstacle(const fs::path& folder) {
+    const fs::path& obstacle(const fs::path& folder) { return look(folder).obstacle; }
+    /// Whether there may be such a directory: where there is none, nothing lies in it.
+    bool is_there(const fs::path& folder) { return look(folder).is_there; }
+
+  private:
+    struct Seen {
+        fs::path obstacle;
+        bool is_there = true;
+    };
+
+    const Seen& look(const fs::path& folder) {
         const auto known = known_.find(folder.native());
         if (known != known_.end()) return known->second;
-        auto found = folder.empty() ? fs::path() : obstacle(folder.parent_path());
+        auto found = folder.empty() ? Seen{} : look(folder.parent_path());
         std::error_code error;
-        if (found.empty() && !folder.empty()) {
+        if (found.is_there) {
             const auto status = fs::symlink_status(out_ / folder, error);
-            if (fs::exists(status) && !fs::is_directory(status)) found = out_ / folder;
+            found.is_there = status.type() != fs::file_type::not_found;
+            if (fs::exists(status) && !folder.empty() && !fs::is_directory(status))
+                found = {out_ / folder, false};
         }
         return known_.emplace(folder.native(), std::move(found)).first->second;
     }
 
-  private:
     const fs::path& out_;
-    std::map<std::string, fs::path> known_;
+    std::map<std::string, Seen> known_;
 };
 
 // "images/ID" of a path below it, else empty.
@@ -155,7 +166,8 @@ Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts
         if (const auto& step = folders.obstacle(path.parent_path()); !step.empty())
             return in_the_way(file, step);
         auto kind = Drift::Kind::changed;
-        switch (file::compare(file, artifact.content)) {
+        const bool may_be_there = folders.is_there(path.parent_path());
+        switch (may_be_there ? file::compare(file, artifact.content) : file::Compared::missing) {
             case file::Compared::same:
                 ++difference.unchanged;
                 continue;
@@ -240,18 +252,20 @@ Status change_folder(const fs::path& out, const Difference& difference, const Fi
         replaces.emplace(path.generic_string(), std::move(*there));
         return Done{};
     };
+    std::vector<StagedTree::File> files;
     for (const auto& [artifact, kind] : difference.files) {
         if (kind == Drift::Kind::changed) {
             if (auto done = expect(artifact->path); !done.ok()) return done;
         }
-        if (auto done = staged.put(artifact->path, artifact->content); !done.ok()) return done;
+        files.push_back({artifact->path, artifact->content});
     }
     if (const auto there = file::compare(out / kOwnedFile, list); there != file::Compared::same) {
         if (there != file::Compared::missing) {
             if (auto done = expect(kOwnedFile); !done.ok()) return done;
         }
-        if (auto done = staged.put(kOwnedFile, list); !done.ok()) return done;
+        files.push_back({kOwnedFile, list});
     }
+    if (auto done = staged.put(files); !done.ok()) return done;
     return staged.commit(replaces, removes);
 }
 

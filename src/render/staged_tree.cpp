@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/parts.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 
@@ -19,6 +20,7 @@ constexpr std::string_view kReady = ".cudamatrix-ready";
 constexpr std::string_view kTree = "tree";
 constexpr std::string_view kJournal = "journal";
 constexpr std::uint64_t kLargestJournal = 256u << 20;
+constexpr std::size_t kFilesOfAThread = 256;  // below that a thread costs more than it saves
 
 std::string shown(const fs::path& path) {
     return text::printable(path.string());
@@ -161,17 +163,23 @@ bool is_inside(const fs::path& path) {
 
 StagedTree::StagedTree(fs::path folder, Step step) : folder_(std::move(folder)), step_(std::move(step)) {}
 
-Status StagedTree::put(const fs::path& path, std::string_view content) {
-    const auto target = folder_ / kStage / kTree / path;
-    auto parent = target.parent_path();
-    if (!begun_ || parent != last_made_) {
-        before(step_);
-        if (auto made = file::make_directories(parent); !made.ok()) return made;
-        last_made_ = std::move(parent);
-        begun_ = true;
-    }
-    before(step_);
-    return file::create(target, content);
+Status StagedTree::put(const std::vector<File>& files) {
+    // Whoever watches the steps wants them one after the other.
+    const auto least = step_ ? files.size() : kFilesOfAThread;
+    return in_parts(files.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
+        fs::path made;
+        for (auto i = begin; i < end; ++i) {
+            const auto target = folder_ / kStage / kTree / files[i].path;
+            if (auto parent = target.parent_path(); parent != made) {
+                before(step_);
+                if (auto done = file::make_directories(parent); !done.ok()) return done;
+                made = std::move(parent);
+            }
+            before(step_);
+            if (auto done = file::create(target, files[i].content); !done.ok()) return done;
+        }
+        return Done{};
+    });
 }
 
 Status StagedTree::commit(const Expected& replaces, const Expected& removes) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -33,8 +34,12 @@ class StagedTree {
   public:
     explicit StagedTree(std::filesystem::path folder, Step step = {});
 
-    /// Stages `content` for `path` (relative, made of plain names; in any order, each once).
-    [[nodiscard]] Status put(const std::filesystem::path& path, std::string_view content);
+    struct File {
+        std::filesystem::path path;  ///< relative, made of plain names
+        std::string_view content;
+    };
+    /// Stages files, each path once; many of them side by side. Those of one folder should follow each other.
+    [[nodiscard]] Status put(const std::vector<File>& files);
     /// The change: what was put takes its place, what `removes` names goes (with folders that it leaves
     /// empty). `replaces` is what finish() after a kill compares with, so that nothing is overwritten or
     /// removed that somebody has changed meanwhile.
@@ -48,8 +53,6 @@ class StagedTree {
   private:
     std::filesystem::path folder_;
     Step step_;
-    std::filesystem::path last_made_;
-    bool begun_ = false;
 };
 
 }  // namespace cudamatrix

@@ -228,6 +228,13 @@ Library::~Library() = default;
 Library::Library(Library&&) noexcept = default;
 Library& Library::operator=(Library&&) noexcept = default;
 
+Library Library::copy() const {
+    Library out;
+    out.files_ = files_;
+    out.watch_ = watch_;
+    return out;
+}
+
 void Library::add(std::string name, std::string text, std::string shown) {
     parsed_.clear();
     const bool own = has(name);

@@ -52,6 +52,9 @@ class Library {
     Library(Library&&) noexcept;
     Library& operator=(Library&&) noexcept;
 
+    /// The same templates for another thread: one library is used by one at a time.
+    [[nodiscard]] Library copy() const;
+
     /// Adds or replaces `name` ("debian/Dockerfile.mustache"); `shown` is what messages call it.
     void add(std::string name, std::string text, std::string shown);
     /// Replaces by name what lies in `directory` (same layout). A missing directory, and a file there that
