@@ -240,6 +240,11 @@ TEST_CASE("images: the official python, tags with one flavour, a digest, a repos
           "image python:3.12: the facts describe the tags MINOR-slim-DISTRIBUTION only");
     CHECK(fix_of("image-tag-exists", {{F::image, "pytorch/pytorch:1.6.0-cuda10.9-cudnn7-runtime"}}) ==
           "image pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime");
+    // Of 2.14.1 the runtime alone is known, which is no way out where 2.14.0 has a devel.
+    CHECK(fix_of("image-tag-exists", {{F::image, "pytorch/pytorch:2.14.0-cuda12.9-cudnn9-devel"}}) ==
+          "image pytorch/pytorch:2.14.0-cuda12.6-cudnn9-devel, or image "
+          "pytorch/pytorch:2.14.0-cuda13.0-cudnn9-devel, or image "
+          "pytorch/pytorch:2.14.0-cuda13.2-cudnn9-devel");
     CHECK(verdict_of("image-tag-exists", {{F::image, "pytorch/pytorch:2.14.9-cuda12.6-cudnn9-devel"}}) ==
           Verdict::unknown);
     const auto digest = "@sha256:" + std::string(64, 'a');

@@ -235,6 +235,11 @@ TEST_CASE("numpy-abi") {
     for (const std::string torch : {"2.3.0", "2.6.0+cu124", "none", "9.9.9"})
         CHECK(verdict_of("numpy-abi", with(Field::torch, torch, "numpy=2.2.6")) == Verdict::accepted);
     CHECK(verdict_of("numpy-abi", with(Field::torch, "2.2.2", "numpy=1.26.4")) == Verdict::accepted);
+    // Where no numpy would do, another release of the package does.
+    const auto facts = with_rows("package_numpy_abi",
+                                 {"id: package-numpy-abi-timm, package: timm, versions: \"<0.9\", numpy: "
+                                  "\">=0\", severity: error, consequence: \"it fails\""});
+    CHECK(fix_of("numpy-abi", packages("timm=0.6.13,numpy=2.0.2"), facts) == "timm 0.9.0");
 }
 
 TEST_CASE("package-supports-gpu") {
