@@ -153,9 +153,10 @@ TEST_CASE("torch that the default index does not serve is installed from the ind
 
 TEST_CASE("an index whose address no fact knows has to be named") {
     const std::string cell = "set: {torch: 1.11.0+cu115, os: debian11}\n";
-    CHECK(refusal(cell) ==
-          "torch 1.11.0+cu115 is not the build that the Python index serves, and no fact knows the address of "
-          "its own index; write mirrors: {pytorch: URL} (the part before /cu115)");
+    CHECK(
+        refusal(cell) ==
+        "torch 1.11.0+cu115 is not the build that the Python index serves, and no fact knows the address of "
+        "its own index; write mirrors: {pytorch: URL} (the part before /cu115)");
     CHECK(one(cell + "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n").torch_index ==
           "https://wheels.example.org/whl/cu115");
 }

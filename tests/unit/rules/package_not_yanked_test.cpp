@@ -39,9 +39,10 @@ const std::string kYankedTorch =
 
 TEST_CASE("package-not-yanked warns of a release that was taken back") {
     const auto words = packages("transformers=4.57.0,accelerate=1.0.1");
-    CHECK(message_of(kId, words) ==
-          "transformers 4.57.0 was yanked, its author took it back (\"Error in the setup causing installation "
-          "issues\"): pip installs it, with a warning, only where exactly that release is pinned");
+    CHECK(
+        message_of(kId, words) ==
+        "transformers 4.57.0 was yanked, its author took it back (\"Error in the setup causing installation "
+        "issues\"): pip installs it, with a warning, only where exactly that release is pinned");
     // Not every author says why.
     CHECK(message_of(kId, packages("transformers=4.52.0")) ==
           "transformers 4.52.0 was yanked, its author took it back: pip installs it, with a warning, only "
