@@ -1,6 +1,7 @@
 #!/bin/sh
 # The second platform: cudamatrix is built in a freshly bootstrapped Debian 13 (the generation of Ubuntu 24.04), from packages
-# alone, with warnings as errors, and judges the quickstart's matrix there. Usage: trixie_build.sh SOURCE_DIR WORK_DIR
+# alone, with warnings as errors, and judges the quickstart's matrix there. Its compose (2.26) reads every golden compose file, alone
+# and with each overlay. Usage: trixie_build.sh SOURCE_DIR WORK_DIR
 set -eu
 
 source=$1
@@ -11,13 +12,26 @@ root=$work/root
 rm -rf "$root"
 mkdir -p "$work"
 packages=$(sh "$source/cmake/install_packages.sh" --print trixie build)
-mmdebstrap --quiet --variant=minbase --include="$packages" trixie "$root"
+mmdebstrap --quiet --variant=minbase --include="$packages,docker-compose" trixie "$root"
 trap 'rm -rf "$root"' EXIT
 
 mkdir -p "$root/src"
 # What git would clone, and no build folder.
 (cd "$source" && git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -cf -) \
     | tar -C "$root/src" -xf -
+read=0
+for folder in "$root"/src/tests/render/*/expected; do
+    [ -e "$folder/compose.yaml" ] || continue
+    inside=${folder#"$root"}
+    chroot "$root" docker-compose -f "$inside/compose.yaml" config --quiet
+    for overlay in compose.gpu.yaml compose.cdi.yaml; do
+        chroot "$root" docker-compose -f "$inside/compose.yaml" -f "$inside/$overlay" config --quiet
+    done
+    read=$((read + 3))
+done
+echo "compose: $read combinations of golden files accepted"
+[ "$read" -ge 48 ]
+
 # Not optimised: it is about what compiles. Without precompiled headers: every file has to include what it uses.
 chroot "$root" cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCUDAMATRIX_WERROR=ON \
     -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCUDAMATRIX_TESTS=OFF
