@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 #include "base/build_info.hpp"
@@ -74,17 +75,11 @@ struct Render {
     std::string repository;
     Rendering out;
     Json images = Json::array();
-    std::map<std::string, std::string> digests = {};  // path of each artifact -> SHA-256
     std::array<std::string, 2> suite_hashes = {};  // of the part that images with and without a toolkit get
-
-    void add(Artifact file) {
-        digests[file.path.generic_string()] = file.sha256;
-        out.artifacts.push_back(std::move(file));
-    }
 
     void add_file(const std::filesystem::path& path, std::string content) {
         auto hash = sha256(content);  // each is hashed once
-        add({path, std::move(content), std::move(hash)});
+        out.artifacts.push_back({path, std::move(content), std::move(hash)});
     }
 
     void add_image(const Image& image, const Lock& lock, std::vector<Artifact> folder) {
@@ -99,8 +94,7 @@ struct Render {
         rendered.inputs = inputs_hash(folder, base_name(image, lock), suite);
         images.push_back(image_json(image, rendered));
         out.images.push_back(std::move(rendered));
-        for (auto& file : folder)
-            add(std::move(file));
+        std::move(folder.begin(), folder.end(), std::back_inserter(out.artifacts));
     }
 
     // Once for all images: builds put it into their contexts.
@@ -121,10 +115,11 @@ struct Render {
         return Done{};
     }
 
-    void add_index() {
+    // Lists them in their order; it is not hashed itself.
+    Artifact index_of_all() {
         Json files = Json::object();
-        for (const auto& [path, digest] : digests)
-            append_member(files, path, digest);
+        for (const auto& file : out.artifacts)
+            append_member(files, file.path.generic_string(), file.sha256);
         const Json index{{"schema_version", 1},
                          {"tool", "cudamatrix"},
                          {"version", kVersion},
@@ -134,7 +129,7 @@ struct Render {
                          {"suite", suite_hash(out.suite)},
                          {"images", std::move(images)},
                          {"files", std::move(files)}};
-        out.artifacts.push_back({std::string(kIndexFile), to_text(index) + "\n"});
+        return {std::string(kIndexFile), to_text(index) + "\n"};
     }
 };
 
@@ -191,8 +186,10 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
         render.out.bootstraps.push_back(std::move(bootstrap));
     if (auto done = render.add_compose(*library, images); !done.ok()) return done.failure();
     render.add_suite();
-    render.add_index();
-    std::sort(render.out.artifacts.begin(), render.out.artifacts.end(), by_path);
+    auto& artifacts = render.out.artifacts;
+    std::sort(artifacts.begin(), artifacts.end(), by_path);
+    auto index = render.index_of_all();
+    artifacts.insert(std::upper_bound(artifacts.begin(), artifacts.end(), index, by_path), std::move(index));
     return std::move(render.out);
 }
 
