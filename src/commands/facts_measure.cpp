@@ -13,6 +13,7 @@
 #include "facts/pep440.hpp"
 #include "measure/held.hpp"
 #include "measure/job.hpp"
+#include "measure/rows.hpp"
 #include "registry/page_cache.hpp"
 
 namespace cudamatrix {
@@ -54,12 +55,11 @@ bool wanted(const MeasureOptions& options, const pep440::Specifiers& versions, c
             std::string_view package, const Facts& facts) {
     const auto version = pep440::Version::parse(group.version);
     if (!version || group.wheels.empty() || !versions.admits(version->without_local())) return false;
-    const auto yanked = [](const IndexFile& file) { return file.yanked; };
     if (options.missing) {
         const auto row = facts.row(fmt::format("package-{}-{}", package, group.version));
         return row && lacks_requires(*row);
     }
-    return !version->is_prerelease() && !std::all_of(group.wheels.begin(), group.wheels.end(), yanked);
+    return !version->is_prerelease() && !measure::yanked_because(group);
 }
 
 Result<std::vector<measure::Task>> tasks_of(const MeasureOptions& options, const std::string& index,

@@ -303,7 +303,6 @@ def render_table(options, program, folder):
         file.write(rendered_text())
     command = [program, "render", path, "--out", out]
 
-
     def set_aside():
         """Not removed before the last run: for some seconds ext4 looks for inodes past those that were just removed."""
         if os.path.exists(out):
