@@ -55,6 +55,7 @@ struct ImageResult {
     std::string id;
     std::string reference;  ///< what the engine knows it by
     std::string digest;     ///< image id of the engine (sha256:...)
+    std::string revision;   ///< commit that it was made from, perhaps with "-dirty"; empty: of none
     std::uint64_t runtime_bytes = 0;
     std::uint64_t proof_bytes = 0;
     bool built = false;

@@ -10,6 +10,7 @@ Json image_json(const ImageResult& image) {
     return Json{{"id", image.id},
                 {"reference", image.reference},
                 {"digest", image.digest},
+                {"revision", image.revision},
                 {"built", image.built},
                 {"reused", image.reused},
                 {"runtime_bytes", image.runtime_bytes},

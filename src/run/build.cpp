@@ -10,11 +10,14 @@
 #include "run/engine_build.hpp"
 #include "run/lock.hpp"
 #include "run/schedule.hpp"
+#include "run/source_revision.hpp"
 
 namespace cudamatrix::job {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kRevisionLabel = "org.opencontainers.image.revision";
 
 bool is_of(const std::optional<engine::ImageInfo>& info, const RenderedImage& rendered) {
     if (!info) return false;
@@ -53,7 +56,7 @@ class Builder {
             if (!present.ok()) return present.failure();
             if (present->current) {
                 plan_.report.images[i].reused = true;
-                record(i, *present);
+                record(*present, plan_.report.images[i]);
                 ticker_.say(fmt::format("{}: up to date, reused", plan_.images[i].id));
             } else {
                 work_.push_back(i);
@@ -70,6 +73,7 @@ class Builder {
         for (const auto i : work_) {
             if (auto made = make_base(plan_.images[i]); !made.ok()) return made;
         }
+        find_revision();
         return Done{};
     }
 
@@ -87,6 +91,24 @@ class Builder {
             return base_moved(image.suite, pinned->sha256, tar->sha256);
         bases_.emplace(image.suite, std::move(*tar));
         return Done{};
+    }
+
+    // Known only now: a rendered file that named the commit which it is in would never be up to date.
+    void find_revision() {
+        const auto& matrix = input_.matrix;
+        const fs::path file(matrix.path);
+        std::vector<std::string> files{file.filename().string(), std::string(kLockFile)};
+        if (const auto deployment = read_deployment(matrix); deployment.ok()) {
+            for (const auto& entry : deployment->images) {
+                if (!entry.requirements.text.empty()) files.push_back(entry.requirements.text);
+                for (const auto& copy : entry.copy)
+                    files.push_back(copy.from);
+            }
+        }
+        const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+        auto found = source_revision(folder, files, settings_.environment, settings_.cancellation);
+        revision_ = std::move(found.id);
+        if (revision_.empty()) ticker_.say("images will name no source revision: " + found.why_none);
     }
 
     Status check() {
@@ -123,7 +145,7 @@ class Builder {
             } else if (!present->current) {
                 status = environment_failure(result.id + ": the engine does not hold what it built");
             } else {
-                record(index, *present);
+                record(*present, result);
             }
         }
         if (!status.ok()) return fail(result, status.failure());
@@ -195,19 +217,12 @@ class Builder {
         request.network = input_.matrix.build.network;
         request.ca_bundle = input_.matrix.build.ca_bundle;
         request.labels = {{std::string(engine::kInputsLabel), rendered.inputs}};
+        if (!revision_.empty()) request.labels.emplace_back(kRevisionLabel, revision_);
         const auto name = fmt::format("logs/build-{}{}.log", rendered.id, proof ? "-proof" : "");
         plan_.report.images[index].log = name;
         return engine_build(
             engine_, request,
             {rendered.id, settings_.out / name, settings_.build_limit, settings_.cancellation}, ticker_);
-    }
-
-    void record(std::size_t index, const Present& present) {
-        auto& result = plan_.report.images[index];
-        result.built = true;
-        result.digest = present.runtime.id;
-        result.runtime_bytes = present.runtime.bytes;
-        result.proof_bytes = present.proof.bytes;
     }
 
     void mark_cells() {
@@ -234,6 +249,7 @@ class Builder {
     Plan& plan_;
     std::vector<std::size_t> work_;
     std::map<std::string, BootstrapTar> bases_;
+    std::string revision_;  ///< of the matrix file and what it names; empty: of none
 };
 
 }  // namespace
@@ -249,6 +265,16 @@ Result<Present> find_images(const engine::Engine& engine, const RenderedImage& r
     if (*runtime) present.runtime = std::move(**runtime);
     if (*proof) present.proof = std::move(**proof);
     return present;
+}
+
+void record(const Present& present, ImageResult& result) {
+    result.built = true;
+    result.digest = present.runtime.id;
+    result.runtime_bytes = present.runtime.bytes;
+    result.proof_bytes = present.proof.bytes;
+    const auto& labels = present.runtime.labels;
+    if (const auto named = labels.find(std::string(kRevisionLabel)); named != labels.end())
+        result.revision = text::printable(named->second);
 }
 
 Status build_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,

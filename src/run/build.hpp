@@ -17,6 +17,9 @@ struct Present {
 [[nodiscard]] Result<Present> find_images(const engine::Engine& engine, const RenderedImage& rendered,
                                           const Cancellation* cancellation);
 
+/// Writes what the engine says of a current image into its result.
+void record(const Present& present, ImageResult& result);
+
 /// Builds every image of `plan` that is not current into its targets runtime and proof, and writes what came
 /// of it into plan.report: images, and for their cells proof `built` or the outcome `errored`. A failed build
 /// is no Failure; what keeps all of them from being built is (no network, no disk, no bootstrap, no engine,

@@ -88,7 +88,7 @@ class Prover {
                                           present[index].proof.id.empty() ? "not built" : "of other inputs");
                 continue;
             }
-            record_image(index, present[index]);
+            record(present[index], plan_.report.images[index]);
             cell.proof = Proof::built;
             auto attempt = attempt_for(cell, index, present[index].proof.id);
             if (take_earlier(journal, attempt)) {
@@ -100,14 +100,6 @@ class Prover {
         if (reused > 0)
             ticker_.say(fmt::format("{}: proved by an earlier run, reused", text::count(reused, "cell")));
         return Done{};
-    }
-
-    void record_image(std::size_t index, const Present& present) {
-        auto& image = plan_.report.images[index];
-        image.built = true;
-        image.digest = present.runtime.id;
-        image.runtime_bytes = present.runtime.bytes;
-        image.proof_bytes = present.proof.bytes;
     }
 
     Attempt attempt_for(CellResult& cell, std::size_t index, const std::string& proof_id) {
