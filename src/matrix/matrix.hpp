@@ -81,6 +81,9 @@ class Cell {
 struct BuildSettings {
     std::string ca_bundle;         ///< path of a PEM bundle, given to builds as a secret and never a layer
     std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
+    /// mounts: packages and wheels that a build loads stay in cache mounts of BuildKit for the next one.
+    /// none: a build loads them anew, and needs no builder that knows such mounts.
+    std::string cache = "mounts";
     /// The state of the distributions' archives that is installed from, as snapshot services name it:
     /// 20261101T000000Z. Empty: today's.
     std::string snapshot;

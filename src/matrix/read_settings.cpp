@@ -79,6 +79,10 @@ bool is_network(std::string_view text) {
     return text == "none" || text == "host" || text == "default";
 }
 
+bool is_cache(std::string_view text) {
+    return text == "mounts" || text == "none";
+}
+
 // Of a day, its first second: 2026-11-01 is 20261101T000000Z. Nothing for what is no time.
 std::string snapshot_time(std::string_view text) {
     if (is_date(text))
@@ -105,8 +109,9 @@ struct BuildKey {
     bool (*accepts)(std::string_view);
     std::string_view accepted;
 };
-constexpr std::array<BuildKey, 5> kBuildKeys{{
+constexpr std::array<BuildKey, 6> kBuildKeys{{
     {"ca_bundle", &BuildSettings::ca_bundle, is_path, "the path of a PEM file such as /etc/ssl/site-ca.pem"},
+    {"cache", &BuildSettings::cache, is_cache, "mounts (BuildKit cache mounts) or none"},
     {"network", &BuildSettings::network, is_network, "none, host or default"},
     {"snapshot", &BuildSettings::snapshot, is_snapshot,
      "a day such as 2026-11-01 or a time such as 20261101T120000Z"},

@@ -185,6 +185,7 @@ Json sections() {
             {"waive", or_nothing({{"type", "array"}, {"items", waiver()}})},
             {"stages", list_of(one_of(stage_names()))},
             {"build", or_nothing(object({{"ca_bundle", word("the path of a PEM file")},
+                                         {"cache", one_of({"mounts", "none"})},
                                          {"network", one_of({"none", "host", "default"})},
                                          {"snapshot", word("packages as of a day (2026-11-01) or a time")},
                                          {"user", word()},

@@ -36,6 +36,10 @@ std::string cuda_major(const Image& image) {
     return text::split(image.cuda, '.').front();
 }
 
+bool caches(const Matrix& matrix) {
+    return matrix.build.cache == "mounts";
+}
+
 // A word of a command line that a person pastes into a shell, quoted only where it must be.
 std::string pasted(const std::string& word) {
     const auto plain = [](char c) {
@@ -140,6 +144,9 @@ List header(const ImageInput& input) {
                         pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
     }
     lines.emplace_back("  " + build_line(input));
+    if (caches(input.matrix))
+        lines.emplace_back(
+            "A builder without cache mounts takes what `build: {cache: none}` in the matrix renders.");
     return lines;
 }
 
@@ -216,12 +223,19 @@ std::string search_path(const Image& image) {
     return path + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
 
+// Archives of two distributions name different packages alike, so each distribution has a cache of its own.
+Object cache_model(const Matrix& matrix, const Image& image) {
+    return {{"any", caches(matrix)},
+            {"packages", fmt::format("cudamatrix-{}-{}", image.package_manager, image.os)}};
+}
+
 // What both kinds of Dockerfile say about themselves.
 Object common_model(const Matrix& matrix, const Image& image) {
     return {{"tool", Object{{"version", kVersion}}},
             {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
             {"header", List{}},
             {"ca", !matrix.build.ca_bundle.empty()},
+            {"cache", cache_model(matrix, image)},
             {"copies", List{}},
             {"pip", Object{{"options", pip_options(image, matrix.mirrors)},
                            {"installer", installer(nullptr, wanted_of(image))}}}};
@@ -346,6 +360,8 @@ std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
 mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, const Lock* lock) {
     const auto wanted = wanted_of(image);
     auto model = common_model(matrix, image);
+    // What is asked of archives and indexes is what they have now.
+    model["cache"] = Object{{"any", false}, {"packages", std::string()}};
     const bool bootstrapped = image.references().empty();
     if (bootstrapped) model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix).file}};
     // The digests of the lock that is being made are not known here: `lock` builds on the tags that it

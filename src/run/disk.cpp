@@ -26,8 +26,9 @@ constexpr auto kArchive =
     2500_MB;  // the needed parts of the archive's toolkit: downloads and what they unpack to
 constexpr auto kArchiveFull = 5500_MB;  // the whole toolkit, as the devel flavour ships it
 constexpr auto kWheels = 3000_MB;       // a toolkit from wheels
-constexpr auto kTorch = 9000_MB;        // torch and its CUDA libraries: wheels, and what they unpack to
-constexpr auto kTorchCpu = 1500_MB;     // torch without CUDA
+constexpr auto kTorch = 11000_MB;  // torch and its CUDA libraries, unpacked in a cache mount and in the image
+constexpr auto kTorchBase = 9000_MB;  // a base with them: what is pulled, and what it unpacks to
+constexpr auto kTorchCpu = 1500_MB;   // torch without CUDA
 constexpr auto kReserve = 1000_MB;
 constexpr auto kTar = 250_MB;
 
@@ -39,7 +40,7 @@ void add_bases(const Image& image, std::map<std::string, std::uint64_t>& bases) 
         const bool devel = reference == image.devel_reference || image.flavour == "devel";
         auto size = kBase;
         if (image.cuda_from == "base") size += devel ? kArchiveFull : kArchive;
-        if (image.torch_from_base) size += kTorch;
+        if (image.torch_from_base) size += kTorchBase;
         if (reference == image.installer_reference) size = kBase;
         auto& known = bases[reference];
         known = std::max(known, size);
