@@ -36,19 +36,20 @@ CUDA = "13.0.3"
 RUNTIME, DEVEL = f"hub/nvidia/cuda:{CUDA}-runtime-ubuntu22.04", f"hub/nvidia/cuda:{CUDA}-devel-ubuntu22.04"
 PYTHON = "hub/library/python:3.11-slim-bookworm"
 AGAIN = "hub/library/python:again"
+ROCKY = [f"hub/nvidia/cuda:{CUDA}-{flavour}-rockylinux9" for flavour in ("base", "devel")]
 FOREIGN = "hub/nvidia/cuda:12.4.1-base-ubuntu22.04"
 PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia/pytorch:26.01-py3"
 
 
-def matrix(name, cells, registry=REGISTRY, security=f"{GATEWAY}/debian-security", build=""):
+def matrix(name, cells, registry=REGISTRY, security=f"{GATEWAY}/debian-security", build="", images=()):
     """A matrix file in a folder of its own, in which everything comes from the loopback."""
     path = WORK / name / "matrix.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     mirrors = {"docker.io": f"{registry}/hub", "nvcr.io": f"{registry}/nvcr", "pypi": f"{GATEWAY}/simple", "pytorch": f"{GATEWAY}/whl",
-               "debian": f"{GATEWAY}/debian", "debian-security": security, "ubuntu": f"{GATEWAY}/ubuntu",
+               "debian": f"{GATEWAY}/debian", "debian-security": security, "ubuntu": f"{GATEWAY}/ubuntu", "rockylinux": f"{GATEWAY}/local/rocky",
                "http://snapshot.debian.org/archive": f"{GATEWAY}/snapshots"}
     path.write_text(f"version: 1\nname: {name}\nbuild: {{network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
-                    "".join(f"  - {json.dumps(cell)}\n" for cell in cells), encoding="utf-8")
+                    "".join(f"  - {json.dumps(cell)}\n" for cell in cells) + (f"images: {json.dumps(images)}\n" if images else ""), encoding="utf-8")
     return path
 
 
@@ -171,6 +172,9 @@ def make_stand_ins():
         images.push(f"hub/nvidia/cuda:{tag}", *options)
     for reference in (PYTHON, FOREIGN, FOREIGN.replace("-base-", "-devel-")):
         World.digests[reference] = stand_ins.push_index(REGISTRY, reference, {"amd64": "amd64", "arm64": "arm64"})
+    images.export("repository", World.gateway.local / "rocky")
+    for reference in ROCKY:
+        World.digests[reference] = images.push(reference, "rocky")
     World.moved = images.push(AGAIN, "compiler", state=", pushed again")
     forget_images()
 
@@ -454,6 +458,65 @@ class Registry(unittest.TestCase):
         bad.write_text("FROM scratch\nCOPPY a b\n")
         self.assertIn("unknown instruction: COPPY", said(bad))
         print(f"BuildKit read {len(files)} Dockerfiles")
+
+    def test_13_images_of_rocky_get_exact_packages_by_dnf(self):
+        """The lock of a real dnf, its packages by epoch, version, release and architecture, and what is copied and checked."""
+        cell = {"family": "nvidia-cuda", "cuda": CUDA, "os": "rockylinux9", "flavour": "base", "driver": "580.65.06", "gpu": "T4"}
+        path = matrix("rocky", [cell], images=[{"name": "app", "apt": ["git"], "copy": [{"from": "app", "to": "/workspace"}],
+                                                "env": {"HF_HOME": "/cache"}, "healthcheck": {"test": ["test", "-e", "/workspace/a"], "retries": 2}}])
+        (path.parent / "app").mkdir(exist_ok=True)
+        (path.parent / "app/a").write_text("one\n")
+        self.done(cudamatrix("lock", path))
+        pins = next(iter(self.lock_of("rocky")["images"].values()))["apt"]
+        self.assertEqual(pins["runtime"], ["git=0:2.47.3-1.el9.x86_64", "shadow-utils=2:4.9-12.el9.x86_64"])
+        self.assertEqual(pins["devel"], ["gcc-c++=0:11.5.0-5.el9.x86_64"])
+        self.done(cudamatrix("render", path, "--locked"))
+        folder = self.dockerfiles("rocky")[0].parent
+        shutil.copytree(path.parent / "app", folder / "copy/app")
+
+        def build(*options):
+            docker("build", *options, "--network", "host", "--target", "runtime", "--tag", "rocky", str(folder))
+            return docker("run", "--rm", "--network", "none", "rocky", "sh", "-c",
+                          "rpm -q --qf '%{NAME} ' git shadow-utils && stat -c '%U %n' /workspace/a && find /var/cache/dnf -type f && ls /etc/yum.repos.d")
+
+        said = "git shadow-utils app /workspace/a\ncudamatrix.repo\n"
+        self.assertEqual(build(), said)
+        config = json.loads(docker("image", "inspect", "rocky"))[0]["Config"]
+        self.assertEqual((config["User"], config["Healthcheck"]["Test"], config["Healthcheck"]["Retries"]),
+                         ("65532:65532", ["CMD", "test", "-e", "/workspace/a"], 2))
+        self.assertIn("HF_HOME=/cache", config["Env"])
+        # The packages stay in the builder's cache.
+        before = len(World.gateway.asked)
+        self.assertEqual(build("--no-cache"), said)
+        asked = World.gateway.asked[before:]
+        self.assertTrue(any(a.endswith("/repomd.xml") for a in asked), asked)
+        self.assertEqual([a for a in asked if a.endswith(".rpm")], [])
+
+    def test_13_what_images_add_is_in_an_image_of_debian(self):
+        cell = {**cells_of_families()["plain"][0], "packages": {"loopback-demo": "1.0"}}
+        path = matrix("additions", [cell], images=[{"name": "app", "apt": ["tree"], "copy": [{"from": "app", "to": "/workspace/app"}], "env": {"MODE": "test"}}])
+        (path.parent / "app").mkdir(exist_ok=True)
+        (path.parent / "app/a").write_text("one\n")
+        self.done(cudamatrix("lock", path))
+        for command in (["init", "--quiet"], ["add", "matrix.yaml", "cudamatrix.lock", "app"],
+                        ["-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet", "--message", "state"]):
+            subprocess.run(["git", *command], cwd=path.parent, check=True)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=path.parent, check=True, capture_output=True, text=True).stdout.strip()
+        image = self.build(path)["images"][0]
+        self.assertEqual(image["revision"], head)
+        config = json.loads(docker("image", "inspect", image["reference"]))[0]["Config"]
+        self.assertEqual(config["Labels"]["org.opencontainers.image.revision"], head)
+        self.assertIn("MODE=test", config["Env"])
+        pins = dict(pin.split("=") for pin in next(iter(self.lock_of("additions")["images"].values()))["apt"]["runtime"])
+        said = docker("run", "--rm", "--network", "none", image["reference"], "sh", "-c",
+                      "dpkg-query -W tree && stat -c '%U %n' /workspace/app/a && find /var/cache/apt /root/.cache -type f 2> /dev/null; tree --noreport /workspace/app")
+        self.assertEqual(said, f"tree\t{pins['tree']}\napp /workspace/app/a\n/workspace/app\n`-- a\n")
+        # Packages and wheels stay in the builder's caches: only the lists are asked for again, and the installer.
+        before = len(World.gateway.asked)
+        docker("build", "--no-cache", "--network", "host", "--target", "runtime", str(self.dockerfiles("additions")[0].parent))
+        asked = World.gateway.asked[before:]
+        self.assertTrue(any(a.endswith("/InRelease") for a in asked), asked)
+        self.assertEqual([a for a in asked if a.endswith(".deb") or a.endswith(".whl") and "loopback_demo" in a], [])
 
     def test_13_what_is_locked_as_of_a_day_comes_from_the_snapshots(self):
         path = matrix("dated", [cells_of_families()["plain"][2]], build=", snapshot: 2026-11-01")

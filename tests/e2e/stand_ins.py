@@ -44,10 +44,52 @@ RUN mkdir -p /usr/lib/python3/dist-packages/torch-$TORCH.dist-info && cd /usr/li
  && printf '__version__ = "%s"\\nfrom . import version\\n' "$TORCH" > torch/__init__.py && printf 'cuda = "%s"\\n' "$CUDA" > torch/version.py \\
  && printf 'Metadata-Version: 2.1\\nName: torch\\nVersion: %s\\n' "$TORCH" > torch-$TORCH.dist-info/METADATA
 
+# A Rocky Linux, as far as its packages go: dnf and rpm are real, and so are the packages that they install, which hold nothing.
+FROM plain AS rpm_tools
+RUN printf 'deb {ARCHIVE}-security {SUITE}-security main\\n' >> /etc/apt/sources.list && apt-get update -q && apt-get install -y -q --no-install-recommends dnf rpm createrepo-c gpg gpg-agent \\
+ && apt-get clean && rm -rf /var/lib/apt/lists/*
+
+FROM rpm_tools AS rpms
+COPY rpms.sh /rpms.sh
+RUN sh /rpms.sh
+
+FROM scratch AS repository
+COPY --from=rpms /repository/ /
+
+FROM rpm_tools AS rocky
+COPY --from=rpms /key /etc/pki/rpm-gpg/RPM-GPG-KEY-Rocky-9
+COPY --from=rpms /repository/9/BaseOS/x86_64/os/rocky-release-9.6-1.el9.x86_64.rpm /tmp/
+RUN rpm --force-debian --nosignature -i /tmp/rocky-release-*.rpm && rm /tmp/rocky-release-*.rpm \\
+ && printf 'ID="rocky"\\nVERSION_ID="9.6"\\n' > /etc/os-release && mkdir -p /etc/yum.repos.d && echo '[broken]' > /etc/yum.repos.d/rocky.repo
+
 # A machine of another kind: busybox alone.
 FROM scratch AS foreign
 COPY busybox /bin/busybox
 COPY busybox /bin/sh
+"""
+
+
+# Signed packages with nothing in them, and the archive of them. NAME EPOCH VERSION RELEASE PROVIDES.
+RPMS = r"""set -eu
+gpg --batch --pinentry-mode loopback --passphrase '' --quick-gen-key 'test of cudamatrix' rsa2048 sign never
+gpg --armor --export > /key
+os=/repository/9/BaseOS/x86_64/os
+mkdir -p "$os" /repository/9/AppStream/x86_64
+while read -r name epoch version release provides; do
+    printf '%s\n' "Name: $name" "Epoch: $epoch" "Version: $version" "Release: $release" 'Summary: stand-in of a test' 'License: none' "Provides: $provides" \
+        '%description' 'Nothing.' '%install' "install -d %{buildroot}/usr/share/stand-in && touch %{buildroot}/usr/share/stand-in/$name" \
+        '%files' "/usr/share/stand-in/$name" > /tmp/package.spec
+    rpmbuild --quiet -bb --define '_topdir /tmp/rpmbuild' --define 'debug_package %{nil}' /tmp/package.spec
+done <<END
+rocky-release 0 9.6 1.el9 system-release(releasever) = 9
+gcc-c++ 0 11.5.0 5.el9 stand-in
+shadow-utils 2 4.9 12.el9 stand-in
+git 0 2.47.3 1.el9 stand-in
+END
+rpmsign --define '_gpg_name test of cudamatrix' --addsign /tmp/rpmbuild/RPMS/x86_64/*.rpm
+mv /tmp/rpmbuild/RPMS/x86_64/*.rpm "$os/"
+createrepo_c --quiet "$os"
+cp -r "$os" /repository/9/AppStream/x86_64/os
 """
 
 
@@ -62,6 +104,12 @@ class Images:
 
     def __init__(self, folder, docker, registry):
         self.folder, self.docker, self.registry = folder, docker, registry
+        (folder / "rpms.sh").write_text(RPMS, encoding="utf-8")
+
+    def export(self, stage, target):
+        """Writes what a stage holds into a folder."""
+        (self.folder / "Dockerfile").write_text(COMMON, encoding="utf-8")
+        self.docker("build", "--network", "host", "--target", stage, "--output", f"type=local,dest={target}", str(self.folder))
 
     def push(self, reference, stage, *options, state=""):
         """Gives the digest that the registry has of it."""
