@@ -106,10 +106,7 @@ void ImageOptions::add_output(const Arguments& app) {
     app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
 }
 
-void ImageOptions::add_engine(const Arguments& app) {
-    app.add_option("--engine", engine, "What builds and runs images")
-        .one_of({"auto", "docker", "host"})
-        .show_default();
+void ImageOptions::add_build(const Arguments& app) {
     app.add_option("--network", network,
                    "Network of image builds, instead of build.network of the matrix file")
         .one_of({"none", "default", "host"});
@@ -117,6 +114,18 @@ void ImageOptions::add_engine(const Arguments& app) {
            "--ca-bundle", ca_bundle,
            "PEM file with the certificates of your site, given to builds as a secret and never to a layer")
         .type_name("FILE");
+    app.add_option(
+           "--netrc", netrc,
+           "netrc file with credentials of your mirrors, given to builds as a secret as well: apt, pip "
+           "and uv use it")
+        .type_name("FILE");
+}
+
+void ImageOptions::add_engine(const Arguments& app) {
+    app.add_option("--engine", engine, "What builds and runs images")
+        .one_of({"auto", "docker", "host"})
+        .show_default();
+    add_build(app);
     app.add_option("--jobs,-j", jobs, "Images built at a time").between(1, 64).show_default();
     app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
 }
@@ -183,15 +192,19 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
     }
     report_warnings(matrix, world);
     if (!options.network.empty()) matrix.build.network = options.network;
-    if (!options.ca_bundle.empty()) {
+    auto& build = matrix.build;
+    for (const auto& [option, said, path, beside, example] :
+         {std::tuple{"--ca-bundle", &options.ca_bundle, &build.ca_bundle, &build.ca_bundle_beside,
+                     "name a PEM file, e.g. /etc/ssl/certs/ca-certificates.crt"},
+          std::tuple{"--netrc", &options.netrc, &build.netrc, &build.netrc_beside,
+                     "name a netrc file, e.g. ~/.netrc"}}) {
+        if (said->empty()) continue;
         std::error_code error;
-        const auto path = std::filesystem::absolute(options.ca_bundle, error);
-        if (error || !std::filesystem::is_regular_file(path, error)) {
-            return input_failure(
-                fmt::format("--ca-bundle {}: no such file", text::printable(options.ca_bundle)),
-                "name a PEM file, e.g. /etc/ssl/certs/ca-certificates.crt");
-        }
-        matrix.build.ca_bundle = path.string();
+        const auto absolute = std::filesystem::absolute(*said, error);
+        if (error || !std::filesystem::is_regular_file(absolute, error))
+            return input_failure(fmt::format("{} {}: no such file", option, text::printable(*said)), example);
+        *path = absolute.string();
+        beside->clear();
     }
     return loaded;
 }

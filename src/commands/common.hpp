@@ -37,6 +37,7 @@ struct ImageOptions {
     std::string engine = "auto";
     std::string network;
     std::string ca_bundle;
+    std::string netrc;
     std::string templates;
     std::string suite;
     unsigned jobs = 1;
@@ -45,6 +46,9 @@ struct ImageOptions {
     bool locked = false;
 
     void add_output(const Arguments& app);
+    /// What takes the place of build: in the matrix file; part of what is rendered.
+    void add_build(const Arguments& app);
+    /// With add_build.
     void add_engine(const Arguments& app);
 };
 

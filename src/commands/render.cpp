@@ -33,6 +33,11 @@ std::vector<std::string> mending(const RenderOptions& options, const std::vector
     };
     add("--facts", image.input.facts);
     add("--on", image.input.on);
+    for (const auto& override : image.input.overrides)
+        add("--override", override);
+    add("--network", image.network);
+    add("--ca-bundle", image.ca_bundle);
+    add("--netrc", image.netrc);
     add("--out", image.out);
     add("--templates", image.templates);
     add("--suite", image.suite);
@@ -157,6 +162,7 @@ ExitCode perform(const RenderOptions& options, const World& world) {
 Action add_render(const Arguments& app) {
     auto options = std::make_shared<RenderOptions>();
     options->image.add_output(app);
+    options->image.add_build(app);
     add_format(app, options->image.format, report::names_of(report::run_formats()));
     const auto check =
         app.add_flag("--check", options->check,

@@ -25,10 +25,11 @@ Argv build(const BuildRequest& request) {
     if (!request.target.empty()) argv.insert(argv.end(), {"--target", request.target});
     if (!request.reference.empty()) argv.insert(argv.end(), {"--tag", request.reference});
     if (!request.ca_bundle.empty()) argv.insert(argv.end(), {"--secret", "id=ca,src=" + request.ca_bundle});
+    if (!request.netrc.empty()) argv.insert(argv.end(), {"--secret", "id=netrc,src=" + request.netrc});
     for (const auto& [key, value] : request.labels)
         argv.insert(argv.end(), {"--label", key + "=" + value});
-    for (const auto& [key, value] : request.arguments)
-        argv.insert(argv.end(), {"--build-arg", key + "=" + value});
+    for (const auto& name : request.forwarded)
+        argv.insert(argv.end(), {"--build-arg", name});
     if (!request.export_to.empty()) {
         argv.insert(argv.end(), {"--output", "type=local,dest=" + request.export_to.string()});
     }
@@ -42,7 +43,7 @@ Argv inspect(std::string_view reference) {
 }
 
 Argv run(const RunRequest& request) {
-    Argv argv{"run", "--rm", "--init", "--name", request.name, "--label",
+    Argv argv{"run", "--rm", "--init", "--no-healthcheck", "--name", request.name, "--label",
               fmt::format("{}={}", kRunLabel, request.run_id), "--pull", "never", "--network", "none",
               "--read-only", "--tmpfs", fmt::format("/tmp:rw,noexec,nosuid,nodev,size={}m", request.tmp_mib),
               "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit",

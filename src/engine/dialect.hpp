@@ -29,9 +29,10 @@ struct BuildRequest {
     std::string platform;              ///< linux/arm64; empty: the engine's own
     std::string network;               ///< none, host or default: the user's choice, nothing else ever
     std::string ca_bundle;             ///< given as the BuildKit secret `ca`; empty: none
+    std::string netrc;                 ///< ... as the secret `netrc`
     std::vector<std::pair<std::string, std::string>> labels;
-    std::vector<std::pair<std::string, std::string>>
-        arguments;                    ///< build args; recorded in the image: never a secret
+    /// Variables of the client's own environment that steps get, their values in no argument vector.
+    std::vector<std::string> forwarded;
     std::filesystem::path export_to;  ///< the target's files are written here instead of becoming an image
     bool no_cache = false;            ///< resolve anew, whatever the build cache holds
 };

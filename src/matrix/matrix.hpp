@@ -79,7 +79,10 @@ class Cell {
 
 /// build: of the matrix file. Settings that reach every step which uses the network.
 struct BuildSettings {
-    std::string ca_bundle;         ///< path of a PEM bundle, given to builds as a secret and never a layer
+    std::string ca_bundle;  ///< absolute path of a PEM bundle, given to builds as a secret and never a layer
+    std::string ca_bundle_beside;  ///< the same from the matrix file's folder; empty where it was absolute
+    std::string netrc;             ///< absolute path of a netrc file, given to builds as a secret as well
+    std::string netrc_beside;
     std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
     /// mounts: packages and wheels that a build loads stay in cache mounts of BuildKit for the next one.
     /// none: a build loads them anew, and needs no builder that knows such mounts.

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "matrix/entry.hpp"
+#include "matrix/healthcheck.hpp"
 #include "matrix/requirements.hpp"
 #include "matrix/syntax.hpp"
 
@@ -85,7 +86,7 @@ void read_copies(const Entry& entry, const yaml::Member& member, ImageEntry& ima
 void read_image(Reader& reader, const Node& key, const Node& node) {
     const Entry entry(reader, key, node);
     if (!entry.is_map(kExample)) return;
-    entry.refuse_keys_beside({"name", "when", "apt", "pip", "copy", "env"});
+    entry.refuse_keys_beside({"name", "when", "apt", "pip", "copy", "env", "healthcheck"});
     ImageEntry image;
     image.where = node.where;
     if (const auto* name = entry.required("name", "services and image ids are named by it")) {
@@ -99,6 +100,7 @@ void read_image(Reader& reader, const Node& key, const Node& node) {
     if (const auto* pip = entry.find("pip")) read_pip(entry, *pip, image);
     if (const auto* copy = entry.find("copy")) read_copies(entry, *copy, image);
     if (const auto* env = entry.find("env")) image.env = entry.variables(*env);
+    if (const auto* check = entry.find("healthcheck")) read_healthcheck(entry, *check, image.healthcheck);
     for (const auto& other : reader.deployment.images) {
         if (image.name.empty() || other.name != image.name) continue;
         reader.error(image.where,

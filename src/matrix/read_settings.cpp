@@ -109,9 +109,10 @@ struct BuildKey {
     bool (*accepts)(std::string_view);
     std::string_view accepted;
 };
-constexpr std::array<BuildKey, 6> kBuildKeys{{
+constexpr std::array<BuildKey, 7> kBuildKeys{{
     {"ca_bundle", &BuildSettings::ca_bundle, is_path, "the path of a PEM file such as /etc/ssl/site-ca.pem"},
     {"cache", &BuildSettings::cache, is_cache, "mounts (BuildKit cache mounts) or none"},
+    {"netrc", &BuildSettings::netrc, is_path, "the path of a netrc file such as /etc/site.netrc"},
     {"network", &BuildSettings::network, is_network, "none, host or default"},
     {"snapshot", &BuildSettings::snapshot, is_snapshot,
      "a day such as 2026-11-01 or a time such as 20261101T120000Z"},
@@ -139,7 +140,7 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
                      fmt::format("mirrors: the value of {} holds a user name or password: secrets never "
                                  "stand in a matrix file",
                                  in_quotes(key.text)),
-                     "delete them, and give them to the engine's or pip's own configuration");
+                     "delete them, and give them in a netrc file: build: {netrc: FILE} (for a registry: docker login)");
         return;
     }
     const auto& names = archive_names();
@@ -222,8 +223,13 @@ void read_build(Reader& reader, const Node& key, const Node& node) {
     }
     auto& snapshot = reader.matrix.build.snapshot;
     snapshot = snapshot_time(snapshot);
-    auto& bundle = reader.matrix.build.ca_bundle;
-    if (!bundle.empty()) bundle = resolved(bundle, reader.matrix.path);
+    auto& build = reader.matrix.build;
+    for (const auto& [file, beside] : {std::pair{&build.ca_bundle, &build.ca_bundle_beside},
+                                       std::pair{&build.netrc, &build.netrc_beside}}) {
+        if (file->empty()) continue;
+        if (!file->starts_with('/')) *beside = *file;
+        *file = resolved(*file, reader.matrix.path);
+    }
 }
 
 void read_mirrors(Reader& reader, const Node& key, const Node& node) {

@@ -126,6 +126,17 @@ Json waiver() {
                   {"rule", "because", "until"});
 }
 
+Json healthcheck() {
+    const auto time = word("30s");
+    const auto check = object({{"test", defined("argv")},
+                               {"interval", time},
+                               {"timeout", time},
+                               {"start_period", time},
+                               {"retries", {{"type", {"integer", "string"}}}}},
+                              {"test"});
+    return either({defined("argv"), check});
+}
+
 Json image() {
     return object({{"name", defined("name")},
                    {"when", defined("condition")},
@@ -135,7 +146,8 @@ Json image() {
                    {"copy", list_of(object({{"from", word("a file or folder beside the matrix file")},
                                             {"to", word("an absolute path in the image")}},
                                            {"from", "to"}))},
-                   {"env", defined("variables")}},
+                   {"env", defined("variables")},
+                   {"healthcheck", healthcheck()}},
                   {"name"});
 }
 
@@ -154,17 +166,10 @@ Json resources() {
 }
 
 Json service() {
-    const auto time = word("30s");
-    const auto check = object({{"test", defined("argv")},
-                               {"interval", time},
-                               {"timeout", time},
-                               {"start_period", time},
-                               {"retries", {{"type", {"integer", "string"}}}}},
-                              {"test"});
     Json properties{{"name", defined("name")}, {"image", defined("name")}, {"command", defined("argv")}};
     properties.update(resources());
     properties["environment"] = defined("variables");
-    properties["healthcheck"] = either({defined("argv"), check});
+    properties["healthcheck"] = healthcheck();
     properties["depends_on"] = list_of(defined("name"));
     // YAML 1.1 reads no without quotes as false.
     properties["restart"] = one_of({"no", "always", "on-failure", "unless-stopped"});
@@ -186,6 +191,7 @@ Json sections() {
             {"stages", list_of(one_of(stage_names()))},
             {"build", or_nothing(object({{"ca_bundle", word("the path of a PEM file")},
                                          {"cache", one_of({"mounts", "none"})},
+                                         {"netrc", word("the path of a netrc file")},
                                          {"network", one_of({"none", "host", "default"})},
                                          {"snapshot", word("packages as of a day (2026-11-01) or a time")},
                                          {"user", word()},

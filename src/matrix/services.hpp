@@ -30,6 +30,12 @@ struct Copy {
     Location where;    ///< of `from`
 };
 
+struct Healthcheck {
+    std::vector<std::string> test;                ///< argv; empty: none
+    std::string interval, timeout, start_period;  ///< "30s"; empty: the engine's default
+    std::string retries;
+};
+
 /// One entry of images: what an image holds beside what its cells say. Each entry gives one image for each
 /// distinct content among the cells that `when` matches.
 struct ImageEntry {
@@ -41,6 +47,7 @@ struct ImageEntry {
     std::vector<Variable> pip;
     std::vector<Copy> copy;
     std::vector<Variable> env;
+    Healthcheck healthcheck;
     Location where;  ///< of the name
 };
 
@@ -62,11 +69,6 @@ struct Service {
         std::string target;  ///< absolute
         bool read_only = false;
         [[nodiscard]] bool named() const { return !source.starts_with('.'); }
-    };
-    struct Healthcheck {
-        std::vector<std::string> test;                ///< argv; empty: none
-        std::string interval, timeout, start_period;  ///< "30s"; empty: compose's default
-        std::string retries;
     };
     std::string name;
     Word image;  ///< name of an entry of images; empty text: every image

@@ -48,14 +48,22 @@ Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
         if (suite == image.suite) out.command.emplace_back(option);
     }
     const auto& [archive, security, snapshot] = image.sources;
+    // What mmdebstrap is told of apt it leaves in the tar; builds get these files as secrets instead.
+    const auto lend = [&](std::string_view option, std::string_view name) {
+        out.command.push_back(fmt::format("--aptopt={} \"{{{}}}\"", option, name));
+        out.command.push_back(
+            fmt::format("--customize-hook=sed -i /{}/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\"",
+                        option.substr(option.rfind(':') + 1)));
+    };
+    if (!archive.empty() && !matrix.build.netrc.empty()) {
+        out.netrc = matrix.build.netrc;
+        lend("Dir::Etc::netrc", "netrc");
+    }
     if (archive.starts_with("https:") || security.starts_with("https:")) {
         out.command.emplace_back("--include=ca-certificates");
-        // What mmdebstrap is told of apt it leaves in the tar; builds get the bundle as a secret instead.
         if (!matrix.build.ca_bundle.empty()) {
-            out.command.push_back(
-                fmt::format("--aptopt=Acquire::https::CAInfo \"{}\"", matrix.build.ca_bundle));
-            out.command.emplace_back(
-                "--customize-hook=sed -i /CAInfo/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\"");
+            out.ca_bundle = matrix.build.ca_bundle;
+            lend("Acquire::https::CAInfo", "ca_bundle");
         }
     }
     // mmdebstrap copies the machine's own name and resolver into the tar.

@@ -2,6 +2,7 @@
 #include "facts/companions.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "facts/pep440.hpp"
@@ -42,6 +43,28 @@ std::string find_companions(Request& request) {
                         package == "numpy" ? " and python " + image.python : "", row->id()));
         if (!image.torch_index_default && has_variants(package)) version += "+" + image.torch_variant;
     }
+    return {};
+}
+
+std::string find_constraints(Request& request) {
+    constexpr std::string_view kAtLeast = ">=";
+    auto& image = request.image;
+    auto packages = image.packages;
+    if (request.torch) packages.emplace_back("torch", image.torch);
+    const auto is = [](std::string_view name) {
+        return [name](const auto& package) { return pep440::canonical_name(package.first) == name; };
+    };
+    if (std::any_of(packages.begin(), packages.end(), is("numpy"))) return {};
+    std::set<std::string> found;
+    for (const auto& row : request.facts.rows("package_numpy_abi")) {
+        const auto versions = pep440::Specifiers::parse(row.text("versions"));
+        const auto package = std::find_if(packages.begin(), packages.end(), is(row.text("package")));
+        if (package == packages.end() || !versions || !row.text("numpy").starts_with(kAtLeast)) continue;
+        const auto version = pep440::Version::parse(package->second);
+        if (version && versions->admits(*version))
+            found.insert(fmt::format("numpy<{}", row.text("numpy").substr(kAtLeast.size())));
+    }
+    image.constraints.assign(found.begin(), found.end());
     return {};
 }
 

@@ -37,6 +37,20 @@ std::string beside(const std::string& matrix_folder, std::string_view source) {
     return base == "." ? std::string(source) : base + std::string(source.substr(1));
 }
 
+// Files of the site that builds are lent.
+List secrets_of(const ComposeInput& input) {
+    const auto& build = input.matrix.build;
+    List out;
+    const auto add = [&](std::string_view id, const std::string& path, const std::string& besides) {
+        if (path.empty()) return;
+        out.push_back(Object{{"id", id},
+                             {"file", besides.empty() ? path : beside(input.matrix_folder, "./" + besides)}});
+    };
+    add("ca", build.ca_bundle, build.ca_bundle_beside);
+    add("netrc", build.netrc, build.netrc_beside);
+    return out;
+}
+
 List volumes_of(const Service& service, const std::string& matrix_folder) {
     List out;
     for (const auto& volume : service.volumes) {
@@ -62,13 +76,15 @@ List environment_of(const Service& service) {
     return out;
 }
 
-// All services that the entries of depends_on became; one with a healthcheck has to be healthy.
-List dependencies_of(const Service& service, const ServicePlan& plan) {
+// All services that the entries of depends_on became; one with a healthcheck, its own or its image's, has to
+// be healthy.
+List dependencies_of(const Service& service, const ServicePlan& plan, const std::vector<Image>& images) {
     List out;
     for (const auto& word : service.depends_on) {
         for (const auto& other : plan.services) {
             if (other.service->name != word.text) continue;
-            const bool checked = !other.service->healthcheck.test.empty();
+            const bool checked =
+                !other.service->healthcheck.test.empty() || !images[other.image].healthcheck.test.empty();
             out.emplace_back(
                 Object{{"name", other.name}, {"condition", checked ? "service_healthy" : "service_started"}});
         }
@@ -76,7 +92,7 @@ List dependencies_of(const Service& service, const ServicePlan& plan) {
     return out;
 }
 
-void put_healthcheck(Object& object, const Service::Healthcheck& check) {
+void put_healthcheck(Object& object, const Healthcheck& check) {
     put(object, "healthcheck", {check.test.begin(), check.test.end()});
     List times;
     for (const auto& [name, value] :
@@ -126,7 +142,7 @@ Object service_model(const ComposeService& planned, const Service& service, cons
     put(out, "ports", texts_of(service.ports));
     put(out, "volumes", volumes_of(service, input.matrix_folder));
     put(out, "ulimits", limits_of(service));
-    put(out, "depends_on", dependencies_of(service, plan));
+    put(out, "depends_on", dependencies_of(service, plan, input.images));
     put_healthcheck(out, service.healthcheck);
     return out;
 }
@@ -202,9 +218,8 @@ Result<Data::Object> compose_model(const ComposeInput& input) {
                  {"project", project(matrix)},
                  {"services", std::move(services)},
                  {"gpu_services", std::move(gpu_services)},
-                 {"build", Object{{"network_any", true}, {"network", matrix.build.network}}},
-                 {"ca", !matrix.build.ca_bundle.empty()},
-                 {"ca_bundle", matrix.build.ca_bundle}};
+                 {"build", Object{{"network_any", true}, {"network", matrix.build.network}}}};
+    put(model, "secrets", secrets_of(input));
     put(model, "named_volumes", named_volumes(*plan));
     return model;
 }

@@ -90,23 +90,45 @@ std::string installer(const std::vector<WheelPin>* pins, const Wanted& wanted) {
     return fmt::format("{}=={} --hash=sha256:{}", pin.name, pin.version, pin.sha256);
 }
 
+// Where the matrix file names a file from its own folder, so do its images: another checkout is the same.
+std::string from_image(const std::string& path, const std::string& beside, const ImageInput& input) {
+    if (beside.empty()) return path;
+    const auto found = std::filesystem::path("../..") / input.settings.matrix_folder / beside;
+    return found.lexically_normal().generic_string();
+}
+
+std::string ca_bundle_from(const ImageInput& input) {
+    return from_image(input.matrix.build.ca_bundle, input.matrix.build.ca_bundle_beside, input);
+}
+
+std::string netrc_from(const ImageInput& input) {
+    return from_image(input.matrix.build.netrc, input.matrix.build.netrc_beside, input);
+}
+
 std::string build_line(const ImageInput& input) {
     const auto& build = input.matrix.build;
     std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
     if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
-    if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + build.ca_bundle);
+    if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + ca_bundle_from(input));
+    if (!build.netrc.empty()) line += " " + pasted("--secret=id=netrc,src=" + netrc_from(input));
     return line +
            fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
 }
 
-std::string bootstrap_line(const Bootstrap& bootstrap) {
+std::string bootstrap_line(const ImageInput& input) {
+    const auto bootstrap = bootstrap_of(input.image, input.matrix);
+    // apt wants whole paths. The word stands in single quotes, which end and begin again around the folder.
+    const auto whole = [](const std::string& path) {
+        return path.starts_with('/') ? path : "'\"$PWD\"'/" + path;
+    };
     std::string line;
     for (const auto& [name, value] : bootstrap.environment)
         line += name + "=" + pasted(value) + " ";
     std::vector<std::string> words;
     for (const auto& word : bootstrap.command)
         words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
-    return line + text::join(words, " ");
+    line = text::replace_all(line + text::join(words, " "), "{ca_bundle}", whole(ca_bundle_from(input)));
+    return text::replace_all(line, "{netrc}", whole(netrc_from(input)));
 }
 
 List header(const ImageInput& input) {
@@ -133,7 +155,7 @@ List header(const ImageInput& input) {
                            input.image.sources.snapshot);
     if (bootstrapped) {
         lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
-        lines.emplace_back("  " + bootstrap_line(bootstrap_of(input.image, input.matrix)));
+        lines.emplace_back("  " + bootstrap_line(input));
     } else {
         lines.emplace_back("By hand, in this folder:");
     }
@@ -188,6 +210,19 @@ List environment(const Image& image) {
     return out;
 }
 
+Object healthcheck_model(const Healthcheck& check) {
+    List test;
+    for (const auto& word : check.test)
+        test.push_back(Object{{"word", word}, {"first", test.empty()}});
+    List options;
+    for (const auto& [name, value] :
+         {std::pair{"interval", &check.interval}, std::pair{"timeout", &check.timeout},
+          std::pair{"start-period", &check.start_period}, std::pair{"retries", &check.retries}}) {
+        if (!value->empty()) options.push_back(Object{{"name", name}, {"value", *value}});
+    }
+    return {{"any", !test.empty()}, {"test", std::move(test)}, {"options", std::move(options)}};
+}
+
 std::string cells_label(const Image& image) {
     const auto shown = std::min(image.cells.size(), kCellsInLabel);
     auto label =
@@ -235,6 +270,7 @@ Object common_model(const Matrix& matrix, const Image& image) {
             {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
             {"header", List{}},
             {"ca", !matrix.build.ca_bundle.empty()},
+            {"netrc", !matrix.build.netrc.empty()},
             {"cache", cache_model(matrix, image)},
             {"copies", List{}},
             {"pip", Object{{"options", pip_options(image, matrix.mirrors)},
@@ -340,6 +376,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["copies"] = std::move(copies);
     model["path"] = search_path(image);
     model["env"] = environment(image);
+    model["healthcheck"] = healthcheck_model(image.healthcheck);
     model["labels"] = labels(input);
     return model;
 }
@@ -395,6 +432,10 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
         // With a torch of the base, what it already holds is not installed again.
         object["own"] = !(image.torch_from_base && *object["name"].text() == "wheels");
         object["options"] = std::move(options);
+        const auto& constraints =
+            *object["name"].text() == "wheels" ? image.constraints : std::vector<std::string>{};
+        object["constraints_any"] = !constraints.empty();
+        object["constraints"] = constraints;
         item = std::move(object);
     }
     const bool any = !pip.empty();

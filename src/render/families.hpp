@@ -49,6 +49,7 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_torch(Request& request);        ///< the build that `torch` means, packages
 [[nodiscard]] std::string find_torch_index(Request& request);  ///< where that build is installed from
 [[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto`
+[[nodiscard]] std::string find_constraints(Request& request);  ///< of packages that nobody wrote
 [[nodiscard]] std::string find_environment(Request& request);
 
 /// Where packages of the distribution come from: the mirror map, or a snapshot of its archive.

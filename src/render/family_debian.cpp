@@ -101,9 +101,9 @@ std::string find_python(Request& request) {
 }  // namespace
 
 std::span<const Step> debian_steps() {
-    static constexpr Step steps[] = {find_toolkit, find_torch,      find_torch_index,
-                                     find_os,      find_source,     find_compiler,
-                                     find_python,  find_companions, find_environment};
+    static constexpr Step steps[] = {find_toolkit,     find_torch,      find_torch_index, find_os,
+                                     find_source,      find_compiler,   find_python,      find_companions,
+                                     find_constraints, find_environment};
     return steps;
 }
 

@@ -136,20 +136,20 @@ std::string find_cpu(Request& request) {
 }  // namespace
 
 std::span<const Step> pytorch_steps() {
-    static constexpr Step steps[] = {find_toolkit, find_torch,      own_tools,       named_os,
-                                     find_pytorch, find_companions, find_environment};
+    static constexpr Step steps[] = {find_toolkit, find_torch,      own_tools,        named_os,
+                                     find_pytorch, find_companions, find_constraints, find_environment};
     return steps;
 }
 
 std::span<const Step> ngc_steps() {
-    static constexpr Step steps[] = {find_toolkit, find_torch,      own_tools,       named_os,
-                                     find_ngc,     find_companions, find_environment};
+    static constexpr Step steps[] = {find_toolkit, find_torch,      own_tools,        named_os,
+                                     find_ngc,     find_companions, find_constraints, find_environment};
     return steps;
 }
 
 std::span<const Step> cpu_steps() {
-    static constexpr Step steps[] = {find_toolkit,     find_torch,      own_tools,       find_cpu,
-                                     find_torch_index, find_companions, find_environment};
+    static constexpr Step steps[] = {find_toolkit,     find_torch,      own_tools,        find_cpu,
+                                     find_torch_index, find_companions, find_constraints, find_environment};
     return steps;
 }
 

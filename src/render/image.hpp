@@ -60,6 +60,8 @@ struct Image {
     std::vector<std::pair<std::string, std::string>>
         packages;                         ///< wheels besides torch, each at an exact version
     std::vector<std::string> companions;  ///< of those, what was chosen to go with torch: a line each
+    /// What the facts keep out of the dependencies that `lock` finds: "numpy<2".
+    std::vector<std::string> constraints;
     std::vector<std::pair<std::string, std::string>> env;  ///< variables of the cell that images carry
     std::vector<std::string> compute;                      ///< SASS targets of the suite, sorted
     std::string ptx;  ///< the highest: also embedded as PTX; empty without a toolkit
@@ -68,6 +70,7 @@ struct Image {
     std::string entry;             ///< name of its entry of images; empty: the matrix file has none
     std::vector<std::string> apt;  ///< packages that the entry adds
     std::vector<Copy> copy;        ///< what the entry copies; lies in the context below kCopyFolder
+    Healthcheck healthcheck;       ///< of the entry
     /// Where services mount named volumes: the image's user must be able to write there.
     std::vector<std::string> folders;
 
@@ -95,8 +98,11 @@ struct Artifact {
 
 /// The bootstrap tar of a distribution suite: shared by all images on it.
 struct Bootstrap {
-    std::string suite;                 ///< bookworm
-    std::vector<std::string> command;  ///< argv that makes it, with {output} for the tar's path
+    std::string suite;  ///< bookworm
+    std::vector<std::string>
+        command;            ///< argv that makes it, with {output} for the tar's path and {ca_bundle}
+    std::string ca_bundle;  ///< what that stands for: a path of this machine, never recorded
+    std::string netrc;      ///< the same of {netrc}
     std::vector<std::pair<std::string, std::string>>
         environment;   ///< to be set for it, so that two runs give the same bytes
     std::string file;  ///< "bootstrap-bookworm.tar", in an image's folder as well

@@ -109,6 +109,7 @@ std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const Image
     for (const auto& package : entry.apt)
         image->apt.push_back(package.text);
     image->copy = entry.copy;
+    image->healthcheck = entry.healthcheck;
     return resolved;
 }
 

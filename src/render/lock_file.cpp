@@ -229,6 +229,7 @@ std::string asked_of(const Image& image) {
     for (const auto& reference : image.references())
         all += reference + "\n";
     if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
+    if (!image.constraints.empty()) all += "constraints " + text::join(image.constraints, " ") + "\n";
     // What else such an image asks its base for; a bootstrapped one has no choice.
     if (!image.references().empty())
         all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);

@@ -45,6 +45,7 @@ images:
     pip: [accelerate==1.2.1]
     copy: [{from: app, to: /workspace}]
     env: {TOKENIZERS_PARALLELISM: "false"}
+    healthcheck: {test: [python, -c, "import torch"], interval: 30s, retries: 3}
 services:
   - name: trainer
     image: app
@@ -70,7 +71,8 @@ constexpr std::string_view kMoreMirrors =
     "\"https://pythons.example.org/x\", ubuntu: \"https://apt.example.org/ubuntu\", ubuntu-ports: "
     "\"https://apt.example.org/ports\", debian: \"https://apt.example.org/debian\", debian-security: "
     "\"https://apt.example.org/security\", rockylinux: \"https://dnf.example.org/rocky\"";
-constexpr std::string_view kCaBundle = "build: {network: host, ca_bundle: /etc/ssl/site-ca.pem}\n";
+constexpr std::string_view kCaBundle =
+    "build: {network: host, ca_bundle: /etc/ssl/site-ca.pem, netrc: /etc/site.netrc}\n";
 
 // One pin of each kind for every image.
 Lock sample_lock(const std::vector<Image>& images) {

@@ -50,8 +50,11 @@ std::string reason_of(const Outcome& outcome) {
 Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
     Command command;
     command.argv = bootstrap.command;
-    for (auto& argument : command.argv)
+    for (auto& argument : command.argv) {
         argument = text::replace_all(argument, "{output}", partial.string());
+        argument = text::replace_all(argument, "{ca_bundle}", bootstrap.ca_bundle);
+        argument = text::replace_all(argument, "{netrc}", bootstrap.netrc);
+    }
     command.environment = context.environment;
     for (const auto& [name, value] : bootstrap.environment)
         command.environment[name] = value;

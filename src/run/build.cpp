@@ -216,6 +216,7 @@ class Builder {
         request.platform = plan_.images[index].platform();
         request.network = input_.matrix.build.network;
         request.ca_bundle = input_.matrix.build.ca_bundle;
+        request.netrc = input_.matrix.build.netrc;
         request.labels = {{std::string(engine::kInputsLabel), rendered.inputs}};
         if (!revision_.empty()) request.labels.emplace_back(kRevisionLabel, revision_);
         const auto name = fmt::format("logs/build-{}{}.log", rendered.id, proof ? "-proof" : "");

@@ -1,5 +1,6 @@
 #include "run/engine_build.hpp"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -64,6 +65,11 @@ bool is_foreign(std::string_view output) {
     return output.find("exec format error") != std::string_view::npos;
 }
 
+// The arguments that every Dockerfile has without declaring them: no history of an image holds their values.
+constexpr std::array<std::string_view, 10> kProxies{"ALL_PROXY",   "all_proxy",   "FTP_PROXY",  "ftp_proxy",
+                                                    "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy",
+                                                    "NO_PROXY",    "no_proxy"};
+
 bool unreachable(std::string_view output) {
     return text::lower(output).find("cannot connect to the docker daemon") != std::string::npos;
 }
@@ -91,7 +97,13 @@ std::string build_error(std::string_view output) {
 
 Status engine_build(const engine::Engine& engine, const engine::BuildRequest& request, const BuildCall& call,
                     Ticker& ticker) {
-    auto command = engine.command(engine.dialect->build(request));
+    auto with_proxies = request;
+    for (const auto name : kProxies) {
+        const auto found = engine.environment.find(std::string(name));
+        if (found != engine.environment.end() && !found->second.empty())
+            with_proxies.forwarded.emplace_back(name);
+    }
+    auto command = engine.command(engine.dialect->build(with_proxies));
     command.time_limit = call.limit;
     command.output_limit = 32u << 20;
     BuildNarrator narrator;

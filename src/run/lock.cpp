@@ -129,6 +129,7 @@ class Resolver {
         build.platform = image.platform();
         build.network = input_.matrix.build.network;
         build.ca_bundle = input_.matrix.build.ca_bundle;
+        build.netrc = input_.matrix.build.netrc;
         build.export_to = answer;
         build.no_cache = true;
         const auto log = settings_.out / "logs" / ("lock-" + image.id + ".log");

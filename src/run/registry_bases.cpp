@@ -97,6 +97,7 @@ Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock
     if (wanted.empty()) return out;
     HttpOptions options;
     options.environment = settings.environment;
+    if (!input.matrix.build.netrc.empty()) options.environment["NETRC"] = input.matrix.build.netrc;
     options.ca_bundle = input.matrix.build.ca_bundle;
     options.ca_advice =
         "name the site's certificates: build: {ca_bundle: FILE} in the matrix file, or --ca-bundle";

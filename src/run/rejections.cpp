@@ -227,6 +227,7 @@ class Prover {
         request.target = "seen";
         request.network = input_.matrix.build.network;
         request.ca_bundle = input_.matrix.build.ca_bundle;
+        request.netrc = input_.matrix.build.netrc;
         request.export_to = folder / "answer";
         return engine_build(engine_, request,
                             {trial.id, settings_.out / log, settings_.build_limit, settings_.cancellation},

@@ -355,6 +355,35 @@ class Cli(unittest.TestCase):
         self.assertFalse((self.dir / "o u t" / "images/debian12-cu13.4.3").exists())
         self.assertEqual((self.dir / "o u t" / "mine.txt").read_text(), "mine")
 
+    def test_the_command_that_mends_a_render_says_everything_that_was_said(self):
+        name = self.write(TWO)
+        (self.dir / "site.pem").write_text("")
+        said = ["--override", "os=debian13", "--override", "cuda=12.4.1", "--network", "host", "--ca-bundle", "site.pem", "--out", "o"]
+        drift = run("render", name, *said, "--check", cwd=self.dir)
+        mend = shlex.split(drift.stdout.split("\nmend: ")[1])
+        self.assertEqual(mend, ["cudamatrix", "render", name, *said])
+        self.assertEqual(run(*mend[1:], cwd=self.dir).returncode, 0)
+        clean = run("render", name, *said, "--check", cwd=self.dir)
+        self.assertEqual(clean.returncode, 0, clean.stdout)
+        self.assertEqual(run("render", name, "--out", "o", "--check", cwd=self.dir).returncode, 1)
+
+    def test_a_ca_bundle_beside_the_matrix_is_the_same_in_every_checkout(self):
+        mirror = 'mirrors: {debian: "https://apt.example.org/debian"}\n'
+        trees = []
+        for folder in ("one", "another/place"):
+            (self.dir / folder).mkdir(parents=True)
+            (self.dir / folder / "m.yaml").write_text(GOOD + "build: {network: host, ca_bundle: certs/site.pem}\n" + mirror)
+            self.assertEqual(run("render", "m.yaml", "--out", "gpu/out", cwd=self.dir / folder).returncode, 0)
+            trees.append(self.tree(folder + "/gpu/out"))
+        self.assertEqual(trees[0], trees[1])
+        dockerfile = next((self.dir / "one/gpu/out/images").glob("*/Dockerfile")).read_text()
+        self.assertIn("--secret=id=ca,src=../../../../certs/site.pem ", dockerfile)
+        line = next(l for l in dockerfile.splitlines() if "mmdebstrap" in l and "CAInfo" in l).lstrip("# ")
+        words = subprocess.run(["sh", "-c", f"for w in {line.split('mmdebstrap ', 1)[1]}; do printf '%s\\n' \"$w\"; done"], capture_output=True, text=True,
+                               cwd=self.dir).stdout.splitlines()
+        self.assertIn(f'--aptopt=Acquire::https::CAInfo "{self.dir}/../../../../certs/site.pem"', words)
+        self.assertIn('file: "../../certs/site.pem"', (self.dir / "one/gpu/out/compose.yaml").read_text())
+
     def test_the_diff_of_render_check_is_one_that_patch_takes(self):
         if not shutil.which("git"):
             self.skipTest("git is not on PATH")

@@ -36,14 +36,14 @@ bool has(const Argv& argv, const std::string& flag, const std::string& value) {
 
 TEST_CASE("dialect: docker run is hardened, argument for argument") {
     auto run = request();
-    CHECK(
-        text::join(docker().run(run), " ") ==
-        "run --rm --init --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull never --network none "
-        "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
-        "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --ulimit "
-        "core=0 "
-        "--ipc private --shm-size 64m --user 65532:65532 --workdir /tmp --log-driver none "
-        "sha256:abc run --cell drv550-cu11.8.0");
+    CHECK(text::join(docker().run(run), " ") ==
+          "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull "
+          "never --network none "
+          "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
+          "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --ulimit "
+          "core=0 "
+          "--ipc private --shm-size 64m --user 65532:65532 --workdir /tmp --log-driver none "
+          "sha256:abc run --cell drv550-cu11.8.0");
 }
 
 TEST_CASE(
@@ -66,10 +66,12 @@ TEST_CASE("dialect: docker build carries the user's network, the secret and the 
     build.network = "host";
     build.ca_bundle = "/etc/ssl/site.pem";
     build.labels = {{"io.cudamatrix.inputs", "abc"}};
+    build.forwarded = {"https_proxy"};
     CHECK(text::join(docker().build(build), " ") ==
           "build --progress plain --network host --target proof --tag "
           "cudamatrix/quickstart:debian12-cu11.8.0-proof "
-          "--secret id=ca,src=/etc/ssl/site.pem --label io.cudamatrix.inputs=abc out/debian12-cu11.8.0");
+          "--secret id=ca,src=/etc/ssl/site.pem --label io.cudamatrix.inputs=abc --build-arg https_proxy "
+          "out/debian12-cu11.8.0");
 }
 
 TEST_CASE("dialect: a build without a bundle has no secret, and an export is written to its folder") {
@@ -81,11 +83,10 @@ TEST_CASE("dialect: a build without a bundle has no secret, and an export is wri
     build.no_cache = true;
     build.platform = "linux/arm64";
     build.dockerfile = "ctx/lock.Dockerfile";
-    build.arguments = {{"WHEN", "2026-11-21"}};
+    build.forwarded = {"NO_PROXY", "http_proxy"};
     CHECK(text::join(docker().build(build), " ") ==
           "build --progress plain --platform linux/arm64 --network none --file ctx/lock.Dockerfile --target "
-          "lock --build-arg "
-          "WHEN=2026-11-21 "
+          "lock --build-arg NO_PROXY --build-arg http_proxy "
           "--output type=local,dest=/out/lock --no-cache ctx");
 }
 

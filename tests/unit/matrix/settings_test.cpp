@@ -82,6 +82,8 @@ TEST_CASE("a relative CA bundle stands beside the matrix file") {
     CHECK(result->build.ca_bundle == "/srv/certs/ca.pem");
     const auto here = accepted("version: 1\nset: {cuda: 12}\nbuild: {ca_bundle: ca.pem}\n");
     CHECK(here.build.ca_bundle == (std::filesystem::current_path() / "ca.pem").string());
+    CHECK(here.build.ca_bundle_beside == "ca.pem");
+    CHECK(result->build.ca_bundle_beside == "../certs/ca.pem");
 }
 
 TEST_CASE("CRLF and a byte order mark change nothing") {

@@ -192,7 +192,7 @@ TEST_CASE("every Dockerfile keeps the house rules") {
                 CAPTURE(instruction);
                 const auto keyword = instruction.substr(0, instruction.find(' '));
                 CHECK(std::set<std::string>{"FROM", "ADD", "COPY", "RUN", "ENV", "LABEL", "WORKDIR", "USER",
-                                            "CMD"}
+                                            "CMD", "HEALTHCHECK"}
                           .count(keyword) == 1);
                 CHECK(instruction.find("BROKEN") == std::string::npos);
                 CHECK(instruction.find("HEREDOC") == std::string::npos);

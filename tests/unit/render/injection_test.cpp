@@ -50,6 +50,7 @@ images:
     pip: [accelerate==1.2.1]
     copy: [{from: app, to: /workspace}, {from: lib/x.py, to: /opt/x.py}]
     env: {TOKENIZERS_PARALLELISM: "false"}
+    healthcheck: {test: [python, -c, "import torch"], interval: 30s, timeout: 10s, start_period: 2m, retries: 3}
 services:
   - name: trainer
     image: app

@@ -261,7 +261,8 @@ TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach
         return std::find(mirrored.command.begin(), mirrored.command.end(), word) != mirrored.command.end();
     };
     CHECK(has("--include=ca-certificates"));
-    CHECK(has("--aptopt=Acquire::https::CAInfo \"/etc/ssl/site-ca.pem\""));
+    CHECK(has("--aptopt=Acquire::https::CAInfo \"{ca_bundle}\""));
+    CHECK(mirrored.ca_bundle == "/etc/ssl/site-ca.pem");
     CHECK(has("--customize-hook=sed -i /CAInfo/d \"$1/etc/apt/apt.conf.d/99mmdebstrap\""));
     image.sources.archive = "http://apt.example.org/debian";
     CHECK(text::join(bootstrap_of(image, matrix).command, " ").find("CAInfo") == std::string::npos);
@@ -347,6 +348,14 @@ TEST_CASE("a package whose version is auto gets the release that goes with the t
           "packages torchvision auto: the cell names no torch that it could go with");
     CHECK(refusal("set: {torch: 2.6.0, os: debian12, packages: {timm: auto}}\n") ==
           "packages timm auto: no fact says which release goes with torch 2.6.0; write its version");
+    // What nobody wrote and a dependency may bring.
+    CHECK(one("set: {torch: 2.2.0, os: debian12, packages: {transformers: \"4.27.4\"}}\n").constraints ==
+          Texts{"numpy<2"});
+    CHECK(old.constraints.empty());
+    CHECK(
+        one("set: {torch: 2.6.0, os: debian12, packages: {transformers: \"4.27.4\"}}\n").constraints.empty());
+    CHECK(one("set: {torch: 2.6.0, os: debian12, packages: {opencv_python: \"4.9.0.80\"}}\n").constraints ==
+          Texts{"numpy<2"});
     CHECK(refusal("set: {family: pytorch, torch: 2.6.0, packages: {numpy: auto}}\n") ==
           "packages numpy auto: the cell names no python, and the tag of its image neither");
 }

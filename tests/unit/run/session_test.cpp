@@ -512,6 +512,22 @@ TEST_CASE(
     CHECK(line.find("--no-cache") != std::string::npos);
 }
 
+TEST_CASE("session: proxies reach the steps of every build, their values no argument vector") {
+    World world;
+    world.fake.environment["https_proxy"] = "http://user:word@proxy.example.org:3128";
+    world.fake.environment["NO_PROXY"] = "localhost";
+    world.fake.environment["http_proxy"] = "";
+    static_cast<void>(world.ran());
+    const auto calls = world.fake.calls("build");
+    REQUIRE(calls.size() >= 3);
+    for (const auto& call : calls) {
+        const auto line = text::join(call, " ");
+        CHECK(line.find("--build-arg https_proxy --build-arg NO_PROXY") != std::string::npos);
+        CHECK(line.find("--build-arg http_proxy") == std::string::npos);
+        CHECK(line.find("proxy.example.org") == std::string::npos);
+    }
+}
+
 TEST_CASE("session: builds carry the network that was chosen and no other") {
     World world;
     world.network = "host";
