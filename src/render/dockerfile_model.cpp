@@ -237,8 +237,8 @@ Object common_model(const Matrix& matrix, const Image& image) {
             {"ca", !matrix.build.ca_bundle.empty()},
             {"cache", cache_model(matrix, image)},
             {"copies", List{}},
-            {"pip", Object{{"options", pip_options(image, matrix.mirrors)},
-                           {"installer", installer(nullptr, wanted_of(image))}}}};
+            {"pip",
+             Object{{"options", pip_options(image)}, {"installer", installer(nullptr, wanted_of(image))}}}};
 }
 
 // What makes the environment in which `lock` resolves, where the distribution's python does.
@@ -322,7 +322,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["pip"] = Object{{"any", !wanted.wheels.empty()},
                           {"hashed", pins != nullptr},
                           {"no_deps", pins != nullptr},
-                          {"options", pip_options(image, input.matrix.mirrors)},
+                          {"options", pip_options(image)},
                           {"installer", installer(pinned(&ImagePins::installer), wanted)},
                           {"requirements", "requirements.txt"},
                           {"venv", kVenv}};
@@ -390,7 +390,7 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
     for (auto& item : pip) {
         auto object = *item.object();
         auto options = *object["options"].list();
-        for (const auto& option : pip_options(image, matrix.mirrors))
+        for (const auto& option : pip_options(image))
             options.emplace_back(option);
         // With a torch of the base, what it already holds is not installed again.
         object["own"] = !(image.torch_from_base && *object["name"].text() == "wheels");

@@ -27,6 +27,13 @@ struct PackageSources {
     std::string snapshot;  ///< 20261101T000000Z: the state of both; empty: today's
 };
 
+/// Where a site has what pip and uv ask for; empty: they ask where they do by themselves.
+struct Indexes {
+    std::string python;  ///< the Python index: https://wheels.example.org/simple
+    std::string nvidia;  ///< NVIDIA's own
+    std::string builds;  ///< standalone builds of python
+};
+
 struct Image {
     std::string id;                  ///< folder, tag and compose service: "debian12-cu11.8.0"
     std::vector<std::string> cells;  ///< ids of the cells that it serves, in the order of the file
@@ -37,6 +44,7 @@ struct Image {
     std::string installer_reference;  ///< python slim: fetches a standalone build of python; empty: none is
     std::string package_manager;      ///< apt or dnf
     PackageSources sources;           ///< of those packages
+    Indexes indexes;                  ///< of wheels
     std::string suite;        ///< bookworm: names the bootstrap tar; empty where a registry has the base
     std::string flavour;      ///< runtime or devel
     std::string arch;         ///< x86_64
