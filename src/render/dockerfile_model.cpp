@@ -128,6 +128,11 @@ List header(const ImageInput& input) {
         lines.emplace_back("  " + cell);
     for (const auto& companion : input.image.companions)
         lines.emplace_back("Chosen by the facts: " + companion);
+    for (const auto& name : input.image.env_left_out)
+        lines.emplace_back(
+            fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
+                        "NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)",
+                        name));
     if (!input.image.sources.snapshot.empty())
         lines.emplace_back("Packages of the distribution as its archive was at " +
                            input.image.sources.snapshot);

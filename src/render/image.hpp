@@ -69,8 +69,9 @@ struct Image {
         packages;                         ///< wheels besides torch, each at an exact version
     std::vector<std::string> companions;  ///< of those, what was chosen to go with torch: a line each
     std::vector<std::pair<std::string, std::string>> env;  ///< variables of the cell that images carry
-    std::vector<std::string> compute;                      ///< SASS targets of the suite, sorted
-    std::string ptx;  ///< the highest: also embedded as PTX; empty without a toolkit
+    std::vector<std::string> env_left_out;  ///< names of those that are judged only; no content of the image
+    std::vector<std::string> compute;       ///< SASS targets of the suite, sorted
+    std::string ptx;                        ///< the highest: also embedded as PTX; empty without a toolkit
     unsigned shm_gb =
         0;  ///< the most /dev/shm that one of its cells asks for; 0: none does. No content of the image
     std::string entry;             ///< name of its entry of images; empty: the matrix file has none

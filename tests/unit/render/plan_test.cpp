@@ -6,7 +6,9 @@
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/artifacts.hpp"
+#include "render/dockerfile_model.hpp"
 #include "render/image_plan.hpp"
+#include "render/library.hpp"
 #include "render/wanted.hpp"
 
 using namespace cudamatrix;
@@ -190,6 +192,25 @@ TEST_CASE("of NVIDIA's variables only the two with closed lists are rendered") {
             "\"cuda=12\", A: b}}\n");
     CHECK(image.env == std::vector<std::pair<std::string, std::string>>{
                            {"A", "b"}, {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}});
+    CHECK(image.env_left_out == Texts{"NVIDIA_REQUIRE_CUDA"});
+    CHECK(one("set: {os: debian12, env: {A: b}}\n").env_left_out.empty());
+    // Cells that differ in nothing else share the image, and its Dockerfile says what it leaves out.
+    const auto planned = plan(
+        "axes: {}\ninclude:\n  - {os: debian12}\n  - {os: debian12, env: {NVIDIA_REQUIRE_CUDA: "
+        "\"cuda=12\"}}\n"
+        "  - {os: debian12, env: {NVIDIA_DISABLE_REQUIRE: \"1\"}}\n");
+    REQUIRE(planned.plan.images.size() == 1);
+    CHECK(planned.plan.images.front().env_left_out == Texts{"NVIDIA_DISABLE_REQUIRE", "NVIDIA_REQUIRE_CUDA"});
+    const RenderSettings settings;
+    auto library = load_templates(settings);
+    REQUIRE(library.ok());
+    const Lock none;
+    const ImageInput input{planned.matrix, planned.plan.images.front(), none, settings};
+    const auto content = fill_dockerfile(*library, "debian/Dockerfile.mustache", dockerfile_model(input));
+    REQUIRE(content.ok());
+    CHECK(content->find(
+              "# Judged and not rendered: env NVIDIA_REQUIRE_CUDA (of NVIDIA's variables images carry no "
+              "other than NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)\n") != std::string::npos);
 }
 
 TEST_CASE("ids are injective, and legal as tag, service and folder") {
