@@ -171,4 +171,12 @@ std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, s
     return best;
 }
 
+std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::string_view name) {
+    if (auto named = mirror_of(mirrors, name); !named.empty()) return named;
+    const auto row = facts.row(fmt::format("archive-{}", name));
+    if (!row || !row->has("url")) return {};
+    auto there = mirrored(row->text("url"), mirrors);
+    return there == row->text("url") ? std::string() : there;
+}
+
 }  // namespace cudamatrix::lookup

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mirrors.hpp"
 #include "base/version.hpp"
 #include "facts/facts.hpp"
 
@@ -65,5 +66,9 @@ struct Torch {
 [[nodiscard]] std::optional<Row> toolkit_source(const Facts& facts, std::string_view family,
                                                 std::string_view os, const Version& cuda,
                                                 std::string_view from);
+
+/// Where a site has the source `name` of package_archives: by its name in the map, or by a prefix of its
+/// address; empty: the map says nothing of it.
+[[nodiscard]] std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::string_view name);
 
 }  // namespace cudamatrix::lookup

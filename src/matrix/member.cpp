@@ -105,6 +105,61 @@ bool holds_secret(std::string_view name) {
                        [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
+// "postgres://user:password@host", as DATABASE_URL and proxies have it.
+bool holds_password(std::string_view text) {
+    for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
+        const auto rest = text.substr(at + 3);
+        const auto authority = rest.substr(0, rest.find_first_of("/ ,;"));
+        const auto end = authority.rfind('@');
+        if (end == std::string_view::npos) continue;
+        const auto colon = authority.substr(0, end).find(':');
+        if (colon != std::string_view::npos && colon + 1 < end) return true;
+    }
+    return false;
+}
+
+// How services mark their tokens: Hugging Face, GitHub, GitLab, AWS (access keys, 16 more), OpenAI and those
+// that do as it does.
+struct TokenForm {
+    std::string_view prefix;
+    std::size_t least;  ///< characters behind it
+    std::size_t most;
+};
+constexpr std::size_t kAny = std::string_view::npos;
+constexpr auto kTokens = std::to_array<TokenForm>({{"hf_", 30, kAny},
+                                                   {"ghp_", 30, kAny},
+                                                   {"gho_", 30, kAny},
+                                                   {"ghs_", 30, kAny},
+                                                   {"ghu_", 30, kAny},
+                                                   {"ghr_", 30, kAny},
+                                                   {"github_pat_", 30, kAny},
+                                                   {"glpat-", 20, kAny},
+                                                   {"AKIA", 16, 16},
+                                                   {"ASIA", 16, 16},
+                                                   {"sk-", 32, kAny}});
+
+bool is_token(std::string_view word) {
+    return std::any_of(kTokens.begin(), kTokens.end(), [&](const TokenForm& form) {
+        if (!word.starts_with(form.prefix)) return false;
+        const auto rest = word.substr(form.prefix.size());
+        const bool key = form.most != kAny;
+        return rest.size() >= form.least && rest.size() <= form.most &&
+               rest.find_first_of("0123456789") != std::string_view::npos &&
+               (!key || rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == std::string_view::npos);
+    });
+}
+
+bool holds_token(std::string_view text) {
+    const auto inside = [](char c) { return is_word(c) || c == '_' || c == '-'; };
+    std::size_t start = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        if (i < text.size() && inside(text[i])) continue;
+        if (is_token(text.substr(start, i - start))) return true;
+        start = i + 1;
+    }
+    return false;
+}
+
 std::optional<ValueProblem> check_package(std::string_view name, std::string_view text) {
     if (!is_package_name(name)) {
         return ValueProblem{
@@ -139,6 +194,14 @@ std::optional<ValueProblem> check_variable(std::string_view name, std::string_vi
                 "env: {} names a secret: secrets never stand in a matrix file, an image would show them",
                 name),
             "delete it, and pass the secret when the container starts"};
+    }
+    if (const bool password = holds_password(text); password || holds_token(text)) {
+        return ValueProblem{
+            fmt::format("env: the value of {} is {}: secrets never stand in a matrix file, an image would "
+                        "show them",
+                        name, password ? "a URL with a password" : "a token of a service"),
+            password ? "write the URL without user and password, and pass them when the container starts"
+                     : "delete it, and pass the secret when the container starts"};
     }
     if (text.size() > 256 || !only(text, " _./:,;=+@%~-")) {
         return ValueProblem{

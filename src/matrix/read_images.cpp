@@ -6,6 +6,7 @@
 #include "matrix/healthcheck.hpp"
 #include "matrix/requirements.hpp"
 #include "matrix/syntax.hpp"
+#include "matrix/system_folders.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -23,12 +24,9 @@ bool is_apt_name(std::string_view text) {
            (syntax::is_lower(text.front()) || syntax::is_digit(text.front()));
 }
 
-// The suite of the proof lies there, and its results must be its own.
+// What is copied is for the user's programs: not in the place of the system's, or of the proof's suite.
 bool is_copy_target(std::string_view text) {
-    for (const std::string_view taken : {"/opt/cudamatrix", "/proc", "/sys", "/dev"}) {
-        if (text == taken || text.starts_with(std::string(taken) + '/')) return false;
-    }
-    return is_container_path(text);
+    return is_container_path(text) && !is_system_file(text);
 }
 
 void read_pip(const Entry& entry, const yaml::Member& member, ImageEntry& image) {
@@ -70,7 +68,9 @@ void read_copies(const Entry& entry, const yaml::Member& member, ImageEntry& ima
             out.where = from->second.where;
         }
         if (const auto* to = copy.required("to", "where it is copied to")) {
-            out.to = copy.scalar(*to, "an absolute path in the image such as /workspace", is_copy_target);
+            out.to = copy.scalar(
+                *to, "an absolute path in the image such as /workspace, no program or library of the system,",
+                is_copy_target);
             const auto [first, fresh] = targets.try_emplace(out.to, to->second.where);
             if (!fresh && !out.to.empty()) {
                 entry.reader().error(to->second.where,

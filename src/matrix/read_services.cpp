@@ -67,7 +67,8 @@ void read_volumes(const Entry& entry, const yaml::Member& member, Service& servi
     std::map<std::string, Location> targets;
     for (const auto& word : entry.words(member, {"a list such as [\"cache:/cache\", \"./data:/data:ro\"]",
                                                  "a volume such as cache:/cache, or a folder beside the "
-                                                 "matrix file such as ./data:/data (read-only with :ro),",
+                                                 "matrix file such as ./data:/data (read-only with :ro), "
+                                                 "outside of the system's folders,",
                                                  service_syntax::is_volume})) {
         auto volume = service_syntax::volume_of(word.text);
         const auto [first, fresh] = targets.try_emplace(volume.target, word.where);

@@ -6,8 +6,10 @@
 
 #include "base/date.hpp"
 #include "base/text.hpp"
+#include "matrix/entry.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/syntax.hpp"
+#include "matrix/system_folders.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix {
@@ -62,8 +64,21 @@ bool is_path(std::string_view text) {
 }
 
 bool is_workdir(std::string_view text) {
-    return text.size() > 1 && text.size() <= 200 && text.front() == '/' && only(text, "/_.-") &&
-           !has_parent_step(text) && text.find("//") == std::string_view::npos && text.back() != '/';
+    return text.size() <= 200 && only(text, "/_.-") && is_container_path(text) && !is_system_folder(text);
+}
+
+// Users and groups that Debian and Ubuntu always have (package base-passwd 3.6.1: passwd.master and
+// group.master; _apt is apt's), and those that Rocky Linux has beside them (github:quattor/
+// configuration-modules-core, ncm-accounts/src/main/pan/components/accounts/sysusers.pan): useradd refuses
+// them, or what belongs to them would be the image's user's. root is refused where images are planned.
+bool is_system_account(std::string_view text) {
+    static constexpr auto names = std::to_array<std::string_view>(
+        {"_apt",  "adm",  "audio",  "backup",   "bin",   "cdrom",  "daemon",  "dialout",  "dip",
+         "disk",  "fax",  "floppy", "ftp",      "games", "gopher", "halt",    "irc",      "kmem",
+         "list",  "lp",   "mail",   "man",      "news",  "nobody", "nogroup", "operator", "plugdev",
+         "proxy", "sasl", "shadow", "shutdown", "src",   "staff",  "sudo",    "sync",     "sys",
+         "tape",  "tty",  "users",  "utmp",     "uucp",  "video",  "voice",   "www-data"});
+    return std::find(names.begin(), names.end(), text) != names.end();
 }
 
 bool is_user(std::string_view text) {
@@ -72,7 +87,7 @@ bool is_user(std::string_view text) {
     };
     return !text.empty() && text.size() <= 32 &&
            ((text.front() >= 'a' && text.front() <= 'z') || text.front() == '_') &&
-           std::all_of(text.begin(), text.end(), legal);
+           std::all_of(text.begin(), text.end(), legal) && !is_system_account(text);
 }
 
 bool is_network(std::string_view text) {
@@ -116,8 +131,10 @@ constexpr std::array<BuildKey, 7> kBuildKeys{{
     {"network", &BuildSettings::network, is_network, "none, host or default"},
     {"snapshot", &BuildSettings::snapshot, is_snapshot,
      "a day such as 2026-11-01 or a time such as 20261101T120000Z"},
-    {"user", &BuildSettings::user, is_user, "a user name such as app (small letters, digits, '_' and '-')"},
-    {"workdir", &BuildSettings::workdir, is_workdir, "an absolute path such as /workspace"},
+    {"user", &BuildSettings::user, is_user,
+     "a user name such as app (small letters, digits, '_' and '-'), none that distributions have,"},
+    {"workdir", &BuildSettings::workdir, is_workdir,
+     "an absolute path such as /workspace, outside of the system's folders,"},
 }};
 
 // A relative path means: beside the matrix file, wherever the program is started.
@@ -133,6 +150,12 @@ std::string without_last_slash(std::string text) {
     return text;
 }
 
+// The pages of the Python index say where its files are: a mirror of those has pages of its own.
+bool is_file_host(std::string_view text) {
+    const auto rest = after_scheme(text);
+    return rest.substr(0, rest.find_first_of("/:")) == "files.pythonhosted.org";
+}
+
 void read_mirror(Reader& reader, const Node& key, const Node& node) {
     if (!reader.expect(key, node, Node::Kind::scalar, "a prefix such as registry.example.org/hub")) return;
     if (has_credentials(node.text) || has_credentials(key.text)) {
@@ -140,7 +163,16 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
                      fmt::format("mirrors: the value of {} holds a user name or password: secrets never "
                                  "stand in a matrix file",
                                  in_quotes(key.text)),
-                     "delete them, and give them in a netrc file: build: {netrc: FILE} (for a registry: docker login)");
+                     "delete them, and give them in a netrc file: build: {netrc: FILE} (for a registry: "
+                     "docker login)");
+        return;
+    }
+    if (is_file_host(key.text)) {
+        reader.error(key.where,
+                     fmt::format("mirrors: {}: no step asks there by itself, the pages of the Python index "
+                                 "link to it: a mirror of that index would be accepted",
+                                 in_quotes(key.text)),
+                     "write pypi: URL, of an index whose pages link to its own files");
         return;
     }
     const auto& names = archive_names();

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "matrix/entry.hpp"
 #include "matrix/syntax.hpp"
+#include "matrix/system_folders.hpp"
 
 namespace cudamatrix::service_syntax {
 namespace {
@@ -32,11 +33,9 @@ bool is_volume_name(std::string_view text) {
     return is_entry_name(text);
 }
 
-bool is_volume_target(std::string_view text) {
-    for (const std::string_view taken : {"/proc", "/sys", "/dev", "/opt/cudamatrix"}) {
-        if (text == taken || text.starts_with(std::string(taken) + '/')) return false;
-    }
-    return is_container_path(text);
+// A named volume belongs to the user of the image, and so does the folder where it is mounted.
+bool is_volume_target(std::string_view text, bool named) {
+    return is_container_path(text) && !(named ? is_system_folder(text) : is_system_file(text));
 }
 
 bool is_address(std::string_view text) {
@@ -107,7 +106,7 @@ bool is_volume(std::string_view text) {
     if (parts.size() < 2 || parts.size() > 3) return false;
     const auto& source = parts[0];
     const bool folder = source == "." || (source.starts_with("./") && is_relative_path(source.substr(2)));
-    return (folder || is_volume_name(source)) && is_volume_target(parts[1]) &&
+    return (folder || is_volume_name(source)) && is_volume_target(parts[1], !folder) &&
            (parts.size() == 2 || parts[2] == "ro");
 }
 

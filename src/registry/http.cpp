@@ -347,7 +347,11 @@ Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
     const auto& options = http_.options_;
     const auto address = mirrored(request.url, options.mirrors);
     const auto target = url::parse(address);
-    if (!target) return input_failure("this is no URL of http or https: " + text::printable(request.url));
+    if (!target) {
+        const bool secret = request.url.find('@') != std::string::npos;
+        return input_failure("this is no URL of http or https: " +
+                             (secret ? "(it holds a user name)" : text::printable(request.url)));
+    }
     if (handle_ == nullptr) return environment_failure("libcurl gives no connection");
     const auto name = url::shown(address);
     const auto cancelled = [&] {

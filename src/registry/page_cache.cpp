@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "registry/url.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -14,16 +15,22 @@ namespace {
 constexpr std::uint64_t kLargestPage = 64U << 20;
 constexpr std::uint64_t kLargestHead = 1U << 16;
 
+// What names a page on the disk: user names and passwords are never written, not even into a hash.
+std::string without_user(const std::string& address) {
+    const auto parts = url::parse(address);
+    return parts ? parts->text() : std::string();
+}
+
 // What was kept, where it is whole and was kept for the same request.
 std::optional<HttpResponse> kept(const std::filesystem::path& head, const std::filesystem::path& body,
-                                 const HttpRequest& request) {
+                                 const std::string& asked, const HttpRequest& request) {
     std::error_code error;
     if (!std::filesystem::exists(head, error) || !std::filesystem::exists(body, error)) return std::nullopt;
     const auto text = file::read(head, kLargestHead);
     auto bytes = file::read(body, kLargestPage);
     if (!text.ok() || !bytes.ok()) return std::nullopt;
     const auto json = parse_json(*text, head.string());
-    if (!json.ok() || !json->is_object() || string_or(*json, "asked") != request.url ||
+    if (!json.ok() || !json->is_object() || string_or(*json, "asked") != asked ||
         string_or(*json, "accept") != request.accept || string_or(*json, "etag").empty() ||
         string_or(*json, "sha256") != sha256(*bytes))
         return std::nullopt;
@@ -38,14 +45,15 @@ std::optional<HttpResponse> kept(const std::filesystem::path& head, const std::f
 
 }  // namespace
 
-std::filesystem::path PageCache::file_of(const std::string& url, std::string_view ending) const {
-    return folder_ / (sha256(url) + std::string(ending));
+std::filesystem::path PageCache::file_of(const std::string& asked, std::string_view ending) const {
+    return folder_ / (sha256(asked) + std::string(ending));
 }
 
 Result<HttpResponse> PageCache::get(HttpConnection& connection, HttpRequest request) const {
-    const auto head = file_of(request.url, ".json");
-    const auto body = file_of(request.url, ".body");
-    auto before = kept(head, body, request);
+    const auto asked = without_user(request.url);
+    const auto head = file_of(asked, ".json");
+    const auto body = file_of(asked, ".body");
+    auto before = kept(head, body, asked, request);
     if (before) request.etag = before->header("etag");
     auto response = connection.get(request);
     if (!response.ok()) return response;
@@ -53,7 +61,7 @@ Result<HttpResponse> PageCache::get(HttpConnection& connection, HttpRequest requ
     const auto etag = response->header("etag");
     if (response->status != 200 || etag.empty() || text::invalid_utf8(etag)) return response;
     if (auto made = file::make_directories(folder_); !made.ok()) return std::move(made).failure();
-    const Json known{{"asked", request.url},
+    const Json known{{"asked", asked},
                      {"accept", request.accept},
                      {"url", response->url},
                      {"etag", etag},

@@ -9,8 +9,8 @@
 
 namespace cudamatrix {
 
-/// A folder with two files for each page: the bytes, and what is known of them. One that is torn or was
-/// changed is asked for anew.
+/// A folder with two files for each page: the bytes, and what is known of them, its address without user and
+/// password. One that is torn or was changed is asked for anew.
 class PageCache {
   public:
     explicit PageCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -20,7 +20,7 @@ class PageCache {
     [[nodiscard]] Result<HttpResponse> get(HttpConnection& connection, HttpRequest request) const;
 
   private:
-    [[nodiscard]] std::filesystem::path file_of(const std::string& url, std::string_view ending) const;
+    [[nodiscard]] std::filesystem::path file_of(const std::string& asked, std::string_view ending) const;
 
     std::filesystem::path folder_;
 };

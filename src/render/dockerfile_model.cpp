@@ -150,6 +150,11 @@ List header(const ImageInput& input) {
         lines.emplace_back("  " + cell);
     for (const auto& companion : input.image.companions)
         lines.emplace_back("Chosen by the facts: " + companion);
+    for (const auto& name : input.image.env_left_out)
+        lines.emplace_back(
+            fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
+                        "NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)",
+                        name));
     if (!input.image.sources.snapshot.empty())
         lines.emplace_back("Packages of the distribution as its archive was at " +
                            input.image.sources.snapshot);
@@ -273,8 +278,8 @@ Object common_model(const Matrix& matrix, const Image& image) {
             {"netrc", !matrix.build.netrc.empty()},
             {"cache", cache_model(matrix, image)},
             {"copies", List{}},
-            {"pip", Object{{"options", pip_options(image, matrix.mirrors)},
-                           {"installer", installer(nullptr, wanted_of(image))}}}};
+            {"pip",
+             Object{{"options", pip_options(image)}, {"installer", installer(nullptr, wanted_of(image))}}}};
 }
 
 // What makes the environment in which `lock` resolves, where the distribution's python does.
@@ -358,7 +363,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["pip"] = Object{{"any", !wanted.wheels.empty()},
                           {"hashed", pins != nullptr},
                           {"no_deps", pins != nullptr},
-                          {"options", pip_options(image, input.matrix.mirrors)},
+                          {"options", pip_options(image)},
                           {"installer", installer(pinned(&ImagePins::installer), wanted)},
                           {"requirements", "requirements.txt"},
                           {"venv", kVenv}};
@@ -427,7 +432,7 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
     for (auto& item : pip) {
         auto object = *item.object();
         auto options = *object["options"].list();
-        for (const auto& option : pip_options(image, matrix.mirrors))
+        for (const auto& option : pip_options(image))
             options.emplace_back(option);
         // With a torch of the base, what it already holds is not installed again.
         object["own"] = !(image.torch_from_base && *object["name"].text() == "wheels");

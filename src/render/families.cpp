@@ -134,7 +134,10 @@ std::string find_environment(Request& request) {
     if (env == nullptr) return {};
     for (const auto& [name, value] : env->items) {
         if (name.starts_with("NVIDIA_")) {
-            if (name != "NVIDIA_VISIBLE_DEVICES" && name != "NVIDIA_DRIVER_CAPABILITIES") continue;
+            if (name != "NVIDIA_VISIBLE_DEVICES" && name != "NVIDIA_DRIVER_CAPABILITIES") {
+                request.image.env_left_out.push_back(name);
+                continue;
+            }
             const bool capabilities = name == "NVIDIA_DRIVER_CAPABILITIES";
             if (!is_rendered_variable(name, value) ||
                 (capabilities && !lookup::unknown_capability(request.facts, value).empty()))

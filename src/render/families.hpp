@@ -54,6 +54,8 @@ inline constexpr std::string_view kDefault = "debian";
 
 /// Where packages of the distribution come from: the mirror map, or a snapshot of its archive.
 [[nodiscard]] std::string find_package_sources(Request& request);
+/// Where wheels and standalone builds of python come from: the mirror map; refuses nothing.
+[[nodiscard]] std::string find_indexes(Request& request);
 
 // A family each; what is shared by some of them is below.
 [[nodiscard]] std::span<const Step> debian_steps();

@@ -27,6 +27,13 @@ struct PackageSources {
     std::string snapshot;  ///< 20261101T000000Z: the state of both; empty: today's
 };
 
+/// Where a site has what pip and uv ask for; empty: they ask where they do by themselves.
+struct Indexes {
+    std::string python;  ///< the Python index: https://wheels.example.org/simple
+    std::string nvidia;  ///< NVIDIA's own
+    std::string builds;  ///< standalone builds of python
+};
+
 struct Image {
     std::string id;                  ///< folder, tag and compose service: "debian12-cu11.8.0"
     std::vector<std::string> cells;  ///< ids of the cells that it serves, in the order of the file
@@ -37,6 +44,7 @@ struct Image {
     std::string installer_reference;  ///< python slim: fetches a standalone build of python; empty: none is
     std::string package_manager;      ///< apt or dnf
     PackageSources sources;           ///< of those packages
+    Indexes indexes;                  ///< of wheels
     std::string suite;        ///< bookworm: names the bootstrap tar; empty where a registry has the base
     std::string flavour;      ///< runtime or devel
     std::string arch;         ///< x86_64
@@ -63,8 +71,9 @@ struct Image {
     /// What the facts keep out of the dependencies that `lock` finds: "numpy<2".
     std::vector<std::string> constraints;
     std::vector<std::pair<std::string, std::string>> env;  ///< variables of the cell that images carry
-    std::vector<std::string> compute;                      ///< SASS targets of the suite, sorted
-    std::string ptx;  ///< the highest: also embedded as PTX; empty without a toolkit
+    std::vector<std::string> env_left_out;  ///< names of those that are judged only; no content of the image
+    std::vector<std::string> compute;       ///< SASS targets of the suite, sorted
+    std::string ptx;                        ///< the highest: also embedded as PTX; empty without a toolkit
     unsigned shm_gb =
         0;  ///< the most /dev/shm that one of its cells asks for; 0: none does. No content of the image
     std::string entry;             ///< name of its entry of images; empty: the matrix file has none

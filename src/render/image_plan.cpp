@@ -113,6 +113,12 @@ std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const Image
     return resolved;
 }
 
+void add_left_out(Image& shared, const std::vector<std::string>& names) {
+    std::set<std::string> all(shared.env_left_out.begin(), shared.env_left_out.end());
+    all.insert(names.begin(), names.end());
+    shared.env_left_out.assign(all.begin(), all.end());
+}
+
 // The images as they grow, cell by cell.
 class Planner {
   public:
@@ -148,6 +154,7 @@ class Planner {
   private:
     void serve(Image image, const PlannedCell& planned) {
         const auto key = image.entry + "\n" + content_key(image);
+        const auto left_out = image.env_left_out;
         const auto [place, fresh] = by_content_.try_emplace(key, plan_.images.size());
         if (fresh) {
             // "a-b" of entry "a" may read like another of entry "a-b".
@@ -157,6 +164,7 @@ class Planner {
         }
         auto& shared = plan_.images[place->second];
         shared.cells.push_back(planned.id);
+        add_left_out(shared, left_out);
         if (const auto* shm = planned.cell.get(Field::shm_gb)) {
             if (const auto asked_for = Version::parse(shm->text))
                 shared.shm_gb = std::max(shared.shm_gb, asked_for->major());

@@ -1,4 +1,4 @@
-// Where images ask for the packages of their distribution.
+// Where images ask for the packages of their distribution, for wheels and for standalone builds of python.
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "render/families.hpp"
@@ -22,15 +22,16 @@ std::optional<Row> archive_row(const Request& request, std::string_view name) {
     return request.facts.row(fmt::format("archive-{}", name));
 }
 
-// By its name, or by a prefix of its address; empty: the map says nothing of it.
 std::string through_map(const Request& request, std::string_view name) {
-    const auto& mirrors = request.matrix.mirrors;
-    if (name.empty()) return {};
-    if (auto named = mirror_of(mirrors, name); !named.empty()) return named;
+    return lookup::mirror_of_source(request.facts, request.matrix.mirrors, name);
+}
+
+// Its security updates come with a mirror of the archive from where they always do, unless the map says more.
+std::string find_security(const Request& request, std::string_view name) {
+    auto there = through_map(request, name);
+    if (!there.empty() || request.image.sources.archive.empty()) return there;
     const auto row = archive_row(request, name);
-    if (!row || !row->has("url")) return {};
-    auto there = mirrored(row->text("url"), mirrors);
-    return there == row->text("url") ? std::string() : there;
+    return row && row->has("url") ? std::string(row->text("url")) : std::string();
 }
 
 // Its address at the time of the snapshot, or why there is none.
@@ -55,12 +56,18 @@ std::string find_package_sources(Request& request) {
     sources.snapshot = request.matrix.build.snapshot;
     if (sources.snapshot.empty()) {
         sources.archive = through_map(request, packages);
-        sources.security = security.empty() ? sources.archive : through_map(request, security);
+        sources.security = security.empty() ? sources.archive : find_security(request, security);
         return {};
     }
     if (auto reason = find_snapshot(request, packages, sources.archive); !reason.empty()) return reason;
     sources.security = sources.archive;
     return security.empty() ? std::string() : find_snapshot(request, security, sources.security);
+}
+
+std::string find_indexes(Request& request) {
+    request.image.indexes = {through_map(request, "pypi"), through_map(request, "nvidia-pypi"),
+                             through_map(request, "python-build-standalone")};
+    return {};
 }
 
 }  // namespace cudamatrix::family

@@ -84,7 +84,7 @@ void add_registry_model(Object& model, const Matrix& matrix, const Image& image,
     auto interpreter = base_model(
         image.installer_reference.empty() ? image.base_reference : image.installer_reference, matrix, lock);
     interpreter["release"] = image.python_release;
-    interpreter["mirror"] = only(mirror_of(matrix.mirrors, "python-build-standalone"));
+    interpreter["mirror"] = only(image.indexes.builds);
     model["interpreter"] = std::move(interpreter);
     model["python"] = python_model(image, !wanted_of(image).wheels.empty());
     model["dnf"] = image.package_manager == "dnf";

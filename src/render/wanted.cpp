@@ -50,13 +50,12 @@ Wanted wanted_of(const Image& image) {
     return wanted;
 }
 
-std::vector<std::string> pip_options(const Image& image, const Mirrors& mirrors) {
+std::vector<std::string> pip_options(const Image& image) {
     std::vector<std::string> options;
-    for (const auto& [from, to] : mirrors) {
-        if (from == "pypi") options.insert(options.end(), {"--index-url", to});
-        if (from == "nvidia-pypi" && !image.cuda_pins.empty())
-            options.insert(options.end(), {"--extra-index-url", to});
-    }
+    const auto& [python, nvidia, builds] = image.indexes;
+    if (!python.empty()) options.insert(options.end(), {"--index-url", python});
+    if (!nvidia.empty() && !image.cuda_pins.empty())
+        options.insert(options.end(), {"--extra-index-url", nvidia});
     if (!image.torch_index.empty()) options.insert(options.end(), {"--extra-index-url", image.torch_index});
     return options;
 }

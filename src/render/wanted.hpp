@@ -21,8 +21,7 @@ struct Wanted {
 
 [[nodiscard]] Wanted wanted_of(const Image& image);
 
-/// Options of pip that come from the mirror map; `image` decides whether the index of its torch variant is
-/// among them.
-[[nodiscard]] std::vector<std::string> pip_options(const Image& image, const Mirrors& mirrors);
+/// Options of pip that come from the mirror map and from the index of its torch's variant.
+[[nodiscard]] std::vector<std::string> pip_options(const Image& image);
 
 }  // namespace cudamatrix

@@ -58,8 +58,8 @@ std::vector<std::string> argv_of(const Search& search) {
     return argv;
 }
 
-std::vector<std::string> default_index(const Mirrors& mirrors) {
-    const auto url = mirror_of(mirrors, "pypi");
+std::vector<std::string> default_index(const RejectedCell& rejected) {
+    const auto url = lookup::mirror_of_source(rejected.facts, rejected.matrix.mirrors, "pypi");
     if (url.empty()) return {};
     return {"--index-url", url};
 }
@@ -78,7 +78,7 @@ std::variant<TorchOnIndex, std::string> torch_of(const RejectedCell& rejected) {
     TorchOnIndex out{std::move(*torch), {}, {}};
     out.requirement = "torch==" + out.torch.exact.text();
     if (out.torch.index_default) {
-        out.index = default_index(rejected.matrix.mirrors);
+        out.index = default_index(rejected);
         return out;
     }
     out.requirement += "+" + out.torch.variant;
@@ -99,7 +99,7 @@ std::variant<PlannedAttempt, std::string> searching(const RejectedCell& rejected
     PlannedAttempt planned;
     planned.image = std::move(std::get<Image>(image));
     planned.request.pip = true;
-    planned.request.index = default_index(rejected.matrix.mirrors);
+    planned.request.index = default_index(rejected);
     planned.doubts = unread_index();
     return planned;
 }

@@ -961,6 +961,13 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         self.assertEqual((again["requests"], again["reached"], again["not_reached"]), (1, 1, []))
         self.assertLess(again["bytes"], 1000)  # the headers of "not modified"
         self.assertEqual((self.dir / "news" / "package_releases.yaml").read_text(), overlay)
+
+        secret = run(*["secret" if each == "news" else each.replace("http://", "http://reader:geheim@") for each in asked], cwd=self.dir)
+        self.assertEqual(secret.returncode, 1, secret.stdout + secret.stderr)
+        files = [path for path in (self.dir / "secret").rglob("*") if path.is_file()]
+        self.assertTrue(any(path.suffix == ".json" for path in files))
+        for text in [secret.stdout, secret.stderr] + [path.read_text() for path in files]:
+            self.assertNotIn("geheim", text)
         reviewed = run(*(word if word != "ours" else "news" for word in asked), cwd=self.dir)
         self.assertEqual((reviewed.returncode, reviewed.stdout[:10]), (0, "0 changes,"), reviewed.stdout)
 

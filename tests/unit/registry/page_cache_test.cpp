@@ -78,3 +78,44 @@ TEST_CASE("pages without an ETag and errors are not kept") {
     CHECK(body_of(cache.get(connection, request)) == "404 ");
     CHECK_FALSE(fs::exists(server.root() / "cache"));
 }
+
+TEST_CASE("user and password of an address are asked with, and not written") {
+    fakes::HttpServer server;
+    server.put("page.html", "text");
+    auto http = Http::open({});
+    REQUIRE(http.ok());
+    HttpConnection connection(**http);
+    const auto folder = server.root() / "cache";
+    const PageCache cache(folder);
+    HttpRequest request;
+    request.url = "http://reader:geheim%2B1@" + server.host() + "/tagged/page.html?x=1#part";
+    CHECK(body_of(cache.get(connection, request)) == "200 text");
+    // Who gives other credentials asks for the same page.
+    request.url = "http://other:word@" + server.host() + "/tagged/page.html?x=1";
+    CHECK(body_of(cache.get(connection, request)) == "200 text");
+    CHECK(server.requests().front().ends_with("Basic cmVhZGVyOmdlaGVpbSsx"));
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        ++files;
+        std::ifstream in(entry.path(), std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        for (const std::string_view secret : {"reader", "geheim", "other", "word"})
+            CHECK(bytes.find(secret) == std::string::npos);
+        if (entry.path().extension() == ".json")
+            CHECK(bytes.find("\"" + server.url("tagged/page.html?x=1") + "\"") != std::string::npos);
+    }
+    CHECK(files == 2);
+}
+
+TEST_CASE("what is no address is not kept") {
+    fakes::HttpServer server;
+    auto http = Http::open({});
+    REQUIRE(http.ok());
+    HttpConnection connection(**http);
+    const PageCache cache(server.root() / "cache");
+    HttpRequest request;
+    request.url = "ftp://user:word@127.0.0.1/page.html";
+    CHECK(body_of(cache.get(connection, request)) ==
+          "this is no URL of http or https: (it holds a user name)");
+    CHECK_FALSE(fs::exists(server.root() / "cache"));
+}

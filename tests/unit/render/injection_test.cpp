@@ -325,6 +325,18 @@ TEST_CASE("the first lines of a Dockerfile belong to us") {
     };
     CHECK(begins("# Generated\nFROM scratch\n"));
     CHECK(begins("# a comment: with words\n#\n\nFROM scratch\n# syntax=x\n"));
+    CHECK(begins("\xEF\xBB\xBF# Generated\nFROM scratch\n"));
+    CHECK(begins("#!/bin/cat\nFROM scratch\n"));
+    // What BuildKit reads as a directive besides "# syntax=".
+    for (const char* other :
+         {"\xEF\xBB\xBF# syntax=x\nFROM scratch\n", "\xEF\xBB\xBF#syntax = x\n",
+          "#!/bin/cat\n# syntax=x\nFROM scratch\n", "// syntax=x\nFROM scratch\n", "//syntax = x\n",
+          "\xEF\xBB\xBF// syntax=x\n", "#!/bin/cat\n// SYNTAX=x\n", "{\"syntax\": \"x\"}\n",
+          "\n {\"a\": 1, \"syntax\": \"x\"}", "\xEF\xBB\xBF{\"\\u0073yntax\": \"x\"}",
+          "#!/bin/cat\n{\"syntax\": \"x\"}", "# check=skip=all\nFROM scratch\n"}) {
+        CAPTURE(other);
+        CHECK_FALSE(begins(other));
+    }
     CHECK_FALSE(begins("# {{ x | raw_comment }}\nFROM scratch\n"));
     CHECK_FALSE(begins("#{{ y | raw_comment }}\nFROM scratch\n"));
     CHECK_FALSE(begins("# Generated\n# {{ y | raw_comment }}\nFROM scratch\n"));

@@ -6,7 +6,10 @@
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/artifacts.hpp"
+#include "render/dockerfile_model.hpp"
 #include "render/image_plan.hpp"
+#include "render/library.hpp"
+#include "render/wanted.hpp"
 
 using namespace cudamatrix;
 
@@ -189,6 +192,25 @@ TEST_CASE("of NVIDIA's variables only the two with closed lists are rendered") {
             "\"cuda=12\", A: b}}\n");
     CHECK(image.env == std::vector<std::pair<std::string, std::string>>{
                            {"A", "b"}, {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}});
+    CHECK(image.env_left_out == Texts{"NVIDIA_REQUIRE_CUDA"});
+    CHECK(one("set: {os: debian12, env: {A: b}}\n").env_left_out.empty());
+    // Cells that differ in nothing else share the image, and its Dockerfile says what it leaves out.
+    const auto planned = plan(
+        "axes: {}\ninclude:\n  - {os: debian12}\n  - {os: debian12, env: {NVIDIA_REQUIRE_CUDA: "
+        "\"cuda=12\"}}\n"
+        "  - {os: debian12, env: {NVIDIA_DISABLE_REQUIRE: \"1\"}}\n");
+    REQUIRE(planned.plan.images.size() == 1);
+    CHECK(planned.plan.images.front().env_left_out == Texts{"NVIDIA_DISABLE_REQUIRE", "NVIDIA_REQUIRE_CUDA"});
+    const RenderSettings settings;
+    auto library = load_templates(settings);
+    REQUIRE(library.ok());
+    const Lock none;
+    const ImageInput input{planned.matrix, planned.plan.images.front(), none, settings};
+    const auto content = fill_dockerfile(*library, "debian/Dockerfile.mustache", dockerfile_model(input));
+    REQUIRE(content.ok());
+    CHECK(content->find(
+              "# Judged and not rendered: env NVIDIA_REQUIRE_CUDA (of NVIDIA's variables images carry no "
+              "other than NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)\n") != std::string::npos);
 }
 
 TEST_CASE("ids are injective, and legal as tag, service and folder") {
@@ -277,7 +299,23 @@ TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
     const std::string ubuntu = "family: nvidia-cuda, cuda: \"12.4.1\", os: ubuntu22.04}\n";
     const std::string rocky = "family: nvidia-cuda, cuda: \"12.4.1\", os: rockylinux9}\n";
     CHECK(sources(debian) == Texts{"", "", ""});
-    CHECK(sources(debian + "mirrors: {debian: \"http://a.org/d\"}\n") == Texts{"http://a.org/d", "", ""});
+    // Security updates of Debian lie in an archive of their own, which stays where it is.
+    const std::string security = "http://security.debian.org/debian-security";
+    for (const auto& cell : {debian, std::string("family: cpu, os: debian12, python: \"3.11\"}\n")}) {
+        CAPTURE(cell);
+        CHECK(sources(cell + "mirrors: {debian: \"http://a.org/d\"}\n") ==
+              Texts{"http://a.org/d", security, ""});
+        CHECK(
+            sources(cell + "mirrors: {debian: \"http://a.org/d\", debian-security: \"http://a.org/s\"}\n") ==
+            Texts{"http://a.org/d", "http://a.org/s", ""});
+        CHECK(sources(cell + "mirrors: {debian: \"http://a.org/d\", \"http://security.debian.org\": "
+                             "\"http://b.org\"}\n") ==
+              Texts{"http://a.org/d", "http://b.org/debian-security", ""});
+    }
+    CHECK(bootstrap_of(one("set: {" + debian + "mirrors: {debian: \"http://a.org/d\"}\n"), Matrix())
+              .command.back() == "deb " + security + " bookworm-security main contrib non-free");
+    CHECK(sources(ubuntu + "mirrors: {ubuntu: \"http://a.org/u\"}\n") ==
+          Texts{"http://a.org/u", "http://a.org/u", ""});
     CHECK(sources(ubuntu + "mirrors: {\"http://archive.ubuntu.com\": \"http://a.org\"}\n") ==
           Texts{"http://a.org/ubuntu", "http://a.org/ubuntu", ""});
     CHECK(sources(rocky + "mirrors: {\"http://dl.rockylinux.org/pub\": \"http://a.org\"}\n").front() ==
@@ -312,6 +350,37 @@ TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
     // Pins of one time are not those of another.
     CHECK(asked_of(image) != asked_of(one("set: {" + debian)));
     CHECK(asked_of(image) != asked_of(one("set: {" + debian + "build: {snapshot: 2026-11-02}\n")));
+}
+
+TEST_CASE("indexes and standalone pythons: by name, by prefix, or where the tools ask by themselves") {
+    const auto indexes = [](const std::string& mirrors) {
+        const auto& found =
+            one("set: {cuda: \"13.0.3\", os: debian13}\nmirrors: {" + mirrors + "}\n").indexes;
+        return Texts{found.python, found.nvidia, found.builds};
+    };
+    CHECK(indexes("") == Texts{"", "", ""});
+    CHECK(indexes("pypi: \"https://a.org/simple\"") == Texts{"https://a.org/simple", "", ""});
+    for (const std::string prefix : {"https://pypi.org", "https://pypi.org/"})
+        CHECK(indexes('"' + prefix + "\": \"https://a.org/py\"") == Texts{"https://a.org/py/simple", "", ""});
+    for (const std::string prefix : {"https://pypi.org/simple", "https://pypi.org/simple/"})
+        CHECK(indexes('"' + prefix + "\": \"https://a.org/s\"") == Texts{"https://a.org/s", "", ""});
+    CHECK(indexes("\"https://pypi.org\": \"https://b.org\", pypi: \"https://a.org/s\"").front() ==
+          "https://a.org/s");
+    CHECK(indexes("\"https://pypi.nvidia.com\": \"https://a.org/nv\"") == Texts{"", "https://a.org/nv", ""});
+    CHECK(indexes("\"https://github.com/astral-sh/python-build-standalone/releases\": \"https://a.org/r\"") ==
+          Texts{"", "", "https://a.org/r/download"});
+    CHECK(indexes("\"https://github.com\": \"https://a.org/gh\"").back() ==
+          "https://a.org/gh/astral-sh/python-build-standalone/releases/download");
+    // Neither a part of a name nor what lies below it is a prefix of the address.
+    for (const std::string other : {"https://pypi.or", "https://pypi.org/simple/torch", "http://pypi.org",
+                                    "https://pypi.org.example.org", "https://test.pypi.org"})
+        CHECK(indexes('"' + other + "\": \"https://a.org\"") == Texts{"", "", ""});
+    // pip is told of the index only where the map says so, and of NVIDIA's where its wheels are installed.
+    const std::string nvidia = "mirrors: {\"https://pypi.nvidia.com\": \"https://a.org/nv\"}\n";
+    CHECK(pip_options(one("set: {cuda: \"13.0.3\", os: debian13}\n")).empty());
+    CHECK(pip_options(one("set: {cuda: \"13.0.3\", os: debian13}\n" + nvidia)) ==
+          Texts{"--extra-index-url", "https://a.org/nv"});
+    CHECK(pip_options(one("set: {cuda: \"11.8.0\"}\n" + nvidia)).empty());
 }
 
 TEST_CASE("a base is pulled through the mirror with the longest prefix") {
