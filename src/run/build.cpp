@@ -88,7 +88,7 @@ class Builder {
         if (!tar.ok()) return tar.failure();
         const auto* pinned = plan_.lock.base(image);
         if (pinned != nullptr && pinned->sha256 != tar->sha256)
-            return base_moved(image.suite, pinned->sha256, tar->sha256);
+            return base_moved(image.suite, pinned->sha256, tar->sha256, input_.matrix);
         bases_.emplace(image.suite, std::move(*tar));
         return Done{};
     }

@@ -84,7 +84,7 @@ class Resolver {
         if (!tar.ok()) return tar;
         const auto known = lock.bases.find(image.suite);
         if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
-            return base_moved(image.suite, known->second.sha256, tar->sha256);
+            return base_moved(image.suite, known->second.sha256, tar->sha256, input_.matrix);
         auto& base = lock.bases[image.suite];
         base.sha256 = tar->sha256;
         base.command = bootstrap->command;
@@ -167,13 +167,14 @@ class Resolver {
 
 }  // namespace
 
-Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found) {
+Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found,
+                   const Matrix& matrix) {
     return Failure{ExitCode::findings,
                    {Diagnostic::error(
                         fmt::format("the base of {} is not the one in {}: sha256 {} is locked, bootstrapping "
                                     "gives {}: its archive has moved on",
-                                    suite, kLockFile, locked.substr(0, 12), found.substr(0, 12)))
-                        .with_fix("cudamatrix lock --update=bases MATRIX")}};
+                                    suite, kLockFile, locked, found))
+                        .with_fix("cudamatrix lock --update=bases " + matrix.path)}};
 }
 
 Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, const LockScope& scope,

@@ -36,6 +36,6 @@ struct LockWork {
 
 /// The recipe of the base is what the lock recorded, but what it gives has changed since.
 [[nodiscard]] Failure base_moved(const std::string& suite, const std::string& locked,
-                                 const std::string& found);
+                                 const std::string& found, const Matrix& matrix);
 
 }  // namespace cudamatrix::job

@@ -47,7 +47,7 @@ class Asker {
         finding = std::move(finding).with_note(*kept ? "what is pinned can still be pulled by its digest"
                                                      : "what is pinned cannot be pulled any longer");
         out.findings.push_back(std::move(finding).with_fix(
-            *now ? fmt::format("cudamatrix lock --update={} MATRIX", reference.text())
+            *now ? fmt::format("cudamatrix lock --update={} {}", reference.text(), input_.matrix.path)
                  : std::string("choose a tag that there is, or a mirror that keeps it: "
                                "mirrors: {docker.io: HOST/PATH}")));
         return Done{};

@@ -553,8 +553,12 @@ TEST_CASE("session: a base that has moved on since the lock is drift") {
     const auto report = world.build();
     REQUIRE_FALSE(report.ok());
     CHECK(report.failure().code == ExitCode::findings);
-    CHECK(only_message(report.failure()).find("the base of bookworm is not the one in cudamatrix.lock") == 0);
-    CHECK(report.failure().diagnostics.front().fix == "cudamatrix lock --update=bases MATRIX");
+    CHECK(only_message(report.failure()) ==
+          fmt::format("the base of bookworm is not the one in cudamatrix.lock: sha256 {} is locked, "
+                      "bootstrapping gives {}: its archive has moved on",
+                      sha256("a distribution"), sha256("a newer distribution")));
+    CHECK(report.failure().diagnostics.front().fix ==
+          "cudamatrix lock --update=bases " + (world.folder() / "matrix.yaml").string());
     CHECK(world.lock(true).ok());
     CHECK(world.build().ok());
 }
