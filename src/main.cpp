@@ -6,10 +6,12 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <string_view>
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
@@ -114,7 +116,12 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         // --help is an error to CLI11 with exit code 0; every other one is wrong usage.
-        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+        if (app.exit(error) == 0) return 0;
+        // `--update images m.yaml` reads as two matrix files.
+        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
+            std::count(argv, argv + argc, std::string_view("--update")) > 0)
+            fmt::print(stderr, "What --update is to move stands after an equals sign: --update=images\n");
+        return static_cast<int>(ExitCode::bad_input);
     }
     if (version) {
         const auto facts = Facts::embedded();

@@ -37,8 +37,8 @@ ExitCode lock(const LockOptions& options, const World& world) {
         for (const auto& line : report->changes)
             print(text::printable(line) + "\n");
     }
-    if (report->findings.empty()) return ExitCode::success;
-    return report_failure({ExitCode::findings, report->findings}, world);
+    if (report->findings.empty()) return report->code;
+    return report_failure({report->code, report->findings}, world);
 }
 
 }  // namespace

@@ -59,9 +59,10 @@ struct ImageResult {
     std::uint64_t runtime_bytes = 0;
     std::uint64_t proof_bytes = 0;
     bool built = false;
-    bool reused = false;  ///< nothing changed since the last build
-    std::string error;    ///< why the build failed; empty otherwise
-    std::string log;      ///< path relative to the output folder
+    bool reused = false;   ///< nothing changed since the last build
+    std::string error;     ///< why the build failed or was not run; empty otherwise
+    bool not_run = false;  ///< `error` is the environment's: nothing was attempted
+    std::string log;       ///< path relative to the output folder
     double seconds = 0;
 };
 

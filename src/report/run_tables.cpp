@@ -128,10 +128,11 @@ std::string roads_part(const RunReport& report, const TextOptions& options) {
 std::string images_part(const RunReport& report, const TextOptions& options) {
     TextTable table({{"IMAGE"}, {"BUILD"}, {"RUNTIME", true}, {"PROOF", true}, {"SECONDS", true}});
     for (const auto& image : report.images) {
-        const std::string build = !image.error.empty() ? "failed"
-                                  : image.reused       ? "reused"
-                                  : image.built        ? "built"
-                                                       : "-";
+        const std::string build = image.not_run          ? "not run"
+                                  : !image.error.empty() ? "failed"
+                                  : image.reused         ? "reused"
+                                  : image.built          ? "built"
+                                                         : "-";
         table.add({image.id, build, size_text(image.runtime_bytes), size_text(image.proof_bytes),
                    seconds_text(image.seconds)});
     }

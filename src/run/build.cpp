@@ -25,6 +25,12 @@ bool is_of(const std::optional<engine::ImageInfo>& info, const RenderedImage& re
     return label != info->labels.end() && label->second == rendered.inputs;
 }
 
+Result<BootstrapTar> bootstrap_tar(const Bootstrap& bootstrap, const RunSettings& settings, Ticker& ticker) {
+    return ensure_bootstrap(bootstrap,
+                            {settings.out / "bootstrap", settings.environment, settings.cancellation,
+                             [&ticker](std::string_view line) { ticker.say(line); }});
+}
+
 class Builder {
   public:
     Builder(const RunInput& input, const RunSettings& settings, const engine::Engine& engine, Ticker& ticker,
@@ -52,6 +58,10 @@ class Builder {
     // Images that are not current; the others are done.
     Status find_work() {
         for (std::size_t i = 0; i < plan_.images.size(); ++i) {
+            if (const auto why = plan_.not_run.find(plan_.images[i].id); why != plan_.not_run.end()) {
+                not_run(i, why->second);
+                continue;
+            }
             const auto present = find_images(engine_, plan_.rendering.images[i], settings_.cancellation);
             if (!present.ok()) return present.failure();
             if (present->current) {
@@ -70,11 +80,34 @@ class Builder {
         if (work_.empty()) return Done{};
         if (auto network = require_network(input_, "build"); !network.ok()) return network;
         if (auto disk = check(); !disk.ok()) return disk;
+        std::map<std::string, Failure> no_base;  // by suite: one attempt is enough
+        std::vector<std::size_t> buildable;
         for (const auto i : work_) {
-            if (auto made = make_base(plan_.images[i]); !made.ok()) return made;
+            const auto& image = plan_.images[i];
+            if (image.references().empty() && no_base.contains(image.suite)) {
+                not_run(i, no_base.at(image.suite));
+                continue;
+            }
+            const auto made = make_base(image);
+            if (!made.ok() && made.failure().code != ExitCode::environment) return made;
+            if (made.ok()) {
+                buildable.push_back(i);
+            } else {
+                no_base.emplace(image.suite, made.failure());
+                not_run(i, made.failure());
+            }
         }
+        work_ = std::move(buildable);
         find_revision();
         return Done{};
+    }
+
+    void not_run(std::size_t index, const Failure& why) {
+        auto& result = plan_.report.images[index];
+        result.not_run = why.code == ExitCode::environment;
+        result.error = "not run: ";
+        if (!why.diagnostics.empty()) result.error += why.diagnostics.front().message;
+        ticker_.say(fmt::format("{}: {}", result.id, result.error));
     }
 
     // The engine pulls what a registry has, by the digest in the Dockerfile.
@@ -82,13 +115,11 @@ class Builder {
         if (!image.references().empty() || bases_.count(image.suite) != 0) return Done{};
         const auto* bootstrap = plan_.bootstrap(image);
         if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
-        auto tar = ensure_bootstrap(
-            *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                         [this](std::string_view line) { ticker_.say(line); }});
+        auto tar = bootstrap_tar(*bootstrap, settings_, ticker_);
         if (!tar.ok()) return tar.failure();
         const auto* pinned = plan_.lock.base(image);
         if (pinned != nullptr && pinned->sha256 != tar->sha256)
-            return base_moved(image.suite, pinned->sha256, tar->sha256);
+            return base_moved(image.suite, pinned->sha256, tar->sha256, input_.matrix);
         bases_.emplace(image.suite, std::move(*tar));
         return Done{};
     }
@@ -276,6 +307,23 @@ void record(const Present& present, ImageResult& result) {
     const auto& labels = present.runtime.labels;
     if (const auto named = labels.find(std::string(kRevisionLabel)); named != labels.end())
         result.revision = text::printable(named->second);
+}
+
+Status try_missing_bases(const RunSettings& settings, Ticker& ticker, Plan& plan) {
+    std::map<std::string, Status> tried;  // by suite
+    for (const auto& image : plan.images) {
+        const auto* bootstrap = plan.bootstrap(image);
+        if (!image.references().empty() || bootstrap == nullptr || plan.lock.base(image) != nullptr) continue;
+        auto found = tried.find(image.suite);
+        if (found == tried.end()) {
+            const auto tar = bootstrap_tar(*bootstrap, settings, ticker);
+            found = tried.emplace(image.suite, tar.ok() ? Status(Done{}) : Status(tar.failure())).first;
+        }
+        if (found->second.ok()) continue;
+        if (found->second.failure().code != ExitCode::environment) return found->second;
+        plan.not_run.emplace(image.id, found->second.failure());
+    }
+    return Done{};
 }
 
 Status build_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,

@@ -1,5 +1,6 @@
 #include "run/lock.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -52,26 +53,90 @@ class Resolver {
         lock.templates = plan_.rendering.templates_hash;
         for (std::size_t i = 0; i < work_.images.size(); ++i) {
             const auto& image = *work_.images[i];
-            const bool bootstrapped = image.references().empty();
-            std::optional<BootstrapTar> tar;
-            if (bootstrapped) {
-                auto made = base_of(image, lock);
-                if (!made.ok()) return made.failure();
-                tar = std::move(*made);
-            }
             ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1,
                                     work_.images.size(), image.id));
-            auto resolved = ask(image, lock, tar);
-            if (!resolved.ok()) return resolved.failure();
-            lock.images[image.id] = merged(image, std::move(resolved->pins), lock);
-            if (bootstrapped) lock.bases[image.suite].packages = std::move(resolved->base_packages);
+            const auto done = resolve(image, lock);
+            if (done.ok()) continue;
+            const auto code = done.failure().code;
+            if (code == ExitCode::interrupted || code == ExitCode::bad_input) return done.failure();
+            unresolved.emplace(image.id, done.failure());
         }
+        put_back(lock);
         std::error_code error;
         fs::remove_all(folder_, error);
         return lock;
     }
 
+    std::map<std::string, Failure> unresolved;  ///< by Image::id; see LockOutcome
+
   private:
+    Status resolve(const Image& image, Lock& lock) {
+        const bool bootstrapped = image.references().empty();
+        std::optional<BootstrapTar> tar;
+        if (bootstrapped) {
+            // One attempt is enough for all images of a suite.
+            if (const auto before = no_base_.find(image.suite); before != no_base_.end())
+                return before->second;
+            auto made = base_of(image, lock);
+            if (!made.ok()) {
+                no_base_.emplace(image.suite, made.failure());
+                return made.failure();
+            }
+            tar = std::move(*made);
+        }
+        auto resolved = ask(image, lock, tar);
+        if (!resolved.ok()) return resolved.failure();
+        lock.images[image.id] = merged(image, std::move(resolved->pins), lock);
+        if (bootstrapped) lock.bases[image.suite].packages = std::move(resolved->base_packages);
+        return Done{};
+    }
+
+    // Packages were resolved on a base. One that has moved under an image that could not be resolved, or on
+    // which nothing could be, goes back to what it was, with all that was resolved on it.
+    void put_back(Lock& lock) {
+        for (std::size_t before = 0; before != unresolved.size();) {
+            before = unresolved.size();
+            for (const auto* image : work_.images) {
+                const auto why = unresolved.find(image->id);
+                if (why == unresolved.end() || same_base(*image, plan_.lock, lock)) continue;
+                if (plan_.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
+                for (const auto& reference : image->references())
+                    restore(plan_.lock.references, lock.references, reference);
+                if (image->references().empty()) restore(plan_.lock.bases, lock.bases, image->suite);
+                for (const auto* other : work_.images) {
+                    if (share_base(*image, *other)) unresolved.emplace(other->id, why->second);
+                }
+            }
+        }
+        for (const auto& [id, why] : unresolved)
+            restore(plan_.lock.images, lock.images, id);
+    }
+
+    template <class Pins>
+    static void restore(const Pins& before, Pins& now, const std::string& name) {
+        const auto old = before.find(name);
+        if (old == before.end()) {
+            now.erase(name);
+        } else {
+            now[name] = old->second;
+        }
+    }
+
+    static bool share_base(const Image& one, const Image& other) {
+        const auto mine = one.references();
+        const auto its = other.references();
+        if (mine.empty() || its.empty()) return mine.empty() && its.empty() && one.suite == other.suite;
+        return std::any_of(mine.begin(), mine.end(), [&](const std::string& reference) {
+            return std::count(its.begin(), its.end(), reference) > 0;
+        });
+    }
+
+    [[nodiscard]] bool is_base_of_resolved(const Image& image) const {
+        return std::any_of(work_.images.begin(), work_.images.end(), [&](const Image* other) {
+            return share_base(image, *other) && !unresolved.contains(other->id);
+        });
+    }
+
     // The tar of the image's suite, recorded in `lock`; made again once where bases move.
     Result<BootstrapTar> base_of(const Image& image, Lock& lock) {
         const auto* bootstrap = plan_.bootstrap(image);
@@ -84,7 +149,7 @@ class Resolver {
         if (!tar.ok()) return tar;
         const auto known = lock.bases.find(image.suite);
         if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
-            return base_moved(image.suite, known->second.sha256, tar->sha256);
+            return base_moved(image.suite, known->second.sha256, tar->sha256, input_.matrix);
         auto& base = lock.bases[image.suite];
         base.sha256 = tar->sha256;
         base.command = bootstrap->command;
@@ -163,18 +228,20 @@ class Resolver {
     Ticker& ticker_;
     const Plan& plan_;
     fs::path folder_;
-    std::set<std::string> made_;  ///< suites that were bootstrapped again
+    std::set<std::string> made_;              ///< suites that were bootstrapped again
+    std::map<std::string, Failure> no_base_;  ///< by suite
 };
 
 }  // namespace
 
-Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found) {
+Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found,
+                   const Matrix& matrix) {
     return Failure{ExitCode::findings,
                    {Diagnostic::error(
                         fmt::format("the base of {} is not the one in {}: sha256 {} is locked, bootstrapping "
                                     "gives {}: its archive has moved on",
-                                    suite, kLockFile, locked.substr(0, 12), found.substr(0, 12)))
-                        .with_fix("cudamatrix lock --update=bases MATRIX")}};
+                                    suite, kLockFile, locked, found))
+                        .with_fix("cudamatrix lock --update=bases " + matrix.path)}};
 }
 
 Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, const LockScope& scope,
@@ -188,6 +255,11 @@ Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, c
     for (auto& [reference, base] : bases->references)
         work.lock.references[reference] = std::move(base);
     for (const auto& image : plan.images) {
+        const auto needs = image.references();
+        if (std::any_of(needs.begin(), needs.end(), [&](const std::string& reference) {
+                return bases->out_of_reach.contains(reference);
+            }))
+            continue;
         const bool moves = scope.apt(image.id) || scope.wheels(image.id) ||
                            (scope.bases() && image.references().empty()) ||
                            (!image.references().empty() && !same_base(image, plan.lock, work.lock));
@@ -196,17 +268,21 @@ Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, c
     return work;
 }
 
-Result<std::vector<std::string>> carry_out(const RunInput& input, const RunSettings& settings,
-                                           const LockWork& work, const engine::Engine& engine, Ticker& ticker,
-                                           Plan& plan) {
-    if (work.images.empty() && work.lock == plan.lock) return std::vector<std::string>{};
-    auto lock = Resolver(input, settings, work, engine, ticker, plan).resolve();
+Result<LockOutcome> carry_out(const RunInput& input, const RunSettings& settings, const LockWork& work,
+                              const engine::Engine& engine, Ticker& ticker, Plan& plan) {
+    LockOutcome outcome;
+    if (work.images.empty() && work.lock == plan.lock) return outcome;
+    Resolver resolver(input, settings, work, engine, ticker, plan);
+    auto lock = resolver.resolve();
     if (!lock.ok()) return lock.failure();
-    auto changes = lock_changes(plan.lock, *lock);
+    outcome.unresolved = std::move(resolver.unresolved);
+    outcome.changes = lock_changes(plan.lock, *lock);
+    // Nothing resolved: a lock with no news in it is not written.
+    if (!outcome.unresolved.empty() && outcome.changes.empty()) return outcome;
     if (auto written = write_lock(lock_path(input.matrix), *lock); !written.ok()) return written.failure();
     if (auto rendered = render_again(input, settings, std::move(*lock), plan); !rendered.ok())
         return rendered.failure();
-    return changes;
+    return outcome;
 }
 
 }  // namespace cudamatrix::job

@@ -6,6 +6,9 @@ namespace cudamatrix::job {
 
 ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
     if (settings.cancellation != nullptr && settings.cancellation->requested()) return ExitCode::interrupted;
+    if (std::any_of(report.images.begin(), report.images.end(),
+                    [](const ImageResult& image) { return image.not_run; }))
+        return ExitCode::environment;
     const auto any = [&](auto... outcomes) {
         return std::any_of(report.cells.begin(), report.cells.end(),
                            [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });

@@ -26,6 +26,10 @@ struct Plan {
     std::map<std::string, std::size_t, std::less<>> image_of;      ///< CellResult::id -> index of its image
     std::map<std::string, const JudgedCell*, std::less<>> judged;  ///< cell id -> its judgement
 
+    /// By Image::id: why it is neither built nor tested, found before its build; mark_not_run tells the
+    /// report.
+    std::map<std::string, Failure, std::less<>> not_run;
+
     [[nodiscard]] const Bootstrap* bootstrap(const Image& image) const;
 };
 

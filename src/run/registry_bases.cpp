@@ -38,6 +38,7 @@ class Asker {
         by_digest.digest = pinned;
         const auto kept = client_.find(by_digest);
         if (!kept.ok()) return kept.failure();
+        if (!*kept) out.out_of_reach.insert(reference.text());
         auto finding =
             *now ? Diagnostic::error(fmt::format("{} has moved: {} pins {}, the registry {} now gives {}",
                                                  reference.text(), kLockFile, pinned, host_, **now))
@@ -47,7 +48,7 @@ class Asker {
         finding = std::move(finding).with_note(*kept ? "what is pinned can still be pulled by its digest"
                                                      : "what is pinned cannot be pulled any longer");
         out.findings.push_back(std::move(finding).with_fix(
-            *now ? fmt::format("cudamatrix lock --update={} MATRIX", reference.text())
+            *now ? fmt::format("cudamatrix lock --update={} {}", reference.text(), input_.matrix.path)
                  : std::string("choose a tag that there is, or a mirror that keeps it: "
                                "mirrors: {docker.io: HOST/PATH}")));
         return Done{};
@@ -58,6 +59,7 @@ class Asker {
         const auto manifest = client_.find(reference);
         if (!manifest.ok()) return manifest.failure();
         if (!*manifest) {
+            if (auto known_too = can_stay(reference, known, out); !known_too.ok()) return known_too;
             auto finding = Diagnostic::error(fmt::format(
                 "{}: the registry {} has no such tag{}", reference.text(), host_,
                 known == nullptr ? "" : fmt::format(" now: {} pins {}", kLockFile, known->digest)));
@@ -65,12 +67,29 @@ class Asker {
                 "choose a tag that there is, or a mirror that has it: mirrors: {docker.io: HOST/PATH}"));
             return Done{};
         }
+        bool fits = true;
         for (const auto& architecture : architectures) {
             if (!(*manifest)->is_index()) continue;
             const auto image = image_in_index(**manifest, reference.text(), architecture);
-            if (!image.ok()) out.findings.push_back(image.failure().diagnostics.front());
+            if (image.ok()) continue;
+            out.findings.push_back(image.failure().diagnostics.front());
+            fits = false;
         }
+        if (!fits) return can_stay(reference, known, out);
         out.references[reference.text()] = {(*manifest)->digest};
+        return Done{};
+    }
+
+    // Whether what is pinned can take the place of what the tag does not give.
+    Status can_stay(const ImageReference& reference, const RegistryBase* known, RegistryBases& out) {
+        if (known != nullptr) {
+            auto by_digest = reference;
+            by_digest.digest = known->digest;
+            const auto kept = client_.find(by_digest);
+            if (!kept.ok()) return kept.failure();
+            if (*kept) return Done{};
+        }
+        out.out_of_reach.insert(reference.text());
         return Done{};
     }
 

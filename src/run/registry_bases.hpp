@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,13 @@
 namespace cudamatrix::job {
 
 struct RegistryBases {
-    std::map<std::string, RegistryBase, std::less<>> references;  ///< of every base that was asked for
+    std::map<std::string, RegistryBase, std::less<>>
+        references;  ///< of what was asked for and has no finding: as now
     /// Tags that moved or vanished without leave, that never were, or that lack the architecture asked for:
     /// each names the digests.
     std::vector<Diagnostic> findings;
+    /// Of those, what no image can be resolved on: it has no digest, or one that cannot be pulled any longer.
+    std::set<std::string, std::less<>> out_of_reach;
 };
 
 /// Asks the registries, through the mirror map, for the bases of `images`: what `lock` has no digest for or

@@ -1,6 +1,7 @@
 #include "run/session.hpp"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -38,10 +39,12 @@ class Session {
         if (!scope.ok()) return scope.failure();
         const auto work = job::plan_lock(input_, settings_, *scope, true, ticker_, plan_);
         if (!work.ok()) return work.failure();
-        if (!work->findings.empty()) return LockReport{{}, work->findings};
-        if (!choice.update && work->images.empty()) {
-            return LockReport{{fmt::format("{}: already pinned", text::count(plan_.images.size(), "image"))},
-                              {}};
+        LockReport report{{}, work->findings, ExitCode::success};
+        if (!work->findings.empty()) report.code = ExitCode::findings;
+        if (!choice.update && work->images.empty() && work->findings.empty()) {
+            report.changes.push_back(
+                fmt::format("{}: already pinned", text::count(plan_.images.size(), "image")));
+            return report;
         }
         if (!work->images.empty()) {
             if (auto chosen = choose_engine(); !chosen.ok()) return chosen.failure();
@@ -52,10 +55,18 @@ class Session {
             }
             if (auto network = job::require_network(input_, "lock"); !network.ok()) return network.failure();
         }
-        auto lines = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
-        if (!lines.ok()) return lines.failure();
-        if (lines->empty()) lines->push_back("nothing moved");
-        return LockReport{std::move(*lines), {}};
+        auto outcome = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
+        if (!outcome.ok()) return outcome.failure();
+        report.changes = std::move(outcome->changes);
+        std::set<std::string> said;  // what keeps a whole suite back is said once
+        for (const auto& [id, why] : outcome->unresolved) {
+            report.code = worse(report.code, why.code);
+            for (const auto& diagnostic : why.diagnostics) {
+                if (said.insert(diagnostic.message).second) report.findings.push_back(diagnostic);
+            }
+        }
+        if (report.changes.empty() && report.findings.empty()) report.changes.emplace_back("nothing moved");
+        return report;
     }
 
     Result<RunReport> render() {
@@ -213,7 +224,11 @@ class Session {
         if (settings_.locked) {
             if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered;
         }
-        const auto open = job::unpinned(plan_);
+        auto open = job::unpinned(plan_);
+        if (!open.empty() && locking == Locking::never) {
+            if (auto tried = job::try_missing_bases(settings_, ticker_, plan_); !tried.ok()) return tried;
+            std::erase_if(open, [this](const std::string& id) { return plan_.not_run.contains(id); });
+        }
         if (!open.empty() && locking == Locking::never) {
             return input_failure(fmt::format("{} does not cover {}", job::lock_path(input_.matrix).string(),
                                              text::join(open, ", ")),
@@ -231,9 +246,11 @@ class Session {
         if (auto network = job::require_network(input_, "lock"); !network.ok()) return network;
         const auto work = job::plan_lock(input_, settings_, job::LockScope::missing(), false, ticker_, plan_);
         if (!work.ok()) return work.failure();
+        auto outcome = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
+        if (!outcome.ok()) return outcome.failure();
         if (!work->findings.empty()) return Failure{ExitCode::findings, work->findings};
-        const auto lines = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
-        if (!lines.ok()) return lines.failure();
+        for (auto& [id, why] : outcome->unresolved)
+            plan_.not_run.emplace(id, std::move(why));
         return Done{};
     }
 

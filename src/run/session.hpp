@@ -57,8 +57,10 @@ struct LockChoice {
 
 struct LockReport {
     std::vector<std::string> changes;  ///< one line for each pin that is new or moved
-    /// Tags of bases that moved or vanished without leave: with one of them nothing was written.
+    /// Tags of bases that moved or vanished without leave, and images that could not be resolved: their pins
+    /// are as they were, all others are written.
     std::vector<Diagnostic> findings;
+    ExitCode code = ExitCode::success;  ///< findings, or environment where that is why one was not resolved
 };
 
 /// Pins digests of bases, apt versions and wheel hashes of every image of the accepted and degraded cells

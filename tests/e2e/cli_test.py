@@ -133,6 +133,13 @@ class Cli(unittest.TestCase):
                 self.assertEqual((got.returncode, got.stdout), (2, ""))
                 self.assertTrue(got.stderr)
 
+    def test_what_update_moves_stands_after_an_equals_sign(self):
+        got = run("lock", "--update", "images", "m.yaml", cwd=self.dir)
+        self.assertEqual((got.returncode, got.stdout), (2, ""))
+        self.assertTrue(got.stderr.endswith("What --update is to move stands after an equals sign: --update=images\n"))
+        for arguments in (["lock", "images", "m.yaml"], ["check", "a.yaml", "b.yaml"], ["lock", "--update=images"]):
+            self.assertNotIn("equals sign", run(*arguments, cwd=self.dir).stderr)
+
     def test_missing_file_and_directory(self):
         for name in ("nowhere.yaml", "."):
             got = run("check", name, cwd=self.dir)

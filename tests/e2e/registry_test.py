@@ -311,7 +311,7 @@ class Registry(unittest.TestCase):
         self.assertEqual(got.stderr.partition("error: ")[2].splitlines(), [
             f"{real_name(PYTHON)} has moved: cudamatrix.lock pins {World.digests[PYTHON]}, the registry {REGISTRY} now gives {World.moved}",
             "  note: what is pinned can still be pulled by its digest",
-            f"  fix: cudamatrix lock --update={real_name(PYTHON)} MATRIX"])
+            f"  fix: cudamatrix lock --update={real_name(PYTHON)} {path}"])
         self.assertEqual((WORK / "moved/cudamatrix.lock").read_bytes(), before)
         # Nothing of it is here any more: it is pulled.
         forget_images()

@@ -27,6 +27,7 @@ std::string digest_of(std::string_view bytes) {
 /// A registry behind the mirror map, and one image with two bases of it.
 struct World {
     World() {
+        matrix.path = "here/m.yaml";
         matrix.mirrors = {{"docker.io", server.host() + "/plain"}};
         settings.environment = {{"HOME", server.root().string()}};
         Image image;
@@ -96,7 +97,7 @@ TEST_CASE("A tag that moved or vanished is a finding that names the digests; --u
     const auto moved = fmt::format(
         "{0} has moved: cudamatrix.lock pins {1}, the registry HOST now gives {2}\n"
         "  note: what is pinned cannot be pulled any longer\n"
-        "  fix: cudamatrix lock --update={0} MATRIX\n",
+        "  fix: cudamatrix lock --update={0} here/m.yaml\n",
         kRuntime, old, now);
     CHECK(world.resolve(LockScope::missing(), true) == moved);
     world.server.put("nvidia/cuda/manifests/kept", index_of("amd64"));

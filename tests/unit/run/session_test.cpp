@@ -83,6 +83,7 @@ class World {
         auto report = with_input(
             [&](const RunInput& input, const RunSettings& with) { return make_lock(input, with, choice); });
         if (!report.ok()) return std::move(report).failure();
+        if (report->code != ExitCode::success) return Failure{report->code, report->findings};
         return std::move(report->changes);
     }
     RunReport ran() {
@@ -569,8 +570,12 @@ TEST_CASE("session: a base that has moved on since the lock is drift") {
     const auto report = world.build();
     REQUIRE_FALSE(report.ok());
     CHECK(report.failure().code == ExitCode::findings);
-    CHECK(only_message(report.failure()).find("the base of bookworm is not the one in cudamatrix.lock") == 0);
-    CHECK(report.failure().diagnostics.front().fix == "cudamatrix lock --update=bases MATRIX");
+    CHECK(only_message(report.failure()) ==
+          fmt::format("the base of bookworm is not the one in cudamatrix.lock: sha256 {} is locked, "
+                      "bootstrapping gives {}: its archive has moved on",
+                      sha256("a distribution"), sha256("a newer distribution")));
+    CHECK(report.failure().diagnostics.front().fix ==
+          "cudamatrix lock --update=bases " + (world.folder() / "matrix.yaml").string());
     CHECK(world.lock(true).ok());
     CHECK(world.build().ok());
 }
@@ -587,14 +592,6 @@ TEST_CASE("session: what is missing on the machine is exit 3, names the fix, and
         world.fake.faults("daemon_down");
         expected = "engine docker: none of its clients works";
     }
-    SUBCASE("no mmdebstrap") {
-        fs::remove(world.folder() / "bin" / "mmdebstrap");
-        expected = "the base of bookworm cannot be bootstrapped: mmdebstrap is not on PATH";
-    }
-    SUBCASE("mmdebstrap fails") {
-        world.fake.script("mmdebstrap", "echo 'E: mirror gone' >&2; exit 25");
-        expected = "the base of bookworm cannot be bootstrapped: mmdebstrap: exit code 25: E: mirror gone";
-    }
     SUBCASE("disk too small") {
         REQUIRE(world.lock().ok());
         world.settings.disk_bytes = 900'000'000'000'000'000u;
@@ -606,6 +603,45 @@ TEST_CASE("session: what is missing on the machine is exit 3, names the fix, and
     CHECK(report.failure().diagnostics.front().message.find(expected) == 0);
     CHECK_FALSE(report.failure().diagnostics.front().fix.empty());
     CHECK(torn_files(world.folder()) == 0);
+}
+
+TEST_CASE("session: a suite that cannot be bootstrapped keeps back its own images only, and is exit 3") {
+    World world(R"(version: 1
+name: suites
+axes: {cuda: ["11.8.0", "12.4.1"], os: [debian12, debian13]}
+zip: [[cuda, os]]
+set: {driver: "550.54.15", gpu: T4}
+)");
+    const std::string works = "for last; do :; done\nprintf 'a distribution' > \"$last\"";
+    world.fake.script("mmdebstrap",
+                      "case \"$*\" in *trixie*) echo 'E: 404 Not Found' >&2; exit 25;; esac\n" + works);
+    const auto why = "the base of trixie cannot be bootstrapped: mmdebstrap: exit code 25: E: 404 Not Found";
+    const auto locked = world.lock();
+    REQUIRE_FALSE(locked.ok());
+    CHECK(locked.failure().code == ExitCode::environment);
+    CHECK(only_message(locked.failure()) == why);
+    const auto lock = read_lock(world.lock_file());
+    REQUIRE(lock.ok());
+    REQUIRE(lock->has_value());
+    CHECK((*lock)->bases.contains("bookworm"));
+    CHECK_FALSE((*lock)->bases.contains("trixie"));
+    CHECK((*lock)->images.size() == 1);
+    for (const bool whole : {false, true}) {
+        const auto report = whole ? world.run() : world.build();
+        REQUIRE(report.ok());
+        CHECK(report->exit_code == 3);
+        REQUIRE(report->cells.size() == 2);
+        CHECK(report->cells[0].outcome == (whole ? CellOutcome::passed_static : CellOutcome::planned));
+        CHECK(report->cells[0].proof >= Proof::built);
+        CHECK(report->cells[1].outcome == CellOutcome::errored);
+        CHECK(report->cells[1].reason == std::string("not run: ") + why);
+        CHECK(report->cells[1].proof == Proof::none);
+    }
+    CHECK(torn_files(world.folder()) == 0);
+    world.fake.script("mmdebstrap", works);
+    const auto incomplete = world.build();
+    REQUIRE_FALSE(incomplete.ok());
+    CHECK(incomplete.failure().code == ExitCode::bad_input);
 }
 
 TEST_CASE("session: a daemon that dies in the middle is exit 3") {
