@@ -66,6 +66,7 @@ constexpr Column kNgcImages[] = {
     {"tag", Kind::text, Form::scalar, kRequired},
     {"torch", Kind::version},
     {"cuda", Kind::version},
+    {"compute_min", Kind::compute, Form::scalar, kOptional, "architectures.compute"},
     {"python", Kind::version, Form::scalar, kOptional, "pythons.python"},
     {"os", Kind::text, Form::scalar, kOptional, "operating_systems.os"},
 };

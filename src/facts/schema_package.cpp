@@ -30,8 +30,8 @@ constexpr Column kPackageGpuFloors[] = {
 constexpr Column kPackageTorchFloors[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
-
     {"torch_min", Kind::version, Form::scalar, kRequired},
+    {"torch_below", Kind::version},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
@@ -39,12 +39,16 @@ constexpr Column kPackageTorchFloors[] = {
 constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
-    {"cuda_major", Kind::number, Form::scalar, kRequired},
+    {"cuda_major", Kind::number},
+    {"cuda_minors", Kind::version, Form::list},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
     {"needs_torch", Kind::truth},
     {"instead", Kind::text},
 };
+
+// One major for which it is built, or those releases for each of which it has a library of its own.
+constexpr std::string_view kPackageCudaOneOf[] = {"cuda_major", "cuda_minors"};
 
 constexpr Column kPackageNumpyAbi[] = {
     {"package", Kind::text, Form::scalar, kRequired},
@@ -55,7 +59,7 @@ constexpr Column kPackageNumpyAbi[] = {
 };
 
 constexpr Schema kSchemas[] = {
-    {"package_cuda", "package-cuda-*", kPackageCuda},
+    {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
     {"package_releases", "package-{package}-{version}", kPackageReleases},

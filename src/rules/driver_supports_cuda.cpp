@@ -132,19 +132,20 @@ bool by_compat(const Context& context, const lookup::Driver& driver, const Subje
     return true;
 }
 
-// The images of nvidia/cuda hold the compat libraries of their own CUDA, and the container toolkit puts them
-// to use where the driver is older: on hardware of the data centre that lifts a driver below the minimum.
+// The images of nvidia/cuda, and NVIDIA's own of PyTorch, hold the compat libraries of their own CUDA, which
+// are put to use where the driver is older: on hardware of the data centre that lifts a driver below the
+// minimum.
 bool by_libraries_of_image(const Context& context, const lookup::Driver& driver, const Subject& subject,
                            const Floor& floor, Findings& out) {
     if (context.cell.has(Field::cuda_compat) || windows_driver(context)) return false;
     const auto compat = compat_in_image(context);
     if (!compat || !accepts_compat(context)) return false;
-    const Value value{*compat, {}, {}};
+    const Value value{compat->cuda, {}, {}};
     const auto cell = context.cell.with(Field::cuda_compat, &value);
     Findings found;
     if (!by_compat(context.about(cell), driver, subject, floor, found)) return false;
     for (auto& finding : found) {
-        cite(finding.facts, context.facts, "image-policy-holds-compat");
+        finding.facts.push_back(image_policy(context.facts, compat->policy).ref());
         std::replace(finding.about.begin(), finding.about.end(), Field::cuda_compat,
                      context.cell.has(Field::image) ? Field::image : Field::family);
         out.push_back(std::move(finding));

@@ -99,6 +99,27 @@ std::optional<Unresolved> compat_gap(const Context& context) {
     return gap;
 }
 
+namespace {
+
+// Of libraries whose branches no row lists: what the nearest older ones, or else the oldest, are made for.
+Unresolved no_compat_row(const Facts& facts, const Version& cuda) {
+    Unresolved gap{
+        Field::cuda_compat,
+        fmt::format("no fact lists the driver branches of the compat libraries of CUDA {}", cuda.text()),
+        {}};
+    std::optional<Row> near;
+    for (const auto& row : facts.rows("forward_compatibility")) {
+        // The rows are sorted.
+        if (!near || lookup::required_version(row, "cuda") < cuda) near = row;
+    }
+    gap.what += fmt::format(" (the nearest that are known, of CUDA {}, are made for {})", near->text("cuda"),
+                            listed(near->list("branches")));
+    gap.near.push_back(set_to(Field::cuda_compat, near->text("cuda")));
+    return gap;
+}
+
+}  // namespace
+
 Compat compat_on(const Context& context, const lookup::Driver& driver) {
     Compat out;
     out.gap = compat_gap(context);
@@ -120,11 +141,7 @@ Compat compat_on(const Context& context, const lookup::Driver& driver) {
             fmt::format("no fact says which CUDA driver branch {} runs natively", driver.exact.major()),
             {}};
     } else if (!out.row) {
-        out.gap =
-            Unresolved{Field::cuda_compat,
-                       fmt::format("no fact lists the driver branches of the compat libraries of CUDA {}",
-                                   out.cuda.text()),
-                       {}};
+        out.gap = no_compat_row(context.facts, out.cuda);
     } else {
         const auto branch = std::to_string(driver.exact.major());
         out.use = contains(out.row->list("branches"), branch) ? CompatUse::works : CompatUse::wrong_branch;

@@ -66,6 +66,18 @@ std::vector<Other> pytorch_tags(const Facts& facts, const PytorchTag& own) {
     return out;
 }
 
+// "25.08-py3" as 25.08.
+std::optional<Version> ngc_release(std::string_view tag) {
+    return Version::parse(tag.substr(0, tag.find('-')));
+}
+
+std::vector<Other> ngc_tags(const Facts& facts) {
+    std::vector<Other> out;
+    for (const auto& row : facts.rows("ngc_images"))
+        out.push_back({std::string(row.text("tag")), *ngc_release(row.text("tag"))});
+    return out;
+}
+
 bool is_listed(const Facts& facts, const PytorchTag& tag) {
     const auto rows = facts.rows("pytorch_images");
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
@@ -94,6 +106,9 @@ std::vector<FixOption> other_tags(const Context& context, const ImageContent& im
     } else if (image.pytorch_tag) {
         tags = pytorch_tags(context.facts, *image.pytorch_tag);
         own = Version::parse(image.pytorch_tag->torch);
+    } else {
+        tags = ngc_tags(context.facts);
+        own = ngc_release(image.ngc->text("tag"));
     }
     std::optional<Other> same, newer, older;
     for (const auto& tag : tags) {
@@ -113,12 +128,54 @@ std::vector<FixOption> other_tags(const Context& context, const ImageContent& im
     return out;
 }
 
+Unresolved moving(const ImageContent& image) {
+    return {
+        Field::image, fmt::format("no fact says what {} holds, whose tag is of no release", image.text), {}};
+}
+
+// An image of NVIDIA's own by its row; without one, or with a row that does not say which CUDA it is, the
+// newest tag before it that does is what is known.
+void read_ngc(const Facts& facts, const std::string& tag, ImageContent& out) {
+    if (const auto row = facts.row("ngc-pytorch-" + tag)) {
+        out.ngc = row;
+        out.listed = true;
+        out.facts = {row->ref()};
+        out.cuda = row->text("cuda");
+        if (!out.cuda.empty()) return;
+    }
+    const auto release = ngc_release(tag);
+    if (!release) {
+        out.gap = moving(out);
+        return;
+    }
+    std::optional<Row> near;
+    for (const auto& row : facts.rows("ngc_images")) {
+        // The rows are sorted.
+        if (row.has("cuda") && (!near || *ngc_release(row.text("tag")) <= *release)) near = row;
+    }
+    out.gap = {Field::image,
+               fmt::format("{} {}", out.listed ? "no fact gives the CUDA of" : "no fact describes", out.text),
+               {}};
+    if (near) {
+        out.gap.what += fmt::format(" (the nearest that is known is {}, of CUDA {})", near->text("tag"),
+                                    near->text("cuda"));
+        out.gap.near = {set_to(Field::image, fmt::format("{}:{}", out.name, near->text("tag")))};
+    }
+}
+
+// A release's tag that is not of their one form never existed, which image-tag-exists says.
+bool may_move(std::string_view tag) {
+    const auto parts = text::split(tag, '-');
+    return parts.size() < 2 || !parts[1].starts_with("cuda") || !Version::parse(parts[0]);
+}
+
 }  // namespace
 
 std::optional<ImageContent> image_content(const Context& context) {
-    const auto reference = image_reference(context.cell.text(Field::image));
+    auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
     if (!repository || reference.pinned) return std::nullopt;  // a digest may be anything
+    if (reference.tag.empty()) reference.tag = "latest";
     ImageContent out;
     out.text = fmt::format("image {}:{}", reference.name, reference.tag);
     out.name = reference.name;
@@ -130,14 +187,17 @@ std::optional<ImageContent> image_content(const Context& context) {
         cite(out.facts, context.facts, "image-policy-cuda-tag-form");
     } else if (scheme == "pytorch") {
         out.pytorch_tag = pytorch_tag(reference.tag);
-        if (!out.pytorch_tag) return std::nullopt;
+        if (!out.pytorch_tag) {
+            if (!may_move(reference.tag)) return std::nullopt;
+            out.gap = moving(out);
+            return out;
+        }
         out.cuda = out.pytorch_tag->cuda;
         out.torch = out.pytorch_tag->torch + "+" + out.pytorch_tag->variant();
         out.listed = is_listed(context.facts, *out.pytorch_tag);
         cite(out.facts, context.facts, "image-policy-pytorch-tag-form");
-    } else if (const auto row = context.facts.row("ngc-pytorch-" + reference.tag)) {
-        out.cuda = row->text("cuda");
-        out.facts = {row->ref()};
+    } else if (scheme == "ngc") {
+        read_ngc(context.facts, reference.tag, out);
     }
     return out;
 }

@@ -21,9 +21,14 @@ struct ImageContent {
     std::vector<FactRef> facts;
     std::optional<CudaTag> cuda_tag;
     std::optional<PytorchTag> pytorch_tag;
-    bool listed = false;  ///< a fact says that there is this pytorch_tag
+    std::optional<Row> ngc;  ///< the row of a tag of nvcr.io/nvidia/pytorch
+    bool listed = false;     ///< a fact says that there is this pytorch_tag, or this ngc
+    /// Why nothing is known of what is inside, with the nearest tag of which it is: of a tag that moves, or
+    /// that no fact reads. Empty `what`: as much is known as the other members say.
+    Unresolved gap;
 };
-/// Of the cell's `image`; nothing where no fact reads its tag, or where a digest decides what it is.
+/// Of the cell's `image`; nothing of a repository that no fact describes, of a tag that image-tag-exists
+/// refuses, or where a digest decides what it is.
 [[nodiscard]] std::optional<ImageContent> image_content(const Context& context);
 
 /// Another rule's answer about the image: `value` stands in for `field`, which the cell does not have. What

@@ -22,6 +22,15 @@ std::optional<CudaImage> image_of_family(const Context& context) {
     return out;
 }
 
+// The CUDA of an image of NVIDIA's own, as far as its row says it.
+std::optional<Version> ngc_cuda(const Context& context) {
+    const auto reference = image_reference(context.cell.text(Field::image));
+    const auto repository = image_repository(context.facts, reference.repository);
+    if (!repository || repository->text("scheme") != "ngc" || reference.pinned) return std::nullopt;
+    const auto row = context.facts.row("ngc-pytorch-" + reference.tag);
+    return row ? Version::parse(row->text("cuda")) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<CudaImage> cuda_image(const Context& context) {
@@ -34,12 +43,18 @@ std::optional<CudaImage> cuda_image(const Context& context) {
                      reference.pinned};
 }
 
-std::optional<std::string> compat_in_image(const Context& context) {
+std::optional<ImageCompat> compat_in_image(const Context& context) {
     // Asked of every cell that has a driver: what answers for most comes first.
     std::optional<Version> cuda;
+    std::string_view name = "holds-compat";
     if (context.cell.has(Field::image)) {
         const auto image = cuda_image(context);
-        if (image) cuda = Version::parse(image->tag.cuda);
+        if (image) {
+            cuda = Version::parse(image->tag.cuda);
+        } else {
+            cuda = ngc_cuda(context);
+            name = "ngc-holds-compat";
+        }
     } else {
         const auto repository = family_repository(context.facts, context.cell.text(Field::family));
         if (!repository || repository->text("scheme") != "cuda") return std::nullopt;
@@ -47,12 +62,12 @@ std::optional<std::string> compat_in_image(const Context& context) {
         if (known) cuda = known->exact;
     }
     if (!cuda) return std::nullopt;
-    const auto policy = image_policy(context.facts, "holds-compat");
+    const auto policy = image_policy(context.facts, name);
     const auto arch = context.cell.text(Field::arch);
     if (!contains(policy.list("values"), arch.empty() ? "x86_64" : arch)) return std::nullopt;
     const auto since = Version::parse(policy.text("since"));
     if (since && *cuda < *since) return std::nullopt;
-    return cuda->major_minor();
+    return ImageCompat{cuda->major_minor(), name};
 }
 
 Row image_policy(const Facts& facts, std::string_view policy) {

@@ -36,9 +36,14 @@ struct CudaImage {
 /// Nothing when the cell names no such image, or not enough of it.
 [[nodiscard]] std::optional<CudaImage> cuda_image(const Context& context);
 
-/// The CUDA minor of the compat libraries that the cell's image brings: those of nvidia/cuda (by reference or
-/// by family) for x86_64 do, from CUDA 10.0 on; nothing for others.
-[[nodiscard]] std::optional<std::string> compat_in_image(const Context& context);
+/// The compat libraries that an image brings.
+struct ImageCompat {
+    std::string cuda;         ///< their minor
+    std::string_view policy;  ///< which one says so
+};
+/// Of the cell's image: those of nvidia/cuda (by reference or by family) and of nvcr.io/nvidia/pytorch (by
+/// reference) bring them, from the CUDA and on the processors that the policy names; nothing for others.
+[[nodiscard]] std::optional<ImageCompat> compat_in_image(const Context& context);
 
 /// The row of a policy about images: overlays may replace it, and take none away.
 [[nodiscard]] Row image_policy(const Facts& facts, std::string_view policy);

@@ -28,15 +28,24 @@ Libraries libraries_of(const Context& context) {
     return out;
 }
 
-bool is_major(std::string_view version, std::string_view major) {
-    return version.substr(0, version.find('.')) == major;
+// Is the package built for the CUDA of that version? One that picks among libraries of its own has to have
+// that minor's.
+bool is_for(const Row& row, std::string_view cuda) {
+    const auto version = Version::parse(cuda);
+    if (!version) return false;
+    if (row.has("cuda_minors")) return contains(row.list("cuda_minors"), version->major_minor());
+    return std::to_string(version->major()) == row.text("cuda_major");
+}
+
+// "12", "11.7, 11.8".
+std::string built_for(const Row& row) {
+    return row.has("cuda_minors") ? listed(row.list("cuda_minors")) : std::string(row.text("cuda_major"));
 }
 
 bool has_libraries(const Row& row, const Libraries& libraries) {
-    const auto major = row.text("cuda_major");
-    if (row.text("needs_torch") == "true") return libraries.torch.empty() || is_major(libraries.torch, major);
+    if (row.text("needs_torch") == "true") return libraries.torch.empty() || is_for(row, libraries.torch);
     if (libraries.torch.empty() && libraries.image.empty()) return true;
-    return is_major(libraries.torch, major) || is_major(libraries.image, major);
+    return is_for(row, libraries.torch) || is_for(row, libraries.image);
 }
 
 std::string text_of(const Libraries& libraries) {
@@ -85,9 +94,8 @@ void add_fixes(const Context& context, std::span<const Row> rows, const Package&
         found.fixes.push_back(std::move(option));
     }
     if (!libraries.torch.empty()) {
-        for (auto& option : torch_options(context, [&](const Row& wheel) {
-                 return is_major(wheel.text("cuda"), row.text("cuda_major"));
-             })) {
+        for (auto& option :
+             torch_options(context, [&](const Row& wheel) { return is_for(row, wheel.text("cuda")); })) {
             found.fixes.push_back(std::move(option));
         }
     }
@@ -102,12 +110,12 @@ void judge(const Context& context, Findings& out) {
         if (row == nullptr) continue;
         if (has_libraries(*row, libraries)) {
             passed(context, [&] {
-                return Acceptance{{},
-                                  kStage,
-                                  {Field::packages},
-                                  fmt::format("whether {} finds the libraries of CUDA {}", package.text,
-                                              row->text("cuda_major")),
-                                  {row->ref()}};
+                return Acceptance{
+                    {},
+                    kStage,
+                    {Field::packages},
+                    fmt::format("whether {} finds the libraries of CUDA {}", package.text, built_for(*row)),
+                    {row->ref()}};
             });
             continue;
         }
@@ -119,10 +127,9 @@ void judge(const Context& context, Findings& out) {
         auto found = finding(
             open ? Severity::warning : severity_in(*row), kStage, row->text("package"), std::move(about),
             fmt::format(
-                "{} is built for CUDA {}; the cell has {}: {}{}", package.text, row->text("cuda_major"),
+                "{} is built for CUDA {}; the cell has {}: {}{}", package.text, built_for(*row),
                 text_of(libraries), row->text("consequence"),
-                open ? fmt::format(", unless the image has the libraries of CUDA {}", row->text("cuda_major"))
-                     : ""),
+                open ? fmt::format(", unless the image has the libraries of CUDA {}", built_for(*row)) : ""),
             {row->ref()});
         add_fixes(context, rows, package, *row, libraries, found);
         out.push_back(std::move(found));

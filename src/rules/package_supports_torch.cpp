@@ -1,5 +1,5 @@
-// Packages that install beside any torch and work with newer ones only: their demand is no dependency, so
-// that pip says nothing.
+// Packages that install beside any torch and work with some only: with newer ones, or with those that they
+// were compiled against. Their demand is no dependency, so that pip says nothing.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
@@ -11,7 +11,14 @@ namespace {
 constexpr Stage kStage = Stage::runtime;
 
 bool is_met(const Row& floor, const Version& torch) {
-    return torch >= lookup::required_version(floor, "torch_min");
+    const auto below = Version::parse(floor.text("torch_below"));
+    return torch >= lookup::required_version(floor, "torch_min") && (!below || torch < *below);
+}
+
+// "torch 2.5 and newer", "torch 2.5 and newer, below 2.6".
+std::string demand_text(const Row& floor) {
+    return fmt::format("torch {} and newer{}", floor.text("torch_min"),
+                       floor.has("torch_below") ? fmt::format(", below {}", floor.text("torch_below")) : "");
 }
 
 // The worst floor of that release that the torch is below: one may say where a part fails, another where all
@@ -27,7 +34,7 @@ std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep
     return worst;
 }
 
-std::optional<FixOption> newer_torch(const Context& context, const Package& package) {
+std::optional<FixOption> fitting_torch(const Context& context, const Package& package) {
     for (const auto& row : context.facts.rows("torch_releases")) {
         const auto torch = lookup::required_version(row, "torch");
         if (!unmet(context.facts, package.name, *package.version, torch))
@@ -45,8 +52,8 @@ void judge_package(const Context& context, const TorchBuild& build, const Packag
                 return Acceptance{{},
                                   kStage,
                                   {Field::packages, Field::torch},
-                                  fmt::format("whether {}, which needs torch {} or newer, works with {}",
-                                              package.text, row.text("torch_min"), build.text),
+                                  fmt::format("whether {}, which needs {}, works with {}", package.text,
+                                              demand_text(row), build.text),
                                   {row.ref()}};
             });
         }
@@ -55,11 +62,11 @@ void judge_package(const Context& context, const TorchBuild& build, const Packag
     const bool is_error = floor->text("severity") == "error";
     auto found = finding(is_error ? Severity::error : Severity::warning, kStage, floor->text("package"),
                          {Field::packages, Field::torch},
-                         fmt::format("{} works with torch {} and newer; the cell has {}: {}", package.text,
-                                     floor->text("torch_min"), build.text, floor->text("consequence")),
+                         fmt::format("{} works with {}; the cell has {}: {}", package.text,
+                                     demand_text(*floor), build.text, floor->text("consequence")),
                          {floor->ref()});
     if (context.wants_fixes) {
-        if (auto torch = newer_torch(context, package)) found.fixes.push_back(*std::move(torch));
+        if (auto torch = fitting_torch(context, package)) found.fixes.push_back(*std::move(torch));
         for (auto& option : release_options(context, package, [&](const Release& release) {
                  return !unmet(context.facts, package.name, release.version, build.torch.exact);
              }))
@@ -84,11 +91,13 @@ Rule package_supports_torch() {
     return {
         .id = "package-supports-torch",
         .stage = kStage,
-        .summary = "The torch is not below what each package works with, where pip would not say so.",
+        .summary = "The torch is one that each package works with, where pip would not say so.",
         .why =
             "transformers names its least torch in an extra that a plain install does not ask for, so that "
             "pip takes any torch. At import newer releases log \"Disabling PyTorch because PyTorch >= 2.2 is "
-            "required\" and every model class raises that PyTorch was not found.",
+            "required\" and every model class raises that PyTorch was not found. torchcodec and torchtext "
+            "are "
+            "compiled against one torch and demand none: with another their libraries do not load.",
         .fails = "torch: 2.0.1, packages: {transformers: 4.53.0}",
         .passes = "torch: 2.6.0, packages: {transformers: 4.53.0}",
         .reads = {Field::packages, Field::torch, Field::arch},

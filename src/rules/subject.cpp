@@ -97,6 +97,21 @@ Resolved<lookup::Cuda> look_up_cuda(const Context& context) {
     return with_version_near(gap(Field::cuda, text), context.facts, "cuda_releases", "cuda", text);
 }
 
+// The build that stands in for one that no row describes: its own CUDA in another release, else its own
+// release.
+std::optional<Row> nearest_build(const Facts& facts, const TorchBuild& build) {
+    std::optional<Row> same_variant, same_release;
+    for (const auto& row : facts.rows("torch_wheels")) {
+        if (row.text("arch") != build.arch) continue;
+        const auto release = lookup::required_version(row, "torch");
+        if (release == build.torch.exact) same_release = row;
+        // The rows are sorted.
+        if (row.text("variant") == build.torch.variant && (!same_variant || release < build.torch.exact))
+            same_variant = row;
+    }
+    return same_variant ? same_variant : same_release;
+}
+
 Resolved<TorchBuild> look_up_build(const Context& context) {
     const auto text = context.cell.text(Field::torch);
     const auto arch = context.cell.has(Field::arch) ? context.cell.text(Field::arch) : kDefaultArch;
@@ -105,7 +120,8 @@ Resolved<TorchBuild> look_up_build(const Context& context) {
         return with_version_near(gap(Field::torch, text), context.facts, "torch_releases", "torch",
                                  text.substr(0, text.find('+')));
     }
-    TorchBuild build{*found, {}, std::string(arch)};
+    TorchBuild build{*found, {}, std::string(arch), {}};
+    if (!found->wheel) build.nearest = nearest_build(context.facts, build);
     build.text = "torch " + found->exact.text() + (found->variant.empty() ? "" : "+" + found->variant);
     return build;
 }
@@ -196,7 +212,14 @@ bool never_published(const TorchBuild& build) {
 }
 
 Unresolved no_wheel_row(const TorchBuild& build) {
-    return {Field::torch, fmt::format("no fact describes a build of {} for {}", build.text, build.arch), {}};
+    Unresolved out{
+        Field::torch, fmt::format("no fact describes a build of {} for {}", build.text, build.arch), {}};
+    if (build.nearest) {
+        const auto near = fmt::format("{}+{}", build.nearest->text("torch"), build.nearest->text("variant"));
+        out.what += fmt::format(" (the nearest that is known is {})", near);
+        out.near.push_back(set_to(Field::torch, near));
+    }
+    return out;
 }
 
 NativeCuda native_cuda(const Facts& facts, const lookup::Driver& driver) {

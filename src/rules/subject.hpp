@@ -47,6 +47,9 @@ struct TorchBuild {
     lookup::Torch torch;
     std::string text;  ///< "torch 2.6.0+cu124"
     std::string arch;  ///< x86_64 unless the cell says otherwise
+    /// Where no row describes the build: the newest older release, or else the oldest newer one, that has one
+    /// for its CUDA and arch; without any, that release's newest build.
+    std::optional<Row> nearest;
 };
 /// What the words of cells meant so far: a matrix says the same few words in every projection. For one thread
 /// and one Facts.
@@ -77,7 +80,7 @@ void judge_part(const Context& context, std::string_view part, std::initializer_
 /// That, or the list of the release's variants is whole and does not have this one (torch-built-for-cuda
 /// rejects it): other rules have nothing to look at.
 [[nodiscard]] bool never_published(const TorchBuild& build);
-/// For a build that may exist and that no row describes.
+/// For a build that may exist and that no row describes: with the nearest that one does.
 [[nodiscard]] Unresolved no_wheel_row(const TorchBuild& build);
 
 /// Driver branch bounds of the CUDA that a driver runs natively: equal when the branch's row says it, else

@@ -165,11 +165,11 @@ TEST_CASE("an image that contradicts the cell is not judged for it: rendering re
     CHECK(with_env("/a") == "3:39: error: images: a: " + kStops);
     CHECK(with_env("/b").empty());
     const auto with_pip = [](const std::string& timm) {
-        return said("set: {torch: 2.0.1+cu118, packages: {timm: 1.0.9}}\nimages: [{name: a, pip: [timm==" +
+        return said("set: {torch: 2.1.0+cu121, packages: {timm: 1.0.9}}\nimages: [{name: a, pip: [timm==" +
                     timm + ", xformers==0.0.28]}]\n");
     };
     CHECK(with_pip("1.0.9") ==
-          "3:39: error: images: a: xformers 0.0.28 needs torch ==2.4.1; the cell has torch 2.0.1+cu118 "
+          "3:39: error: images: a: xformers 0.0.28 needs torch ==2.4.1; the cell has torch 2.1.0+cu121 "
           "[packages-agree, at install]\n");
     CHECK(with_pip("1.0.8").empty());
 }

@@ -64,10 +64,12 @@ TEST_CASE("cuda-compat-matches-driver accepts the branches that the libraries ar
 }
 
 TEST_CASE("cuda-compat-matches-driver does not guess") {
-    CHECK(message_of(kMatches, with("580.95.05", "13.2")) ==
-          "no fact lists the driver branches of the compat libraries of CUDA 13.2: whether the compat "
-          "libraries of "
-          "CUDA 13.2 go with driver 580.95.05 is unknown");
+    CHECK(
+        message_of(kMatches, with("580.95.05", "13.2")) ==
+        "no fact lists the driver branches of the compat libraries of CUDA 13.2 (the nearest that are known, "
+        "of CUDA 13.1, are made for 535, 550, 570, 575, 580): whether the compat libraries of CUDA 13.2 go "
+        "with driver 580.95.05 is unknown");
+    CHECK(fix_of(kMatches, with("580.95.05", "13.2")) == "cuda_compat 13.1 (then accepted)");
     CHECK(verdict_of(kMatches, with("550.54.15", "12.7")) == Verdict::unknown);
     CHECK(verdict_of(kMatches, with("550.54.15", "550.54.15")) == Verdict::unknown);
     CHECK(verdict_of(kMatches, with("999.10", "12.4")) == Verdict::unknown);
@@ -174,10 +176,11 @@ TEST_CASE("driver-supports-cuda: compat libraries lift an old driver, with what 
           "driver 545.23.06 is too old for CUDA 13.0.2: CUDA 13 needs >= 580.65.06");
     CHECK(verdict_of(kRuns, runs("470.161.03", "13.0.2", "12.4")) == Verdict::rejected);
     CHECK(verdict_of(kRuns, runs("535.183.01", "12.9.1", "12.4")) == Verdict::degraded);
-    CHECK(message_of(kRuns, runs("535.183.01", "13.2.1", "13.2")) ==
-          "no fact lists the driver branches of the compat libraries of CUDA 13.2: whether driver 535.183.01 "
-          "runs CUDA "
-          "13.2.1 with them is unknown");
+    CHECK(
+        message_of(kRuns, runs("535.183.01", "13.2.1", "13.2")) ==
+        "no fact lists the driver branches of the compat libraries of CUDA 13.2 (the nearest that are known, "
+        "of CUDA 13.1, are made for 535, 550, 570, 575, 580): whether driver 535.183.01 runs CUDA 13.2.1 "
+        "with them is unknown");
     CHECK(verdict_of(kRuns, {{Field::driver, "526.86"},
                              {Field::cuda, "12.4.1"},
                              {Field::cuda_compat, "12.4"},

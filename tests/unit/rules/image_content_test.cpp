@@ -19,6 +19,7 @@ constexpr std::string_view kCompiler = "torch-compile-has-c-compiler";
 constexpr std::string_view kDriver = "driver-supports-cuda";
 
 const std::string kTorch271 = "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime";
+const std::string kNgc = "nvcr.io/nvidia/pytorch:";
 const std::string kCuda124 = "nvidia/cuda:12.4.1-devel-ubuntu22.04";
 
 }  // namespace
@@ -67,7 +68,13 @@ TEST_CASE("image-content-runs accepts what runs, and leaves to other rules what 
           Verdict::accepted);
     CHECK(verdict_of(kContent, {{Field::image, kCuda124}, {Field::driver, "470"}, {Field::cuda, "12.4.1"}}) ==
           Verdict::accepted);
-    CHECK(verdict_of(kContent, {{Field::image, "pytorch/pytorch:latest"}, {Field::driver, "470"}}) ==
+    CHECK(verdict_of(kContent, {{Field::image, "pytorch/pytorch:latest"},
+                                {Field::driver, "470"},
+                                {Field::torch, "1.13.1+cu117"}}) == Verdict::accepted);
+    CHECK(verdict_of(kContent,
+                     {{Field::image, "pytorch/pytorch:2.6.0-cuda12.4-devel"}, {Field::driver, "470"}}) ==
+          Verdict::accepted);  // image-tag-exists refuses it
+    CHECK(verdict_of(kContent, {{Field::image, "python:3.12-slim-bookworm"}, {Field::driver, "470"}}) ==
           Verdict::accepted);
     CHECK(verdict_of(kContent, {{Field::image, "example.org/own/image:1"}, {Field::driver, "470"}}) ==
           Verdict::accepted);
@@ -83,6 +90,102 @@ TEST_CASE("image-content-runs accepts what runs, and leaves to other rules what 
 TEST_CASE("image-content-runs leaves open what a driver or GPU that no fact knows does") {
     CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::driver, "700.10"}}) == Verdict::unknown);
     CHECK(verdict_of(kContent, {{Field::image, kTorch271}, {Field::gpu, "RTX 9090"}}) == Verdict::unknown);
+}
+
+TEST_CASE("image-content-runs: GPUs that the CUDA of one of NVIDIA's own images makes no code for") {
+    const Words volta{{Field::image, kNgc + "25.08-py3"}, {Field::gpu, "V100"}};
+    CHECK(
+        message_of(kContent, volta) ==
+        "image nvcr.io/nvidia/pytorch:25.08-py3 has no code for V100 (compute 7.0): CUDA 13.0.3, with which "
+        "its torch is built, makes none for GPUs below 7.5");
+    CHECK(fix_of(kContent, volta) == "image nvcr.io/nvidia/pytorch:24.10-py3");
+    for (const std::string gpu : {"P100", "GTX 1080 Ti", "V100"}) {
+        CHECK(verdict_of(kContent, {{Field::image, kNgc + "26.09-py3"}, {Field::gpu, gpu}}) ==
+              Verdict::rejected);
+    }
+    CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.08-py3"}, {Field::compute, "3.5"}}) ==
+          Verdict::rejected);
+    for (const std::string compute : {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "12.0", "12.1"}) {
+        CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.08-py3"}, {Field::compute, compute}}) ==
+              Verdict::accepted);
+    }
+    CHECK(verdict_of(kContent, {{Field::image, kNgc + "24.10-py3"}, {Field::gpu, "V100"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.08-py3"},
+                                {Field::gpu, "V100"},
+                                {Field::torch, "2.8.0+cu126"}}) == Verdict::accepted);  // the wheel is judged
+}
+
+TEST_CASE("image-content-runs: GPUs newer than the CUDA of one of NVIDIA's own images, or not named for it") {
+    CHECK(message_of(kContent, {{Field::image, kNgc + "24.10-py3"}, {Field::gpu, "RTX 5090"}}) ==
+          "CUDA 12.6.2, with which the torch of image nvcr.io/nvidia/pytorch:24.10-py3 is built, makes no "
+          "machine code for RTX 5090 (compute 12.0), and no fact says which PTX it holds for the driver to "
+          "compile: whether the torch of image nvcr.io/nvidia/pytorch:24.10-py3 has code for RTX 5090 "
+          "(compute 12.0) is unknown");
+    const std::pair<std::string, std::string> newer[] = {{"24.12-py3", "RTX 5090"},
+                                                         {"23.04-py3", "RTX 5090"},
+                                                         {"24.01-py3", "B200"},
+                                                         {"19.10-py3", "A100 80GB"},
+                                                         {"22.05-py3", "H100"}};
+    for (const auto& [tag, gpu] : newer)
+        CHECK(verdict_of(kContent, {{Field::image, kNgc + tag}, {Field::gpu, gpu}}) == Verdict::unknown);
+    CHECK(message_of(kContent, {{Field::image, kNgc + "24.12-py3"}, {Field::gpu, "V100"}}) ==
+          "NVIDIA names compute capability 7.5 and newer for image nvcr.io/nvidia/pytorch:25.03-py3, the "
+          "nearest of which a fact says it: whether the torch of image nvcr.io/nvidia/pytorch:24.12-py3 has "
+          "code for V100 (compute 7.0) is unknown");
+    CHECK(message_of(kContent, {{Field::image, kNgc + "25.04-py3"}, {Field::compute, "7.0"}}) ==
+          "NVIDIA names compute capability 7.5 and newer for image nvcr.io/nvidia/pytorch:25.04-py3: whether "
+          "the torch of image nvcr.io/nvidia/pytorch:25.04-py3 has code for compute 7.0 is unknown");
+    CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.04-py3"}, {Field::gpu, "RTX 9090"}}) ==
+          Verdict::unknown);
+    const auto future = with_rows("ngc_images", {"id: ngc-pytorch-27.01-py3, tag: 27.01-py3, cuda: \"14.9\", confidence: read"});
+    CHECK(message_of(kContent, {{Field::image, kNgc + "27.01-py3"}, {Field::gpu, "T4"}}, future) ==
+          "no fact knows CUDA 14.9: whether the torch of image nvcr.io/nvidia/pytorch:27.01-py3 has code for "
+          "it is unknown");
+}
+
+TEST_CASE("image-content-runs: what is inside is not known, and the host is named") {
+    const auto says = [](const std::string& image, const Words& host) {
+        Words words{{Field::image, image}};
+        words.insert(words.end(), host.begin(), host.end());
+        return message_of(kContent, words);
+    };
+    CHECK(says(kNgc + "24.11-py3", {{Field::driver, "470.161.03"}}) ==
+          "no fact gives the CUDA of image nvcr.io/nvidia/pytorch:24.11-py3 (the nearest that is known is "
+          "24.10-py3, of CUDA 12.6.2): whether its CUDA and torch run on driver 470.161.03 is unknown");
+    CHECK(says(kNgc + "27.01-py3", {{Field::driver, "580"}, {Field::gpu, "V100"}}) ==
+          "no fact describes image nvcr.io/nvidia/pytorch:27.01-py3 (the nearest that is known is 26.09-py3, "
+          "of CUDA 13.4): whether its CUDA and torch run on driver 580, gpu V100 is unknown");
+    CHECK(fix_of(kContent, {{Field::image, kNgc + "27.01-py3"}, {Field::gpu, "T4"}}) ==
+          "image nvcr.io/nvidia/pytorch:26.09-py3 (then accepted)");
+    for (const std::string moving : {"pytorch/pytorch:latest", "pytorch/pytorch",
+                                     "ghcr.io/pytorch/pytorch:latest", "nvcr.io/nvidia/pytorch:latest"}) {
+        CHECK(verdict_of(kContent, {{Field::image, moving}, {Field::gpu, "T4"}}) == Verdict::unknown);
+        CHECK(verdict_of(kContent, {{Field::image, moving}, {Field::gpu, "T4"}, {Field::cuda, "12.4.1"}}) ==
+              Verdict::accepted);
+    }
+    CHECK(
+        says("pytorch/pytorch", {{Field::compute, "8.0"}}) ==
+        "no fact says what image pytorch/pytorch:latest holds, whose tag is of no release: whether its CUDA "
+        "and torch run on compute 8.0 is unknown");
+}
+
+TEST_CASE("the compat libraries of NVIDIA's own images lift a data centre driver, and no other") {
+    const auto on = [](const std::string& driver, const std::string& gpu) {
+        return Words{{Field::image, kNgc + "25.09-py3"}, {Field::driver, driver}, {Field::gpu, gpu}};
+    };
+    CHECK(
+        message_of(kContent, on("535.183.01", "A100 80GB")) ==
+        "image nvcr.io/nvidia/pytorch:25.09-py3: driver 535.183.01 runs CUDA 13.0.1 by the compat libraries "
+        "of CUDA 13.0 only: the container has to put them on its library path, and the GPU has to be of "
+        "the data centre");
+    CHECK(verdict_of(kContent, on("535.183.01", "RTX 3090")) == Verdict::rejected);
+    CHECK(verdict_of(kContent, on("525.147.05", "A100 80GB")) == Verdict::rejected);  // not made for it
+    auto arm = on("535.183.01", "A100 80GB");
+    arm.emplace_back(Field::arch, "aarch64");
+    CHECK(verdict_of(kContent, arm) == Verdict::rejected);
+    CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.09-py3"}, {Field::driver, "535.183.01"}}) ==
+          Verdict::rejected);
 }
 
 TEST_CASE("image-content-builds: a rejection gets another tag, a warning beside it gets none") {

@@ -29,6 +29,23 @@ TEST_CASE("package-supports-torch rejects a torch that transformers turns its ba
     CHECK(fix_of(kRule, with("2.3.0", "5.1.0")).starts_with("torch 2.4.0"));
 }
 
+TEST_CASE("package-supports-torch: libraries that were compiled against one torch") {
+    const auto words = [](const std::string& torch, const std::string& packages) {
+        return Words{{Field::torch, torch}, {Field::packages, packages}};
+    };
+    CHECK(message_of(kRule, words("2.4.0", "torchtext=0.18.0")) ==
+          "torchtext 0.18.0 works with torch 2.3 and newer, below 2.4; the cell has torch 2.4.0+cu121: its "
+          "import fails: \"libtorchtext.so: undefined symbol: _ZN5torch3jit17parseSchemaOrNameERKSs\"");
+    for (const std::string torch : {"2.8.0", "2.10.0", "2.12.0"})
+        CHECK(verdict_of(kRule, words(torch, "torchcodec=0.8.1")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, words("2.7.1", "torchcodec=0.2.1")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, words("2.9.1", "torchcodec=0.8.1")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, words("2.9.0", "torchcodec=0.9.1")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, words("2.12.0", "torchcodec=0.12.0")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, words("2.14.0", "torchcodec=0.16.0")) == Verdict::accepted);  // no row
+    CHECK(verdict_of(kRule, words("2.3.1", "torchtext=0.18.0")) == Verdict::accepted);
+}
+
 TEST_CASE("package-supports-torch accepts newer ones, and warns where nothing but the extra asks") {
     CHECK(verdict_of(kRule, with("2.1.0", "4.57.0")) == Verdict::degraded);
     CHECK(verdict_of(kRule, with("1.13.1", "4.49.0")) == Verdict::degraded);

@@ -284,6 +284,29 @@ TEST_CASE("package-supports-gpu") {
     }
 }
 
+TEST_CASE("package-cuda-matches-torch: a library for each of several releases of CUDA") {
+    const auto words = [](const std::string& torch, const std::string& packages) {
+        return Words{{Field::torch, torch}, {Field::packages, packages}};
+    };
+    const auto old = words("2.5.1+cu124", "bitsandbytes=0.42.0");
+    CHECK(message_of("package-cuda-matches-torch", old) ==
+          "bitsandbytes 0.42.0 is built for CUDA 11.0, 11.1, 11.4, 11.5, 11.7, 11.8, 12.0, 12.1, 12.2, 12.3; "
+          "the cell has torch 2.5.1+cu124, built for CUDA 12.4: where there is a GPU its import fails: "
+          "\"CUDA Setup failed despite GPU being available\"");
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.6.0+cu126", "bitsandbytes=0.43.1")) ==
+          Verdict::degraded);
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.9.1+cu130", "xformers=0.0.33.post2")) ==
+          Verdict::degraded);
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.1.0+cu118", "vllm=0.2.2")) == Verdict::rejected);
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.5.1+cu121", "bitsandbytes=0.42.0")) ==
+          Verdict::accepted);
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.5.1+cu124", "bitsandbytes=0.43.1")) ==
+          Verdict::accepted);
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.1.0+cu121", "vllm=0.2.2")) == Verdict::accepted);
+    CHECK(verdict_of("package-cuda-matches-torch", words("2.9.1+cu126", "xformers=0.0.33.post2")) ==
+          Verdict::accepted);
+}
+
 TEST_CASE("package-cuda-matches-torch") {
     const Words words{
         {Field::torch, "2.6.0+cu124"}, {Field::cuda, "12.4.1"}, {Field::packages, "cupy-cuda11x=13.3.0"}};

@@ -54,7 +54,13 @@ TEST_CASE("torch-built-for-cuda does not guess") {
           "no fact knows torch 2.99.0 (the nearest that is known is 2.15.0): whether it was published is "
           "unknown");
     CHECK(fix_of(kBuilt, torch("2.99.0")) == "torch 2.15.0 (then accepted)");
-    CHECK(verdict_of(kBuilt, torch("2.14.1+cu126")) == Verdict::unknown);
+    CHECK(message_of(kBuilt, torch("2.14.1+cu126")) ==
+          "no fact describes a build of torch 2.14.1+cu126 for x86_64 (the nearest that is known is "
+          "2.14.0+cu126): whether torch 2.14.1+cu126 was published is unknown");
+    CHECK(fix_of(kBuilt, torch("2.14.1+cu126")) == "torch 2.14.0+cu126 (then accepted)");
+    CHECK(fix_of(kBuilt, torch("2.15.0+cu130")) == "torch 2.14.1+cu130 (then accepted)");
+    CHECK(fix_of(kBuilt, torch("2.9.1+cu129")) == "torch 2.8.0+cu129 (then accepted)");
+    CHECK(fix_of(kBuilt, torch("2.15.0+cu140")) == "torch 2.15.0+cu132 (then accepted)");
     CHECK(verdict_of(kBuilt, {{Field::torch, "2.6.0+cu118"}, {Field::arch, "aarch64"}}) == Verdict::unknown);
 }
 
