@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/gpu_code.hpp"
 #include "rules/subject.hpp"
 
 namespace cudamatrix::rules {
@@ -43,13 +44,7 @@ std::vector<FixOption> toolkits_with(const Context& context, const std::string& 
 
 // Why there is no target, in the words that a user can act on.
 std::string reason(const Row& toolkit, const fatbin::Arch& device) {
-    std::optional<fatbin::Arch> lowest, highest;
-    for (const auto target : toolkit.list("targets")) {
-        const auto arch = fatbin::parse_arch(target);
-        if (arch->variant != fatbin::Variant::base) continue;
-        if (!lowest || *arch < *lowest) lowest = arch;
-        if (!highest || *highest < *arch) highest = arch;
-    }
+    const auto [lowest, highest] = target_range(toolkit);
     if (!lowest) return "it names no targets";
     if (device < *lowest) return fmt::format("its lowest target is {}", fatbin::to_text(*lowest));
     if (*highest < device) return fmt::format("its highest target is {}", fatbin::to_text(*highest));
