@@ -93,6 +93,7 @@ constexpr Column kPolicies[] = {
     {"policy", Kind::text, Form::scalar, kRequired},
     {"says", Kind::text, Form::scalar, kRequired},
     {"since", Kind::version},
+    {"setting", Kind::text},
 };
 
 constexpr Column kToolkitSources[] = {

@@ -1,6 +1,5 @@
 // An extension built with a list that leaves the GPU out fails at its first kernel.
 #include "base/text.hpp"
-#include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
 #include "rules/gpu_code.hpp"
@@ -15,27 +14,15 @@ std::string with_gpu(std::string_view list, const Device& gpu) {
     return fmt::format("{};{}", text::replace_all(list, " ", ";"), gpu.compute);
 }
 
-struct Cover {
-    bool sass = false;
-    std::string ptx;  ///< the entry whose PTX the driver can compile
-};
-
-Cover cover(const std::vector<ArchEntry>& entries, const fatbin::Arch& device) {
-    Cover out;
-    for (const auto& entry : entries) {
-        if (!entry.arch) continue;
-        out.sass = out.sass || fatbin::sass_runs_on(*entry.arch, device);
-        if (entry.ptx && fatbin::ptx_compiles_for(*entry.arch, device)) out.ptx = entry.text;
-    }
-    return out;
-}
-
 void judge(const Context& context, Findings& out) {
-    const auto list = context.cell.text(Field::arch_list);
+    const auto given = arch_list(context);
+    if (!given) return;  // env without the variable
+    const auto& list = given->text;
+    const auto name = given->named();
     const auto resolved = device(context);
     const auto* gpu = std::get_if<Device>(&resolved);
-    const std::vector<Field> about{Field::arch_list, gpu != nullptr ? gpu->field : Field::gpu};
-    const auto question = fmt::format("whether code built with arch_list {} runs on the GPU", list);
+    const std::vector<Field> about{given->field, gpu != nullptr ? gpu->field : Field::gpu};
+    const auto question = fmt::format("whether code built with {} runs on the GPU", name);
     if (gpu == nullptr) {
         out.push_back(unknown(kStage, "", about, std::get<Unresolved>(resolved), question));
         return;
@@ -44,14 +31,10 @@ void judge(const Context& context, Findings& out) {
     std::optional<Row> row;
     if (has_names(list)) {
         // What a name stands for is torch's to say.
-        const auto torch = wants_torch(context) ? torch_build(context) : Resolved<TorchBuild>(Unresolved{});
-        if (const auto* build = std::get_if<TorchBuild>(&torch))
-            row = extension_row(context.facts, build->torch.release->text("torch"));
+        row = torch_names(context);
         if (!row) {
             const Unresolved gap{
-                Field::arch_list,
-                fmt::format("names in arch_list {} mean what a known release of torch says", list),
-                {}};
+                given->field, fmt::format("names in {} mean what a known release of torch says", name), {}};
             out.push_back(unknown(kStage, "", about, gap, question));
             return;
         }
@@ -65,14 +48,13 @@ void judge(const Context& context, Findings& out) {
     auto answer =
         found.ptx.empty()
             ? finding(Severity::error, kStage, "", about,
-                      fmt::format("code built with arch_list {} has nothing for {}", list, gpu->text),
-                      std::move(facts))
+                      fmt::format("code built with {} has nothing for {}", name, gpu->text), std::move(facts))
             : finding(Severity::warning, kStage, "", about,
-                      fmt::format("code built with arch_list {} runs on {} by the PTX of {} only: the driver "
+                      fmt::format("code built with {} runs on {} by the PTX of {} only: the driver "
                                   "compiles it at the first start",
-                                  list, gpu->text, found.ptx),
+                                  name, gpu->text, found.ptx),
                       std::move(facts));
-    answer.fixes.push_back(set_to(Field::arch_list, with_gpu(list, *gpu)));
+    answer.fixes.push_back(with_arch_list(context, *given, with_gpu(list, *gpu)));
     out.push_back(std::move(answer));
 }
 
@@ -89,8 +71,8 @@ Rule arch_list_covers_gpu() {
                 "device\", unless an entry ends in +PTX.",
             .fails = "arch_list: \"8.0;8.6\", gpu: H100",
             .passes = "arch_list: \"8.0;9.0\", gpu: H100",
-            .reads = {Field::arch_list, Field::torch, Field::arch, Field::gpu, Field::compute},
-            .needs = {{Field::arch_list}, {Field::gpu, Field::compute}},
+            .reads = {Field::arch_list, Field::env, Field::torch, Field::arch, Field::gpu, Field::compute},
+            .needs = {{Field::arch_list, Field::env}, {Field::gpu, Field::compute}},
             .judge = judge};
 }
 

@@ -39,7 +39,8 @@ bool torch_reads(const Row& row, const ArchEntry& entry) {
     return contains(row.list("arches"), plain);
 }
 
-void judge_toolkit(const Context& context, const std::vector<ArchEntry>& entries, Findings& out) {
+void judge_toolkit(const Context& context, const ArchList& list, const std::vector<ArchEntry>& entries,
+                   Findings& out) {
     const auto resolved = image_cuda(context);
     const auto* cuda = std::get_if<lookup::Cuda>(&resolved);
     if (cuda == nullptr || !cuda->toolkit) {
@@ -49,9 +50,8 @@ void judge_toolkit(const Context& context, const std::vector<ArchEntry>& entries
                 : Unresolved{Field::cuda,
                              fmt::format("no fact lists the targets of CUDA {}", cuda->exact.text()),
                              {}};
-        out.push_back(
-            unknown(kStage, "toolkit", {Field::arch_list, Field::cuda}, gap,
-                    fmt::format("whether its nvcc compiles for {}", context.cell.text(Field::arch_list))));
+        out.push_back(unknown(kStage, "toolkit", {list.field, Field::cuda}, gap,
+                              fmt::format("whether its nvcc compiles for {}", list.text)));
         return;
     }
     const auto refused = [&](const ArchEntry& entry) {
@@ -62,18 +62,18 @@ void judge_toolkit(const Context& context, const std::vector<ArchEntry>& entries
         return passed(context, [&] {
             return Acceptance{{},
                               kStage,
-                              {Field::arch_list, Field::cuda},
+                              {list.field, Field::cuda},
                               fmt::format("whether nvcc of CUDA {} has a target for all of {}",
-                                          cuda->exact.text(), context.cell.text(Field::arch_list)),
+                                          cuda->exact.text(), list.named()),
                               {cuda->toolkit->ref()}};
         });
     }
-    auto error = finding(Severity::error, kStage, "toolkit", {Field::arch_list, Field::cuda},
-                         fmt::format("nvcc of CUDA {} has no target for {} of arch_list {}",
-                                     cuda->exact.text(), text, context.cell.text(Field::arch_list)),
-                         {cuda->toolkit->ref()});
+    auto error = finding(
+        Severity::error, kStage, "toolkit", {list.field, Field::cuda},
+        fmt::format("nvcc of CUDA {} has no target for {} of {}", cuda->exact.text(), text, list.named()),
+        {cuda->toolkit->ref()});
     if (const auto kept = without(entries, refused); !kept.empty())
-        error.fixes.push_back(set_to(Field::arch_list, kept));
+        error.fixes.push_back(with_arch_list(context, list, kept));
     for (auto& option : cuda_options(context, cuda->exact, [&](const Version& other) {
              const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", other.major_minor()));
              return toolkit && refused_text(entries, [&](const ArchEntry& entry) {
@@ -85,31 +85,31 @@ void judge_toolkit(const Context& context, const std::vector<ArchEntry>& entries
     out.push_back(std::move(error));
 }
 
-void judge_torch(const Context& context, const TorchBuild& build, const Row& row,
+void judge_torch(const Context& context, const ArchList& list, const TorchBuild& build, const Row& row,
                  const std::vector<ArchEntry>& entries, Findings& out) {
     if (!row.has("arches")) return;  // before 1.3 nothing of torch read the list
     const auto refused = [&](const ArchEntry& entry) { return !torch_reads(row, entry); };
     const auto text = refused_text(entries, refused);
     if (text.empty()) {
         return passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              {Field::arch_list, Field::torch},
-                              fmt::format("whether cpp_extension of {} knows all of {}", build.text,
-                                          context.cell.text(Field::arch_list)),
-                              {row.ref()}};
+            return Acceptance{
+                {},
+                kStage,
+                {list.field, Field::torch},
+                fmt::format("whether cpp_extension of {} knows all of {}", build.text, list.named()),
+                {row.ref()}};
         });
     }
-    auto error = finding(Severity::error, kStage, "torch", {Field::arch_list, Field::torch},
-                         fmt::format("cpp_extension of {} does not know {} of arch_list {}", build.text, text,
-                                     context.cell.text(Field::arch_list)),
-                         {row.ref()});
+    auto error =
+        finding(Severity::error, kStage, "torch", {list.field, Field::torch},
+                fmt::format("cpp_extension of {} does not know {} of {}", build.text, text, list.named()),
+                {row.ref()});
     if (const auto kept = without(entries, refused); !kept.empty())
-        error.fixes.push_back(set_to(Field::arch_list, kept));
+        error.fixes.push_back(with_arch_list(context, list, kept));
     for (auto& option : torch_options(context, [&](const Row& wheel) {
              const auto other = extension_row(context.facts, wheel.text("torch"));
              if (!other) return false;
-             const auto again = arch_entries(context.cell.text(Field::arch_list), other->list("named"));
+             const auto again = arch_entries(list.text, other->list("named"));
              return refused_text(again, [&](const ArchEntry& entry) { return !torch_reads(*other, entry); })
                  .empty();
          })) {
@@ -118,8 +118,26 @@ void judge_torch(const Context& context, const TorchBuild& build, const Row& row
     out.push_back(std::move(error));
 }
 
+// The variable is what a build sees: the field beside it says something that does not happen.
+void judge_two_lists(const Context& context, const ArchList& list, Findings& out) {
+    const auto field = context.cell.text(Field::arch_list);
+    if (list.field != Field::env || field.empty() || field == list.text) return;
+    auto warning =
+        finding(Severity::warning, kStage, "two", {Field::env, Field::arch_list},
+                fmt::format("{} in env is not arch_list {}: a build in the image goes by the variable, "
+                            "and by it everything else is judged",
+                            list.named(), field),
+                {});
+    warning.fixes.push_back(set_to(Field::arch_list, list.text));
+    warning.fixes.push_back(with_arch_list(context, list, field));
+    out.push_back(std::move(warning));
+}
+
 void judge(const Context& context, Findings& out) {
-    const auto list = context.cell.text(Field::arch_list);
+    const auto given = arch_list(context);
+    if (!given) return;  // env without the variable
+    const auto& list = given->text;
+    judge_two_lists(context, *given, out);
     std::optional<Row> row;
     std::optional<TorchBuild> build;
     if (wants_torch(context)) {
@@ -134,13 +152,13 @@ void judge(const Context& context, Findings& out) {
                 fmt::format("no fact lists the architectures that cpp_extension of torch {} knows",
                             context.cell.text(Field::torch)),
                 {}};
-            out.push_back(unknown(kStage, "torch", {Field::arch_list, Field::torch}, gap,
+            out.push_back(unknown(kStage, "torch", {given->field, Field::torch}, gap,
                                   fmt::format("whether it reads {}", list)));
         }
     }
     const auto entries = row ? arch_entries(list, row->list("named")) : arch_entries(list, {});
-    if (row) judge_torch(context, *build, *row, entries, out);
-    if (context.cell.has(Field::cuda)) judge_toolkit(context, entries, out);
+    if (row) judge_torch(context, *given, *build, *row, entries, out);
+    if (context.cell.has(Field::cuda)) judge_toolkit(context, *given, entries, out);
 }
 
 }  // namespace
@@ -155,8 +173,8 @@ Rule arch_list_known() {
                 "passes it and that nvcc lacks ends in \"Unsupported gpu architecture\".",
             .fails = "arch_list: \"8.9;12.0\", cuda: 12.6.3",
             .passes = "arch_list: \"8.9;12.0\", cuda: 12.8.1, torch: 2.7.1+cu128",
-            .reads = {Field::arch_list, Field::cuda, Field::torch, Field::arch},
-            .needs = {{Field::arch_list}, {Field::cuda, Field::torch}},
+            .reads = {Field::arch_list, Field::env, Field::cuda, Field::torch, Field::arch},
+            .needs = {{Field::arch_list, Field::env}, {Field::cuda, Field::torch}},
             .judge = judge};
 }
 

@@ -1,8 +1,18 @@
 #include "rules/building.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
+#include "fatbin/cover.hpp"
+#include "rules/images.hpp"
 
 namespace cudamatrix::rules {
+namespace {
+
+constexpr std::string_view kVariable = "TORCH_CUDA_ARCH_LIST";
+constexpr std::string_view kPtxOnly = "ptx-only";  // a word of the field uses
+
+}  // namespace
 
 std::optional<HostCompiler> host_compiler(std::string_view text) {
     const auto dash = text.find('-');
@@ -33,6 +43,12 @@ bool says_it_builds(const Context& context) {
 
 bool says_it_does_not_build(const Context& context) {
     return context.cell.has(Field::flavour) && context.cell.text(Field::flavour) != "devel";
+}
+
+bool is_ptx_only(const Context& context) {
+    const auto* uses = context.cell.value(Field::uses);
+    return uses != nullptr && std::any_of(uses->items.begin(), uses->items.end(),
+                                          [](const auto& item) { return item.first == kPtxOnly; });
 }
 
 std::vector<FixOption> cuda_options(const Context& context, const Version& from,
@@ -71,6 +87,45 @@ std::vector<ArchEntry> arch_entries(std::string_view list, std::span<const std::
         entries.push_back({part, fatbin::parse_arch(arch), ptx});
     }
     return entries;
+}
+
+std::string ArchList::named() const {
+    return fmt::format("{} {}", field == Field::env ? kVariable : info(field).name, text);
+}
+
+std::optional<ArchList> arch_list(const Context& context) {
+    // Without a value it is as good as not there.
+    if (const auto variable = member(context, Field::env, kVariable); variable && !variable->empty())
+        return ArchList{Field::env, std::string(*variable)};
+    if (!context.cell.has(Field::arch_list)) return std::nullopt;
+    return ArchList{Field::arch_list, std::string(context.cell.text(Field::arch_list))};
+}
+
+FixOption with_arch_list(const Context& context, const ArchList& list, std::string_view text) {
+    if (list.field != Field::env) return set_to(list.field, text);
+    const auto set = fmt::format("{}={}", kVariable, text);
+    return set_to(
+        Field::env,
+        text::replace_all(context.cell.text(Field::env), fmt::format("{}={}", kVariable, list.text), set),
+        set);
+}
+
+ArchCover cover(const std::vector<ArchEntry>& entries, const fatbin::Arch& device) {
+    ArchCover out;
+    for (const auto& entry : entries) {
+        if (!entry.arch) continue;
+        out.sass = out.sass || fatbin::sass_runs_on(*entry.arch, device);
+        if (entry.ptx && fatbin::ptx_compiles_for(*entry.arch, device)) out.ptx = entry.text;
+    }
+    return out;
+}
+
+std::optional<Row> torch_names(const Context& context) {
+    if (!wants_torch(context)) return std::nullopt;
+    const auto torch = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&torch);
+    if (build == nullptr) return std::nullopt;
+    return extension_row(context.facts, build->torch.release->text("torch"));
 }
 
 std::optional<Row> extension_row(const Facts& facts, std::string_view torch) {

@@ -35,6 +35,8 @@ enum class Part { none, some, all };
 [[nodiscard]] bool says_it_builds(const Context& context);
 /// Does it say the opposite, by an image without a compiler?
 [[nodiscard]] bool says_it_does_not_build(const Context& context);
+/// Does it say, by `uses`, that its code reaches the GPU as PTX only?
+[[nodiscard]] bool is_ptx_only(const Context& context);
 
 /// The nearest newer and the nearest older CUDA release that `fits`, as fixes of `cuda`.
 [[nodiscard]] std::vector<FixOption> cuda_options(const Context& context, const Version& from,
@@ -50,6 +52,29 @@ struct ArchEntry {
 [[nodiscard]] std::vector<ArchEntry> arch_entries(std::string_view list,
                                                   std::span<const std::string_view> named);
 [[nodiscard]] bool has_names(std::string_view list);
+
+/// The list of architectures that a build in the cell's image goes by: the variable of torch's build helper
+/// where `env` sets it, for that is what the build sees, else the field `arch_list`.
+struct ArchList {
+    Field field = Field::arch_list;  ///< arch_list or env
+    std::string text;                ///< "8.6;8.9+PTX"
+    /// "arch_list 8.6;8.9+PTX", "TORCH_CUDA_ARCH_LIST 8.6;8.9+PTX"
+    [[nodiscard]] std::string named() const;
+};
+/// A rule that asks declares arch_list and env.
+[[nodiscard]] std::optional<ArchList> arch_list(const Context& context);
+/// The cell with another list at the same place, as a fix.
+[[nodiscard]] FixOption with_arch_list(const Context& context, const ArchList& list, std::string_view text);
+
+/// What the entries of a list make for a device.
+struct ArchCover {
+    bool sass = false;
+    std::string ptx;  ///< the entry whose PTX the driver can compile
+};
+[[nodiscard]] ArchCover cover(const std::vector<ArchEntry>& entries, const fatbin::Arch& device);
+
+/// What the names in such lists stand for (column `named`): the row of the cell's torch, which says it.
+[[nodiscard]] std::optional<Row> torch_names(const Context& context);
 
 /// Row of what a torch release demands of extensions (`torch_extensions`), or of torch.compile
 /// (`torch_compile`).

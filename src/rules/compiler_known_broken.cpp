@@ -20,10 +20,9 @@ Part hit(const Context& context, const Row& defect, const HostCompiler& compiler
     return part_within(compiler.version, defect, "first", "last");
 }
 
-// Of a bare major only some releases are hit: worth a word where ordinary code fails and a source says so.
+// Of a bare major only some releases are hit: worth a word where ordinary code fails.
 bool too_vague(const Row& defect, Part part) {
-    return part == Part::some &&
-           (defect.text("effect") != "fails" || defect.confidence() == Confidence::unverified);
+    return part == Part::some && defect.text("effect") != "fails";
 }
 
 bool works(const Context& context, std::span<const Row> defects, const HostCompiler& compiler,

@@ -1,9 +1,11 @@
 // Can the toolkit's nvcc make code for the GPU? SASS for the capability itself, or for a lower minor of the
-// same major (a named limit). PTX alone is no answer here: it moves the compilation, and its faults, to the
-// user's machine.
+// same major (a named limit). PTX alone moves the compilation, and its faults, to the user's machine: it is
+// an answer, with that limit, where the cell asks for PTX or compiles nothing.
 #include "base/text.hpp"
 #include "fatbin/cover.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/building.hpp"
+#include "rules/gpu_code.hpp"
 #include "rules/subject.hpp"
 
 namespace cudamatrix::rules {
@@ -43,17 +45,54 @@ std::vector<FixOption> toolkits_with(const Context& context, const std::string& 
 
 // Why there is no target, in the words that a user can act on.
 std::string reason(const Row& toolkit, const fatbin::Arch& device) {
-    std::optional<fatbin::Arch> lowest, highest;
-    for (const auto target : toolkit.list("targets")) {
-        const auto arch = fatbin::parse_arch(target);
-        if (arch->variant != fatbin::Variant::base) continue;
-        if (!lowest || *arch < *lowest) lowest = arch;
-        if (!highest || *highest < *arch) highest = arch;
-    }
+    const auto [lowest, highest] = target_range(toolkit);
     if (!lowest) return "it names no targets";
     if (device < *lowest) return fmt::format("its lowest target is {}", fatbin::to_text(*lowest));
     if (*highest < device) return fmt::format("its highest target is {}", fatbin::to_text(*highest));
     return fmt::format("its targets are {}", listed(toolkit.list("targets")));
+}
+
+// The highest target whose PTX the driver compiles for the device.
+std::optional<std::string> ptx_below(const Row& toolkit, const fatbin::Arch& device) {
+    std::optional<fatbin::Arch> best;
+    for (const auto target : toolkit.list("targets")) {
+        const auto arch = fatbin::parse_arch(target);
+        if (arch->variant != fatbin::Variant::base || !fatbin::ptx_compiles_for(*arch, device)) continue;
+        if (!best || *best < *arch) best = arch;
+    }
+    if (!best) return std::nullopt;
+    return fatbin::to_text(*best);
+}
+
+// Nothing of the user's is compiled in the image: it has no compiler, and nothing in the cell asks for one.
+bool only_runs(const Context& context) {
+    return says_it_does_not_build(context) && !context.cell.has(Field::compiler) &&
+           !context.cell.has(Field::uses) && !arch_list(context);
+}
+
+// What of a toolkit reaches a GPU that its nvcc has no target for, where the cell is content with PTX: in
+// words, with the highest target or the entry of a list whose PTX it is.
+std::optional<std::string> by_ptx(const Context& context, const Row& toolkit, const fatbin::Arch& device) {
+    if (device.variant != fatbin::Variant::base) return std::nullopt;  // a and f mean exactly that target
+    const auto ptx = ptx_below(toolkit, device);
+    if (!ptx) return std::nullopt;
+    if (const auto list = arch_list(context)) {
+        const auto names = torch_names(context);
+        auto entries =
+            arch_entries(list->text, names ? names->list("named") : std::span<const std::string_view>());
+        std::erase_if(entries, [&](const ArchEntry& entry) {
+            return !entry.arch || !contains(toolkit.list("targets"), fatbin::to_text(*entry.arch));
+        });
+        const auto entry = cover(entries, device).ptx;
+        if (!entry.empty()) return fmt::format("what {} of {} makes runs there", entry, list->named());
+    }
+    if (is_ptx_only(context)) return fmt::format("code that is PTX only, of {} at most, runs there", *ptx);
+    if (only_runs(context)) {
+        return fmt::format(
+            "a {} image compiles nothing, and what that nvcc made runs there as PTX of {} at most",
+            context.cell.text(Field::flavour), *ptx);
+    }
+    return std::nullopt;
 }
 
 void judge_target(const Context& context, const lookup::Cuda& cuda, const Device& device, Findings& out) {
@@ -85,10 +124,26 @@ void judge_target(const Context& context, const lookup::Cuda& cuda, const Device
         return;
     }
     facts.push_back(device.architecture.ref());
-    auto error = finding(Severity::error, kStage, "", about,
-                         fmt::format("nvcc of CUDA {} cannot compile for {}: {}", cuda.exact.text(),
-                                     device.text, reason(*cuda.toolkit, device.arch)),
-                         std::move(facts));
+    if (const auto road = by_ptx(context, *cuda.toolkit, device.arch)) {
+        cite(facts, context.facts, "policy-ptx-jit-forward");
+        auto warning = finding(Severity::warning, kStage, "", about,
+                               fmt::format("nvcc of CUDA {} has no target for {}: {}, compiled by the driver "
+                                           "when it is first loaded",
+                                           cuda.exact.text(), device.text, *road),
+                               std::move(facts));
+        warning.fixes = toolkits_with(context, target, cuda.exact);
+        out.push_back(std::move(warning));
+        return;
+    }
+    auto message = fmt::format("nvcc of CUDA {} cannot compile for {}: {}", cuda.exact.text(), device.text,
+                               reason(*cuda.toolkit, device.arch));
+    // Nobody may miss that nvcc, but an image that nothing can prove is no offer.
+    if (only_runs(context)) {
+        message +=
+            fmt::format("; a {} image compiles nothing, but the suite that proves it could not run either",
+                        context.cell.text(Field::flavour));
+    }
+    auto error = finding(Severity::error, kStage, "", about, std::move(message), std::move(facts));
     error.fixes = toolkits_with(context, target, cuda.exact);
     out.push_back(std::move(error));
 }
@@ -118,10 +173,13 @@ Rule cuda_supports_compute() {
         .summary = "The toolkit's nvcc can make machine code that the GPU runs.",
         .why =
             "Each nvcc knows a fixed list of targets: newer GPUs than the toolkit are unknown to it, and "
-            "old ones are removed with every major. What it cannot name it cannot compile for.",
+            "old ones are removed with every major. What it cannot name it cannot compile for; PTX of a "
+            "lower "
+            "target reaches newer GPUs all the same, compiled by the driver.",
         .fails = "cuda: 13.0.2, compute: \"7.0\"",
         .passes = "cuda: 12.9.1, compute: \"7.0\"",
-        .reads = {Field::cuda, Field::gpu, Field::compute},
+        .reads = {Field::cuda, Field::gpu, Field::compute, Field::flavour, Field::compiler, Field::uses,
+                  Field::arch_list, Field::env, Field::torch, Field::arch},
         .needs = {{Field::cuda}, {Field::gpu, Field::compute}},
         .judge = judge,
         .proof = {Attempt::compile_target, {"nvcc fatal*Unsupported gpu architecture 'compute_{target}'*"}}};

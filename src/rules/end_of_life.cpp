@@ -69,6 +69,37 @@ void ended(const Context& context, const Question& question, const Row& row, std
     out.push_back(std::move(warning));
 }
 
+// Branches that outlive younger ones.
+bool lasts(const Row& branch) {
+    return branch.text("type") == "LTSB" || branch.text("type") == "long-lived";
+}
+
+// A branch whose end no fact dates. A younger one that has ended leaves no older one alive, but of those that
+// are made to last only where that one was too; nothing is known about the end of the youngest.
+void undated(const Context& context, const Row& row, std::optional<FixOption> option, Findings& out) {
+    constexpr auto stage = Stage::driver_load;
+    const auto text = fmt::format("driver branch {}", row.text("branch"));
+    const auto branch = lookup::required_version(row, "branch");
+    for (const auto& other : context.facts.rows("driver_branches")) {
+        if (lookup::required_version(other, "branch") <= branch || (lasts(row) && !lasts(other))) continue;
+        if (!is_past(other.text("eol"), context.today)) continue;
+        auto warning =
+            finding(Severity::warning, stage, "driver", {Field::driver},
+                    fmt::format("{} has reached its end of life, on a day that no fact names: branch "
+                                "{}, which came after it, did so {} {}",
+                                text, other.text("branch"), other.text("eol").size() == 10 ? "on" : "in",
+                                other.text("eol")),
+                    {row.ref(), other.ref()});
+        if (option) warning.fixes.push_back(*std::move(option));
+        out.push_back(std::move(warning));
+        return;
+    }
+    const Unresolved gap{Field::driver, fmt::format("no fact says when {} ends", text), {}};
+    auto open = unknown(stage, "driver", {Field::driver}, gap, "whether it is supported");
+    open.facts = {row.ref()};
+    out.push_back(std::move(open));
+}
+
 void judge_driver(const Context& context, Findings& out) {
     constexpr auto stage = Stage::driver_load;
     const auto resolved = host_driver(context);
@@ -81,6 +112,7 @@ void judge_driver(const Context& context, Findings& out) {
     if (const auto next = successor(context, "driver_branches", row, has_release)) {
         option = set_to(Field::driver, next->text(windows_driver(context) ? "branch" : "newest"));
     }
+    if (!row.has("eol")) return undated(context, row, std::move(option), out);
     ended(context, {stage, "driver", Field::driver, fmt::format("driver branch {}", row.text("branch"))}, row,
           row.text("eol"), option, out);
 }

@@ -11,6 +11,17 @@ fatbin::Arch device_arch(fatbin::Arch arch) {
     return arch;
 }
 
+TargetRange target_range(const Row& toolkit) {
+    TargetRange range;
+    for (const auto target : toolkit.list("targets")) {
+        const auto arch = fatbin::parse_arch(target);
+        if (arch->variant != fatbin::Variant::base) continue;
+        if (!range.lowest || *arch < *range.lowest) range.lowest = arch;
+        if (!range.highest || *range.highest < *arch) range.highest = arch;
+    }
+    return range;
+}
+
 bool has_sass(std::span<const std::string_view> compute, const fatbin::Arch& device) {
     return std::any_of(compute.begin(), compute.end(), [&](std::string_view text) {
         return fatbin::sass_runs_on(*fatbin::parse_arch(text), device);  // the self-check lets no others in

@@ -10,6 +10,12 @@
 
 namespace cudamatrix::rules {
 
+/// The lowest and the highest plain target of a toolkit's nvcc (a row of cuda_toolkits).
+struct TargetRange {
+    std::optional<fatbin::Arch> lowest, highest;
+};
+[[nodiscard]] TargetRange target_range(const Row& toolkit);
+
 /// What devices are compared by: a device has no variant, and the a or f of a `compute` asks for code.
 [[nodiscard]] fatbin::Arch device_arch(fatbin::Arch arch);
 

@@ -22,10 +22,10 @@ constexpr std::array<Asked, 9> kAsked{{
     {cuda_supports_compute, Field::cuda, Field::gpu, Field::compute},
     {compiler_supported_by_cuda, Field::cuda, Field::compiler, Field::compiler},
     {compiler_known_broken, Field::cuda, Field::compiler, Field::compiler},
-    {arch_list_known, Field::cuda, Field::arch_list, Field::arch_list},
+    {arch_list_known, Field::cuda, Field::arch_list, Field::env},
     {apis_available, Field::cuda, Field::uses, Field::uses},
     {toolkit_matches_torch_cuda, Field::cuda, Field::torch, Field::torch},
-    {arch_list_known, Field::torch, Field::arch_list, Field::arch_list},
+    {arch_list_known, Field::torch, Field::arch_list, Field::env},
     {apis_available, Field::torch, Field::uses, Field::uses},
     {torch_takes_compiler, Field::torch, Field::compiler, Field::compiler},
 }};
@@ -77,9 +77,10 @@ Rule image_content_builds() {
         .fails = "image: \"nvidia/cuda:13.0.2-devel-ubuntu24.04\", compute: \"7.0\"",
         .passes = "image: \"nvidia/cuda:12.9.1-devel-ubuntu24.04\", compute: \"7.0\"",
         .reads = {Field::image, Field::cuda, Field::torch, Field::gpu, Field::compute, Field::compiler,
-                  Field::arch_list, Field::uses, Field::arch, Field::flavour},
+                  Field::arch_list, Field::uses, Field::arch, Field::flavour, Field::env},
         .needs = {{Field::image},
-                  {Field::gpu, Field::compute, Field::compiler, Field::arch_list, Field::uses, Field::torch}},
+                  {Field::gpu, Field::compute, Field::compiler, Field::arch_list, Field::env, Field::uses,
+                   Field::torch}},
         .judge = judge};
 }
 

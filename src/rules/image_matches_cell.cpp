@@ -99,12 +99,62 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
     compare_all(context, content, out);
 }
 
+// The image of family pytorch is that of the cell's torch, and so is the CUDA in it.
+void judge_pytorch_family(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
+    const auto holds = build->torch.wheel->text("cuda");
+    const auto wanted = context.cell.text(Field::cuda);
+    if (same_version(holds, wanted)) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::cuda, Field::torch},
+                              fmt::format("whether the image of {} holds CUDA {}", build->text, wanted),
+                              {build->torch.wheel->ref()}};
+        });
+    }
+    const auto& release = *build->torch.release;
+    auto error = finding(Severity::error, kStage, "cuda", {Field::cuda, Field::torch, Field::family},
+                         fmt::format("the image of {} in family {} holds CUDA {}, the cell says cuda {}: the "
+                                     "builds of torch {} are {}",
+                                     build->text, context.cell.text(Field::family), holds, wanted,
+                                     release.text("torch"), listed(release.list("variants"))),
+                         {build->torch.wheel->ref(), release.ref()});
+    error.fixes.push_back(set_to(Field::cuda, holds));
+    out.push_back(std::move(error));
+}
+
+// Its images have no CUDA; with an os toolkit-available says so.
+void judge_cpu_family(const Context& context, const Row& repository, Findings& out) {
+    if (context.cell.has(Field::os)) return;
+    auto error = finding(Severity::error, kStage, "cuda", {Field::cuda, Field::family},
+                         fmt::format("the images of family {} hold no CUDA, the cell says cuda {}",
+                                     context.cell.text(Field::family), context.cell.text(Field::cuda)),
+                         {repository.ref()});
+    for (const auto& row : context.facts.rows("image_repositories")) {
+        if (row.text("scheme") != "cuda" || !row.has("family")) continue;
+        error.fixes.push_back(set_to(Field::family, row.text("family")));
+        break;
+    }
+    out.push_back(std::move(error));
+}
+
+void judge_family(const Context& context, Findings& out) {
+    const auto repository = family_repository(context.facts, context.cell.text(Field::family));
+    if (!repository || !context.cell.has(Field::cuda)) return;
+    if (repository->text("scheme") == "pytorch") judge_pytorch_family(context, out);
+    if (repository->text("scheme") == "python") judge_cpu_family(context, *repository, out);
+}
+
 void judge(const Context& context, Findings& out) {
     if (const auto image = cuda_image(context)) {
         judge_cuda(context, *image, out);
         return;
     }
-    if (!context.cell.has(Field::image)) return;
+    if (!context.cell.has(Field::image)) return judge_family(context, out);
     const auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
     if (!repository) return;
@@ -144,7 +194,7 @@ Rule image_matches_cell() {
             .fails = "image: \"nvidia/cuda:12.4.1-devel-ubuntu22.04\", cuda: 12.6.3",
             .passes = "image: \"nvidia/cuda:12.4.1-devel-ubuntu22.04\", cuda: 12.4.1, os: ubuntu22.04",
             .reads = {Field::image, Field::family, Field::cuda, Field::torch, Field::os, Field::flavour,
-                      Field::cudnn, Field::python},
+                      Field::cudnn, Field::python, Field::arch},
             .needs = {{Field::image, Field::family}},
             .judge = judge};
 }

@@ -1,5 +1,5 @@
-// Does that flavour of the Linux kernel module drive the GPU, whatever the branch of the driver? The open one
-// needs the GPU system processor that came with Turing; new GPUs are left out of the proprietary one.
+// Does that flavour of the Linux kernel module drive the GPU? The open one needs the GPU system processor
+// that came with Turing, and a driver that has it at all; new GPUs are left out of the proprietary one.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/host_driver.hpp"
@@ -16,6 +16,58 @@ void refused(const Device& device, std::string message, std::string_view other, 
                          std::move(message), std::move(facts));
     error.fixes.push_back(set_to(Field::kernel_module, other));
     out.push_back(std::move(error));
+}
+
+// A class that the cell or its GPU has; nothing where only a capability is given, and a gap for a GPU that no
+// fact knows.
+Resolved<std::string_view> host_class(const Context& context) {
+    if (context.cell.has(Field::host_class)) return context.cell.text(Field::host_class);
+    const auto name = context.cell.text(Field::gpu);
+    const auto row = name.empty() ? std::nullopt : lookup::gpu(context.facts, name);
+    if (row) return row->text("class");
+    if (name.empty()) return std::string_view();
+    return Unresolved{Field::gpu, fmt::format("no fact knows gpu {}", name), {}};
+}
+
+// What an open module is that early: there was none, or it started the GPUs of data centres only. True where
+// something was said.
+bool judge_driver(const Context& context, const Device& device, bool has_other, std::vector<FactRef> facts,
+                  Findings& out) {
+    // Of an integrated GPU the driver's number means something else.
+    if (!context.cell.has(Field::driver) || device.architecture.text("integrated") == "true") return false;
+    const auto driver = lookup::driver(context.facts, context.cell.text(Field::driver));
+    const auto first = context.facts.row("policy-open-module-first");
+    const auto all = context.facts.row("policy-open-module-all-gpus");
+    if (!driver || !first || !all || driver->exact >= lookup::required_version(*all, "since")) return false;
+    const bool none = driver->exact < lookup::required_version(*first, "since");
+    const auto& policy = none ? *first : *all;
+    std::vector<Field> about{Field::driver, Field::kernel_module};
+    std::string message = fmt::format("{} has no open kernel modules: they start with {}",
+                                      driver_text(*driver), policy.text("since"));
+    if (!none) {
+        const auto resolved = host_class(context);
+        about.push_back(device.field);
+        if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+            out.push_back(unknown(kStage, "", about, *gap,
+                                  fmt::format("whether the open kernel modules of {} run it without {}",
+                                              driver_text(*driver), policy.text("setting"))));
+            return true;
+        }
+        const auto kind = std::get<std::string_view>(resolved);
+        if (kind.empty() || kind == "datacenter") return false;
+        message = fmt::format(
+            "the open kernel modules of {} run {}, of class {}, only with the module parameter {}; "
+            "from {} on they need none",
+            driver_text(*driver), device.text, kind, policy.text("setting"), policy.text("since"));
+    }
+    facts.push_back(policy.ref());
+    auto found = finding(none ? Severity::error : Severity::warning, kStage, "", std::move(about),
+                         std::move(message), std::move(facts));
+    if (has_other) found.fixes.push_back(set_to(Field::kernel_module, "proprietary"));
+    found.fixes.push_back(
+        set_to(Field::driver, policy.text("since"), fmt::format("driver >= {}", policy.text("since"))));
+    out.push_back(std::move(found));
+    return true;
 }
 
 void judge(const Context& context, Findings& out) {
@@ -50,7 +102,7 @@ void judge(const Context& context, Findings& out) {
         refused(known,
                 fmt::format("the open kernel modules do not run {}: they start with Turing", known.text),
                 "proprietary", std::move(facts), out);
-    } else {
+    } else if (given != "open" || !judge_driver(context, known, open != "required", facts, out)) {
         accept(context, out, kStage, "", about, question, std::move(facts));
     }
 }
@@ -65,10 +117,12 @@ Rule kernel_module_supports_gpu() {
         .why =
             "The open kernel modules need the GPU system processor, which came with Turing: on older GPUs "
             "they bind no device. Blackwell and Grace Hopper are served by them alone. Either way the "
-            "module loads, nvidia-smi says \"No devices were found\", and no CUDA call works.",
+            "module loads, nvidia-smi says \"No devices were found\", and no CUDA call works. Their first "
+            "branches start GPUs of data centres only, unless a module parameter asks for the others.",
         .fails = "gpu: Tesla P4, kernel_module: open",
         .passes = "gpu: RTX 5090, kernel_module: open",
-        .reads = {Field::gpu, Field::compute, Field::kernel_module, Field::os, Field::platform},
+        .reads = {Field::gpu, Field::compute, Field::kernel_module, Field::os, Field::platform, Field::driver,
+                  Field::host_class},
         .needs = {{Field::kernel_module}, {Field::gpu, Field::compute}},
         .judge = judge};
 }

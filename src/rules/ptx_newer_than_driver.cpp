@@ -1,16 +1,14 @@
 // Code that is in the image as PTX only is compiled by the driver, which knows PTX up to the CUDA that it is
 // of: minor-version compatibility does not help here.
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/building.hpp"
 #include "rules/host_driver.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
 constexpr Stage kStage = Stage::runtime;
-constexpr std::string_view kPtxOnly = "ptx-only";  // the word of the field uses
 
 // What compiles the PTX: the driver, or compat libraries that stand in for it.
 struct Compiler {
@@ -114,11 +112,6 @@ void judge_isa(const Context& context, const lookup::Cuda& cuda, const lookup::D
         std::move(facts));
     offer(context, *wanted, compiler, error);
     out.push_back(std::move(error));
-}
-
-bool is_ptx_only(const Context& context) {
-    const auto& uses = context.cell.value(Field::uses)->items;  // which the rule needs
-    return std::any_of(uses.begin(), uses.end(), [](const auto& item) { return item.first == kPtxOnly; });
 }
 
 void judge(const Context& context, Findings& out) {

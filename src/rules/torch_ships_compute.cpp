@@ -62,6 +62,26 @@ std::string named(const Context& context, const TorchBuild& build) {
     return bare ? build.text + " (the default build)" : build.text;
 }
 
+// The toolkit that built a wheel puts neither SASS nor PTX of lower targets than its own into it, whatever
+// else is not known about its code.
+std::optional<Finding> below_its_toolkit(const Context& context, const TorchBuild& build,
+                                         const Device& device, std::vector<FactRef> facts) {
+    const auto cuda = lookup::cuda(context.facts, build.torch.wheel->text("cuda"));
+    if (!cuda || !cuda->toolkit) return std::nullopt;
+    const auto arch = device_arch(device.arch);
+    const auto lowest = target_range(*cuda->toolkit).lowest;
+    if (!lowest || !(arch < *lowest)) return std::nullopt;
+    facts.push_back(cuda->toolkit->ref());
+    auto error = finding(
+        Severity::error, kStage, "", {Field::torch, device.field},
+        fmt::format("{} has no code for {}: it is built by nvcc of CUDA {}, whose lowest target is {}",
+                    named(context, build), device.text, cuda->toolkit->text("cuda"),
+                    fatbin::to_text(*lowest)),
+        std::move(facts));
+    offer_builds(context, arch, error);
+    return error;
+}
+
 void judge_wheel(const Context& context, const TorchBuild& build, const Device& device, Findings& out) {
     const auto& wheel = *build.torch.wheel;
     const auto arch = device_arch(device.arch);
@@ -89,6 +109,10 @@ void judge_wheel(const Context& context, const TorchBuild& build, const Device& 
         return;
     }
     if (!wheel.has("compute") || !wheel.has("ptx")) {
+        if (auto error = below_its_toolkit(context, build, device, facts)) {
+            out.push_back(*std::move(error));
+            return;
+        }
         const Unresolved gap{
             Field::torch,
             fmt::format("no fact lists the {} of {}", wheel.has("compute") ? "PTX" : "code", build.text),

@@ -55,6 +55,11 @@ TEST_CASE("an allocator setting that torch does not know is an error at the vari
     CHECK(said(kOld + "images: [{name: a, env: " + kConf + "}]\n") == "3:26: error: images: a: " + kStops);
     CHECK(said(kNew + "services: [{name: s, environment: " + kConf + "}]\n").empty());
     CHECK(said(kNew + "images: [{name: a, env: " + kConf + "}]\n").empty());
+    const std::string blackwell = "set: {gpu: RTX 5070 Ti}\n";
+    CHECK(said(blackwell + "images: [{name: a, env: {TORCH_CUDA_ARCH_LIST: \"8.9;9.0\"}}]\n") ==
+          "3:26: error: images: a: code built with TORCH_CUDA_ARCH_LIST 8.9;9.0 has nothing for RTX 5070 Ti "
+          "(compute 12.0) [arch-list-covers-gpu, at runtime]\n");
+    CHECK(said(blackwell + "images: [{name: a, env: {TORCH_CUDA_ARCH_LIST: \"12.0\"}}]\n").empty());
     CHECK(said(kOld + "services: [{name: s, environment: {HF_HOME: /cache}}]\n").empty());
 }
 

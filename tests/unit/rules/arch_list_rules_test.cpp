@@ -52,6 +52,53 @@ TEST_CASE("arch-list-known does not guess") {
     CHECK(verdict_of(kKnown, list("8.0", Field::cuda, "77.1")) == Verdict::unknown);
 }
 
+TEST_CASE("the variable of torch's build helper is judged as the field is") {
+    const auto env = [](std::string text, Field field, std::string value) {
+        return Words{{Field::env, text}, {field, value}};
+    };
+    CHECK(message_of(kCovers, env("TORCH_CUDA_ARCH_LIST=8.9;9.0", Field::gpu, "RTX 5070 Ti")) ==
+          "code built with TORCH_CUDA_ARCH_LIST 8.9;9.0 has nothing for RTX 5070 Ti (compute 12.0)");
+    CHECK(fix_of(kCovers, env("A=b,TORCH_CUDA_ARCH_LIST=8.9;9.0", Field::gpu, "RTX 5070 Ti")) ==
+          "TORCH_CUDA_ARCH_LIST=8.9;9.0;12.0");
+    const auto found = ask(kCovers, env("A=b,TORCH_CUDA_ARCH_LIST=8.9;9.0", Field::gpu, "RTX 5070 Ti"));
+    REQUIRE(found.size() == 1);
+    REQUIRE(found[0].fixes.size() == 1);
+    CHECK(found[0].fixes[0].set[0].second == "A=b,TORCH_CUDA_ARCH_LIST=8.9;9.0;12.0");
+    CHECK(verdict_of(kCovers, env("TORCH_CUDA_ARCH_LIST=8.9+PTX", Field::gpu, "RTX 5070 Ti")) ==
+          Verdict::degraded);
+    CHECK(verdict_of(kCovers, env("TORCH_CUDA_ARCH_LIST=Turing", Field::gpu, "RTX 5070 Ti")) ==
+          Verdict::unknown);
+    CHECK(message_of(kKnown, env("TORCH_CUDA_ARCH_LIST=8.9;12.0", Field::cuda, "12.6.3")) ==
+          "nvcc of CUDA 12.6.3 has no target for 12.0 of TORCH_CUDA_ARCH_LIST 8.9;12.0");
+    CHECK(message_of(kKnown, env("TORCH_CUDA_ARCH_LIST=8.9,12.0", Field::torch, "2.7.1+cu128")) ==
+          "cpp_extension of torch 2.7.1+cu128 does not know 8.9,12.0 of TORCH_CUDA_ARCH_LIST 8.9,12.0");
+    for (const auto& words :
+         {env("TORCH_CUDA_ARCH_LIST=8.9;12.0", Field::gpu, "RTX 5070 Ti"),
+          env("HF_HOME=/cache", Field::gpu, "H100"), env("TORCH_CUDA_ARCH_LIST=", Field::gpu, "H100"),
+          env("XTORCH_CUDA_ARCH_LIST=3.5", Field::gpu, "H100")}) {
+        CAPTURE(words[0].second);
+        CHECK(ask(kCovers, words).empty());
+    }
+    CHECK(ask(kKnown, env("HF_HOME=/cache", Field::cuda, "12.6.3")).empty());
+    CHECK(ask(kKnown, env("TORCH_CUDA_ARCH_LIST=8.9;9.0", Field::cuda, "12.6.3")).empty());
+}
+
+TEST_CASE("two lists of architectures: a build goes by the variable") {
+    const Words two{
+        {Field::env, "TORCH_CUDA_ARCH_LIST=8.9"}, {Field::arch_list, "8.6"}, {Field::cuda, "12.8.1"}};
+    CHECK(message_of(kKnown, two) ==
+          "TORCH_CUDA_ARCH_LIST 8.9 in env is not arch_list 8.6: a build in the image goes by the variable, "
+          "and "
+          "by it everything else is judged");
+    CHECK(fix_of(kKnown, two) == "arch_list 8.9, or TORCH_CUDA_ARCH_LIST=8.6");
+    CHECK(verdict_of(kCovers, {{Field::env, "TORCH_CUDA_ARCH_LIST=8.9"},
+                               {Field::arch_list, "12.0"},
+                               {Field::gpu, "RTX 5090"}}) == Verdict::rejected);
+    CHECK(ask(kKnown,
+              {{Field::env, "TORCH_CUDA_ARCH_LIST=8.9"}, {Field::arch_list, "8.9"}, {Field::cuda, "12.8.1"}})
+              .empty());
+}
+
 TEST_CASE("arch-list-covers-gpu rejects lists that leave the GPU out") {
     CHECK(message_of(kCovers, list("8.0;8.6", Field::gpu, "H100")) ==
           "code built with arch_list 8.0;8.6 has nothing for H100 (compute 9.0)");

@@ -63,6 +63,60 @@ TEST_CASE("cuda-supports-compute degrades to the SASS of a lower minor") {
           Verdict::rejected);  // Orin takes no SASS but its own
 }
 
+TEST_CASE("cuda-supports-compute degrades to PTX where the cell asks for it or compiles nothing") {
+    const auto with = [](std::string cuda, std::string gpu, Field field, std::string value) {
+        return Words{{Field::cuda, cuda}, {Field::gpu, gpu}, {field, value}};
+    };
+    CHECK(message_of(kCompute, with("11.7.1", "H100", Field::arch_list, "8.0+PTX")) ==
+          "nvcc of CUDA 11.7.1 has no target for H100 (compute 9.0): what 8.0+PTX of arch_list 8.0+PTX makes "
+          "runs there, compiled by the driver when it is first loaded");
+    CHECK(fix_of(kCompute, with("11.7.1", "H100", Field::arch_list, "8.0+PTX")) == "cuda 11.8.0");
+    CHECK(verdict_of(kCompute, with("12.4.1", "RTX 5090", Field::arch_list, "8.0;9.0+PTX")) ==
+          Verdict::degraded);
+    CHECK(
+        message_of(kCompute, with("12.4.1", "RTX 5090", Field::env, "TORCH_CUDA_ARCH_LIST=9.0+PTX")) ==
+        "nvcc of CUDA 12.4.1 has no target for RTX 5090 (compute 12.0): what 9.0+PTX of TORCH_CUDA_ARCH_LIST "
+        "9.0+PTX makes runs there, compiled by the driver when it is first loaded");
+    CHECK(message_of(kCompute, with("12.4.1", "RTX 5090", Field::uses, "ptx-only")) ==
+          "nvcc of CUDA 12.4.1 has no target for RTX 5090 (compute 12.0): code that is PTX only, of 9.0 at "
+          "most, runs there, compiled by the driver when it is first loaded");
+    CHECK(message_of(kCompute, with("12.4.1", "RTX 5090", Field::flavour, "runtime")) ==
+          "nvcc of CUDA 12.4.1 has no target for RTX 5090 (compute 12.0): a runtime image compiles nothing, "
+          "and what that nvcc made runs there as PTX of 9.0 at most, compiled by the driver when it is first "
+          "loaded");
+    CHECK(verdict_of(kCompute, with("11.2.2", "H100", Field::flavour, "base")) == Verdict::degraded);
+    // Names are torch's.
+    auto named = with("11.7.1", "H100", Field::arch_list, "Ampere");
+    CHECK(verdict_of(kCompute, named) == Verdict::rejected);
+    named.emplace_back(Field::torch, "2.0.1+cu117");
+    CHECK(verdict_of(kCompute, named) == Verdict::degraded);
+}
+
+TEST_CASE("cuda-supports-compute rejects where no PTX of the toolkit can help") {
+    const auto with = [](std::string cuda, std::string gpu, Field field, std::string value) {
+        return Words{{Field::cuda, cuda}, {Field::gpu, gpu}, {field, value}};
+    };
+    // No PTX in the list, PTX that nvcc cannot make, PTX for newer GPUs, code that somebody compiles.
+    CHECK(verdict_of(kCompute, with("11.7.1", "H100", Field::arch_list, "8.0;8.6")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, with("11.7.1", "H100", Field::arch_list, "9.0+PTX")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, with("13.0.2", "V100", Field::arch_list, "7.5+PTX")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, with("13.0.2", "V100", Field::uses, "ptx-only")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, with("12.4.1", "RTX 5090", Field::uses, "THC")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, with("12.4.1", "RTX 5090", Field::flavour, "devel")) == Verdict::rejected);
+    CHECK(verdict_of(kCompute, with("12.4.1", "RTX 5090", Field::env, "HF_HOME=/cache")) ==
+          Verdict::rejected);
+    auto compiles = with("12.4.1", "RTX 5090", Field::flavour, "runtime");
+    compiles.emplace_back(Field::compiler, "gcc-11");
+    CHECK(verdict_of(kCompute, compiles) == Verdict::rejected);
+    CHECK(verdict_of(kCompute,
+                     {{Field::cuda, "11.7.1"}, {Field::compute, "9.0a"}, {Field::uses, "ptx-only"}}) ==
+          Verdict::rejected);
+    CHECK(message_of(kCompute, with("13.0.2", "V100", Field::flavour, "runtime")) ==
+          "nvcc of CUDA 13.0.2 cannot compile for V100 (compute 7.0): its lowest target is 7.5; a runtime "
+          "image "
+          "compiles nothing, but the suite that proves it could not run either");
+}
+
 TEST_CASE("cuda-supports-compute does not guess") {
     CHECK(verdict_of(kCompute, compute("12.7", "8.0")) == Verdict::unknown);
     CHECK(verdict_of(kCompute, compute("12.4.1", "42.0")) == Verdict::unknown);

@@ -101,6 +101,12 @@ TEST_CASE("compiler-known-broken says when it is not sure") {
         "nvcc of CUDA 11.6.2 takes gcc-11.4 and fails with it: std_function.h: parameter packs not expanded "
         "with '...'; this rests on the unverified fact defect-gcc-11.3-cuda-11.6.1: would be rejected");
     CHECK(verdict_of(kBroken, compiler("11.6.1", "gcc-11.3")) == Verdict::unknown);
+    // A bare major is no surer than its releases are.
+    CHECK(message_of(kBroken, compiler("11.6.2", "gcc-11")) ==
+          "nvcc of CUDA 11.6.2 takes gcc-11 and fails with gcc 11.3 and newer ones: std_function.h: "
+          "parameter packs not expanded with '...'; this rests on the unverified fact "
+          "defect-gcc-11.3-cuda-11.6.1: would be degraded");
+    CHECK(ask(kBroken, compiler("11.6.2", "gcc-11.2")).empty());
 }
 
 TEST_CASE("glibc-supported-by-cuda rejects C libraries that the headers do not know") {

@@ -283,6 +283,31 @@ TEST_CASE("image-tag-supported") {
     CHECK(verdict_of(kSupported, family("12.6.3", "ubuntu22.04", "")) == Verdict::accepted);
 }
 
+TEST_CASE("image-matches-cell: the CUDA of families that bring theirs, or none") {
+    const auto family = [](std::string name, std::string torch, std::string cuda) {
+        return Words{{Field::family, name}, {Field::torch, torch}, {Field::cuda, cuda}};
+    };
+    CHECK(message_of(kMatches, family("pytorch", "2.0.1", "11.3")) ==
+          "the image of torch 2.0.1+cu117 in family pytorch holds CUDA 11.7, the cell says cuda 11.3: the "
+          "builds "
+          "of torch 2.0.1 are cpu, cu117, cu118");
+    CHECK(fix_of(kMatches, family("pytorch", "2.0.1", "11.3")) == "cuda 11.7");
+    CHECK(verdict_of(kMatches, family("pytorch", "1.13.1", "11.3")) == Verdict::rejected);
+    CHECK(verdict_of(kMatches, family("pytorch", "2.6.0+cu124", "12.6.3")) == Verdict::rejected);
+    CHECK(message_of(kMatches, {{Field::family, "cpu"}, {Field::cuda, "12.4"}}) ==
+          "the images of family cpu hold no CUDA, the cell says cuda 12.4");
+    CHECK(fix_of(kMatches, {{Field::family, "cpu"}, {Field::cuda, "12.4"}}) == "family nvidia-cuda");
+    for (const auto& words : {family("pytorch", "2.0.1", "11.7"), family("pytorch", "2.6.0+cu124", "12.4.1"),
+                              family("pytorch", "2.6.0+cpu", "12.4"), family("pytorch", "9.9.9", "12.4"),
+                              family("pytorch", "none", "12.4"), family("nvidia-cuda", "2.0.1", "12.4"),
+                              Words{{Field::family, "cpu"}, {Field::torch, "2.6.0+cpu"}}}) {
+        CAPTURE(words[0].second + " " + words[1].second);
+        CHECK(ask(kMatches, words).empty());
+    }
+    // toolkit-available says it where the system is given.
+    CHECK(ask(kMatches, {{Field::family, "cpu"}, {Field::cuda, "12.4"}, {Field::os, "debian12"}}).empty());
+}
+
 TEST_CASE("image-matches-cell") {
     const std::string cuda = "nvidia/cuda:12.4.1-cudnn-devel-ubuntu22.04";
     CHECK(message_of(kMatches, image(cuda, {{Field::cuda, "12.6.3"}})) ==

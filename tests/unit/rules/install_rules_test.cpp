@@ -102,11 +102,33 @@ TEST_CASE("end-of-life warns with the date, from the day after on") {
     CHECK(verdict_of(kEnd, {{Field::driver, "470.161.03"}}) == Verdict::degraded);
 }
 
-TEST_CASE("end-of-life is silent about what is supported, and about ends that no fact knows") {
+TEST_CASE("end-of-life of a driver branch without a date follows from the younger ones") {
+    CHECK(
+        ended({{Field::driver, "455.45.01"}}, "2026-11-21") ==
+        "driver branch 455 has reached its end of life, on a day that no fact names: branch 460, which came "
+        "after it, did so in 2022-01");
+    CHECK(fix_of(kEnd, {{Field::driver, "455.45.01"}}) == "driver 580.178.04");
+    for (const std::string driver :
+         {"375.26", "378.13", "381.22", "384.81", "387.26", "396.37", "410.48", "415.27", "430.50", "435.21"})
+        CHECK(verdict_of(kEnd, {{Field::driver, driver}}) == Verdict::degraded);
+    // A long-lived branch outlives younger ones: it takes one of its kind to say so.
+    CHECK(ended({{Field::driver, "430.50"}}, "2021-01-01") ==
+          "no fact says when driver branch 430 ends: whether it is supported is unknown");
+    CHECK(
+        ended({{Field::driver, "435.21"}}, "2021-01-01") ==
+        "driver branch 435 has reached its end of life, on a day that no fact names: branch 440, which came "
+        "after it, did so in 2020-11");
+    for (const std::string driver : {"615", "620"})
+        CHECK(verdict_of(kEnd, {{Field::driver, driver}}) == Verdict::unknown);
+    CHECK(message_of(kEnd, {{Field::driver, "620"}}) ==
+          "no fact says when driver branch 620 ends: whether it is supported is unknown");
+}
+
+TEST_CASE("end-of-life is silent about what is supported") {
     for (const auto& words :
          {Words{{Field::driver, "580.95.05"}}, Words{{Field::python, "3.12"}},
-          Words{{Field::os, "ubuntu24.04"}}, Words{{Field::os, "debian13"}}, Words{{Field::driver, "620"}},
-          Words{{Field::python, "3.15"}}, Words{{Field::driver, "595"}}, Words{{Field::os, "rockylinux9"}}}) {
+          Words{{Field::os, "ubuntu24.04"}}, Words{{Field::os, "debian13"}}, Words{{Field::python, "3.15"}},
+          Words{{Field::driver, "595"}}, Words{{Field::os, "rockylinux9"}}}) {
         CAPTURE(words[0].second);
         CHECK(ask(kEnd, words).empty());
     }

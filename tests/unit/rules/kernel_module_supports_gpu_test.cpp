@@ -45,6 +45,56 @@ TEST_CASE("kernel-module-supports-gpu accepts") {
     CHECK(ask(kRule, {{Field::kernel_module, "open"}}).empty());
 }
 
+TEST_CASE("kernel-module-supports-gpu: open modules of early drivers") {
+    const auto with_driver = [](std::string gpu, std::string driver) {
+        auto words = module(std::move(gpu), "open");
+        words.emplace_back(Field::driver, std::move(driver));
+        return words;
+    };
+    CHECK(message_of(kRule, with_driver("A100", "470.161.03")) ==
+          "driver 470.161.03 has no open kernel modules: they start with 515.43.04");
+    CHECK(fix_of(kRule, with_driver("A100", "470.161.03")) ==
+          "kernel_module proprietary, or driver >= 515.43.04");
+    CHECK(fix_of(kRule, with_driver("GH200", "510.47.03")) == "driver >= 515.43.04");
+    CHECK(verdict_of(kRule, with_driver("RTX 3090", "515.43.03")) == Verdict::rejected);
+    CHECK(message_of(kRule, with_driver("RTX 3090", "535.183.01")) ==
+          "the open kernel modules of driver 535.183.01 run RTX 3090 (compute 8.6), of class geforce, only "
+          "with the "
+          "module parameter NVreg_OpenRmEnableUnsupportedGpus=1; from 545.23.06 on they need none");
+    CHECK(fix_of(kRule, with_driver("RTX 3090", "535.183.01")) ==
+          "kernel_module proprietary, or driver >= 545.23.06");
+    for (const std::string driver : {"515.43.04", "525.60.13", "530.30.02", "535"}) {
+        CHECK(verdict_of(kRule, with_driver("RTX 3090", driver)) == Verdict::degraded);
+        CHECK(verdict_of(kRule, with_driver("RTX A6000", driver)) == Verdict::degraded);
+        CHECK(ask(kRule, with_driver("A100", driver)).empty());
+        CHECK(ask(kRule, with_driver("H100", driver)).empty());
+    }
+    for (const std::string driver : {"545.23.06", "550.54.15", "580", "999.1"})
+        CHECK(ask(kRule, with_driver("RTX 3090", driver)).empty());
+    // The proprietary modules, Windows and Tegra know no such limit; a capability alone has no class.
+    CHECK(
+        ask(kRule, {{Field::gpu, "RTX 3090"}, {Field::kernel_module, "proprietary"}, {Field::driver, "470"}})
+            .empty());
+    CHECK(ask(kRule, {{Field::gpu, "RTX 3090"},
+                      {Field::kernel_module, "open"},
+                      {Field::driver, "472.12"},
+                      {Field::os, "windows11"}})
+              .empty());
+    CHECK(ask(kRule, with_driver("Jetson Thor", "38.2")).empty());
+    CHECK(ask(kRule, {{Field::compute, "8.6"}, {Field::kernel_module, "open"}, {Field::driver, "535"}})
+              .empty());
+    CHECK(verdict_of(kRule, {{Field::compute, "8.6"},
+                             {Field::host_class, "geforce"},
+                             {Field::kernel_module, "open"},
+                             {Field::driver, "535"}}) == Verdict::degraded);
+    CHECK(message_of(kRule, {{Field::gpu, "RTX 3091"},
+                             {Field::compute, "8.6"},
+                             {Field::kernel_module, "open"},
+                             {Field::driver, "535.183.01"}}) ==
+          "no fact knows gpu RTX 3091: whether the open kernel modules of driver 535.183.01 run it without "
+          "NVreg_OpenRmEnableUnsupportedGpus=1 is unknown");
+}
+
 TEST_CASE("kernel-module-supports-gpu does not guess") {
     CHECK(message_of(kRule, module("RTX 4091", "open")) ==
           "no fact knows gpu RTX 4091 (did you mean RTX 4090?): whether the open kernel module runs it is "

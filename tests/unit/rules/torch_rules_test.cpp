@@ -76,6 +76,13 @@ TEST_CASE("torch-ships-compute rejects wheels without code for the GPU") {
     CHECK(fix_of(kShips, on("2.5.0+cu124", "RTX 5090")) == "torch 2.7.0+cu128");
     CHECK(fix_of(kShips, on("2.8.0", "P100")) == "torch 2.8.0+cu126");
     CHECK(fix_of(kShips, on("2.15.0", "V100")) == "torch 2.14.0+cu126");
+    // Whether those wheels hold PTX is not settled; nvcc 13 makes none for these GPUs.
+    CHECK(message_of(kShips, on("2.9.1+cu130", "V100")) ==
+          "torch 2.9.1+cu130 has no code for V100 (compute 7.0): it is built by nvcc of CUDA 13.0, whose "
+          "lowest target is 7.5");
+    CHECK(fix_of(kShips, on("2.9.1+cu130", "V100")) == "torch 2.9.1+cu128");
+    CHECK(verdict_of(kShips, on("2.10.0+cu130", "GTX 1080 Ti")) == Verdict::rejected);
+    CHECK(verdict_of(kShips, on("2.9.0+cu130", "P100")) == Verdict::rejected);
     CHECK(verdict_of(kShips, on("1.12.1", "A100")) ==
           Verdict::rejected);  // the index default was built for CUDA 10.2
     CHECK(verdict_of(kShips, on("2.7.1+cu128", "V100")) == Verdict::rejected);
@@ -130,9 +137,7 @@ TEST_CASE("torch-ships-compute does not guess") {
     CHECK(verdict_of(kShips, on("2.6.0", "Voodoo 2")) == Verdict::unknown);
     CHECK(verdict_of(kShips, on("2.14.1+cu126", "T4")) == Verdict::unknown);
     CHECK(verdict_of(kShips, on("2.11.0+cu129", "T4")) == Verdict::unknown);  // its list of code was not read
-    CHECK(verdict_of(kShips, on("2.9.0+cu130", "V100")) ==
-          Verdict::unknown);                               // whether it has PTX was not settled
-    CHECK(ask(kShips, on("1.12.1+cu118", "T4")).empty());  // never published
+    CHECK(ask(kShips, on("1.12.1+cu118", "T4")).empty());                     // never published
     CHECK(ask(kShips, torch("2.6.0")).empty());
     const auto facts =
         with_rows("torch_wheels",
@@ -166,6 +171,10 @@ TEST_CASE("torch-ships-compute agrees with a truth table over all wheels and cap
             const bool cpu = wheel.text("variant") == "cpu";
             if (!cpu && !sass && !jit && (!wheel.has("compute") || !wheel.has("ptx")))
                 expected = Verdict::unknown;
+            // By hand: what nvcc of a major cannot make, a wheel of that major cannot hold.
+            const auto variant = wheel.text("variant");
+            const int least = variant.starts_with("cu13") ? 75 : variant.starts_with("cu12") ? 50 : 0;
+            if (device < least && !sass && !jit) expected = Verdict::rejected;
             if (wheel.confidence() == Confidence::unverified) expected = Verdict::unknown;
             const auto text = fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant"));
             const auto compute = fmt::format("{}.{}", device / 10, device % 10);

@@ -149,11 +149,25 @@ TEST_CASE("truth table: kernel-module-supports-gpu, every GPU and flavour") {
             const bool integrated = architecture->text("integrated") == "true";
             if (open.empty() && !integrated) expected = Verdict::unknown;
             if (!open.empty() && (doubtful(gpu) || doubtful(architecture))) expected = Verdict::unknown;
-            table.expect({{Field::gpu, std::string(gpu.text("name"))}, {Field::kernel_module, flavour}},
-                         expected);
+            const std::string name(gpu.text("name"));
+            table.expect({{Field::gpu, name}, {Field::kernel_module, flavour}}, expected);
+            // By hand: the first driver with open modules, and the first whose ones start every class of GPU.
+            for (const std::string driver :
+                 {"470.42.01", "515.43.03", "515.43.04", "545.23.05", "545.23.06"}) {
+                auto with_driver = expected;
+                if (expected == Verdict::accepted && flavour == "open" && !integrated) {
+                    if (naive::whole(driver) < naive::whole("515.43.04"))
+                        with_driver = Verdict::rejected;
+                    else if (naive::whole(driver) < naive::whole("545.23.06") &&
+                             gpu.text("class") != "datacenter")
+                        with_driver = Verdict::degraded;
+                }
+                table.expect({{Field::gpu, name}, {Field::kernel_module, flavour}, {Field::driver, driver}},
+                             with_driver);
+            }
         }
     }
-    table.finish(150);
+    table.finish(1'000);
 }
 
 TEST_CASE("truth table: gpu-matches-compute, every GPU with every capability") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -233,8 +234,25 @@ TEST_CASE("truth table: end-of-life, every row that has an end, on the days arou
             if (doubtful(row)) return Verdict::unknown;
             return past(end, day) ? Verdict::degraded : Verdict::accepted;
         };
-        for (const auto& row : facts.rows("driver_branches"))
-            table.expect({{Field::driver, std::string(row.text("branch"))}}, verdict(row, row.text("eol")));
+        // By hand: the branches of long support and the last day of each.
+        const std::map<int, std::string> lasting{
+            {418, "2022-03-31"}, {450, "2023-07-31"}, {470, "2024-07-20"}, {535, "2026-06-30"}};
+        for (const auto& row : facts.rows("driver_branches")) {
+            const int branch = std::atoi(std::string(row.text("branch")).c_str());
+            auto expected = verdict(row, row.text("eol"));
+            if (!row.has("eol")) {
+                expected = Verdict::unknown;
+                for (const auto& other : facts.rows("driver_branches")) {
+                    const bool follows = std::atoi(std::string(other.text("branch")).c_str()) > branch;
+                    const bool lasts = row.text("type") == "long-lived";
+                    if (follows && !lasts && past(other.text("eol"), day)) expected = Verdict::degraded;
+                }
+                for (const auto& [other, end] : lasting) {
+                    if (other > branch && past(end, day)) expected = Verdict::degraded;
+                }
+            }
+            table.expect({{Field::driver, std::string(row.text("branch"))}}, expected);
+        }
         for (const auto& row : facts.rows("pythons"))
             table.expect({{Field::python, std::string(row.text("python"))}}, verdict(row, row.text("eol")));
         for (const auto& row : facts.rows("operating_systems")) {
