@@ -43,8 +43,9 @@ List secrets_of(const ComposeInput& input) {
     List out;
     const auto add = [&](std::string_view id, const std::string& path, const std::string& besides) {
         if (path.empty()) return;
-        out.push_back(Object{{"id", id},
-                             {"file", besides.empty() ? path : beside(input.matrix_folder, "./" + besides)}});
+        Object one{{"id", id},
+                   {"file", besides.empty() ? path : beside(input.matrix_folder, "./" + besides)}};
+        out.emplace_back(std::move(one));
     };
     add("ca", build.ca_bundle, build.ca_bundle_beside);
     add("netrc", build.netrc, build.netrc_beside);

@@ -109,12 +109,12 @@ struct Artifact {
 struct Bootstrap {
     std::string suite;  ///< bookworm
     std::vector<std::string>
-        command;            ///< argv that makes it, with {output} for the tar's path and {ca_bundle}
-    std::string ca_bundle;  ///< what that stands for: a path of this machine, never recorded
-    std::string netrc;      ///< the same of {netrc}
+        command;  ///< argv that makes it, with {output} for the tar's path, {ca_bundle} and {netrc}
     std::vector<std::pair<std::string, std::string>>
-        environment;   ///< to be set for it, so that two runs give the same bytes
-    std::string file;  ///< "bootstrap-bookworm.tar", in an image's folder as well
+        environment;             ///< to be set for it, so that two runs give the same bytes
+    std::string file;            ///< "bootstrap-bookworm.tar", in an image's folder as well
+    std::string ca_bundle = {};  ///< what {ca_bundle} stands for: a path of this machine, never recorded
+    std::string netrc = {};      ///< ... and {netrc}
 };
 
 /// How the base of `image` is made: from its sources, with the CA bundle of the matrix file where one of them
