@@ -86,7 +86,7 @@ gcc-c++ 0 11.5.0 5.el9 stand-in
 shadow-utils 2 4.9 12.el9 stand-in
 git 0 2.47.3 1.el9 stand-in
 END
-rpmsign --define '_gpg_name test of cudamatrix' --addsign /tmp/rpmbuild/RPMS/x86_64/*.rpm
+rpmsign --define '_gpg_name test of cudamatrix' --define '__gpg /usr/bin/gpg' --addsign /tmp/rpmbuild/RPMS/x86_64/*.rpm
 mv /tmp/rpmbuild/RPMS/x86_64/*.rpm "$os/"
 createrepo_c --quiet "$os"
 cp -r "$os" /repository/9/AppStream/x86_64/os

@@ -138,7 +138,8 @@ TEST_CASE("image-content-runs: GPUs newer than the CUDA of one of NVIDIA's own i
           "the torch of image nvcr.io/nvidia/pytorch:25.04-py3 has code for compute 7.0 is unknown");
     CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.04-py3"}, {Field::gpu, "RTX 9090"}}) ==
           Verdict::unknown);
-    const auto future = with_rows("ngc_images", {"id: ngc-pytorch-27.01-py3, tag: 27.01-py3, cuda: \"14.9\", confidence: read"});
+    const auto future = with_rows(
+        "ngc_images", {"id: ngc-pytorch-27.01-py3, tag: 27.01-py3, cuda: \"14.9\", confidence: read"});
     CHECK(message_of(kContent, {{Field::image, kNgc + "27.01-py3"}, {Field::gpu, "T4"}}, future) ==
           "no fact knows CUDA 14.9: whether the torch of image nvcr.io/nvidia/pytorch:27.01-py3 has code for "
           "it is unknown");
