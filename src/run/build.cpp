@@ -88,7 +88,7 @@ class Builder {
                 not_run(i, no_base.at(image.suite));
                 continue;
             }
-            const auto made = make_base(image);
+            auto made = make_base(image);
             if (!made.ok() && made.failure().code != ExitCode::environment) return made;
             if (made.ok()) {
                 buildable.push_back(i);

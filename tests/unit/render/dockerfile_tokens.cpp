@@ -38,7 +38,8 @@ std::size_t single_quoted(std::string_view line, std::size_t at, Words& words) {
     return std::string_view::npos;
 }
 
-std::size_t double_quoted(std::string_view line, std::size_t at, Words& words, std::string_view escapable) {
+std::size_t double_quoted(std::string_view line, std::size_t at, Words& words, std::string_view escapable,
+                          bool replaced = true) {
     words.begin();
     for (++at; at < line.size(); ++at) {
         if (line[at] == '"') return at + 1;
@@ -46,8 +47,9 @@ std::size_t double_quoted(std::string_view line, std::size_t at, Words& words, s
             escapable.find(line[at + 1]) != std::string_view::npos) {
             words.add(line[++at]);
         } else {
-            if (line[at] == '$' || (line[at] == '`' && escapable.find('`') != std::string_view::npos))
-                words.expands();
+            const bool special =
+                line[at] == '$' || (line[at] == '`' && escapable.find('`') != std::string_view::npos);
+            if (special && replaced) words.expands();
             words.add(line[at]);
         }
     }
@@ -112,14 +114,14 @@ std::optional<std::vector<std::string>> shell_tokens(std::string_view line) {
     return words.all;
 }
 
-std::optional<std::vector<std::string>> instruction_tokens(std::string_view line) {
+std::optional<std::vector<std::string>> instruction_tokens(std::string_view line, bool replaced) {
     Words words;
     for (std::size_t at = 0; at < line.size();) {
         const char c = line[at];
         if (c == '\'') {
             at = single_quoted(line, at, words);
         } else if (c == '"') {
-            at = double_quoted(line, at, words, "\"\\$");
+            at = double_quoted(line, at, words, replaced ? "\"\\$" : "\"\\", replaced);
         } else if (c == '\\' && at + 1 < line.size()) {
             words.add(line[at + 1]);
             at += 2;
@@ -127,7 +129,7 @@ std::optional<std::vector<std::string>> instruction_tokens(std::string_view line
             words.end();
             ++at;
         } else {
-            if (c == '$') words.expands();
+            if (c == '$' && replaced) words.expands();
             words.add(c);
             ++at;
         }
@@ -162,7 +164,9 @@ std::vector<std::string> dockerfile_structure(std::string_view text) {
             body = text::trim(body.substr(end));
         }
         if (keyword == "RUN" && body.find("<<") != std::string_view::npos) flags += " HEREDOC";
-        const auto tokens = keyword == "RUN" ? shell_tokens(body) : instruction_tokens(body);
+        // BuildKit replaces variables in no HEALTHCHECK: what the JSON of its command says is what is run.
+        const bool replaced = keyword != "HEALTHCHECK";
+        const auto tokens = keyword == "RUN" ? shell_tokens(body) : instruction_tokens(body, replaced);
         out.push_back(keyword + flags + (tokens ? shape(*tokens) : " BROKEN"));
     }
     if (!joined.empty()) out.push_back("UNFINISHED");

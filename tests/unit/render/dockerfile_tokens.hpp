@@ -11,8 +11,9 @@
 /// "EXPANDS:".
 std::optional<std::vector<std::string>> shell_tokens(std::string_view line);
 
-/// The words of a Dockerfile instruction that is not a shell command (double quotes, backslash, $ expands).
-std::optional<std::vector<std::string>> instruction_tokens(std::string_view line);
+/// The words of a Dockerfile instruction that is not a shell command (double quotes, backslash; $ expands in
+/// those in which BuildKit replaces variables).
+std::optional<std::vector<std::string>> instruction_tokens(std::string_view line, bool replaced = true);
 
 /// One entry for each instruction: its keyword, flags, and what its words are: "RUN 3 words, OP:&&, 2 words".
 /// "BROKEN" where it cannot be read.

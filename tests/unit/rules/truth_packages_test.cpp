@@ -140,23 +140,29 @@ TEST_CASE(
     "truth table: package-cuda-matches-torch, every release of the packages with one torch of each CUDA") {
     TruthTable table("package-cuda-matches-torch");
     const auto& facts = table.facts();
-    const std::pair<std::string, int> torches[] = {{"1.12.1+cu102", 10},
-                                                   {"2.6.0+cu118", 11},
-                                                   {"2.6.0+cu124", 12},
-                                                   {"2.11.0+cu130", 13},
-                                                   {"2.6.0+cpu", 0}};
+    const std::tuple<std::string, int, std::string> torches[] = {{"1.12.1+cu102", 10, "10.2"},
+                                                                 {"2.6.0+cu118", 11, "11.8"},
+                                                                 {"2.6.0+cu124", 12, "12.4"},
+                                                                 {"2.11.0+cu130", 13, "13.0"},
+                                                                 {"2.6.0+cpu", 0, ""}};
     for (const auto& release : facts.rows("package_releases")) {
         for (const auto& row : facts.rows("package_cuda")) {
             if (row.text("package") != release.text("package") ||
                 !admits(row.text("versions"), release.text("version")))
                 continue;
             const int major = std::atoi(std::string(row.text("cuda_major")).c_str());
-            for (const auto& [torch, cuda] : torches) {
+            const auto minors = row.list("cuda_minors");
+            const bool picks = row.has("cuda_minors");  // among libraries of its own
+            REQUIRE((!picks || row.text("needs_torch") == "true"));
+            for (const auto& [torch, cuda, minor] : torches) {
                 for (const auto& [image, image_major] :
                      {std::pair("", 0), {"11.8.0", 11}, {"12.4.1", 12}, {"13.0.2", 13}}) {
                     const bool needs_torch = row.text("needs_torch") == "true";
                     const bool nothing = cuda == 0 && (needs_torch || image_major == 0);
-                    const bool there = nothing || cuda == major || (!needs_torch && image_major == major);
+                    const bool of_torch = picks
+                                              ? std::find(minors.begin(), minors.end(), minor) != minors.end()
+                                              : cuda == major;
+                    const bool there = nothing || of_torch || (!needs_torch && image_major == major);
                     auto expected = Verdict::accepted;
                     if (!there) {
                         // The image may have it where the cell does not name its CUDA.

@@ -48,11 +48,12 @@ bool serves(const Row& row, std::string_view sass, int device) {
     return false;
 }
 
-// ">=4.29,<4.33" by hand.
+// ">=4.29,<4.33" and "==0.18.0" by hand.
 bool within(std::string_view versions, std::string_view version) {
     for (const auto& clause : text::split(versions, ',')) {
         if (clause.starts_with(">=") && lowest(version) < lowest(clause.substr(2))) return false;
         if (clause.starts_with("<") && lowest(version) >= lowest(clause.substr(1))) return false;
+        if (clause.starts_with("==") && lowest(version) != lowest(clause.substr(2))) return false;
     }
     return true;
 }
@@ -101,7 +102,9 @@ TEST_CASE("truth table: package-supports-torch, every release of a package with 
         for (const auto& release : facts.rows("torch_releases")) {
             auto expected = Verdict::accepted;
             for (const auto& floor : floors) {
-                if (lowest(release.text("torch")) >= lowest(floor.text("torch_min"))) continue;
+                const auto torch = lowest(release.text("torch"));
+                const bool newer = floor.has("torch_below") && torch >= lowest(floor.text("torch_below"));
+                if (torch >= lowest(floor.text("torch_min")) && !newer) continue;
                 const bool fails = floor.text("severity") == "error";
                 expected = std::max(expected, fails ? Verdict::rejected : Verdict::degraded);
                 if (doubtful(floor)) expected = Verdict::unknown;
