@@ -34,6 +34,14 @@ bool is_whole(const Bootstrap& bootstrap, const fs::path& tar, std::string& dige
     return true;
 }
 
+// A tar and its note, each as it is called and as it is called while it waits for settle_bootstrap.
+std::vector<std::pair<fs::path, fs::path>> kept_files(const Bootstrap& bootstrap, const fs::path& folder) {
+    std::vector<std::pair<fs::path, fs::path>> out;
+    for (const auto* ending : {"", ".json"})
+        out.emplace_back(folder / (bootstrap.file + ending), folder / ("before-" + bootstrap.file + ending));
+    return out;
+}
+
 // The line of stderr that says most: the last one that begins with E:, else the last one.
 std::string reason_of(const Outcome& outcome) {
     std::string last;
@@ -103,6 +111,10 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
     const auto digest = sha256_of_file(partial);
     if (!digest.ok()) return abandon(digest.failure());
     tar.sha256 = *digest;
+    if (context.anew) {
+        for (const auto& [now, before] : kept_files(bootstrap, context.folder))
+            fs::rename(now, before, error);
+    }
     fs::rename(partial, tar.path, error);
     if (error) {
         return abandon(environment_failure(
@@ -112,6 +124,16 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
         return noted.failure();
     }
     return tar;
+}
+
+void settle_bootstrap(const Bootstrap& bootstrap, const fs::path& folder, bool back) {
+    std::error_code error;
+    for (const auto& [now, before] : kept_files(bootstrap, folder)) {
+        if (back)
+            fs::rename(before, now, error);
+        else
+            fs::remove(before, error);
+    }
 }
 
 }  // namespace cudamatrix::job

@@ -24,7 +24,7 @@ struct BootstrapContext {
     Environment environment;       ///< of this process
     const Cancellation* cancellation = nullptr;
     std::function<void(std::string_view line)> progress;
-    bool anew = false;  ///< make it again, though it is there
+    bool anew = false;  ///< make it again, though it is there; what was there is kept until settle_bootstrap
 };
 
 /// Gives the tar of `bootstrap`, making it where it is missing, torn or made by another command. A missing
@@ -32,5 +32,9 @@ struct BootstrapContext {
 /// diagnostics. A tar under its final name is always whole.
 [[nodiscard]] Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap,
                                                     const BootstrapContext& context);
+
+/// Ends what `anew` began: the tar that was there before is removed, or (`back`) put in the place of the new
+/// one.
+void settle_bootstrap(const Bootstrap& bootstrap, const std::filesystem::path& folder, bool back);
 
 }  // namespace cudamatrix::job

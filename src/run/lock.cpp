@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <system_error>
 
 #include "base/build_info.hpp"
@@ -65,6 +64,17 @@ class Resolver {
         std::error_code error;
         fs::remove_all(folder_, error);
         return lock;
+    }
+
+    /// Of bases that were made again, those that `lock` pins stay.
+    void settle_bases(const Lock& lock) const {
+        for (const auto& [suite, bootstrap] : made_) {
+            const auto before = plan_.lock.bases.find(suite);
+            const auto now = lock.bases.find(suite);
+            settle_bootstrap(*bootstrap, settings_.out / "bootstrap",
+                             before != plan_.lock.bases.end() && now != lock.bases.end() &&
+                                 before->second.sha256 == now->second.sha256);
+        }
     }
 
     std::map<std::string, Failure> unresolved;  ///< by Image::id; see LockOutcome
@@ -145,7 +155,7 @@ class Resolver {
         auto tar = ensure_bootstrap(
             *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
                          [this](std::string_view line) { ticker_.say(line); },
-                         moves && made_.insert(image.suite).second});
+                         moves && made_.emplace(image.suite, bootstrap).second});
         if (!tar.ok()) return tar;
         const auto known = lock.bases.find(image.suite);
         if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
@@ -228,8 +238,8 @@ class Resolver {
     Ticker& ticker_;
     const Plan& plan_;
     fs::path folder_;
-    std::set<std::string> made_;              ///< suites that were bootstrapped again
-    std::map<std::string, Failure> no_base_;  ///< by suite
+    std::map<std::string, const Bootstrap*> made_;  ///< by suite: what was bootstrapped again
+    std::map<std::string, Failure> no_base_;        ///< by suite
 };
 
 }  // namespace
@@ -274,12 +284,18 @@ Result<LockOutcome> carry_out(const RunInput& input, const RunSettings& settings
     if (work.images.empty() && work.lock == plan.lock) return outcome;
     Resolver resolver(input, settings, work, engine, ticker, plan);
     auto lock = resolver.resolve();
-    if (!lock.ok()) return lock.failure();
+    if (!lock.ok()) {
+        resolver.settle_bases(plan.lock);
+        return lock.failure();
+    }
     outcome.unresolved = std::move(resolver.unresolved);
     outcome.changes = lock_changes(plan.lock, *lock);
     // Nothing resolved: a lock with no news in it is not written.
-    if (!outcome.unresolved.empty() && outcome.changes.empty()) return outcome;
-    if (auto written = write_lock(lock_path(input.matrix), *lock); !written.ok()) return written.failure();
+    const bool is_news = outcome.unresolved.empty() || !outcome.changes.empty();
+    const auto written = is_news ? write_lock(lock_path(input.matrix), *lock) : Result<bool>(false);
+    resolver.settle_bases(is_news && written.ok() ? *lock : plan.lock);
+    if (!written.ok()) return written.failure();
+    if (!is_news) return outcome;
     if (auto rendered = render_again(input, settings, std::move(*lock), plan); !rendered.ok())
         return rendered.failure();
     return outcome;

@@ -59,7 +59,8 @@ COPY --from=rpms /repository/ /
 FROM rpm_tools AS rocky
 COPY --from=rpms /key /etc/pki/rpm-gpg/RPM-GPG-KEY-Rocky-9
 COPY --from=rpms /repository/9/BaseOS/x86_64/os/rocky-release-9.6-1.el9.x86_64.rpm /tmp/
-RUN rpm --force-debian --nosignature -i /tmp/rocky-release-*.rpm && rm /tmp/rocky-release-*.rpm \\
+RUN mkdir -p /etc/rpm /var/lib/rpm && echo '%_dbpath /var/lib/rpm' > /etc/rpm/macros \\
+ && rpm --force-debian --nosignature -i /tmp/rocky-release-*.rpm && rm /tmp/rocky-release-*.rpm \\
  && printf 'ID="rocky"\\nVERSION_ID="9.6"\\n' > /etc/os-release && mkdir -p /etc/yum.repos.d && echo '[broken]' > /etc/yum.repos.d/rocky.repo
 
 # A machine of another kind: busybox alone.

@@ -79,6 +79,8 @@ def build(argv):
         hang()
     if fault("build_fails") or any(fault("build_fails:" + os.path.basename(c)) for c in [context]):
         fail("#6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1\n\x1b[31mfailed to solve\x1b[0m")
+    if target == "lock" and any(fault("lock_fails:" + part) for part in context.split("/")):
+        fail("#6 ERROR: executor failed running [/bin/sh -c apt-get update]: exit code: 100")
     if fault("build_foreign"):
         fail("#6 0.1 exec /bin/sh: exec format error\n#6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1")
     for output in values(argv, "--output"):

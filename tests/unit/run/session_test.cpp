@@ -8,129 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 #include <thread>
 
-#include "../../fakes/fake_docker.hpp"
-#include "../../fakes/http_server.hpp"
-#include "base/sha256.hpp"
 #include "engine/dialect.hpp"
-#include "matrix/matrix_file.hpp"
 #include "render/lock_file.hpp"
+#include "unit/run/session_world.hpp"
 
 using namespace cudamatrix;
+using namespace cudamatrix::session_world;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
-
-namespace {
-
-constexpr const char* kTwoCells = R"(version: 1
-name: two
-axes:
-  driver: ["550.54.15"]
-  gpu: [T4, H100]
-  cuda: ["11.8.0"]
-  os: debian12
-)";
-
-// A world of its own: a matrix file, a fake docker, a fake mmdebstrap, and what they were asked.
-class World {
-  public:
-    explicit World(const std::string& matrix_text = kTwoCells) {
-        std::ofstream(folder() / "matrix.yaml") << matrix_text;
-        fake.script("mmdebstrap", "for last; do :; done\nprintf 'a distribution' > \"$last\"");
-        answer("base.txt", "apt=2.6.2\nlibc6=2.36-9\n");
-        answer("apt-devel.txt", "Inst g++-11 (11.3.0-12 Debian:12.1/stable [amd64])\n");
-        answer("apt-runtime.txt", "Inst libcudart11.0 (11.8.89~11.8.0-5 Debian:12.1/stable [amd64])\n");
-        std::string toolkit;
-        for (const auto* name : {"nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4",
-                                 "libcu++-dev", "libcub-dev", "libthrust-dev"}) {
-            toolkit += fmt::format("'http://x/{0}_1.0_amd64.deb' {0}_1.0_amd64.deb 5 SHA256:{1}\n", name,
-                                   std::string(64, 'a'));
-        }
-        answer("apt-toolkit.txt", toolkit);
-        settings.out = folder() / "out";
-        settings.engine = "docker";
-        settings.run_id = "r1";
-        settings.disk_bytes = 1;
-        settings.progress = [this](std::string_view line) { progress += std::string(line) + "\n"; };
-    }
-
-    [[nodiscard]] fs::path folder() const { return fake.root(); }
-    [[nodiscard]] fs::path lock_file() const { return folder() / "cudamatrix.lock"; }
-
-    void answer(const std::string& name, const std::string& content) const {
-        std::ofstream(fake.state() / "export" / name) << content;
-    }
-
-    template <class Job>
-    auto with_input(const Job& job) {
-        settings.environment = fake.environment;
-        auto matrix = read_matrix_file(folder() / "matrix.yaml");
-        REQUIRE(matrix.ok());
-        matrix->build.network = network;
-        const auto facts = Facts::embedded();
-        const auto judgement = judge(*matrix, facts, {"2026-11-21"});
-        REQUIRE(judgement.ok());
-        return job(RunInput{*matrix, facts, *judgement}, settings);
-    }
-    Result<RunReport> run() { return with_input(run_all); }
-    Result<RunReport> build() { return with_input(build_images); }
-    Result<RunReport> test() { return with_input(test_images); }
-    Result<RunReport> render() { return with_input(render_images); }
-    Result<std::vector<std::string>> lock(bool update = false, std::vector<std::string> what = {}) {
-        const LockChoice choice{update, std::move(what)};
-        auto report = with_input(
-            [&](const RunInput& input, const RunSettings& with) { return make_lock(input, with, choice); });
-        if (!report.ok()) return std::move(report).failure();
-        if (report->code != ExitCode::success) return Failure{report->code, report->findings};
-        return std::move(report->changes);
-    }
-    RunReport ran() {
-        auto report = run();
-        if (!report.ok()) FAIL(render_failure(report.failure()));
-        return std::move(*report);
-    }
-    static std::string render_failure(const Failure& failure) {
-        std::string all;
-        for (const auto& diagnostic : failure.diagnostics)
-            all += ::cudamatrix::render(diagnostic, {});
-        return all;
-    }
-
-    fakes::FakeDocker fake;
-    RunSettings settings;
-    std::string network = "default";
-    std::string progress;
-};
-
-std::string only_message(const Failure& failure) {
-    REQUIRE(failure.diagnostics.size() == 1);
-    return failure.diagnostics.front().message;
-}
-
-std::string content_of(const fs::path& path) {
-    std::ostringstream out;
-    out << std::ifstream(path).rdbuf();
-    return out.str();
-}
-
-// Files that a write left half done.
-std::size_t torn_files(const fs::path& folder) {
-    std::size_t torn = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-        const auto name = entry.path().filename().string();
-        if (name.find("partial-") == 0 ||
-            (name.size() > 7 && name[name.size() - 7] == '.' &&
-             name.substr(name.size() - 7).find_first_of("-_") == std::string::npos &&
-             entry.path().extension().string().size() == 7)) {
-            ++torn;
-        }
-    }
-    return torn;
-}
-
-}  // namespace
 
 TEST_CASE("session: run locks, renders, builds and proves; without a GPU that is exit 4") {
     World world;
@@ -317,74 +203,6 @@ TEST_CASE("session: a build that hangs is ended by the time limit") {
     CHECK(report->images[0].error.find("timed out") != std::string::npos);
 }
 
-namespace {
-
-// A cell of a family whose bases a registry on the loopback has, for both architectures.
-struct RegistryWorld {
-    explicit RegistryWorld(const std::string& arch = "x86_64")
-        : world(fmt::format("version: 1\nname: based\nmirrors: {{docker.io: \"{}/plain\"}}\nset: {{family: "
-                            "nvidia-cuda, cuda: 12.4.1, os: ubuntu22.04, flavour: runtime, arch: {}}}\n",
-                            registry.host(), arch)) {
-        for (const std::string flavour : {"runtime", "devel"}) {
-            const auto index = fmt::format(
-                R"({{"schemaVersion":2,"for":"{}","manifests":[{{"digest":"sha256:{}","size":1,"platform":)"
-                R"({{"os":"linux","architecture":"amd64"}}}},{{"digest":"sha256:{}","size":1,"platform":)"
-                R"({{"os":"linux","architecture":"arm64"}}}}]}})",
-                flavour, std::string(64, 'a'), std::string(64, 'b'));
-            registry.put("nvidia/cuda/manifests/12.4.1-" + flavour + "-ubuntu22.04", index);
-            digests.push_back("sha256:" + sha256(index));
-        }
-        world.fake.script("mmdebstrap", "exit 1");  // no base is made here
-        world.answer("base-devel.txt", "apt=2.6.2\nlibc6=2.36-9\n");
-    }
-
-    fakes::HttpServer registry{"registry_server.py"};
-    World world;
-    std::vector<std::string> digests;  ///< of runtime and devel
-};
-
-}  // namespace
-
-TEST_CASE("session: an image on a registry's base is pinned by digest and built without a tar") {
-    RegistryWorld registry;
-    auto& world = registry.world;
-    const auto report = world.ran();
-    REQUIRE(report.images.size() == 1);
-    CHECK(report.images[0].error.empty());
-    CHECK(report.images[0].built);
-    CHECK(report.cells[0].proof >= Proof::built);
-    const auto folder = world.settings.out / "images" / report.images[0].id;
-    const auto text = content_of(folder / "Dockerfile");
-    for (std::size_t i = 0; i < 2; ++i) {
-        CHECK(text.find(fmt::format("FROM {}/plain/nvidia/cuda:12.4.1-{}-ubuntu22.04@{} AS ",
-                                    registry.registry.host(), i == 0 ? "runtime" : "devel",
-                                    registry.digests[i])) != std::string::npos);
-    }
-    CHECK_FALSE(fs::exists(world.settings.out / "bootstrap"));
-    const auto builds = world.fake.calls("build");
-    CHECK(builds.size() == 3);  // the lock's question, the target and its proof
-    for (const auto& argv : builds)
-        CHECK(text::join(argv, " ").find("--platform linux/amd64 ") != std::string::npos);
-    CHECK(world.ran().images[0].reused);
-    CHECK(world.fake.calls("build").size() == 3);
-}
-
-TEST_CASE("session: an image of another architecture is built for it; a machine that cannot says so") {
-    RegistryWorld registry("aarch64");
-    auto& world = registry.world;
-    REQUIRE(world.lock().ok());
-    world.fake.faults("build_foreign");
-    const auto report = world.ran();
-    CHECK(report.exit_code == 1);
-    CHECK(text::join(world.fake.calls("build").back(), " ").find("--platform linux/arm64 ") !=
-          std::string::npos);
-    CHECK(
-        report.images[0].error ==
-        report.images[0].id +
-            ": the build failed: this machine cannot run programs of linux/arm64: build on one that can, or "
-            "register an emulator (Debian, Ubuntu: apt-get install qemu-user-static binfmt-support)");
-}
-
 TEST_CASE("session: build needs a lock that covers every image, and says how to get it") {
     World world;
     const auto report = world.build();
@@ -414,90 +232,6 @@ TEST_CASE("session: build builds and proves nothing; test proves what was built 
     const auto tested = world.test();
     REQUIRE(tested.ok());
     CHECK(tested->exit_code == 4);
-    CHECK(world.fake.calls("build").size() == builds);
-}
-
-TEST_CASE("session: lock writes pins once; --update asks again and says what moved") {
-    World world;
-    const auto first = world.lock();
-    REQUIRE(first.ok());
-    CHECK_FALSE(first->empty());
-    const auto before = content_of(world.lock_file());
-    const auto again = world.lock();
-    REQUIRE(again.ok());
-    CHECK(*again == std::vector<std::string>{"1 image: already pinned"});
-
-    world.answer("apt-devel.txt", "Inst g++-11 (11.3.0-99 Debian:12.1/stable [amd64])\n");
-    const auto updated = world.lock(true);
-    REQUIRE(updated.ok());
-    REQUIRE(updated->size() == 1);
-    CHECK(updated->front().find("11.3.0-12 -> 11.3.0-99") != std::string::npos);
-    CHECK(content_of(world.lock_file()) != before);
-    const auto unmoved = world.lock(true);
-    REQUIRE(unmoved.ok());
-    CHECK(*unmoved == std::vector<std::string>{"nothing moved"});
-}
-
-TEST_CASE("session: --update moves only the pins that it names") {
-    World world;
-    REQUIRE(world.lock().ok());
-    world.answer("apt-devel.txt", "Inst g++-11 (11.3.0-99 Debian:12.1/stable [amd64])\n");
-    const std::vector<std::string> nothing{"nothing moved"};
-    CHECK(world.lock(true, {"images"}).value() == nothing);
-    CHECK(world.fake.calls("build").size() == 1);
-    CHECK(world.lock(true, {"wheels"}).value() == nothing);
-    const std::vector<std::string> moved{"debian12-cu11.8.0: g++-11 11.3.0-12 -> 11.3.0-99"};
-    CHECK(world.lock(true, {"debian12-cu11.8.0"}).value() == moved);
-    world.answer("apt-devel.txt", "Inst g++-11 (11.3.0-100 Debian:12.1/stable [amd64])\n");
-    CHECK(world.lock(true, {"wheels", "apt"}).value().size() == 1);
-    // The packages of an image are resolved on its base: with it, they move.
-    world.answer("apt-devel.txt", "Inst g++-11 (11.3.0-101 Debian:12.1/stable [amd64])\n");
-    CHECK(world.lock(true, {"bases"}).value() == nothing);
-    world.fake.script("mmdebstrap", "for last; do :; done\nprintf 'a newer distribution' > \"$last\"");
-    CHECK(world.lock(true, {"wheels"}).value() == nothing);
-    const auto with_base = world.lock(true, {"bases"});
-    REQUIRE(with_base.ok());
-    REQUIRE(with_base->size() == 2);
-    CHECK(with_base->front().starts_with("bookworm: bootstrap tar "));
-    CHECK(with_base->back() == "debian12-cu11.8.0: g++-11 11.3.0-100 -> 11.3.0-101");
-    const auto refused = world.lock(true, {"debian12-cu11.8.1"});
-    REQUIRE_FALSE(refused.ok());
-    CHECK(refused.failure().code == ExitCode::bad_input);
-    CHECK(only_message(refused.failure()) ==
-          "--update debian12-cu11.8.1: it is none of images, bases, apt and wheels, no image of this matrix "
-          "and no "
-          "base of one");
-    CHECK(refused.failure().diagnostics.front().fix == "did you mean debian12-cu11.8.0?");
-}
-
-TEST_CASE("session: --locked refuses what the lock does not cover, and starts nothing") {
-    World world;
-    world.settings.locked = true;
-    for (const auto job : {render_images, run_all}) {
-        const auto report = world.with_input(job);
-        REQUIRE_FALSE(report.ok());
-        CHECK(report.failure().code == ExitCode::bad_input);
-        CHECK(only_message(report.failure()) == "--locked: there is no " + world.lock_file().string());
-        CHECK(report.failure().diagnostics.front().fix ==
-              "cudamatrix lock " + (world.folder() / "matrix.yaml").string());
-    }
-    REQUIRE(world.lock().ok());
-    CHECK(world.render().ok());
-    const auto builds = world.fake.calls("build").size();
-    auto lock = content_of(world.lock_file());
-    const auto refused = [&](const std::string& from, const std::string& to) {
-        std::ofstream(world.lock_file()) << text::replace_all(lock, from, to);
-        const auto report = world.render();
-        REQUIRE_FALSE(report.ok());
-        CHECK(report.failure().code == ExitCode::findings);
-        return only_message(report.failure());
-    };
-    const auto start =
-        fmt::format("--locked: {} does not cover debian12-cu11.8.0: it has ", world.lock_file().string());
-    CHECK(refused("\"debian12-cu11.8.0\"", "\"other\"") == start + "no packages and wheels of it");
-    CHECK(refused("\"asked\": \"", "\"asked\": \"x") ==
-          start + "packages and wheels for what it asked for before, which is not what it asks for now");
-    CHECK(refused("\"bookworm\": {", "\"trixie\": {") == start + "no bootstrap tar of bookworm");
     CHECK(world.fake.calls("build").size() == builds);
 }
 
@@ -549,37 +283,6 @@ TEST_CASE("session: no network is said before anything is started") {
     CHECK(world.fake.calls("build").empty());
 }
 
-TEST_CASE("session: an answer from the base that is no answer leaves the old lock as it was") {
-    World world;
-    REQUIRE(world.lock().ok());
-    const auto before = content_of(world.lock_file());
-    for (const auto* bad : {"", "Inst g++-11 (1.0;rm)\n", "Inst $(x) (1.0 x)\n", "\xff\xfe"}) {
-        world.answer("apt-devel.txt", bad);
-        const auto updated = world.lock(true);
-        INFO(bad);
-        CHECK_FALSE(updated.ok());
-        CHECK(content_of(world.lock_file()) == before);
-    }
-}
-
-TEST_CASE("session: a base that has moved on since the lock is drift") {
-    World world;
-    REQUIRE(world.lock().ok());
-    fs::remove_all(world.settings.out / "bootstrap");
-    world.fake.script("mmdebstrap", "for last; do :; done\nprintf 'a newer distribution' > \"$last\"");
-    const auto report = world.build();
-    REQUIRE_FALSE(report.ok());
-    CHECK(report.failure().code == ExitCode::findings);
-    CHECK(only_message(report.failure()) ==
-          fmt::format("the base of bookworm is not the one in cudamatrix.lock: sha256 {} is locked, "
-                      "bootstrapping gives {}: its archive has moved on",
-                      sha256("a distribution"), sha256("a newer distribution")));
-    CHECK(report.failure().diagnostics.front().fix ==
-          "cudamatrix lock --update=bases " + (world.folder() / "matrix.yaml").string());
-    CHECK(world.lock(true).ok());
-    CHECK(world.build().ok());
-}
-
 TEST_CASE("session: what is missing on the machine is exit 3, names the fix, and leaves no torn file") {
     World world;
     std::string expected;
@@ -603,45 +306,6 @@ TEST_CASE("session: what is missing on the machine is exit 3, names the fix, and
     CHECK(report.failure().diagnostics.front().message.find(expected) == 0);
     CHECK_FALSE(report.failure().diagnostics.front().fix.empty());
     CHECK(torn_files(world.folder()) == 0);
-}
-
-TEST_CASE("session: a suite that cannot be bootstrapped keeps back its own images only, and is exit 3") {
-    World world(R"(version: 1
-name: suites
-axes: {cuda: ["11.8.0", "12.4.1"], os: [debian12, debian13]}
-zip: [[cuda, os]]
-set: {driver: "550.54.15", gpu: T4}
-)");
-    const std::string works = "for last; do :; done\nprintf 'a distribution' > \"$last\"";
-    world.fake.script("mmdebstrap",
-                      "case \"$*\" in *trixie*) echo 'E: 404 Not Found' >&2; exit 25;; esac\n" + works);
-    const auto why = "the base of trixie cannot be bootstrapped: mmdebstrap: exit code 25: E: 404 Not Found";
-    const auto locked = world.lock();
-    REQUIRE_FALSE(locked.ok());
-    CHECK(locked.failure().code == ExitCode::environment);
-    CHECK(only_message(locked.failure()) == why);
-    const auto lock = read_lock(world.lock_file());
-    REQUIRE(lock.ok());
-    REQUIRE(lock->has_value());
-    CHECK((*lock)->bases.contains("bookworm"));
-    CHECK_FALSE((*lock)->bases.contains("trixie"));
-    CHECK((*lock)->images.size() == 1);
-    for (const bool whole : {false, true}) {
-        const auto report = whole ? world.run() : world.build();
-        REQUIRE(report.ok());
-        CHECK(report->exit_code == 3);
-        REQUIRE(report->cells.size() == 2);
-        CHECK(report->cells[0].outcome == (whole ? CellOutcome::passed_static : CellOutcome::planned));
-        CHECK(report->cells[0].proof >= Proof::built);
-        CHECK(report->cells[1].outcome == CellOutcome::errored);
-        CHECK(report->cells[1].reason == std::string("not run: ") + why);
-        CHECK(report->cells[1].proof == Proof::none);
-    }
-    CHECK(torn_files(world.folder()) == 0);
-    world.fake.script("mmdebstrap", works);
-    const auto incomplete = world.build();
-    REQUIRE_FALSE(incomplete.ok());
-    CHECK(incomplete.failure().code == ExitCode::bad_input);
 }
 
 TEST_CASE("session: a daemon that dies in the middle is exit 3") {
