@@ -59,7 +59,8 @@ COPY --from=rpms /repository/ /
 FROM rpm_tools AS rocky
 COPY --from=rpms /key /etc/pki/rpm-gpg/RPM-GPG-KEY-Rocky-9
 COPY --from=rpms /repository/9/BaseOS/x86_64/os/rocky-release-9.6-1.el9.x86_64.rpm /tmp/
-RUN mkdir -p /etc/rpm /var/lib/rpm && echo '%_dbpath /var/lib/rpm' > /etc/rpm/macros \\
+# Where Debian keeps these for itself, Rocky has them for all.
+RUN mkdir -p /etc/rpm /var/lib/rpm && echo '%_dbpath /var/lib/rpm' > /etc/rpm/macros && echo cachedir=/var/cache/dnf >> /etc/dnf/dnf.conf \\
  && rpm --force-debian --nosignature -i /tmp/rocky-release-*.rpm && rm /tmp/rocky-release-*.rpm \\
  && printf 'ID="rocky"\\nVERSION_ID="9.6"\\n' > /etc/os-release && mkdir -p /etc/yum.repos.d && echo '[broken]' > /etc/yum.repos.d/rocky.repo
 

@@ -137,6 +137,20 @@ TEST_CASE("run text: of a test's output the last five lines are shown") {
     CHECK_FALSE(contains(text, "| two"));
 }
 
+TEST_CASE("run text: an image whose base could not be made is no failed build") {
+    RunReport report;
+    report.command = "build";
+    report.matrix = "two";
+    report.images.resize(2);
+    report.images[0].id = "one";
+    report.images[0].error = "the build failed";
+    report.images[1].id = "two";
+    report.images[1].error = "not run: the base of trixie cannot be bootstrapped";
+    report.images[1].not_run = true;
+    CHECK(contains(run_text(report, {}), "  one    failed"));
+    CHECK(contains(run_text(report, {}), "  two    not run"));
+}
+
 TEST_CASE("run text: a report with nothing in it") {
     RunReport report;
     report.command = "test";
