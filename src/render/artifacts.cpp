@@ -180,7 +180,7 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
     for (std::size_t i = 0; i < images.size(); ++i) {
         const auto& image = images[i];
         render.add_image(image, lock, std::move((*folders)[i]));
-        if (image.references().empty()) bootstraps.emplace(image.suite, bootstrap_of(image, matrix));
+        if (image.references().empty()) bootstraps.emplace(image.base_name(), bootstrap_of(image, matrix));
     }
     for (auto& [name, bootstrap] : bootstraps)
         render.out.bootstraps.push_back(std::move(bootstrap));

@@ -1,6 +1,7 @@
 // How the base of family debian is made: mmdebstrap, so that no image registry is needed.
 #include <array>
 
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "render/image.hpp"
 
@@ -31,11 +32,12 @@ constexpr std::array<Extra, 3> kExtras{{
 
 Bootstrap bootstrap_of(const Image& image, const Matrix& matrix) {
     Bootstrap out;
-    out.suite = image.suite;
-    out.file = fmt::format("bootstrap-{}.tar", image.suite);
+    out.base = image.base_name();
+    out.file = fmt::format("bootstrap-{}.tar", out.base);
     out.environment = {{"SOURCE_DATE_EPOCH", std::string(kEpoch)}};
     out.command = {"mmdebstrap",
                    "--variant=apt",
+                   "--architectures=" + std::string(oci_architecture(image.arch)),
                    "--components=" + text::replace_all(kComponents, " ", ","),
                    "--aptopt=APT::Install-Recommends \"false\"",
                    "--aptopt=Acquire::Languages \"none\"",

@@ -6,6 +6,7 @@
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
+#include "render/dockerfile_model.hpp"
 #include "render/services.hpp"
 
 namespace cudamatrix {
@@ -183,6 +184,7 @@ List header(const ComposeInput& input, const ServicePlan& plan) {
     }
     for (const auto& name : plan.left_out)
         lines.emplace_back(fmt::format("Left out: {}, because none of its images can be rendered.", name));
+    if (auto note = no_network_note(input.matrix); !note.empty()) lines.emplace_back(std::move(note));
     return lines;
 }
 

@@ -171,6 +171,7 @@ List header(const ImageInput& input) {
                         pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
     }
     lines.emplace_back("  " + build_line(input));
+    if (const auto note = no_network_note(input.matrix); !note.empty()) lines.emplace_back(note);
     if (caches(input.matrix))
         lines.emplace_back(
             "A builder without cache mounts takes what `build: {cache: none}` in the matrix renders.");
@@ -266,7 +267,8 @@ std::string search_path(const Image& image) {
 // Archives of two distributions name different packages alike, so each distribution has a cache of its own.
 Object cache_model(const Matrix& matrix, const Image& image) {
     return {{"any", caches(matrix)},
-            {"packages", fmt::format("cudamatrix-{}-{}", image.package_manager, image.os)}};
+            {"packages", fmt::format("cudamatrix-{}-{}{}", image.package_manager, image.os,
+                                     image.arch == "x86_64" ? "" : "-" + image.arch)}};
 }
 
 // What both kinds of Dockerfile say about themselves.
@@ -305,6 +307,13 @@ std::string_view resolving_pip() {
     return kPipTool;
 }
 
+std::string no_network_note(const Matrix& matrix) {
+    if (matrix.build.network != "none") return {};
+    return "Builds get no network here, so that none can install anything: `build: {network: default}` in "
+           "the "
+           "matrix file gives them one.";
+}
+
 std::string image_title(const Image& image) {
     const bool bootstrapped = image.base_reference.empty();
     std::string title = bootstrapped ? fmt::format("{} ({})", image.os, image.suite) : image.base_reference;
@@ -321,7 +330,7 @@ std::string image_title(const Image& image) {
 std::string pins_hash(const Image& image, const Lock& lock) {
     if (!lock.covers(image)) return std::string(kUnpinned);
     Lock part;
-    if (const auto* base = lock.base(image)) part.bases[image.suite] = *base;
+    if (const auto* base = lock.base(image)) part.bases[image.base_name()] = *base;
     for (const auto& reference : image.references())
         part.references[reference] = *lock.registry_base(reference);
     auto& pins = part.images[image.id] = *lock.pins(image);

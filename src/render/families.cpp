@@ -36,7 +36,7 @@ std::string cuda_of_variant(string_view variant) {
 
 std::span<const Family> all() {
     static const Family families[] = {
-        {"debian", "debian", kRuntimeDevel, kIntel, kNoCudnn, debian_steps()},
+        {"debian", "debian", kRuntimeDevel, kBoth, kNoCudnn, debian_steps()},
         {"nvidia-cuda", "registry", kAllFlavours, kBoth, kNoCompat, nvidia_cuda_steps()},
         {"pytorch", "registry", kRuntimeDevel, kIntel, kNoCudnn, pytorch_steps()},
         {"ngc", "registry", kDevel, kIntel, kNoCudnn, ngc_steps()},

@@ -21,6 +21,10 @@ std::string Image::platform() const {
     return fmt::format("linux/{}", oci_architecture(arch));
 }
 
+std::string Image::base_name() const {
+    return arch == "x86_64" ? suite : fmt::format("{}-{}", suite, oci_architecture(arch));
+}
+
 std::string pulled_reference(std::string_view reference, const Mirrors& mirrors) {
     const auto parsed = parse_image_reference(reference);
     const auto place = parsed.ok() ? place_of(*parsed, mirrors) : Result<ImagePlace>(parsed.failure());

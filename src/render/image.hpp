@@ -45,12 +45,12 @@ struct Image {
     std::string package_manager;      ///< apt or dnf
     PackageSources sources;           ///< of those packages
     Indexes indexes;                  ///< of wheels
-    std::string suite;        ///< bookworm: names the bootstrap tar; empty where a registry has the base
-    std::string flavour;      ///< runtime or devel
-    std::string arch;         ///< x86_64
-    std::string cuda;         ///< exact toolkit release, empty: none
-    std::string cuda_source;  ///< id of the row of toolkit_sources, empty: no toolkit
-    std::string cuda_from;    ///< archive, wheels or base, empty: no toolkit
+    std::string suite;                ///< bookworm; empty where a registry has the base
+    std::string flavour;              ///< runtime or devel
+    std::string arch;                 ///< x86_64
+    std::string cuda;                 ///< exact toolkit release, empty: none
+    std::string cuda_source;          ///< id of the row of toolkit_sources, empty: no toolkit
+    std::string cuda_from;            ///< archive, wheels or base, empty: no toolkit
     std::vector<std::string> cuda_unpack;    ///< archive: packages that are unpacked to compile kernels
     std::vector<std::string> cuda_packages;  ///< archive: packages that the whole toolkit is installed with
     std::vector<std::string> cuda_runtime;   ///< archive: packages that programs need to run
@@ -88,6 +88,8 @@ struct Image {
     [[nodiscard]] std::vector<std::string> references() const;
     /// As engines and registries name what it runs on: linux/amd64, linux/arm64.
     [[nodiscard]] std::string platform() const;
+    /// What the bootstrapped base is called, in the lock and in messages: bookworm, bookworm-arm64.
+    [[nodiscard]] std::string base_name() const;
 };
 
 /// What `reference` is pulled as: the longest prefix of it that is a key of `mirrors` ("docker.io",
@@ -107,7 +109,7 @@ struct Artifact {
 
 /// The bootstrap tar of a distribution suite: shared by all images on it.
 struct Bootstrap {
-    std::string suite;  ///< bookworm
+    std::string base;  ///< see Image::base_name
     std::vector<std::string>
         command;  ///< argv that makes it, with {output} for the tar's path, {ca_bundle} and {netrc}
     std::vector<std::pair<std::string, std::string>>

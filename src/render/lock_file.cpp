@@ -196,7 +196,7 @@ class LockReader {
 }  // namespace
 
 const BasePins* Lock::base(const Image& image) const {
-    const auto found = bases.find(image.suite);
+    const auto found = bases.find(image.base_name());
     return found == bases.end() ? nullptr : &found->second;
 }
 

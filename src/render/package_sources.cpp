@@ -26,12 +26,23 @@ std::string through_map(const Request& request, std::string_view name) {
     return lookup::mirror_of_source(request.facts, request.matrix.mirrors, name);
 }
 
-// Its security updates come with a mirror of the archive from where they always do, unless the map says more.
-std::string find_security(const Request& request, std::string_view name) {
-    auto there = through_map(request, name);
-    if (!there.empty() || request.image.sources.archive.empty()) return there;
+// Where it is when nothing else is said.
+std::string own_address(const Request& request, std::string_view name) {
     const auto row = archive_row(request, name);
     return row && row->has("url") ? std::string(row->text("url")) : std::string();
+}
+
+// Both, or none where the map has neither: what it does not have of the two comes from where it always does.
+void find_archives(const Request& request, const Archives& archives, PackageSources& out) {
+    out.archive = through_map(request, archives.packages);
+    if (archives.security.empty()) {
+        out.security = out.archive;
+        return;
+    }
+    out.security = through_map(request, archives.security);
+    if (out.archive.empty() && out.security.empty()) return;
+    if (out.archive.empty()) out.archive = own_address(request, archives.packages);
+    if (out.security.empty()) out.security = own_address(request, archives.security);
 }
 
 // Its address at the time of the snapshot, or why there is none.
@@ -51,12 +62,12 @@ std::string find_snapshot(const Request& request, std::string_view name, std::st
 }  // namespace
 
 std::string find_package_sources(Request& request) {
-    const auto [packages, security] = archives_of(request.image);
+    const auto archives = archives_of(request.image);
+    const auto& [packages, security] = archives;
     auto& sources = request.image.sources;
     sources.snapshot = request.matrix.build.snapshot;
     if (sources.snapshot.empty()) {
-        sources.archive = through_map(request, packages);
-        sources.security = security.empty() ? sources.archive : find_security(request, security);
+        find_archives(request, archives, sources);
         return {};
     }
     if (auto reason = find_snapshot(request, packages, sources.archive); !reason.empty()) return reason;

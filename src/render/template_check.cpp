@@ -80,7 +80,7 @@ Lock sample_lock(const std::vector<Image>& images) {
     for (const auto& image : images) {
         for (const auto& reference : image.references())
             lock.references[reference] = {"sha256:" + std::string(64, 'c')};
-        lock.bases[image.suite] = {std::string(64, 'a'), {"mmdebstrap"}, {{"base-files", "12"}}};
+        lock.bases[image.base_name()] = {std::string(64, 'a'), {"mmdebstrap"}, {{"base-files", "12"}}};
         ImagePins pins;
         pins.asked = asked_of(image);
         pins.devel = pins.toolkit = pins.python = pins.runtime = {{"gcc", "1:2~3"}};

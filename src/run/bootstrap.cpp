@@ -55,6 +55,12 @@ std::string reason_of(const Outcome& outcome) {
     return text::printable(error.empty() ? last : error);
 }
 
+// mmdebstrap's words where this machine cannot run the programs of the base.
+bool is_foreign(std::string_view reason) {
+    return reason.find("foreign architecture") != std::string_view::npos ||
+           reason.find("can neither be executed natively") != std::string_view::npos;
+}
+
 Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
     Command command;
     command.argv = bootstrap.command;
@@ -71,17 +77,20 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
     const auto& program = command.argv.front();
     if (!find_program(program, command.environment)) {
         return environment_failure(
-            fmt::format("the base of {} cannot be bootstrapped: {} is not on PATH", bootstrap.suite, program),
+            fmt::format("the base of {} cannot be bootstrapped: {} is not on PATH", bootstrap.base, program),
             fmt::format("install it (Debian, Ubuntu: apt-get install {})", program));
     }
     const auto outcome = cudamatrix::run(command, context.cancellation);
     if (!outcome.ok()) return outcome.failure();
     if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
     if (!outcome->success()) {
+        const auto reason = reason_of(*outcome);
         return environment_failure(
-            fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}", bootstrap.suite, program,
-                        outcome->describe(), reason_of(*outcome)),
-            "check the network, the proxy variables and the mirrors of the matrix file");
+            fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}", bootstrap.base, program,
+                        outcome->describe(), reason),
+            is_foreign(reason) ? "bootstrap it on a machine of that architecture, or register an emulator "
+                                 "(Debian, Ubuntu: apt-get install arch-test qemu-user-static binfmt-support)"
+                               : "check the network, the proxy variables and the mirrors of the matrix file");
     }
     return Done{};
 }
@@ -90,7 +99,7 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
 
 Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const BootstrapContext& context) {
     if (bootstrap.command.empty())
-        return environment_failure("there is no bootstrap command for " + bootstrap.suite);
+        return environment_failure("there is no bootstrap command for " + bootstrap.base);
     BootstrapTar tar;
     tar.path = context.folder / bootstrap.file;
     if (!context.anew && is_whole(bootstrap, tar.path, tar.sha256)) {
@@ -98,7 +107,7 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
         return tar;
     }
     if (auto made = file::make_directories(context.folder); !made.ok()) return made.failure();
-    if (context.progress) context.progress(fmt::format("bootstrapping {} (about 20 s)", bootstrap.suite));
+    if (context.progress) context.progress(fmt::format("bootstrapping {} (about 20 s)", bootstrap.base));
 
     // mmdebstrap tells the format by the name's end, so the partial file ends in .tar as well.
     const auto partial = context.folder / ("partial-" + bootstrap.file);

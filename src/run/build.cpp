@@ -84,8 +84,8 @@ class Builder {
         std::vector<std::size_t> buildable;
         for (const auto i : work_) {
             const auto& image = plan_.images[i];
-            if (image.references().empty() && no_base.contains(image.suite)) {
-                not_run(i, no_base.at(image.suite));
+            if (image.references().empty() && no_base.contains(image.base_name())) {
+                not_run(i, no_base.at(image.base_name()));
                 continue;
             }
             auto made = make_base(image);
@@ -93,7 +93,7 @@ class Builder {
             if (made.ok()) {
                 buildable.push_back(i);
             } else {
-                no_base.emplace(image.suite, made.failure());
+                no_base.emplace(image.base_name(), made.failure());
                 not_run(i, made.failure());
             }
         }
@@ -112,15 +112,15 @@ class Builder {
 
     // The engine pulls what a registry has, by the digest in the Dockerfile.
     Status make_base(const Image& image) {
-        if (!image.references().empty() || bases_.count(image.suite) != 0) return Done{};
+        if (!image.references().empty() || bases_.count(image.base_name()) != 0) return Done{};
         const auto* bootstrap = plan_.bootstrap(image);
-        if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
+        if (bootstrap == nullptr) return environment_failure("no base is known for " + image.base_name());
         auto tar = bootstrap_tar(*bootstrap, settings_, ticker_);
         if (!tar.ok()) return tar.failure();
         const auto* pinned = plan_.lock.base(image);
         if (pinned != nullptr && pinned->sha256 != tar->sha256)
-            return base_moved(image.suite, pinned->sha256, tar->sha256, input_.matrix);
-        bases_.emplace(image.suite, std::move(*tar));
+            return base_moved(image.base_name(), pinned->sha256, tar->sha256, input_.matrix);
+        bases_.emplace(image.base_name(), std::move(*tar));
         return Done{};
     }
 
@@ -222,7 +222,7 @@ class Builder {
         const auto& image = plan_.images[index];
         if (!image.references().empty()) return Done{};
         const auto folder = settings_.out / plan_.rendering.images[index].folder;
-        return file::link_or_copy(bases_.at(image.suite).path, folder / plan_.bootstrap(image)->file);
+        return file::link_or_copy(bases_.at(image.base_name()).path, folder / plan_.bootstrap(image)->file);
     }
 
     // The kernels lie in the output folder once; a context gets them when its image is built. The list of
@@ -314,10 +314,10 @@ Status try_missing_bases(const RunSettings& settings, Ticker& ticker, Plan& plan
     for (const auto& image : plan.images) {
         const auto* bootstrap = plan.bootstrap(image);
         if (!image.references().empty() || bootstrap == nullptr || plan.lock.base(image) != nullptr) continue;
-        auto found = tried.find(image.suite);
+        auto found = tried.find(image.base_name());
         if (found == tried.end()) {
             const auto tar = bootstrap_tar(*bootstrap, settings, ticker);
-            found = tried.emplace(image.suite, tar.ok() ? Status(Done{}) : Status(tar.failure())).first;
+            found = tried.emplace(image.base_name(), tar.ok() ? Status(Done{}) : Status(tar.failure())).first;
         }
         if (found->second.ok()) continue;
         if (found->second.failure().code != ExitCode::environment) return found->second;

@@ -35,7 +35,7 @@ constexpr auto kTar = 250_MB;
 // What an image stands on, once however many stand on it. How large a registry's base really is, only the
 // registry knows: this goes by what is in it.
 void add_bases(const Image& image, std::map<std::string, std::uint64_t>& bases) {
-    if (image.references().empty()) bases[image.suite] = kBase;
+    if (image.references().empty()) bases[image.base_name()] = kBase;
     for (const auto& reference : image.references()) {
         const bool devel = reference == image.devel_reference || image.flavour == "devel";
         auto size = kBase;

@@ -85,11 +85,11 @@ class Resolver {
         std::optional<BootstrapTar> tar;
         if (bootstrapped) {
             // One attempt is enough for all images of a suite.
-            if (const auto before = no_base_.find(image.suite); before != no_base_.end())
+            if (const auto before = no_base_.find(image.base_name()); before != no_base_.end())
                 return before->second;
             auto made = base_of(image, lock);
             if (!made.ok()) {
-                no_base_.emplace(image.suite, made.failure());
+                no_base_.emplace(image.base_name(), made.failure());
                 return made.failure();
             }
             tar = std::move(*made);
@@ -97,7 +97,7 @@ class Resolver {
         auto resolved = ask(image, lock, tar);
         if (!resolved.ok()) return resolved.failure();
         lock.images[image.id] = merged(image, std::move(resolved->pins), lock);
-        if (bootstrapped) lock.bases[image.suite].packages = std::move(resolved->base_packages);
+        if (bootstrapped) lock.bases[image.base_name()].packages = std::move(resolved->base_packages);
         return Done{};
     }
 
@@ -135,7 +135,8 @@ class Resolver {
     static bool share_base(const Image& one, const Image& other) {
         const auto mine = one.references();
         const auto its = other.references();
-        if (mine.empty() || its.empty()) return mine.empty() && its.empty() && one.suite == other.suite;
+        if (mine.empty() || its.empty())
+            return mine.empty() && its.empty() && one.base_name() == other.base_name();
         return std::any_of(mine.begin(), mine.end(), [&](const std::string& reference) {
             return std::count(its.begin(), its.end(), reference) > 0;
         });
@@ -150,17 +151,17 @@ class Resolver {
     // The tar of the image's suite, recorded in `lock`; made again once where bases move.
     Result<BootstrapTar> base_of(const Image& image, Lock& lock) {
         const auto* bootstrap = plan_.bootstrap(image);
-        if (bootstrap == nullptr) return environment_failure("no base is known for " + image.suite);
+        if (bootstrap == nullptr) return environment_failure("no base is known for " + image.base_name());
         const bool moves = work_.scope.bases();
         auto tar = ensure_bootstrap(
             *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
                          [this](std::string_view line) { ticker_.say(line); },
-                         moves && made_.emplace(image.suite, bootstrap).second});
+                         moves && made_.emplace(image.base_name(), bootstrap).second});
         if (!tar.ok()) return tar;
-        const auto known = lock.bases.find(image.suite);
+        const auto known = lock.bases.find(image.base_name());
         if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
-            return base_moved(image.suite, known->second.sha256, tar->sha256, input_.matrix);
-        auto& base = lock.bases[image.suite];
+            return base_moved(image.base_name(), known->second.sha256, tar->sha256, input_.matrix);
+        auto& base = lock.bases[image.base_name()];
         base.sha256 = tar->sha256;
         base.command = bootstrap->command;
         return tar;

@@ -61,7 +61,7 @@ std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
         if (lock.registry_base(reference) == nullptr) out.push_back("no digest of " + reference);
     }
     if (image.references().empty() && lock.base(image) == nullptr)
-        out.push_back("no bootstrap tar of " + image.suite);
+        out.push_back("no bootstrap tar of " + image.base_name());
     if (lock.pins(image) == nullptr) {
         out.emplace_back(
             lock.images.count(image.id) == 0
@@ -114,7 +114,7 @@ RunReport empty_report(const RunInput& input, const RunSettings& settings, std::
 
 const Bootstrap* Plan::bootstrap(const Image& image) const {
     const auto found = std::find_if(rendering.bootstraps.begin(), rendering.bootstraps.end(),
-                                    [&](const Bootstrap& one) { return one.suite == image.suite; });
+                                    [&](const Bootstrap& one) { return one.base == image.base_name(); });
     return found == rendering.bootstraps.end() ? nullptr : &*found;
 }
 

@@ -157,15 +157,16 @@ class Prover {
 
     // A base that cannot be made leaves the attempts on it inconclusive, and the others to be tried.
     void ensure_base(const Image& image) {
-        if (bases_.count(image.suite) != 0 || no_base_.count(image.suite) != 0 || interrupted()) return;
+        if (bases_.count(image.base_name()) != 0 || no_base_.count(image.base_name()) != 0 || interrupted())
+            return;
         auto tar =
             ensure_bootstrap(bootstrap_of(image, input_.matrix),
                              {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
                               [this](std::string_view line) { ticker_.say(line); }});
         if (tar.ok()) {
-            bases_.emplace(image.suite, std::move(*tar));
+            bases_.emplace(image.base_name(), std::move(*tar));
         } else if (!tar.failure().diagnostics.empty()) {
-            no_base_.emplace(image.suite, tar.failure().diagnostics.front().message);
+            no_base_.emplace(image.base_name(), tar.failure().diagnostics.front().message);
         }
     }
 
@@ -174,7 +175,7 @@ class Prover {
         const auto& trial = trials_[index];
         const auto start = ticker_.seconds();
         ticker_.say(fmt::format("[attempt {}/{}] {}", index + 1, trials_.size(), trial.planned.attempt));
-        if (const auto none = no_base_.find(trial.planned.image.suite); none != no_base_.end()) {
+        if (const auto none = no_base_.find(trial.planned.image.base_name()); none != no_base_.end()) {
             Rejection result;
             result.outcome = RejectionOutcome::inconclusive;
             result.reason = none->second;
@@ -217,7 +218,7 @@ class Prover {
             if (auto written = file::write(path, file.content); !written.ok()) return written.failure();
         }
         const auto& image = trial.planned.image;
-        return file::link_or_copy(bases_.at(image.suite).path,
+        return file::link_or_copy(bases_.at(image.base_name()).path,
                                   folder / bootstrap_of(image, input_.matrix).file);
     }
 

@@ -168,7 +168,11 @@ TEST_CASE("each refusal says what and what instead") {
     CHECK(refusal("set: {os: ubuntu22.04}\n") ==
           "os ubuntu22.04 is judged but not rendered: family debian is rendered on debian11, debian12, "
           "debian13");
-    CHECK(refusal("set: {arch: aarch64}\n") == "arch aarch64: family debian is rendered for x86_64");
+    for (const auto* family : {"pytorch, torch: 2.6.0", "ngc, torch: 2.10.0"}) {
+        const auto text = refusal(fmt::format("set: {{family: {}, arch: aarch64}}\n", family));
+        CHECK_MESSAGE(text.starts_with("arch aarch64: family "), text);
+        CHECK_MESSAGE(text.ends_with(" is rendered for x86_64"), text);
+    }
     CHECK(refusal("set: {cuda: \"12.6.3\"}\n") ==
           "no distribution of family debian has all that the cell needs (debian11, debian12, debian13 were "
           "tried)");
@@ -262,7 +266,8 @@ TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach
     Matrix matrix;
     matrix.build.ca_bundle = "/etc/ssl/site-ca.pem";
     const auto plain = bootstrap_of(image, matrix);
-    CHECK(plain.suite == "bookworm");
+    CHECK(plain.base == "bookworm");
+    CHECK(plain.command[2] == "--architectures=amd64");
     CHECK(plain.file == "bootstrap-bookworm.tar");
     CHECK(plain.command.front() == "mmdebstrap");
     CHECK(plain.command[plain.command.size() - 2] == "bookworm");
@@ -270,6 +275,11 @@ TEST_CASE("the base: one command for each suite; mirrors and the CA bundle reach
     CHECK(text::join(plain.command, " ").find("CAInfo") == std::string::npos);
     CHECK(plain.environment ==
           std::vector<std::pair<std::string, std::string>>{{"SOURCE_DATE_EPOCH", "1735689600"}});
+
+    const auto foreign = bootstrap_of(one("set: {cuda: \"11.8.0\", arch: aarch64}\n"), matrix);
+    CHECK(foreign.base == "bookworm-arm64");
+    CHECK(foreign.file == "bootstrap-bookworm-arm64.tar");
+    CHECK(foreign.command[2] == "--architectures=arm64");
 
     image =
         one("set: {cuda: \"11.8.0\"}\nmirrors: {debian: \"https://apt.example.org/debian\", "
@@ -308,6 +318,10 @@ TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
         CHECK(
             sources(cell + "mirrors: {debian: \"http://a.org/d\", debian-security: \"http://a.org/s\"}\n") ==
             Texts{"http://a.org/d", "http://a.org/s", ""});
+        CHECK(sources(cell + "mirrors: {debian-security: \"http://a.org/s\"}\n") ==
+              Texts{"http://deb.debian.org/debian", "http://a.org/s", ""});
+        CHECK(sources(cell + "mirrors: {\"http://deb.debian.org\": \"http://a.org\"}\n") ==
+              Texts{"http://a.org/debian", security, ""});
         CHECK(sources(cell + "mirrors: {debian: \"http://a.org/d\", \"http://security.debian.org\": "
                              "\"http://b.org\"}\n") ==
               Texts{"http://a.org/d", "http://b.org/debian-security", ""});
