@@ -91,9 +91,33 @@ Resolved<lookup::Driver> look_up_driver(const Context& context) {
                              driver_number(text));
 }
 
+// A minor of CUDA that was left out: no toolkit has the number.
+std::optional<Unresolved> never_released(const Facts& facts, std::string_view text) {
+    const auto version = Version::parse(text);
+    const auto family = version ? facts.row(fmt::format("cuda-family-{}", version->major())) : std::nullopt;
+    if (!family || !contains(family->list("skipped"), version->major_minor())) return std::nullopt;
+    std::optional<std::string_view> older, newer;
+    for (const auto& row : facts.rows("cuda_releases")) {  // sorted
+        const auto cuda = lookup::required_version(row, "cuda");
+        if (cuda < *version) older = row.text("cuda");
+        if (cuda > *version && !newer) newer = row.text("cuda");
+    }
+    Unresolved out{
+        Field::cuda, fmt::format("CUDA {} was never released", version->major_minor()), {}, family->ref()};
+    std::string near;
+    for (const auto& release : {older, newer}) {
+        if (!release) continue;
+        near += fmt::format("{}{}", near.empty() ? "" : " and ", *release);
+        out.near.push_back(set_to(Field::cuda, *release));
+    }
+    out.what += ": there are " + near;
+    return out;
+}
+
 Resolved<lookup::Cuda> look_up_cuda(const Context& context) {
     const auto text = context.cell.text(Field::cuda);
     if (auto found = lookup::cuda(context.facts, text)) return *std::move(found);
+    if (auto never = never_released(context.facts, text)) return *std::move(never);
     return with_version_near(gap(Field::cuda, text), context.facts, "cuda_releases", "cuda", text);
 }
 
@@ -268,8 +292,9 @@ Finding finding(Severity severity, Stage stage, std::string_view aspect, std::ve
 
 Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about, const Unresolved& gap,
                 std::string_view question) {
-    auto out = finding(Severity::unknown, stage, aspect, std::move(about),
-                       fmt::format("{}: {} is unknown", gap.what, question), {});
+    auto out = gap.never ? finding(Severity::error, stage, aspect, std::move(about), gap.what, {*gap.never})
+                         : finding(Severity::unknown, stage, aspect, std::move(about),
+                                   fmt::format("{}: {} is unknown", gap.what, question), {});
     out.primary = gap.field;
     out.fixes = gap.near;
     return out;

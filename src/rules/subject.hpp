@@ -17,11 +17,12 @@
 
 namespace cudamatrix::rules {
 
-/// A well-formed value that no fact knows.
+/// A well-formed value that no fact knows, or of which a fact says that there never was such a thing.
 struct Unresolved {
     Field field = Field::driver;
     std::string what;  ///< "no fact knows gpu RTX 9090 (did you mean RTX 3090?)"
     std::vector<FixOption> near;
+    std::optional<FactRef> never = std::nullopt;  ///< the fact that says so: no gap, the value is wrong
 };
 
 template <class T>
@@ -102,7 +103,7 @@ struct NativeCuda {
 /// A finding; the first field of `about` is the one the caret points at.
 [[nodiscard]] Finding finding(Severity severity, Stage stage, std::string_view aspect,
                               std::vector<Field> about, std::string message, std::vector<FactRef> facts);
-/// "WHAT: QUESTION is unknown".
+/// "WHAT: QUESTION is unknown"; an error that says WHAT for a value that never was.
 [[nodiscard]] Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about,
                               const Unresolved& gap, std::string_view question);
 /// An acceptance is silent unless the context asks for it, and unknown where it rests on an unverified fact.

@@ -105,7 +105,7 @@ TEST_CASE("driver-supports-cuda does not guess") {
     CHECK(fix_of(kRule, image("999.10", "12.4.1")) == "driver 610.57.04 (then accepted)");
     CHECK(verdict_of(kRule, wheel("999.10", "2.6.0")) == Verdict::unknown);
     CHECK(ask(kRule, wheel("999.10", "none")).empty());
-    CHECK(verdict_of(kRule, image("550.54.15", "12.7")) == Verdict::unknown);
+    CHECK(verdict_of(kRule, image("550.54.15", "12.99")) == Verdict::unknown);
     CHECK(verdict_of(kRule, image("550.54.15", "99.1")) == Verdict::unknown);
     CHECK(verdict_of(kRule, wheel("550.54.15", "9.9.9")) == Verdict::unknown);
     CHECK(verdict_of(kRule, image("565.77", "12.8.0")) ==

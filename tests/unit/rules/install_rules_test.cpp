@@ -80,7 +80,7 @@ TEST_CASE("toolkit-available accepts what it has") {
 
 TEST_CASE("toolkit-available does not guess") {
     CHECK(verdict_of(kToolkit, archive("fedora41", "12.4.1")) == Verdict::unknown);
-    CHECK(verdict_of(kToolkit, archive("debian12", "12.7")) == Verdict::unknown);
+    CHECK(verdict_of(kToolkit, archive("debian12", "12.99")) == Verdict::unknown);
 }
 
 TEST_CASE("end-of-life warns with the date, from the day after on") {
@@ -157,9 +157,24 @@ TEST_CASE("end-of-life of CUDA, by release or by minor") {
     CHECK(ask(kEnd, {{Field::cuda, "12.4.1"}}, release).empty());
 }
 
+TEST_CASE("a CUDA that was never released is wrong, not unknown") {
+    const std::string never = "CUDA 12.7 was never released: there are 12.6.3 and 12.8.0";
+    CHECK(message_of(kEnd, {{Field::cuda, "12.7"}}) == never);
+    CHECK(fix_of(kEnd, {{Field::cuda, "12.7"}}) == "cuda 12.6.3, or cuda 12.8.0");
+    CHECK(message_of("cuda-supports-compute", {{Field::cuda, "12.7.1"}, {Field::compute, "8.0"}}) == never);
+    CHECK(message_of("driver-supports-cuda", {{Field::cuda, "12.7"}, {Field::driver, "570.124.06"}}) ==
+          never);
+    CHECK(verdict_of(kToolkit, archive("debian12", "12.7")) == Verdict::rejected);
+    // A driver may well say 12.7, and other numbers are not known.
+    CHECK(verdict_of("driver-supports-cuda", {{Field::cuda, "12.6.3"}, {Field::driver, "565.77"}}) ==
+          Verdict::accepted);
+    CHECK(verdict_of(kEnd, {{Field::cuda, "12.6.9"}}) == Verdict::unknown);
+    CHECK(verdict_of(kEnd, {{Field::cuda, "14.7"}}) == Verdict::unknown);
+}
+
 TEST_CASE("end-of-life does not guess") {
     CHECK(verdict_of(kEnd, {{Field::driver, "999.1"}}) == Verdict::unknown);
-    CHECK(verdict_of(kEnd, {{Field::cuda, "12.7"}}) == Verdict::unknown);
+    CHECK(verdict_of(kEnd, {{Field::cuda, "12.99"}}) == Verdict::unknown);
     CHECK(verdict_of(kEnd, {{Field::python, "3.99"}}) == Verdict::unknown);
     CHECK(message_of(kEnd, {{Field::os, "debain12"}}) ==
           "no fact knows os debain12 (did you mean debian12?): its end of life is unknown");
