@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/image_content.hpp"
 #include "rules/image_fixes.hpp"
 #include "rules/pytorch_images.hpp"
 
@@ -210,7 +211,11 @@ void judge_reference(const Context& context, Findings& out) {
         if (const auto row = context.facts.row("ngc-pytorch-" + reference.tag)) {
             accept(context, out, kStage, "", {Field::image}, "whether " + text + " exists", {row->ref()});
         } else {
-            const Unresolved gap{Field::image, "no fact describes " + text, {}};
+            // The content knows the nearest tag; of one that it cannot read, nothing.
+            const auto content = image_content(context);
+            auto gap = content && content->gap.what.starts_with("no fact describes")
+                           ? content->gap
+                           : Unresolved{Field::image, "no fact describes " + text, {}};
             out.push_back(unknown(kStage, "", {Field::image}, gap, "whether it exists"));
         }
     } else if (scheme == "python") {
@@ -238,10 +243,17 @@ void judge_pytorch_family(const Context& context, Findings& out) {
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& each) { return contains(each.list("cuda"), cuda); });
     if (row == rows.end()) row = rows.begin();
-    const PytorchTag tag{build->torch.exact.text(), std::string(cuda),
-                         row == rows.end() ? std::string("N") : std::string(row->text("cudnn")),
-                         std::string(context.cell.text(Field::flavour))};
     const auto name = std::string(repository->text("repository"));
+    if (row == rows.end()) {
+        const Unresolved gap{Field::torch,
+                             fmt::format("no fact describes images {}:{}-cuda{}-cudnn*-{}", name,
+                                         build->torch.exact.text(), cuda, context.cell.text(Field::flavour)),
+                             {}};
+        out.push_back(unknown(kStage, "", PytorchImage{}.about(), gap, "whether there is one"));
+        return;
+    }
+    const PytorchTag tag{build->torch.exact.text(), std::string(cuda), std::string(row->text("cudnn")),
+                         std::string(context.cell.text(Field::flavour))};
     judge_pytorch(context, {fmt::format("image {}:{}", name, tag.text()), name, false}, tag, out);
 }
 

@@ -147,7 +147,16 @@ TEST_CASE("image-tag-exists: beyond the facts") {
         CHECK(verdict_of(kExists, image("nvidia/cuda:" + tag)) == Verdict::unknown);
     }
     CHECK(message_of(kExists, image("nvcr.io/nvidia/pytorch:99.12-py3")) ==
-          "no fact describes image nvcr.io/nvidia/pytorch:99.12-py3: whether it exists is unknown");
+          "no fact describes image nvcr.io/nvidia/pytorch:99.12-py3 (the nearest that is known is 26.09-py3, "
+          "of "
+          "CUDA 13.4): whether it exists is unknown");
+    CHECK(message_of(kExists, image("nvcr.io/nvidia/pytorch:99.12-py3-igpu"))
+              .starts_with("no fact describes image nvcr.io/nvidia/pytorch:99.12-py3-igpu"));
+    CHECK(
+        message_of(kExists,
+                   {{Field::family, "pytorch"}, {Field::torch, "1.0.0"}, {Field::flavour, "devel"}}) ==
+        "no fact describes images docker.io/pytorch/pytorch:1.0.0-cuda9.0-cudnn*-devel: whether there is one "
+        "is unknown");
     CHECK(verdict_of(kExists, image("nvcr.io/nvidia/pytorch:25.12-py3")) == Verdict::accepted);
     const auto own = ask(kExists, image("registry.example.org/team/app:1"));
     REQUIRE(own.size() == 1);
