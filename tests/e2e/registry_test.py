@@ -519,7 +519,7 @@ class Registry(unittest.TestCase):
         self.assertIn("MODE=test", config["Env"])
         pins = dict(pin.split("=") for pin in next(iter(self.lock_of("additions")["images"].values()))["apt"]["runtime"])
         said = docker("run", "--rm", "--network", "none", image["reference"], "sh", "-c",
-                      "dpkg-query -W tree && stat -c '%U %n' /workspace/app/a && find /var/cache/apt /root/.cache -type f 2> /dev/null; tree --noreport /workspace/app")
+                      "dpkg-query -W tree && stat -c '%U %n' /workspace/app/a && find /var/cache/apt /root/.cache -type f -size +0 2> /dev/null; tree --noreport /workspace/app")
         self.assertEqual(said, f"tree\t{pins['tree']}\napp /workspace/app/a\n/workspace/app\n`-- a\n")
         # Packages and wheels stay in the builder's caches: only the lists are asked for again, and the installer.
         before = len(World.gateway.asked)
