@@ -54,7 +54,7 @@ for group in "$@"; do
         engine) need ca-certificates docker.io runc mmdebstrap ;;
         tests)
             need ccache clang clang-format clang-tidy libclang-rt-dev python3 python3-venv python3-pip libkainjow-mustache-dev git
-            need docker-registry gpg gpg-agent iproute2
+            need docker-registry gpg gpg-agent iproute2 openssl
             compose ;;
         coverage) need clang-14 llvm-14 libclang-rt-14-dev ;;
         fuzz) need clang libclang-rt-dev ;;

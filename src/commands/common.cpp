@@ -178,6 +178,22 @@ Status use_fixes_that_work(Loaded& loaded, const World& world) {
     return Done{};
 }
 
+namespace {
+
+// No service has the state of a day that is still to come.
+Status snapshot_has_been(const BuildSettings& build, std::string_view today) {
+    if (build.snapshot.empty()) return Done{};
+    const std::string_view time = build.snapshot;
+    const auto day = fmt::format("{}-{}-{}", time.substr(0, 4), time.substr(4, 2), time.substr(6, 2));
+    if (day <= today) return Done{};
+    return Failure{ExitCode::bad_input,
+                   {Diagnostic::error(fmt::format("snapshot: {} is still to come: today is {}", day, today),
+                                      build.snapshot_where)
+                        .with_fix("choose a day that has been")}};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, const World& world) {
     auto loaded = load(options.input, world);
     if (!loaded.ok()) return loaded;
@@ -190,6 +206,7 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
             problems.end());
         return Failure{ExitCode::bad_input, std::move(problems)};
     }
+    if (auto status = snapshot_has_been(matrix.build, world.today); !status.ok()) return status.failure();
     report_warnings(matrix, world);
     if (!options.network.empty()) matrix.build.network = options.network;
     auto& build = matrix.build;

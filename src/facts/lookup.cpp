@@ -179,4 +179,13 @@ std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::st
     return there == row->text("url") ? std::string() : there;
 }
 
+std::string mirror_of_torch_index(const Facts& facts, const Mirrors& mirrors, std::string_view variant) {
+    if (const auto named = mirror_of(mirrors, "pytorch"); !named.empty())
+        return fmt::format("{}/{}", named, variant);
+    const auto row = facts.row(fmt::format("index-{}", variant));
+    if (!row || !row->has("url")) return {};
+    auto there = mirrored(row->text("url"), mirrors);
+    return there == row->text("url") ? std::string() : there;
+}
+
 }  // namespace cudamatrix::lookup

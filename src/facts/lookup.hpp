@@ -71,4 +71,8 @@ struct Torch {
 /// address; empty: the map says nothing of it.
 [[nodiscard]] std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::string_view name);
 
+/// Where the mirror map says that the wheels of one variant of torch (cu124, cpu) are; empty: nothing.
+[[nodiscard]] std::string mirror_of_torch_index(const Facts& facts, const Mirrors& mirrors,
+                                                std::string_view variant);
+
 }  // namespace cudamatrix::lookup

@@ -90,6 +90,7 @@ struct BuildSettings {
     /// The state of the distributions' archives that is installed from, as snapshot services name it:
     /// 20261101T000000Z. Empty: today's.
     std::string snapshot;
+    Location snapshot_where;  ///< where it is written
     std::string user = "app";
     std::string workdir = "/workspace";
 };

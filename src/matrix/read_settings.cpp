@@ -250,6 +250,8 @@ void read_build(Reader& reader, const Node& key, const Node& node) {
                                                        in_quotes(member.text), found->accepted));
             } else {
                 reader.matrix.build.*(found->member) = member.text;
+                if (found->member == &BuildSettings::snapshot)
+                    reader.matrix.build.snapshot_where = member.where;
             }
         }
     }

@@ -61,7 +61,8 @@ Result<OciDescriptor> image_in_index(const OciManifest& index, std::string_view 
     }
     return input_failure(
         fmt::format("{}: there is no image for linux/{}: it has {}", name, architecture,
-                    others.empty() ? "none" : text::join({others.begin(), others.end()}, ", ")));
+                    others.empty() ? "none" : text::join({others.begin(), others.end()}, ", ")),
+        others.empty() ? "" : "choose a tag that has it, or an architecture that this one has");
 }
 
 Result<OciManifest> parse_manifest(std::string_view text, std::string digest, std::string_view name) {

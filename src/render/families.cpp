@@ -113,13 +113,11 @@ std::string find_torch_index(Request& request) {
     if (!request.torch) return {};
     image.torch_index_default = request.torch->index_default;
     if (image.torch_index_default) return {};
-    const auto& mirrors = request.matrix.mirrors;
-    if (const auto index = mirror_of(mirrors, "pytorch"); !index.empty()) {
-        image.torch_index = index + "/" + image.torch_variant;
-        return {};
-    }
+    image.torch_index =
+        lookup::mirror_of_torch_index(request.facts, request.matrix.mirrors, image.torch_variant);
+    if (!image.torch_index.empty()) return {};
     if (const auto row = request.facts.row("index-" + image.torch_variant); row && row->has("url")) {
-        image.torch_index = mirrored(row->text("url"), mirrors);
+        image.torch_index = row->text("url");
         return {};
     }
     return fmt::format(

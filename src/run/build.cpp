@@ -80,7 +80,7 @@ class Builder {
         if (work_.empty()) return Done{};
         if (auto network = require_network(input_, "build"); !network.ok()) return network;
         if (auto disk = check(); !disk.ok()) return disk;
-        std::map<std::string, Failure> no_base;  // by suite: one attempt is enough
+        std::map<std::string, Failure> no_base;  // by Image::base_name: one attempt is enough
         std::vector<std::size_t> buildable;
         for (const auto i : work_) {
             const auto& image = plan_.images[i];
@@ -310,7 +310,7 @@ void record(const Present& present, ImageResult& result) {
 }
 
 Status try_missing_bases(const RunSettings& settings, Ticker& ticker, Plan& plan) {
-    std::map<std::string, Status> tried;  // by suite
+    std::map<std::string, Status> tried;  // by Image::base_name
     for (const auto& image : plan.images) {
         const auto* bootstrap = plan.bootstrap(image);
         if (!image.references().empty() || bootstrap == nullptr || plan.lock.base(image) != nullptr) continue;

@@ -80,11 +80,11 @@ std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images) {
 }
 
 std::uint64_t output_bytes_needed(const std::vector<const Image*>& images) {
-    std::set<std::string> suites;
+    std::set<std::string> bases;
     for (const auto* image : images) {
-        if (image->references().empty()) suites.insert(image->suite);
+        if (image->references().empty()) bases.insert(image->base_name());
     }
-    return suites.size() * kTar;
+    return bases.size() * kTar;
 }
 
 Status check_disk(const std::vector<DiskDemand>& demands) {

@@ -112,7 +112,7 @@ class Resolver {
                 if (plan_.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
                 for (const auto& reference : image->references())
                     restore(plan_.lock.references, lock.references, reference);
-                if (image->references().empty()) restore(plan_.lock.bases, lock.bases, image->suite);
+                if (image->references().empty()) restore(plan_.lock.bases, lock.bases, image->base_name());
                 for (const auto* other : work_.images) {
                     if (share_base(*image, *other)) unresolved.emplace(other->id, why->second);
                 }
@@ -239,8 +239,8 @@ class Resolver {
     Ticker& ticker_;
     const Plan& plan_;
     fs::path folder_;
-    std::map<std::string, const Bootstrap*> made_;  ///< by suite: what was bootstrapped again
-    std::map<std::string, Failure> no_base_;        ///< by suite
+    std::map<std::string, const Bootstrap*> made_;  ///< by Image::base_name: what was bootstrapped again
+    std::map<std::string, Failure> no_base_;        ///< by Image::base_name
 };
 
 }  // namespace

@@ -82,14 +82,15 @@ std::variant<TorchOnIndex, std::string> torch_of(const RejectedCell& rejected) {
         return out;
     }
     out.requirement += "+" + out.torch.variant;
-    const auto url = mirror_of(rejected.matrix.mirrors, "pytorch");
+    const auto url =
+        lookup::mirror_of_torch_index(rejected.facts, rejected.matrix.mirrors, out.torch.variant);
     if (url.empty()) {
         return fmt::format(
             "builds +{0} of torch come from an index of their own, which the matrix file does not name: "
             "mirrors: {{pytorch: URL}} (the part before /{0})",
             out.torch.variant);
     }
-    out.index = {"--index-url", url + "/" + out.torch.variant};
+    out.index = {"--index-url", url};
     return out;
 }
 

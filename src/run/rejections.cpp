@@ -303,8 +303,8 @@ class Prover {
     RenderSettings render_;
     RejectionReport report_;
     std::vector<Trial> trials_;
-    std::map<std::string, BootstrapTar> bases_;   ///< by suite
-    std::map<std::string, std::string> no_base_;  ///< why a suite has none
+    std::map<std::string, BootstrapTar> bases_;   ///< by Image::base_name
+    std::map<std::string, std::string> no_base_;  ///< why one has none
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 """The command line as a user meets it: help, exit codes, bad input. Usage: cli_test.py CUDAMATRIX [unittest arguments]"""
+import datetime
 import gzip
 import hashlib
 import io
@@ -290,6 +291,21 @@ class Cli(unittest.TestCase):
         self.assertEqual(list((self.dir / "one").glob("report.*")), [])
         trees = [{str(p.relative_to(self.dir / d)): p.read_bytes() for p in (self.dir / d).rglob("*") if p.is_file()} for d in ("one", "two")]
         self.assertEqual(trees[0], trees[1])
+
+    def test_packages_of_a_day_that_is_still_to_come_are_refused(self):
+        name = self.write(GOOD + "build: {snapshot: 9999-12-31}\n")
+        for command in ("lock", "render", "build", "run"):
+            got = run(command, name, cwd=self.dir)
+            self.assertEqual((got.returncode, got.stdout), (2, ""))
+            today = datetime.datetime.now(datetime.timezone.utc).date()
+            self.assertEqual(got.stderr, f"""matrix.yaml:8:19: error: snapshot: 9999-12-31 is still to come: today is {today}
+  8 | build: {{snapshot: 9999-12-31}}
+    |                   ^~~~~~~~~~
+  fix: choose a day that has been
+""")
+            self.assertEqual([p.name for p in self.dir.iterdir()], [name])
+        self.write(GOOD + f"build: {{snapshot: {today}}}\n")
+        self.assertEqual(run("render", name, cwd=self.dir).returncode, 0)
 
     def tree(self, name, hidden=True):
         root = self.dir / name

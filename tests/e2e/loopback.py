@@ -2,7 +2,7 @@
 
     gateway = Gateway(FOLDER)      its threads stay outside
     enter()                        from here on this process and what it starts have no network but 127.0.0.1
-    gateway.open(8000)             what it serves there, it gets from outside
+    gateway.open(8000)             what it serves there, it gets from outside; with a certificate and its key, over TLS
 
 As a site's mirror would, the gateway serves an apt archive (/debian, /debian-security, and /ubuntu with both) and a Python index
 (/simple), whose links it turns to itself; /snapshots/ARCHIVE/TIME is the archive at any time; files below FOLDER/local are served as /local, wheels in FOLDER/local/wheels take the place
@@ -16,6 +16,7 @@ import pathlib
 import queue
 import re
 import shutil
+import ssl
 import subprocess
 import threading
 import urllib.error
@@ -65,9 +66,9 @@ class Gateway:
         self.asked = []  # paths, as they came
         self._locks, self._guard = {}, threading.Lock()
         self._opened = queue.Queue()
-        threading.Thread(target=lambda: self._opened.get().serve_forever(), daemon=True).start()
+        threading.Thread(target=self._serve_all, daemon=True).start()
 
-    def open(self, port):
+    def open(self, port, certificate=None, key=None):
         gateway = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -103,7 +104,15 @@ class Gateway:
         # The socket is of the namespace that this thread is in; who answers on it is outside.
         server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         self._opened.put(server)
+
+    def _serve_all(self):
+        while True:
+            threading.Thread(target=self._opened.get().serve_forever, daemon=True).start()
 
     def find(self, path):
         """Bytes, a file, or None."""

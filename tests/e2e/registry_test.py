@@ -15,10 +15,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -29,12 +31,13 @@ import token_service
 PROGRAM, SOURCE, WORK = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
 del sys.argv[1:4]
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
-REGISTRY, LOGIN_REGISTRY, TOKEN_REGISTRY = "127.0.0.1:5000", "127.0.0.1:5001", "127.0.0.1:5002"
+REGISTRY, LOGIN_REGISTRY, TOKEN_REGISTRY, TLS_REGISTRY = "127.0.0.1:5000", "127.0.0.1:5001", "127.0.0.1:5002", "127.0.0.1:5003"
 GATEWAY, TOKENS = "http://127.0.0.1:8000", "http://127.0.0.1:8001/token"
 USER, PASSWORD = "reader", "correct-horse-7261"
 CUDA = "13.0.3"
 RUNTIME, DEVEL = f"hub/nvidia/cuda:{CUDA}-runtime-ubuntu22.04", f"hub/nvidia/cuda:{CUDA}-devel-ubuntu22.04"
 PYTHON = "hub/library/python:3.11-slim-bookworm"
+INSTALLER = "hub/library/python:3.14-slim-trixie"  # where a standalone python is loaded
 AGAIN = "hub/library/python:again"
 ROCKY_CUDA = "13.0.2"  # the newest that has an image of Rocky Linux
 ROCKY = [f"hub/nvidia/cuda:{ROCKY_CUDA}-{flavour}-rockylinux9" for flavour in ("base", "devel")]
@@ -42,13 +45,14 @@ FOREIGN = "hub/nvidia/cuda:12.4.1-base-ubuntu22.04"
 PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia/pytorch:26.01-py3"
 
 
-def matrix(name, cells, registry=REGISTRY, security=f"{GATEWAY}/debian-security", build="", images=()):
+def matrix(name, cells, registry=REGISTRY, security=None, build="", images=(), gateway=GATEWAY):
     """A matrix file in a folder of its own, in which everything comes from the loopback."""
     path = WORK / name / "matrix.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    mirrors = {"docker.io": f"{registry}/hub", "nvcr.io": f"{registry}/nvcr", "pypi": f"{GATEWAY}/simple", "pytorch": f"{GATEWAY}/whl",
-               "debian": f"{GATEWAY}/debian", "debian-security": security, "ubuntu": f"{GATEWAY}/ubuntu", "rockylinux": f"{GATEWAY}/local/rocky",
-               "http://snapshot.debian.org/archive": f"{GATEWAY}/snapshots"}
+    mirrors = {"docker.io": f"{registry}/hub", "nvcr.io": f"{registry}/nvcr", "pypi": f"{gateway}/simple", "pytorch": f"{gateway}/whl",
+               "debian": f"{gateway}/debian", "debian-security": security or f"{gateway}/debian-security", "ubuntu": f"{gateway}/ubuntu",
+               "rockylinux": f"{gateway}/local/rocky", "http://snapshot.debian.org/archive": f"{gateway}/snapshots",
+               "python-build-standalone": f"{gateway}/local/pythons"}
     path.write_text(f"version: 1\nname: {name}\nbuild: {{network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
                     "".join(f"  - {json.dumps(cell)}\n" for cell in cells) + (f"images: {json.dumps(images)}\n" if images else ""), encoding="utf-8")
     return path
@@ -102,16 +106,18 @@ def answers(address, *good):
         return False
 
 
-def start_registry(address, auth=None):
-    """docker-registry on the one folder of images; `auth`: its settings of that name."""
+def start_registry(address, auth=None, tls=None):
+    """docker-registry on the one folder of images; `auth` and `tls`: its settings of these names."""
     config = {"version": 0.1, "log": {"level": "error"}, "http": {"addr": address},
               "storage": {"filesystem": {"rootdirectory": str(WORK / "registry")}, "delete": {"enabled": True}}}
     if auth:
         config["auth"] = auth
+    if tls:
+        config["http"]["tls"] = tls
     path = WORK / f"registry-{address.partition(':')[2]}.yml"
     path.write_text(json.dumps(config), encoding="utf-8")
     service = Service(path.with_suffix(".log"), "docker-registry", "serve", str(path))
-    service.wait(lambda: answers(f"http://{address}/v2/", 401))
+    service.wait(lambda: answers(f"http://{address}/v2/", 400, 401))
     return service
 
 
@@ -176,6 +182,7 @@ def make_stand_ins():
     images.export("repository", World.gateway.local / "rocky")
     for reference in ROCKY:
         World.digests[reference] = images.push(reference, "rocky")
+    images.push(INSTALLER, "plain")
     World.moved = images.push(AGAIN, "compiler", state=", pushed again")
     forget_images()
 
@@ -398,6 +405,26 @@ class Registry(unittest.TestCase):
         wanted = ({"service": [token_service.NAME], "scope": [f"repository:{name}:pull"]}, True)
         self.assertIn(wanted, [({k: query.get(k) for k in ("service", "scope")}, known) for query, known in service.asked])
 
+    def test_11_the_authority_of_a_site_is_all_that_its_certificates_need(self):
+        authority, certificate, key = stand_ins.certificate(WORK / "tls")
+        gateway = "https://127.0.0.1:8443"
+        World.gateway.open(8443, certificate, key)
+        start_registry(TLS_REGISTRY, tls={"certificate": str(certificate), "key": str(key)})
+        cells = [cells_of_families()["plain"][i] for i in (0, 2)]  # a base that is bootstrapped, and one of the registry
+        refused = self.done(cudamatrix("lock", matrix("tls", cells[1:], f"https://{TLS_REGISTRY}", gateway=gateway)), 3)
+        self.assertIn(f"https://{TLS_REGISTRY}/v2/", refused.stderr)
+        self.assertIn("certificate", refused.stderr)
+        refused = self.done(cudamatrix("lock", matrix("tls", cells[:1], f"https://{TLS_REGISTRY}", gateway=gateway)), 3)
+        self.assertIn("the base of bookworm cannot be bootstrapped", refused.stderr)
+        path = matrix("tls", cells, f"https://{TLS_REGISTRY}", gateway=gateway, build=f", ca_bundle: {authority}")
+        self.done(cudamatrix("lock", path))
+        report = self.build(path)
+        self.assertEqual([image["error"] for image in report["images"]], ["", ""])
+        line = authority.read_text().splitlines()[1]
+        for image in report["images"]:
+            found = docker("run", "--rm", "--network", "none", image["reference"], "grep", "-rlF", "--exclude-dir=proc", "--exclude-dir=sys", line, "/", check=False)
+            self.assertEqual(found.stdout, "")
+
     def test_12_two_states_of_an_archive_give_the_same_packages_or_a_reason(self):
         tree = WORK / "keyring"
         archive = stand_ins.Archive(World.gateway.local / "apt", World.sockets / "gpg")
@@ -528,6 +555,22 @@ class Registry(unittest.TestCase):
         asked = World.gateway.asked[before:]
         self.assertTrue(any(a.endswith("/InRelease") for a in asked), asked)
         self.assertEqual([a for a in asked if a.endswith(".deb") or a.endswith(".whl") and "loopback_demo" in a], [])
+
+    def test_13_a_standalone_python_is_asked_of_the_mirror_and_its_bytes_are_known(self):
+        cell = {"family": "nvidia-cuda", "cuda": CUDA, "os": "ubuntu22.04", "flavour": "runtime", "driver": "580.65.06", "gpu": "T4", "python": "3.12"}
+        path = matrix("standalone", [cell])
+        before = len(World.gateway.asked)
+        missing = self.done(cudamatrix("lock", path), 1)
+        asked = [a for a in World.gateway.asked[before:] if a.startswith("/local/pythons/")]
+        self.assertTrue(asked, missing.stderr)
+        self.assertRegex(asked[0], r"^/local/pythons/\d{8}/cpython-3\.12\.\d+%2B\d{8}-x86_64-unknown-linux-gnu-\w+\.tar\.\w+$")
+        # The real one is far away; another one is not taken for it.
+        file = World.gateway.local / urllib.parse.unquote(asked[0]).removeprefix("/local/")
+        file.parent.mkdir(parents=True)
+        with tarfile.open(file, "w:gz") as made:
+            made.add(__file__, "python/bin/python3.12")
+        refused = self.done(cudamatrix("lock", path), 1)
+        self.assertIn("checksum", refused.stderr.lower() + (path.parent / "out/logs").is_dir() * "")
 
     def test_13_what_is_locked_as_of_a_day_comes_from_the_snapshots(self):
         path = matrix("dated", [cells_of_families()["plain"][2]], build=", snapshot: 2026-11-01")

@@ -118,7 +118,8 @@ TEST_CASE("Index, image, configuration and layer are read down to their bytes") 
     CHECK(image->digest == digest_of(kImage));
     CHECK(registry.client->for_architecture(reference, *image, "s390x")->digest == digest_of(kImage));
     CHECK(registry.whole(registry.client->for_architecture(reference, **index, "s390x").failure()) ==
-          "error: HOST/token/app:1: there is no image for linux/s390x: it has linux/amd64, linux/arm64\n");
+          "error: HOST/token/app:1: there is no image for linux/s390x: it has linux/amd64, linux/arm64\n"
+          "  fix: choose a tag that has it, or an architecture that this one has\n");
     const auto config = registry.client->config(reference, *image);
     REQUIRE(config.ok());
     CHECK(config->created == "2026-03-04T05:06:07Z");

@@ -62,6 +62,9 @@ TEST_CASE("disk: a suite is counted once however many images stand on it") {
     const auto two = image("trixie", "", "", "");
     CHECK(output_bytes_needed({&one, &one}) == output_bytes_needed({&one}));
     CHECK(output_bytes_needed({&one, &two}) == 2 * output_bytes_needed({&one}));
+    auto arm = one;
+    arm.arch = "aarch64";
+    CHECK(output_bytes_needed({&one, &arm}) == 2 * output_bytes_needed({&one}));
 }
 
 TEST_CASE("disk: enough room is fine, also below a folder that does not exist yet") {

@@ -255,15 +255,15 @@ std::string compiler_of(const World& world, const std::string& id) {
     return written_lock(world).images.at(id).devel.front().version;
 }
 
-}  // namespace
-
-TEST_CASE("session: what cannot be resolved keeps its pins, and the base under them; the others move") {
-    World world(R"(version: 1
-name: two
-axes: {compiler: [gcc-11, gcc-10]}
-set: {cuda: "11.8.0", os: debian12, driver: "550.54.15", gpu: T4}
-)");
-    const std::string good = "debian12-cu11.8.0", bad = "debian12-cu11.8.0-gcc10";
+// Two images on one base, of which the second cannot be resolved any more.
+void check_what_keeps_its_pins(const std::string& arch, const std::string& ending, const std::string& base) {
+    INFO(arch);
+    World world(
+        "version: 1\nname: two\naxes: {compiler: [gcc-11, gcc-10]}\n"
+        "set: {cuda: \"11.8.0\", os: debian12, driver: \"550.54.15\", gpu: T4, arch: " +
+        arch + "}\n");
+    const auto good = "debian12-cu11.8.0" + ending, bad = "debian12-cu11.8.0-gcc10" + ending;
+    const auto tar = world.settings.out / "bootstrap" / ("bootstrap-" + base + ".tar");
     const auto answer = [&](const std::string& version) {
         world.answer("apt-devel.txt", text::replace_all("Inst g++-11 (V Debian:12.1/stable [amd64])\n"
                                                         "Inst g++-10 (V Debian:12.1/stable [amd64])\n",
@@ -300,15 +300,22 @@ set: {cuda: "11.8.0", os: debian12, driver: "550.54.15", gpu: T4}
     world.fake.script("mmdebstrap", "for last; do :; done\nprintf 'a newer distribution' > \"$last\"");
     refused(world.lock(true, {"bases"}));
     CHECK(content_of(world.lock_file()) == before);
-    CHECK(content_of(world.settings.out / "bootstrap/bootstrap-bookworm.tar") == "a distribution");
+    CHECK(content_of(tar) == "a distribution");
     refused(world.lock(true, {"apt"}));
     CHECK(compiler_of(world, good) == "2.0");
     CHECK(compiler_of(world, bad) == "1.0");
     world.fake.faults("");
     CHECK(world.lock(true, {"bases"}).ok());
-    CHECK(content_of(world.settings.out / "bootstrap/bootstrap-bookworm.tar") == "a newer distribution");
-    CHECK_FALSE(fs::exists(world.settings.out / "bootstrap/before-bootstrap-bookworm.tar"));
+    CHECK(content_of(tar) == "a newer distribution");
+    CHECK_FALSE(fs::exists(tar.parent_path() / ("before-" + tar.filename().string())));
     CHECK(torn_files(world.folder()) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("session: what cannot be resolved keeps its pins, and the base under them; the others move") {
+    check_what_keeps_its_pins("x86_64", "", "bookworm");
+    check_what_keeps_its_pins("aarch64", "-aarch64", "bookworm-arm64");
 }
 
 TEST_CASE("session: a tag that there is not, or not any more, keeps back the images on it alone") {

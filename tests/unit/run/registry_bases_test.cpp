@@ -133,6 +133,7 @@ TEST_CASE("A base that never was, one for another architecture, and a registry t
         world.resolve(LockScope::missing(), false) ==
         fmt::format(
             "{}: there is no image for linux/amd64: it has linux/arm64\n"
+            "  fix: choose a tag that has it, or an architecture that this one has\n"
             "{}: the registry HOST has no such tag\n"
             "  fix: choose a tag that there is, or a mirror that has it: mirrors: {{docker.io: HOST/PATH}}\n",
             kDevel, kRuntime));

@@ -152,6 +152,10 @@ TEST_CASE("rejections: a wheel that was never published is asked of the index of
         CHECK(planned.step("torch-built-for-cuda", step)
                   .find(" --index-url https://wheels.example.org/whl/cu118 ") != std::string::npos);
     }
+    const Planned by_prefix(
+        cell, "mirrors: {\"https://download.pytorch.org\": \"https://wheels.example.org/torch\"}\n");
+    CHECK(by_prefix.step("torch-built-for-cuda", "attempt")
+              .find(" --index-url https://wheels.example.org/torch/whl/cu118 ") != std::string::npos);
 }
 
 TEST_CASE("rejections: a companion of another torch is asked for together with it, and beside it alone") {
