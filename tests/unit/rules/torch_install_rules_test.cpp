@@ -131,8 +131,8 @@ TEST_CASE("wheel-runs-on-libc accepts what the tag allows") {
 }
 
 TEST_CASE("wheel-runs-on-libc does not guess") {
-    CHECK(message_of(kLibc, os("2.7.1", "fedora99")) ==
-          "no fact knows os fedora99: whether torch 2.7.1+cu126 installs there is unknown");
+    CHECK(message_of(kLibc, os("2.7.1", "mageia99")) ==
+          "no fact knows os mageia99: whether torch 2.7.1+cu126 installs there is unknown");
     CHECK(message_of(kLibc, os("2.7.1", "rockylinux10")) ==
           "no fact knows the glibc of rockylinux10: whether torch 2.7.1+cu126 installs there is unknown");
     CHECK(message_of(kLibc, os("2.9.0+cu129", "centos7")) == "(0 findings)");  // not described at all
