@@ -53,6 +53,8 @@ constexpr Column kDriverBranches[] = {
     {"type", Kind::text},
     {"oldest", Kind::version},
     {"newest", Kind::version},
+    {"windows_oldest", Kind::version},
+    {"windows_newest", Kind::version},
     {"released", Kind::date},
     {"eol", Kind::month},
     {"cuda", Kind::version, Form::scalar, kOptional, "cuda_toolkits.cuda"},
