@@ -47,10 +47,10 @@ bool is_url(std::string_view text) {
     return only(path, "/._~+-") && !has_parent_step(path) && path.find("//") == std::string_view::npos;
 }
 
-// https is what registries speak, and http on the loopback, as engines have it: only another one that speaks
-// plain http says so.
+// https is what registries speak, and http on the loopback, as engines have it: another one says so.
 bool is_registry_place(std::string_view text) {
-    return is_registry_prefix(text.starts_with("http://") ? after_scheme(text) : text);
+    const auto rest = after_scheme(text);
+    return is_registry_prefix(rest.empty() ? text : rest);
 }
 
 bool has_credentials(std::string_view text) {

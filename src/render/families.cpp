@@ -39,7 +39,7 @@ std::span<const Family> all() {
         {"debian", "debian", kRuntimeDevel, kBoth, kNoCudnn, debian_steps()},
         {"nvidia-cuda", "registry", kAllFlavours, kBoth, kNoCompat, nvidia_cuda_steps()},
         {"pytorch", "registry", kRuntimeDevel, kIntel, kNoCudnn, pytorch_steps()},
-        {"ngc", "registry", kDevel, kIntel, kNoCudnn, ngc_steps()},
+        {"ngc", "registry", kDevel, kBoth, kNoCudnn, ngc_steps()},
         {"cpu", "registry", kRuntimeDevel, kBoth, kNoCudnn, cpu_steps()},
     };
     return families;

@@ -75,6 +75,15 @@ bool matches(const Request& request, const Row& row) {
     return agrees("cuda", request.image.cuda) && agrees("torch", request.image.torch);
 }
 
+// Which months have images for aarch64 as well is one fact, not one of each.
+bool built_for(const Request& request, const Row& ngc_image) {
+    if (request.image.arch == "x86_64") return true;
+    const auto policy = request.facts.row("policy-ngc-aarch64");
+    const auto tag = ngc_image.text("tag");
+    const auto month = Version::parse(tag.substr(0, tag.find('-')));
+    return policy && month && !(*month < *Version::parse(policy->text("since")));
+}
+
 // The newest image that holds what the cell names.
 std::string find_ngc(Request& request) {
     auto& image = request.image;
@@ -85,7 +94,7 @@ std::string find_ngc(Request& request) {
     }
     std::optional<Row> best;
     for (const auto& row : request.facts.rows("ngc_images")) {
-        if (matches(request, row)) best = row;
+        if (built_for(request, row) && matches(request, row)) best = row;
     }
     if (!best) {
         std::vector<std::string> asked;
@@ -94,7 +103,8 @@ std::string find_ngc(Request& request) {
         if (const auto python = request.text(Field::python); !python.empty())
             asked.push_back("python " + python);
         if (!image.os.empty()) asked.push_back(image.os);
-        return fmt::format("the facts know no image {} with {}", repository, text::join(asked, ", "));
+        return fmt::format("the facts know no image {} with {}{}", repository, text::join(asked, ", "),
+                           image.arch == "x86_64" ? "" : " for " + image.arch);
     }
     const std::string tag(best->text("tag"));
     image.base_reference = repository + ":" + tag;

@@ -476,7 +476,7 @@ class Registry(unittest.TestCase):
         cells += [{"family": "debian", "cuda": c, "os": o, "flavour": f} for (c, o), f in itertools.product(
             [("11.8.0", "debian12"), ("12.4.1", "debian13"), ("13.0.3", "debian12"), ("13.4.3", "debian13")], ["runtime", "devel"])]
         cells += [{"family": "pytorch", "torch": "2.6.0+cu124", "flavour": f} for f in ("runtime", "devel")]
-        cells += [{"family": "ngc", "torch": "2.10.0"}, {"family": "cpu", "torch": "2.6.0+cpu", "python": "3.12"}]
+        cells += [{"family": "ngc", "torch": "2.10.0"}, {"family": "ngc", "torch": "2.10.0", "arch": "aarch64"}, {"family": "cpu", "torch": "2.6.0+cpu", "python": "3.12"}]
         cells += [{"family": "cpu", "python": p, "os": o, "arch": a} for p, o, a in itertools.product(
             ["3.10", "3.13"], ["debian11", "debian12", "debian13"], ["x86_64", "aarch64"])]
         self.done(cudamatrix("render", matrix("all", cells)))

@@ -65,11 +65,12 @@ TEST_CASE("cuda-compat-matches-driver accepts the branches that the libraries ar
 
 TEST_CASE("cuda-compat-matches-driver does not guess") {
     CHECK(
-        message_of(kMatches, with("580.95.05", "13.2")) ==
-        "no fact lists the driver branches of the compat libraries of CUDA 13.2 (the nearest that are known, "
-        "of CUDA 13.1, are made for 535, 550, 570, 575, 580): whether the compat libraries of CUDA 13.2 go "
+        message_of(kMatches, with("580.95.05", "13.5")) ==
+        "no fact lists the driver branches of the compat libraries of CUDA 13.5 (the nearest that are known, "
+        "of CUDA 13.4, are made for 535, 570, 580, 590, 595, 610): whether the compat libraries of CUDA 13.5 "
+        "go "
         "with driver 580.95.05 is unknown");
-    CHECK(fix_of(kMatches, with("580.95.05", "13.2")) == "cuda_compat 13.1 (then accepted)");
+    CHECK(fix_of(kMatches, with("580.95.05", "13.5")) == "cuda_compat 13.4 (then accepted)");
     CHECK(verdict_of(kMatches, with("550.54.15", "12.7")) == Verdict::unknown);
     CHECK(verdict_of(kMatches, with("550.54.15", "550.54.15")) == Verdict::unknown);
     CHECK(verdict_of(kMatches, with("999.10", "12.4")) == Verdict::unknown);
@@ -154,7 +155,7 @@ TEST_CASE("forward-compatibility-hardware does not guess") {
           "no fact knows gpu RTX 9090: whether it accepts the compat libraries of CUDA 12.4 is unknown");
     // A driver that no fact knows, libraries that no fact knows: the class alone speaks.
     CHECK(verdict_of(kHardware, on("999.10", "12.4", "RTX 4090")) == Verdict::degraded);
-    CHECK(verdict_of(kHardware, on("580.95.05", "13.2", "RTX 4090")) == Verdict::degraded);
+    CHECK(verdict_of(kHardware, on("580.95.05", "13.5", "RTX 4090")) == Verdict::degraded);
     CHECK(verdict_of(kHardware, {{Field::cuda_compat, "12.4"}, {Field::host_class, "console"}}) ==
           Verdict::unknown);
 }
@@ -177,9 +178,10 @@ TEST_CASE("driver-supports-cuda: compat libraries lift an old driver, with what 
     CHECK(verdict_of(kRuns, runs("470.161.03", "13.0.2", "12.4")) == Verdict::rejected);
     CHECK(verdict_of(kRuns, runs("535.183.01", "12.9.1", "12.4")) == Verdict::degraded);
     CHECK(
-        message_of(kRuns, runs("535.183.01", "13.2.1", "13.2")) ==
-        "no fact lists the driver branches of the compat libraries of CUDA 13.2 (the nearest that are known, "
-        "of CUDA 13.1, are made for 535, 550, 570, 575, 580): whether driver 535.183.01 runs CUDA 13.2.1 "
+        message_of(kRuns, runs("535.183.01", "13.5.0", "13.5")) ==
+        "no fact lists the driver branches of the compat libraries of CUDA 13.5 (the nearest that are known, "
+        "of CUDA 13.4, are made for 535, 570, 580, 590, 595, 610): whether driver 535.183.01 runs CUDA "
+        "13.5.0 "
         "with them is unknown");
     CHECK(verdict_of(kRuns, {{Field::driver, "526.86"},
                              {Field::cuda, "12.4.1"},

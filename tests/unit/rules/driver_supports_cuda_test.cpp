@@ -100,9 +100,9 @@ TEST_CASE("driver-supports-cuda judges image and wheel each on its own") {
 TEST_CASE("driver-supports-cuda does not guess") {
     CHECK(verdict_of(kRule, image("999.10", "12.4.1")) == Verdict::unknown);
     CHECK(message_of(kRule, image("999.10", "12.4.1")) ==
-          "no fact knows driver 999.10 (the nearest that is known is 610.57.04): whether it runs CUDA 12.4.1 "
+          "no fact knows driver 999.10 (the nearest that is known is 620.70.06): whether it runs CUDA 12.4.1 "
           "is unknown");
-    CHECK(fix_of(kRule, image("999.10", "12.4.1")) == "driver 610.57.04 (then accepted)");
+    CHECK(fix_of(kRule, image("999.10", "12.4.1")) == "driver 620.70.06 (then accepted)");
     CHECK(verdict_of(kRule, wheel("999.10", "2.6.0")) == Verdict::unknown);
     CHECK(ask(kRule, wheel("999.10", "none")).empty());
     CHECK(verdict_of(kRule, image("550.54.15", "12.99")) == Verdict::unknown);

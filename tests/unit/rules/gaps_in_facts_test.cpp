@@ -160,9 +160,9 @@ TEST_CASE("the oldest branch without its CUDA") {
 
 TEST_CASE("libraries newer than every branch, and the hook without its release") {
     const auto newest =
-        with_rows("forward_compatibility", {"id: compat-13.5, cuda: \"13.5\", branches: [580]"});
+        with_rows("forward_compatibility", {"id: compat-13.6, cuda: \"13.6\", branches: [580]"});
     CHECK(fix_of("forward-compatibility-hardware",
-                 {{F::driver, "580.95.05"}, {F::gpu, "RTX 4090"}, {F::cuda_compat, "13.5"}},
+                 {{F::driver, "580.95.05"}, {F::gpu, "RTX 4090"}, {F::cuda_compat, "13.6"}},
                  newest) == "cuda_compat 13.0");
     const auto hook =
         with_rows("policies", {"id: policy-compat-hook, policy: compat-hook, says: \"as before\""});
@@ -347,4 +347,13 @@ TEST_CASE("triton: an assembler newer than every driver") {
     CHECK(ask("triton-runs-on-driver",
               {{F::driver, "580.95.05"}, {F::gpu, "B200"}, {F::packages, "triton=9.0.0"}}, second)
               .empty());
+}
+
+TEST_CASE("an image of which no fact gives the CUDA") {
+    const auto facts = with_rows("ngc_images", {"id: ngc-pytorch-24.10-py3, tag: 24.10-py3, cuda: 12.6.2",
+                                                "id: ngc-pytorch-24.11-py3, tag: 24.11-py3"});
+    CHECK(message_of("image-content-runs",
+                     {{F::image, "nvcr.io/nvidia/pytorch:24.11-py3"}, {F::driver, "470.161.03"}}, facts) ==
+          "no fact gives the CUDA of image nvcr.io/nvidia/pytorch:24.11-py3 (the nearest that is known is "
+          "24.10-py3, of CUDA 12.6.2): whether its CUDA and torch run on driver 470.161.03 is unknown");
 }

@@ -151,9 +151,10 @@ TEST_CASE("image-content-runs: what is inside is not known, and the host is name
         words.insert(words.end(), host.begin(), host.end());
         return message_of(kContent, words);
     };
-    CHECK(says(kNgc + "24.11-py3", {{Field::driver, "470.161.03"}}) ==
-          "no fact gives the CUDA of image nvcr.io/nvidia/pytorch:24.11-py3 (the nearest that is known is "
-          "24.10-py3, of CUDA 12.6.2): whether its CUDA and torch run on driver 470.161.03 is unknown");
+    CHECK(
+        says(kNgc + "24.11-py3", {{Field::driver, "470.161.03"}}) ==
+        "image nvcr.io/nvidia/pytorch:24.11-py3: driver 470.161.03 is too old for CUDA 12.6.3: CUDA 12 needs "
+        ">= 525.60.13");
     CHECK(says(kNgc + "27.01-py3", {{Field::driver, "580"}, {Field::gpu, "V100"}}) ==
           "no fact describes image nvcr.io/nvidia/pytorch:27.01-py3 (the nearest that is known is 26.09-py3, "
           "of CUDA 13.4): whether its CUDA and torch run on driver 580, gpu V100 is unknown");

@@ -271,7 +271,7 @@ TEST_CASE("image-tag-supported") {
           "images");
     CHECK(fix_of(kSupported, image("nvidia/cuda:12.1.0-cudnn8-devel-ubuntu22.04")) ==
           "image nvidia/cuda:12.1.1-cudnn8-devel-ubuntu22.04, or image "
-          "nvidia/cuda:13.2.1-cudnn-devel-ubuntu22.04");
+          "nvidia/cuda:13.3.1-cudnn-devel-ubuntu22.04");
     const auto early =
         ask(kSupported, image("nvidia/cuda:12.9.0-devel-ubuntu22.04"), Facts::embedded(), "2025-10-01");
     REQUIRE(early.size() == 1);
@@ -288,7 +288,7 @@ TEST_CASE("image-tag-supported") {
     CHECK(verdict_of(kSupported, image("nvidia/cuda:12.6.0-devel-ubuntu22.04" + kDigest)) ==
           Verdict::accepted);
     CHECK(verdict_of(kSupported, family("12.6.0", "ubuntu22.04", "devel")) == Verdict::degraded);
-    CHECK(fix_of(kSupported, family("12.6.0", "ubuntu22.04", "devel")) == "cuda 12.6.3, or cuda 13.2.1");
+    CHECK(fix_of(kSupported, family("12.6.0", "ubuntu22.04", "devel")) == "cuda 12.6.3, or cuda 13.3.1");
     CHECK(verdict_of(kSupported, family("12.6.3", "ubuntu22.04", "")) == Verdict::accepted);
 }
 
