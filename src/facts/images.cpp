@@ -177,6 +177,38 @@ std::optional<Row> pytorch_image(const Facts& facts, std::string_view torch, std
     return std::nullopt;
 }
 
+namespace {
+
+// A release and its minor are one: a row may know less than what is asked for, or more.
+bool agrees(const Row& row, std::string_view column, const std::string& wanted) {
+    if (wanted.empty()) return true;
+    const auto have = Version::parse(row.text(column));
+    const auto want = Version::parse(wanted);
+    return have && want && (have->covers(*want) || want->covers(*have));
+}
+
+// From which month on there are images for aarch64 is one fact, not one of each.
+bool ngc_for_aarch64(const Facts& facts, const Row& image) {
+    const auto policy = facts.row("policy-ngc-aarch64");
+    const auto tag = image.text("tag");
+    const auto month = Version::parse(tag.substr(0, tag.find('-')));
+    return policy && month && !(*month < required_version(*policy, "since"));
+}
+
+}  // namespace
+
+std::optional<Row> ngc_image(const Facts& facts, const NgcWanted& wanted) {
+    std::optional<Row> best;
+    for (const auto& row : facts.rows("ngc_images")) {
+        if (!agrees(row, "cuda", wanted.cuda) || !agrees(row, "torch", wanted.torch)) continue;
+        if (row.has("python") && !agrees(row, "python", wanted.python)) continue;
+        if (row.has("os") && !wanted.os.empty() && row.text("os") != wanted.os) continue;
+        if (wanted.arch != "x86_64" && !(wanted.arch == "aarch64" && ngc_for_aarch64(facts, row))) continue;
+        best = row;  // the rows are sorted
+    }
+    return best;
+}
+
 std::optional<Row> python_image(const Facts& facts, std::string_view minor, std::string_view os) {
     std::optional<Row> best;
     std::string_view best_os;

@@ -64,6 +64,17 @@ struct CudaRelease {
 [[nodiscard]] std::optional<Row> pytorch_image(const Facts& facts, std::string_view torch,
                                                std::string_view cuda, std::string_view flavour);
 
+/// What an image of nvcr.io/nvidia/pytorch shall hold; versions without a variant, empty: anything.
+struct NgcWanted {
+    std::string torch;
+    std::string cuda;
+    std::string python;
+    std::string os;
+    std::string_view arch = "x86_64";
+};
+/// The row of the newest of them that holds it and is published for the processor.
+[[nodiscard]] std::optional<Row> ngc_image(const Facts& facts, const NgcWanted& wanted);
+
 /// The row of the tag MINOR-slim-SUITE of the official image python; `os` empty: on the newest distribution.
 [[nodiscard]] std::optional<Row> python_image(const Facts& facts, std::string_view minor,
                                               std::string_view os);

@@ -62,28 +62,6 @@ std::string find_pytorch(Request& request) {
     return {};
 }
 
-bool matches(const Request& request, const Row& row) {
-    const auto agrees = [&](std::string_view column, const std::string& wanted) {
-        if (wanted.empty()) return true;
-        const auto have = Version::parse(row.text(column));
-        const auto want = Version::parse(wanted);
-        return have && want && same_release(*have, *want);
-    };
-    if (row.has("python") && !agrees("python", minor_of(request.text(Field::python)))) return false;
-    if (row.has("os") && request.cell.has(Field::os) && row.text("os") != request.text(Field::os))
-        return false;
-    return agrees("cuda", request.image.cuda) && agrees("torch", request.image.torch);
-}
-
-// Which months have images for aarch64 as well is one fact, not one of each.
-bool built_for(const Request& request, const Row& ngc_image) {
-    if (request.image.arch == "x86_64") return true;
-    const auto policy = request.facts.row("policy-ngc-aarch64");
-    const auto tag = ngc_image.text("tag");
-    const auto month = Version::parse(tag.substr(0, tag.find('-')));
-    return policy && month && !(*month < *Version::parse(policy->text("since")));
-}
-
 // The newest image that holds what the cell names.
 std::string find_ngc(Request& request) {
     auto& image = request.image;
@@ -92,10 +70,9 @@ std::string find_ngc(Request& request) {
         return fmt::format("torch {}: the images of family ngc hold NVIDIA's own build; write torch: {}",
                            request.text(Field::torch), image.torch);
     }
-    std::optional<Row> best;
-    for (const auto& row : request.facts.rows("ngc_images")) {
-        if (built_for(request, row) && matches(request, row)) best = row;
-    }
+    const auto best =
+        lookup::ngc_image(request.facts, {image.torch, image.cuda, minor_of(request.text(Field::python)),
+                                          request.text(Field::os), image.arch});
     if (!best) {
         std::vector<std::string> asked;
         if (!image.torch.empty()) asked.push_back("torch " + image.torch);

@@ -223,7 +223,7 @@ void judge_wheel(const Context& context, const lookup::Driver& driver, Findings&
 
 void judge(const Context& context, Findings& out) {
     const bool has_cuda = context.cell.has(Field::cuda);
-    if (!has_cuda && !wants_torch(context)) return;
+    if (!has_cuda && !wants_wheel(context)) return;
     const auto what = has_cuda ? fmt::format("CUDA {}", context.cell.text(Field::cuda))
                                : fmt::format("torch {}", context.cell.text(Field::torch));
     if (const auto gpu = integrated_gpu(context)) {
@@ -244,7 +244,7 @@ void judge(const Context& context, Findings& out) {
     // The GPU matters to compat libraries only: without them most cells share their answers.
     if (context.cell.has(Field::cuda_compat) || compat_in_image(context)) {
         if (has_cuda) judge_image(context, known, out);
-        if (wants_torch(context)) judge_wheel(context, known, out);
+        if (wants_wheel(context)) judge_wheel(context, known, out);
         return;
     }
     if (has_cuda) {
@@ -252,7 +252,7 @@ void judge(const Context& context, Findings& out) {
             context, "driver-supports-cuda: image", {Field::driver, Field::cuda, Field::os, Field::platform},
             [&](Findings& found) { judge_image(context, known, found); }, out);
     }
-    if (wants_torch(context)) {
+    if (wants_wheel(context)) {
         judge_part(
             context, "driver-supports-cuda: wheel",
             {Field::driver, Field::torch, Field::arch, Field::os, Field::platform},

@@ -122,7 +122,35 @@ void judge_content(const Context& context, const ImageContent& image, Findings& 
     if (image.ngc && on_gpu && !says_torch) judge_gpu(context, image, out);
 }
 
+// The image that family ngc is built on, judged as if the cell named it; the family stands for it.
+void judge_family(const Context& context, Findings& out) {
+    const auto image = ngc_image_of_family(context);
+    if (!image || !image->row) return;  // image-tag-exists says that none is known
+    const Value reference{fmt::format("{}:{}", image->repository, image->row->text("tag")), {}, {}};
+    const auto named = context.cell.with(Field::image, &reference);
+    const auto cell = named.with(Field::torch, nullptr);
+    Findings found;
+    Acceptances accepted;
+    auto other = context.about(cell);
+    if (context.accepted != nullptr) other.accepted = &accepted;
+    judge_content(other, *image_content(other), found);
+    for (auto& finding : found) {
+        if (finding.primary == Field::image) finding.primary = Field::family;
+        std::replace(finding.about.begin(), finding.about.end(), Field::image, Field::family);
+        std::erase_if(finding.fixes, [](const FixOption& fix) {
+            return std::any_of(fix.set.begin(), fix.set.end(),
+                               [](const auto& set) { return set.first == Field::image; });
+        });
+        out.push_back(std::move(finding));
+    }
+    for (auto& each : accepted) {
+        std::replace(each.about.begin(), each.about.end(), Field::image, Field::family);
+        context.accepted->push_back(std::move(each));
+    }
+}
+
 void judge(const Context& context, Findings& out) {
+    if (!context.cell.has(Field::image)) return judge_family(context, out);
     const auto image = image_content(context);
     if (!image) return;
     judge_content(context, *image, out);
@@ -137,7 +165,7 @@ Rule image_content_runs() {
         .stage = kStage,
         .summary =
             "The host runs the CUDA and the torch that the image's tag stands for, where the cell names "
-            "none.",
+            "none; of family ngc, those of the image that it is built on.",
         .why =
             "A tag names the CUDA inside, and for pytorch/pytorch the torch wheel. Nothing stops such an "
             "image from starting on a driver that is too old or a GPU that the wheel has no code for: it "
@@ -149,8 +177,8 @@ Rule image_content_runs() {
             "image: \"pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\", driver: 570.124.06, compute: \"12.0\"",
         .reads = {Field::image, Field::driver, Field::cuda, Field::torch, Field::gpu, Field::compute,
                   Field::host_class, Field::arch, Field::os, Field::platform, Field::cuda_compat,
-                  Field::family},
-        .needs = {{Field::image}, {Field::driver, Field::gpu, Field::compute}},
+                  Field::family, Field::python},
+        .needs = {{Field::image, Field::family}, {Field::driver, Field::gpu, Field::compute}},
         .judge = judge};
 }
 

@@ -142,8 +142,24 @@ void judge_cpu_family(const Context& context, const Row& repository, Findings& o
     out.push_back(std::move(error));
 }
 
+// Its images hold NVIDIA's own build, which is of no variant.
+void judge_ngc_family(const Context& context, const Row& repository, Findings& out) {
+    const auto torch = context.cell.text(Field::torch);
+    const auto plus = torch.find('+');
+    if (plus == torch.npos) return;
+    auto error =
+        finding(Severity::error, kStage, "torch", {Field::torch, Field::family},
+                fmt::format("the images of family {} hold NVIDIA's own build of torch, the cell says "
+                            "torch {}",
+                            context.cell.text(Field::family), torch),
+                {repository.ref()});
+    error.fixes.push_back(set_to(Field::torch, torch.substr(0, plus)));
+    out.push_back(std::move(error));
+}
+
 void judge_family(const Context& context, Findings& out) {
     const auto repository = family_repository(context.facts, context.cell.text(Field::family));
+    if (repository && repository->text("scheme") == "ngc") judge_ngc_family(context, *repository, out);
     if (!repository || !context.cell.has(Field::cuda)) return;
     if (repository->text("scheme") == "pytorch") judge_pytorch_family(context, out);
     if (repository->text("scheme") == "python") judge_cpu_family(context, *repository, out);

@@ -257,9 +257,27 @@ void judge_pytorch_family(const Context& context, Findings& out) {
     judge_pytorch(context, {fmt::format("image {}:{}", name, tag.text()), name, false}, tag, out);
 }
 
+// family: ngc pulls the newest image that holds what the cell says.
+void judge_ngc_family(const Context& context, const NgcImage& image, Findings& out) {
+    const std::vector<Field> about{Field::family, Field::torch, Field::cuda,
+                                   Field::python, Field::os,    Field::arch};
+    if (!image.row) {
+        const Unresolved gap{Field::family,
+                             fmt::format("no fact knows an image {} with {}", image.repository, image.wanted),
+                             {}};
+        out.push_back(unknown(kStage, "", about, gap, "whether there is one"));
+        return;
+    }
+    accept(context, out, kStage, "", about,
+           fmt::format("whether there is an image {} with {}", image.repository, image.wanted),
+           {image.row->ref()});
+}
+
 void judge(const Context& context, Findings& out) {
     if (context.cell.has(Field::image)) {
         judge_reference(context, out);
+    } else if (const auto ngc = ngc_image_of_family(context)) {
+        judge_ngc_family(context, *ngc, out);
     } else if (const auto image = cuda_image(context)) {
         judge_cuda(context, *image, out);
     } else {
@@ -281,7 +299,7 @@ Rule image_tag_exists() {
             .fails = "image: \"nvidia/cuda:12.4.1-cudnn8-devel-ubuntu22.04\"",
             .passes = "image: \"nvidia/cuda:12.4.1-cudnn-devel-ubuntu22.04\"",
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn,
-                      Field::arch, Field::torch},
+                      Field::arch, Field::torch, Field::python},
             .needs = {{Field::family, Field::image}},
             .judge = judge};
 }

@@ -57,7 +57,12 @@ std::optional<ImageCompat> compat_in_image(const Context& context) {
         }
     } else {
         const auto repository = family_repository(context.facts, context.cell.text(Field::family));
-        if (!repository || repository->text("scheme") != "cuda") return std::nullopt;
+        if (!repository) return std::nullopt;
+        if (repository->text("scheme") == "ngc") {
+            name = "ngc-holds-compat";
+        } else if (repository->text("scheme") != "cuda") {
+            return std::nullopt;
+        }
         const auto known = lookup::cuda(context.facts, context.cell.text(Field::cuda));
         if (known) cuda = known->exact;
     }
@@ -68,6 +73,29 @@ std::optional<ImageCompat> compat_in_image(const Context& context) {
     const auto since = Version::parse(policy.text("since"));
     if (since && *cuda < *since) return std::nullopt;
     return ImageCompat{cuda->major_minor(), name};
+}
+
+std::optional<NgcImage> ngc_image_of_family(const Context& context) {
+    const auto& cell = context.cell;
+    if (cell.has(Field::image)) return std::nullopt;
+    const auto repository = family_repository(context.facts, cell.text(Field::family));
+    if (!repository || repository->text("scheme") != "ngc") return std::nullopt;
+    const auto arch = cell.text(Field::arch);
+    lookup::NgcWanted wanted;
+    if (!arch.empty()) wanted.arch = arch;
+    NgcImage out{std::string(repository->text("repository")), {}, {}};
+    const auto ask = [&](std::string_view what, std::string_view text, std::string& member) {
+        if (text.empty()) return;
+        member = text;
+        out.wanted += fmt::format("{}{}{}", out.wanted.empty() ? "" : ", ", what, text);
+    };
+    const auto torch = cell.text(Field::torch);
+    if (torch != "none") ask("torch ", torch.substr(0, torch.find('+')), wanted.torch);
+    ask("CUDA ", cell.text(Field::cuda), wanted.cuda);
+    ask("python ", cell.text(Field::python), wanted.python);
+    ask("", cell.text(Field::os), wanted.os);
+    out.row = lookup::ngc_image(context.facts, wanted);
+    return out;
 }
 
 Row image_policy(const Facts& facts, std::string_view policy) {

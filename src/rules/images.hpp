@@ -36,13 +36,23 @@ struct CudaImage {
 /// Nothing when the cell names no such image, or not enough of it.
 [[nodiscard]] std::optional<CudaImage> cuda_image(const Context& context);
 
+/// The image that family ngc is built on for the cell: nothing where the cell is of another family or names
+/// an image itself, a row that is missing where no fact knows one that holds what the cell says. Reads image,
+/// family, torch, cuda, python, os and arch.
+struct NgcImage {
+    std::string repository;  ///< "nvcr.io/nvidia/pytorch"
+    std::string wanted;      ///< "torch 2.10.0, CUDA 13.1"
+    std::optional<Row> row;
+};
+[[nodiscard]] std::optional<NgcImage> ngc_image_of_family(const Context& context);
+
 /// The compat libraries that an image brings.
 struct ImageCompat {
     std::string cuda;         ///< their minor
     std::string_view policy;  ///< which one says so
 };
-/// Of the cell's image: those of nvidia/cuda (by reference or by family) and of nvcr.io/nvidia/pytorch (by
-/// reference) bring them, from the CUDA and on the processors that the policy names; nothing for others.
+/// Of the cell's image: those of nvidia/cuda and of nvcr.io/nvidia/pytorch (by reference, or by family and
+/// CUDA) bring them, from the CUDA and on the processors that the policy names; nothing for others.
 [[nodiscard]] std::optional<ImageCompat> compat_in_image(const Context& context);
 
 /// The row of a policy about images: overlays may replace it, and take none away.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "facts/images.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
@@ -221,6 +222,12 @@ Resolved<TorchBuild> torch_build(const Context& context) {
 
 bool wants_torch(const Context& context) {
     return context.cell.has(Field::torch) && context.cell.text(Field::torch) != "none";
+}
+
+bool wants_wheel(const Context& context) {
+    if (!wants_torch(context)) return false;
+    const auto repository = lookup::family_repository(context.facts, context.cell.text(Field::family));
+    return !repository || repository->text("scheme") != "ngc";
 }
 
 bool no_wheels_for_arch(const TorchBuild& build) {

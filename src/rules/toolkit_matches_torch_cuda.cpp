@@ -21,7 +21,7 @@ void offer(const Context& context, const Version& image, const Version& wheel, F
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto torch = torch_build(context);
     const auto toolkit = image_cuda(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
@@ -79,7 +79,7 @@ Rule toolkit_matches_torch_cuda() {
             .fails = "cuda: 11.8.0, torch: 2.6.0+cu124, flavour: devel",
             .passes = "cuda: 12.6.3, torch: 2.6.0+cu124, flavour: devel",
             .reads = {Field::cuda, Field::torch, Field::arch, Field::compiler, Field::arch_list, Field::uses,
-                      Field::flavour},
+                      Field::flavour, Field::family},
             .needs = {{Field::cuda}, {Field::torch}},
             .judge = judge};
 }

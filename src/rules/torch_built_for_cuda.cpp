@@ -33,7 +33,7 @@ std::vector<FixOption> options(const Context& context, const TorchBuild& build) 
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto resolved = torch_build(context);
     if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
         out.push_back(unknown(kStage, "", {Field::torch}, *gap, "whether it was published"));
@@ -73,7 +73,7 @@ Rule torch_built_for_cuda() {
                 "installs another build.",
             .fails = "torch: 1.12.1+cu118",
             .passes = "torch: 1.12.1+cu113",
-            .reads = {Field::torch, Field::arch},
+            .reads = {Field::torch, Field::arch, Field::family},
             .needs = {{Field::torch}},
             .judge = judge,
             .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}}};

@@ -30,7 +30,7 @@ bool all_run_on(const std::vector<Row>& libraries, const fatbin::Arch& device) {
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto torch = torch_build(context);
     const auto gpu = device(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
@@ -87,7 +87,7 @@ Rule torch_libraries_have_code() {
             "it works, and the first function of that library fails with no kernel image is available.",
         .fails = "torch: 2.13.0, compute: \"7.5\"",
         .passes = "torch: 2.15.0, compute: \"7.5\"",
-        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch},
+        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::family},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
         .judge = judge};
 }

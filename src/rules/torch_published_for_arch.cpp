@@ -90,7 +90,7 @@ void judge_other(const Context& context, const TorchBuild& build, const OtherOs&
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr) return;  // torch-built-for-cuda asks
@@ -141,7 +141,7 @@ Rule torch_published_for_arch() {
             "no CUDA build at all.",
         .fails = "torch: 1.7.1, arch: aarch64",
         .passes = "torch: 2.11.0, arch: aarch64",
-        .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute},
+        .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::family},
         .needs = {{Field::torch}, {Field::arch, Field::os}},
         .judge = judge};
 }

@@ -137,7 +137,7 @@ void judge_wheel(const Context& context, const TorchBuild& build, const Device& 
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto torch = torch_build(context);
     const auto gpu = device(context);
     if (const auto* gap = std::get_if<Unresolved>(&torch)) {
@@ -174,7 +174,7 @@ Rule torch_ships_compute() {
             "With neither, the first kernel fails: no kernel image is available for execution on the device.",
         .fails = "torch: 2.5.0+cu124, compute: \"12.0\"",
         .passes = "torch: 2.7.1+cu128, compute: \"12.0\"",
-        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver},
+        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver, Field::family},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
         .judge = judge};
 }

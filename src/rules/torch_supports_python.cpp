@@ -127,7 +127,7 @@ void judge_other(const Context& context, const TorchBuild& build, const OtherOs&
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto resolved = torch_build(context);
     const auto text = context.cell.text(Field::python);
     const auto question = fmt::format("whether it has a wheel for python {}", text);
@@ -163,7 +163,7 @@ Rule torch_supports_python() {
             "Wheels are built per python ABI. For a python without one pip finds no matching distribution.",
         .fails = "torch: 2.4.1+cu124, python: \"3.13\"",
         .passes = "torch: 2.6.0+cu124, python: \"3.13\"",
-        .reads = {Field::torch, Field::python, Field::arch, Field::os},
+        .reads = {Field::torch, Field::python, Field::arch, Field::os, Field::family},
         .needs = {{Field::torch}, {Field::python}},
         .judge = judge,
         .proof = {Attempt::resolve_python, {"ERROR: No matching distribution found for {requirement}"}}};

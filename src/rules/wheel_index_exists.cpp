@@ -31,7 +31,7 @@ Neighbours neighbours(const Facts& facts, int number) {
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     const auto text = context.cell.text(Field::torch);
     const auto plus = text.find('+');
     if (plus == text.npos) return;
@@ -72,7 +72,7 @@ Rule wheel_index_exists() {
                 "satisfies the requirement\".",
             .fails = "torch: 2.6.0+cu127",
             .passes = "torch: 2.6.0+cu126",
-            .reads = {Field::torch, Field::arch},
+            .reads = {Field::torch, Field::arch, Field::family},
             .needs = {{Field::torch}},
             .judge = judge};
 }

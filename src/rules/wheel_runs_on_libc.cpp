@@ -93,7 +93,7 @@ void judge_floor(const Context& context, const TorchBuild& build, Libc libc, Fin
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    if (!wants_wheel(context)) return;
     if (other_os(context)) return;  // its wheels ask for no C library of Linux: torch-published-for-arch
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
@@ -138,7 +138,7 @@ Rule wheel_runs_on_libc() {
                 "torch\"; forced in, it fails to load.",
             .fails = "torch: 2.7.1, os: ubuntu18.04",
             .passes = "torch: 2.7.1, os: ubuntu20.04",
-            .reads = {Field::torch, Field::arch, Field::os, Field::glibc},
+            .reads = {Field::torch, Field::arch, Field::os, Field::glibc, Field::family},
             .needs = {{Field::torch}, {Field::os, Field::glibc}},
             .judge = judge};
 }

@@ -586,7 +586,7 @@ class Cli(unittest.TestCase):
         got = run("facts", "show", "driver-r470")
         self.assertEqual(got.returncode, 0)
         self.assertIn("470", got.stdout)
-        self.assertIn("source      github:", got.stdout)
+        self.assertRegex(got.stdout, r"\n  source +github:")
         missing = run("facts", "show", "driver-r47")
         self.assertEqual((missing.returncode, missing.stdout), (2, ""))
         self.assertIn("driver-r470", missing.stderr)

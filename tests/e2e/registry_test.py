@@ -407,23 +407,27 @@ class Registry(unittest.TestCase):
 
     def test_11_the_authority_of_a_site_is_all_that_its_certificates_need(self):
         authority, certificate, key = stand_ins.certificate(WORK / "tls")
-        gateway = "https://127.0.0.1:8443"
+        gateway, registry = "https://localhost:8443", f"https://{TLS_REGISTRY}"
         World.gateway.open(8443, certificate, key)
         start_registry(TLS_REGISTRY, tls={"certificate": str(certificate), "key": str(key)})
-        cells = [cells_of_families()["plain"][i] for i in (0, 2)]  # a base that is bootstrapped, and one of the registry
-        refused = self.done(cudamatrix("lock", matrix("tls", cells[1:], f"https://{TLS_REGISTRY}", gateway=gateway)), 3)
-        self.assertIn(f"https://{TLS_REGISTRY}/v2/", refused.stderr)
+        plain, _, cpu = cells_of_families()["plain"]
+        refused = self.done(cudamatrix("lock", matrix("tls", [cpu], registry, gateway=gateway)), 3)
+        self.assertIn(f"{registry}/v2/", refused.stderr)
         self.assertIn("certificate", refused.stderr)
-        refused = self.done(cudamatrix("lock", matrix("tls", cells[:1], f"https://{TLS_REGISTRY}", gateway=gateway)), 3)
+        refused = self.done(cudamatrix("lock", matrix("tls", [plain], gateway=gateway)), 3)
         self.assertIn("the base of bookworm cannot be bootstrapped", refused.stderr)
-        path = matrix("tls", cells, f"https://{TLS_REGISTRY}", gateway=gateway, build=f", ca_bundle: {authority}")
+        # The registry is read by our own client alone: engines speak plain http to the loopback.
+        command = [PROGRAM, "scan", f"docker.io/{PYTHON.partition('/')[2]}", "--mirror", f"docker.io={registry}/hub"]
+        self.assertEqual(subprocess.run(command, capture_output=True).returncode, 3)
+        scanned = subprocess.run([*command, "--ca-bundle", authority], capture_output=True, text=True)
+        self.assertEqual(scanned.returncode, 0, scanned.stderr)
+        path = matrix("tls", [plain], gateway=gateway, build=f", ca_bundle: {authority}")
         self.done(cudamatrix("lock", path))
-        report = self.build(path)
-        self.assertEqual([image["error"] for image in report["images"]], ["", ""])
+        image, = self.build(path)["images"]
+        self.assertEqual(image["error"], "")
         line = authority.read_text().splitlines()[1]
-        for image in report["images"]:
-            found = docker("run", "--rm", "--network", "none", image["reference"], "grep", "-rlF", "--exclude-dir=proc", "--exclude-dir=sys", line, "/", check=False)
-            self.assertEqual(found.stdout, "")
+        found = docker("run", "--rm", "--network", "none", image["reference"], "grep", "-rlF", "--exclude-dir=proc", "--exclude-dir=sys", line, "/", check=False)
+        self.assertEqual(found.stdout, "")
 
     def test_12_two_states_of_an_archive_give_the_same_packages_or_a_reason(self):
         tree = WORK / "keyring"
@@ -570,7 +574,7 @@ class Registry(unittest.TestCase):
         with tarfile.open(file, "w:gz") as made:
             made.add(__file__, "python/bin/python3.12")
         refused = self.done(cudamatrix("lock", path), 1)
-        self.assertIn("checksum", refused.stderr.lower() + (path.parent / "out/logs").is_dir() * "")
+        self.assertIn("checksum", refused.stderr.lower())
 
     def test_13_what_is_locked_as_of_a_day_comes_from_the_snapshots(self):
         path = matrix("dated", [cells_of_families()["plain"][2]], build=", snapshot: 2026-11-01")

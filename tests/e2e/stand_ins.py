@@ -102,12 +102,12 @@ def mark(stage, reference, state=""):
 
 
 def certificate(folder):
-    """An authority of nobody's trust, and what it certifies for 127.0.0.1: authority, certificate and key."""
+    """An authority of nobody's trust, and what it certifies for localhost: authority, certificate and key."""
     folder.mkdir()
-    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n", encoding="utf-8")
+    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n", encoding="utf-8")
     new = ["openssl", "req", "-newkey", "rsa:2048", "-nodes"]
     for command in ([*new, "-x509", "-days", "2", "-subj", "/CN=test of cudamatrix", "-keyout", "authority.key", "-out", "authority.pem"],
-                    [*new, "-subj", "/CN=127.0.0.1", "-keyout", "key.pem", "-out", "request.pem"],
+                    [*new, "-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "request.pem"],
                     ["openssl", "x509", "-req", "-days", "2", "-in", "request.pem", "-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial",
                      "-extfile", "names", "-out", "certificate.pem"]):
         subprocess.run(command, cwd=folder, check=True, capture_output=True)

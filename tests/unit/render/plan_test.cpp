@@ -171,7 +171,7 @@ TEST_CASE("each refusal says what and what instead") {
     CHECK(refusal("set: {family: pytorch, torch: 2.6.0, arch: aarch64}\n") ==
           "arch aarch64: family pytorch is rendered for x86_64");
     CHECK(refusal("set: {family: ngc, torch: 1.12.0, cuda: \"11.6\", arch: aarch64}\n") ==
-          "the facts know no image nvcr.io/nvidia/pytorch with torch 1.12.0, CUDA 11.6.0 for aarch64");
+          "the facts know no image nvcr.io/nvidia/pytorch with torch 1.12.0, CUDA 11.6.2 for aarch64");
     CHECK(refusal("set: {cuda: \"12.6.3\"}\n") ==
           "no distribution of family debian has all that the cell needs (debian11, debian12, debian13 were "
           "tried)");

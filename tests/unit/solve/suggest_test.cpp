@@ -364,7 +364,7 @@ TEST_CASE("what no fact knows, and what is no value, is refused with what is nea
                  {"transfomers", "transformers==4.27.99", "timm", "timm>=1"}}) ==
         R"(cudamatrix: error: no fact knows gpu "T44": GB10, GeForce RTX 5050, GeForce RTX 5050 Laptop GPU, GeForce RTX 5060, GeForce RTX 5060 Laptop GPU, GeForce RTX 5060 Ti, GeForce RTX 5070, GeForce RTX 5070 Laptop GPU, ... would be accepted
   fix: did you mean T4?
-cudamatrix: error: no fact knows driver "1": 375.10 to 610.57.04 would be accepted
+cudamatrix: error: no fact knows driver "1": 375.10 to 620.70.06 would be accepted
 cudamatrix: error: no fact knows python "3.99": 2.7 to 3.15 would be accepted
   fix: did you mean 3.9?
 cudamatrix: error: no fact knows package "transfomers"
