@@ -41,7 +41,8 @@ std::optional<StepLine> step_line(std::string_view line) {
     return out;
 }
 
-// What the failed step itself said: its last line that names an error, else its last line.
+// What the failed step itself said: its last line that names an error, with the causes that uv names below
+// it, else its last line.
 std::string failed_step(const std::vector<std::string>& lines) {
     std::string_view failed;
     for (const auto& line : lines) {
@@ -55,7 +56,12 @@ std::string failed_step(const std::vector<std::string>& lines) {
             continue;
         }
         last = at->text;
-        if (names_an_error(at->text)) error = at->text;
+        constexpr std::string_view kCause = "cause: ";
+        if (names_an_error(at->text)) {
+            error = at->text;
+        } else if (!error.empty() && at->text.starts_with(kCause)) {
+            error += fmt::format(": {}", at->text.substr(kCause.size()));
+        }
     }
     return error.empty() ? last : error;
 }

@@ -47,6 +47,12 @@ TEST_CASE("progress: the line that says why a build failed") {
               "#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n#9 1.1 WARNING: pip is old\n"
               "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
           "ERROR: No matching distribution found for torch==9.9.9");
+    CHECK(build_error("#10 7.9 error: Failed to install cpython-3.12.16-linux-x86_64-gnu\n"
+                      "#10 7.9   cause: Hash mismatch for `cpython-3.12.16-linux-x86_64-gnu`\n#10 7.9 \n"
+                      "#10 7.9          Expected:\n#10 7.9          6a9e\n"
+                      "#10 ERROR: executor failed running [/bin/sh -c uv python install]: exit code: 1\n") ==
+          "error: Failed to install cpython-3.12.16-linux-x86_64-gnu: Hash mismatch for "
+          "`cpython-3.12.16-linux-x86_64-gnu`");
     CHECK(build_error("#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n"
                       "process \"/bin/sh\" did not complete successfully: exit code: 1\n") ==
           "#9 1.0 ERROR: No matching distribution found for torch==9.9.9");
