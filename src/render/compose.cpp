@@ -6,6 +6,7 @@
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
+#include "render/dockerfile_header.hpp"
 #include "render/dockerfile_model.hpp"
 #include "render/services.hpp"
 

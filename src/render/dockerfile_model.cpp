@@ -7,6 +7,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "render/context.hpp"
+#include "render/dockerfile_header.hpp"
 #include "render/lock_lists.hpp"
 #include "render/registry_model.hpp"
 #include "render/wanted.hpp"
@@ -34,22 +35,6 @@ std::string library_folder(const Image& image) {
 
 std::string cuda_major(const Image& image) {
     return text::split(image.cuda, '.').front();
-}
-
-bool caches(const Matrix& matrix) {
-    return matrix.build.cache == "mounts";
-}
-
-// A word of a command line that a person pastes into a shell, quoted only where it must be.
-std::string pasted(const std::string& word) {
-    const auto plain = [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
-    };
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-    auto escaped = mustache::escape(word, mustache::Context::arg);
-    const auto* text = std::get_if<std::string>(&escaped);
-    return text == nullptr ? word : *text;
 }
 
 List apt_list(const std::vector<AptPin>* pins, const std::vector<std::string>& wanted) {
@@ -88,94 +73,6 @@ std::string installer(const std::vector<WheelPin>* pins, const Wanted& wanted) {
     if (pins == nullptr || pins->empty()) return text::join(wanted.installer, " ");
     const auto& pin = pins->front();
     return fmt::format("{}=={} --hash=sha256:{}", pin.name, pin.version, pin.sha256);
-}
-
-// Where the matrix file names a file from its own folder, so do its images: another checkout is the same.
-std::string from_image(const std::string& path, const std::string& beside, const ImageInput& input) {
-    if (beside.empty()) return path;
-    const auto found = std::filesystem::path("../..") / input.settings.matrix_folder / beside;
-    return found.lexically_normal().generic_string();
-}
-
-std::string ca_bundle_from(const ImageInput& input) {
-    return from_image(input.matrix.build.ca_bundle, input.matrix.build.ca_bundle_beside, input);
-}
-
-std::string netrc_from(const ImageInput& input) {
-    return from_image(input.matrix.build.netrc, input.matrix.build.netrc_beside, input);
-}
-
-std::string build_line(const ImageInput& input) {
-    const auto& build = input.matrix.build;
-    std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
-    if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
-    if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + ca_bundle_from(input));
-    if (!build.netrc.empty()) line += " " + pasted("--secret=id=netrc,src=" + netrc_from(input));
-    return line +
-           fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
-}
-
-std::string bootstrap_line(const ImageInput& input) {
-    const auto bootstrap = bootstrap_of(input.image, input.matrix);
-    // apt wants whole paths. The word stands in single quotes, which end and begin again around the folder.
-    const auto whole = [](const std::string& path) {
-        return path.starts_with('/') ? path : "'\"$PWD\"'/" + path;
-    };
-    std::string line;
-    for (const auto& [name, value] : bootstrap.environment)
-        line += name + "=" + pasted(value) + " ";
-    std::vector<std::string> words;
-    for (const auto& word : bootstrap.command)
-        words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
-    line = text::replace_all(line + text::join(words, " "), "{ca_bundle}", whole(ca_bundle_from(input)));
-    return text::replace_all(line, "{netrc}", whole(netrc_from(input)));
-}
-
-List header(const ImageInput& input) {
-    const bool bootstrapped = input.image.references().empty();
-    List lines;
-    if (!input.lock.covers(input.image)) {
-        lines.emplace_back(
-            bootstrapped ? "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is "
-                           "whatever the archive and the"
-                         : "UNPINNED: cudamatrix.lock does not cover this image. What a build stands on and "
-                           "installs is whatever the registry, the");
-        lines.emplace_back(bootstrapped
-                               ? "index serve that day. `cudamatrix lock MATRIX` pins it."
-                               : "archive and the index serve that day. `cudamatrix lock MATRIX` pins it.");
-    }
-    lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"),
-                                   input.matrix.name));
-    for (const auto& cell : input.image.cells)
-        lines.emplace_back("  " + cell);
-    for (const auto& companion : input.image.companions)
-        lines.emplace_back("Chosen by the facts: " + companion);
-    for (const auto& name : input.image.env_left_out)
-        lines.emplace_back(
-            fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
-                        "NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)",
-                        name));
-    if (!input.image.sources.snapshot.empty())
-        lines.emplace_back("Packages of the distribution as its archive was at " +
-                           input.image.sources.snapshot);
-    if (bootstrapped) {
-        lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
-        lines.emplace_back("  " + bootstrap_line(input));
-    } else {
-        lines.emplace_back("By hand, in this folder:");
-    }
-    for (const auto& copy : input.image.copy) {
-        const auto target = std::filesystem::path(kCopyFolder) / copy.from;
-        lines.emplace_back(
-            fmt::format("  mkdir -p {} && cp -a MATRIX_FOLDER/{} {}   (`cudamatrix build` does it)",
-                        pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
-    }
-    lines.emplace_back("  " + build_line(input));
-    if (const auto note = no_network_note(input.matrix); !note.empty()) lines.emplace_back(note);
-    if (caches(input.matrix))
-        lines.emplace_back(
-            "A builder without cache mounts takes what `build: {cache: none}` in the matrix renders.");
-    return lines;
 }
 
 Object cuda_model(const Image& image, bool pinned) {
@@ -266,7 +163,7 @@ std::string search_path(const Image& image) {
 
 // Archives of two distributions name different packages alike, so each distribution has a cache of its own.
 Object cache_model(const Matrix& matrix, const Image& image) {
-    return {{"any", caches(matrix)},
+    return {{"any", uses_cache_mounts(matrix)},
             {"packages", fmt::format("cudamatrix-{}-{}{}", image.package_manager, image.os,
                                      image.arch == "x86_64" ? "" : "-" + image.arch)}};
 }
@@ -307,13 +204,6 @@ std::string_view resolving_pip() {
     return kPipTool;
 }
 
-std::string no_network_note(const Matrix& matrix) {
-    if (matrix.build.network != "none") return {};
-    return "Builds get no network here, so that none can install anything: `build: {network: default}` in "
-           "the "
-           "matrix file gives them one.";
-}
-
 std::string image_title(const Image& image) {
     const bool bootstrapped = image.base_reference.empty();
     std::string title = bootstrapped ? fmt::format("{} ({})", image.os, image.suite) : image.base_reference;
@@ -349,7 +239,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto pinned = [&](auto member) { return pins == nullptr ? nullptr : &(pins->*member); };
 
     auto model = common_model(input.matrix, image);
-    model["header"] = header(input);
+    model["header"] = dockerfile_header(input);
     if (image.references().empty()) {
         model["bootstrap"] =
             Object{{"file", bootstrap_of(image, input.matrix).file},

@@ -39,9 +39,6 @@ struct ImageInput {
 /// "Debian 12 (bookworm), CUDA 11.8.0 ...": what the image is, in one line.
 [[nodiscard]] std::string image_title(const Image& image);
 
-/// What rendered files say where `build: network` is none, which it is where nobody chose: empty otherwise.
-[[nodiscard]] std::string no_network_note(const Matrix& matrix);
-
 /// Hash of the pins that the image rests on, "unpinned" without them.
 [[nodiscard]] std::string pins_hash(const Image& image, const Lock& lock);
 
