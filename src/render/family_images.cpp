@@ -28,10 +28,6 @@ std::string named_os(Request& request) {
     return fmt::format("os {}: the images of family {} are built on Ubuntu", image.os, image.family);
 }
 
-bool same_release(const Version& a, const Version& b) {
-    return a.covers(b) || b.covers(a);
-}
-
 std::string find_pytorch(Request& request) {
     auto& image = request.image;
     if (!request.torch) return "family pytorch is an image of torch: the cell names no torch";
