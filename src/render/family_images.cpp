@@ -1,6 +1,4 @@
 // pytorch, ngc and cpu: images that bring their python, and the first two their torch.
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "render/families.hpp"
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -197,4 +198,33 @@ TEST_CASE("golden: the examples that are shipped") {
     }
     MESSAGE(fmt::format("{} examples; {}", folders.size(), in_words(sum)));
     CHECK(folders.size() >= 6);
+}
+
+TEST_CASE("golden: every rule refuses a cell of a case, and takes one of a case without a rejection") {
+    std::set<std::string> refused, taken;
+    for (const std::string folder : {"accept", "reject"}) {
+        for (const auto& path : cases(kGolden / folder)) {
+            const auto matrix = read_case(path);
+            const auto judgement = judged(matrix);
+            for (const auto& cell : judgement.cells) {
+                std::set<std::string> said;
+                for (const auto id : cell.findings) {
+                    const auto& finding = judgement.findings[id].finding;
+                    said.emplace(finding.rule);
+                    if (finding.verdict() > Verdict::accepted) refused.emplace(finding.rule);
+                }
+                if (folder == "reject") continue;
+                for (const auto& rule : rules::all_rules()) {
+                    if (rules::applies(rule, cell.cell) && said.count(std::string(rule.id)) == 0)
+                        taken.emplace(rule.id);
+                }
+            }
+        }
+    }
+    for (const auto& rule : rules::all_rules()) {
+        CHECK_MESSAGE(refused.count(std::string(rule.id)) == 1,
+                      "no cell of tests/golden is refused by " << rule.id);
+        CHECK_MESSAGE(taken.count(std::string(rule.id)) == 1,
+                      "no cell of tests/golden/accept is taken by " << rule.id);
+    }
 }
