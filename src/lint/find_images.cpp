@@ -88,13 +88,18 @@ void find_unused_mirrors(Search& search) {
         if (is_asked(search, i)) continue;
         const auto where = search.places.mirror(search.matrix.mirrors[i].first);
         const auto images = text::count(search.plan.images.size(), "image");
-        search.add(
+        const auto& from = search.matrix.mirrors[i].first;
+        auto& finding = search.add(
             "mirror-unused", where,
-            fmt::format("no step asks the mirror of {}: {}", search.matrix.mirrors[i].first,
+            fmt::format("no step asks the mirror of {}: {}", from,
                         search.plan.images.empty()
                             ? "no image of this matrix is rendered"
                             : fmt::format("the {} of this matrix would be the same without it", images)),
             "delete it", {search.editor.remove(where)});
+        // Their addresses are the tools' own knowledge, so none of the facts could begin with this one.
+        if (from.find("://") != std::string::npos)
+            finding.notes.emplace_back(
+                "the Python index and Debian's own archive are mirrored by their names only: pypi, debian");
     }
 }
 

@@ -150,12 +150,6 @@ std::string without_last_slash(std::string text) {
     return text;
 }
 
-// The pages of the Python index say where its files are: a mirror of those has pages of its own.
-bool is_file_host(std::string_view text) {
-    const auto rest = after_scheme(text);
-    return rest.substr(0, rest.find_first_of("/:")) == "files.pythonhosted.org";
-}
-
 void read_mirror(Reader& reader, const Node& key, const Node& node) {
     if (!reader.expect(key, node, Node::Kind::scalar, "a prefix such as registry.example.org/hub")) return;
     if (has_credentials(node.text) || has_credentials(key.text)) {
@@ -165,14 +159,6 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
                                  in_quotes(key.text)),
                      "delete them, and give them in a netrc file: build: {netrc: FILE} (for a registry: "
                      "docker login)");
-        return;
-    }
-    if (is_file_host(key.text)) {
-        reader.error(key.where,
-                     fmt::format("mirrors: {}: no step asks there by itself, the pages of the Python index "
-                                 "link to it: a mirror of that index would be accepted",
-                                 in_quotes(key.text)),
-                     "write pypi: URL, of an index whose pages link to its own files");
         return;
     }
     const auto& names = archive_names();

@@ -32,17 +32,21 @@ std::string own_address(const Request& request, std::string_view name) {
     return row && row->has("url") ? std::string(row->text("url")) : std::string();
 }
 
-// Both, or none where the map has neither: what it does not have of the two comes from where it always does.
-void find_archives(const Request& request, const Archives& archives, PackageSources& out) {
+// Both, or none where the map has neither: security updates that it does not have come from where they always
+// do. The sources of a base are written whole, and where the archive itself is asked only apt knows.
+std::string find_archives(const Request& request, const Archives& archives, PackageSources& out) {
     out.archive = through_map(request, archives.packages);
     if (archives.security.empty()) {
         out.security = out.archive;
-        return;
+        return {};
     }
     out.security = through_map(request, archives.security);
-    if (out.archive.empty() && out.security.empty()) return;
-    if (out.archive.empty()) out.archive = own_address(request, archives.packages);
+    if (out.archive.empty() && out.security.empty()) return {};
+    if (out.archive.empty())
+        return fmt::format("mirrors: {} is mirrored and {} is not: add {}: URL", archives.security,
+                           archives.packages, archives.packages);
     if (out.security.empty()) out.security = own_address(request, archives.security);
+    return {};
 }
 
 // Its address at the time of the snapshot, or why there is none.
@@ -66,10 +70,7 @@ std::string find_package_sources(Request& request) {
     const auto& [packages, security] = archives;
     auto& sources = request.image.sources;
     sources.snapshot = request.matrix.build.snapshot;
-    if (sources.snapshot.empty()) {
-        find_archives(request, archives, sources);
-        return {};
-    }
+    if (sources.snapshot.empty()) return find_archives(request, archives, sources);
     if (auto reason = find_snapshot(request, packages, sources.archive); !reason.empty()) return reason;
     sources.security = sources.archive;
     return security.empty() ? std::string() : find_snapshot(request, security, sources.security);

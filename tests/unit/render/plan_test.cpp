@@ -317,10 +317,10 @@ TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
         CHECK(
             sources(cell + "mirrors: {debian: \"http://a.org/d\", debian-security: \"http://a.org/s\"}\n") ==
             Texts{"http://a.org/d", "http://a.org/s", ""});
-        CHECK(sources(cell + "mirrors: {debian-security: \"http://a.org/s\"}\n") ==
-              Texts{"http://deb.debian.org/debian", "http://a.org/s", ""});
-        CHECK(sources(cell + "mirrors: {\"http://deb.debian.org\": \"http://a.org\"}\n") ==
-              Texts{"http://a.org/debian", security, ""});
+        for (const std::string mirror :
+             {"debian-security: \"http://a.org/s\"", "\"http://security.debian.org\": \"http://a.org\""})
+            CHECK(refusal("set: {" + cell + "mirrors: {" + mirror + "}\n") ==
+                  "mirrors: debian-security is mirrored and debian is not: add debian: URL");
         CHECK(sources(cell + "mirrors: {debian: \"http://a.org/d\", \"http://security.debian.org\": "
                              "\"http://b.org\"}\n") ==
               Texts{"http://a.org/d", "http://b.org/debian-security", ""});
@@ -373,20 +373,18 @@ TEST_CASE("indexes and standalone pythons: by name, by prefix, or where the tool
     };
     CHECK(indexes("") == Texts{"", "", ""});
     CHECK(indexes("pypi: \"https://a.org/simple\"") == Texts{"https://a.org/simple", "", ""});
-    for (const std::string prefix : {"https://pypi.org", "https://pypi.org/"})
-        CHECK(indexes('"' + prefix + "\": \"https://a.org/py\"") == Texts{"https://a.org/py/simple", "", ""});
-    for (const std::string prefix : {"https://pypi.org/simple", "https://pypi.org/simple/"})
-        CHECK(indexes('"' + prefix + "\": \"https://a.org/s\"") == Texts{"https://a.org/s", "", ""});
-    CHECK(indexes("\"https://pypi.org\": \"https://b.org\", pypi: \"https://a.org/s\"").front() ==
-          "https://a.org/s");
+    for (const std::string prefix : {"https://pypi.nvidia.com", "https://pypi.nvidia.com/"})
+        CHECK(indexes('"' + prefix + "\": \"https://a.org/nv\", nvidia-pypi: \"https://b.org/nv\"") ==
+              Texts{"", "https://b.org/nv", ""});
     CHECK(indexes("\"https://pypi.nvidia.com\": \"https://a.org/nv\"") == Texts{"", "https://a.org/nv", ""});
     CHECK(indexes("\"https://github.com/astral-sh/python-build-standalone/releases\": \"https://a.org/r\"") ==
           Texts{"", "", "https://a.org/r/download"});
     CHECK(indexes("\"https://github.com\": \"https://a.org/gh\"").back() ==
           "https://a.org/gh/astral-sh/python-build-standalone/releases/download");
     // Neither a part of a name nor what lies below it is a prefix of the address.
-    for (const std::string other : {"https://pypi.or", "https://pypi.org/simple/torch", "http://pypi.org",
-                                    "https://pypi.org.example.org", "https://test.pypi.org"})
+    for (const std::string other :
+         {"https://pypi.nvidia.co", "https://pypi.nvidia.com/torch", "http://pypi.nvidia.com",
+          "https://pypi.nvidia.com.example.org", "https://test.pypi.nvidia.com"})
         CHECK(indexes('"' + other + "\": \"https://a.org\"") == Texts{"", "", ""});
     // pip is told of the index only where the map says so, and of NVIDIA's where its wheels are installed.
     const std::string nvidia = "mirrors: {\"https://pypi.nvidia.com\": \"https://a.org/nv\"}\n";
