@@ -115,7 +115,7 @@ void add_code_properties(Suite& suite, const TestResult& test) {
     if (!test.road.empty()) add(test.id + ".road", test.road);
 }
 
-void add_properties(Suite& suite, const RunReport& report, const CellResult& cell) {
+void add_properties(Suite& suite, const ImagesById& images, const CellResult& cell) {
     const auto add = [&](std::string_view name, const std::string& value) {
         if (!value.empty()) suite.properties.emplace_back(name, value);
     };
@@ -125,7 +125,7 @@ void add_properties(Suite& suite, const RunReport& report, const CellResult& cel
     add("outcome", std::string(to_string(cell.outcome)));
     add("proof", std::string(to_string(cell.proof)));
     add("image", cell.image);
-    if (const auto* image = image_of(report, cell)) {
+    if (const auto* image = images.of(cell)) {
         add("image.digest", image->digest);
         if (image->runtime_bytes != 0) add("image.runtime_bytes", std::to_string(image->runtime_bytes));
     }
@@ -168,11 +168,11 @@ void add_cell_case(Suite& suite, const CellResult& cell) {
     add_case(suite, whole);
 }
 
-Suite suite_of(const RunReport& report, const CellResult& cell) {
+Suite suite_of(const ImagesById& images, const CellResult& cell) {
     Suite suite;
     suite.name = cell.id;
     suite.seconds = cell.seconds;
-    add_properties(suite, report, cell);
+    add_properties(suite, images, cell);
     for (const auto& test : cell.tests)
         add_case(suite, case_of(cell, test));
     add_cell_case(suite, cell);
@@ -232,8 +232,9 @@ std::string junit(const RunReport& report) {
         body += text_of(suite);
     };
     if (!report.images.empty()) add(suite_of_images(report));
+    const ImagesById images(report);
     for (const auto& cell : report.cells)
-        add(suite_of(report, cell));
+        add(suite_of(images, cell));
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
            counts_and_time("testsuites", sums, "cudamatrix " + report.matrix) + "\n" + body +
            "</testsuites>\n";

@@ -34,14 +34,14 @@ Json test_json(const TestResult& test) {
                 {"evidence", test.evidence}};
 }
 
-Json cell_json(const RunReport& report, const CellResult& cell) {
+Json cell_json(const ImagesById& images, const CellResult& cell) {
     auto fields = Json::object();
     for (const auto& [name, text] : cell.fields)
         fields[name] = text;
     auto tests = Json::array();
     for (const auto& test : cell.tests)
         tests.push_back(test_json(test));
-    const auto* image = image_of(report, cell);
+    const auto* image = images.of(cell);
     return Json{{"id", cell.id},
                 {"cell", cell.cell},
                 {"fields", std::move(fields)},
@@ -89,8 +89,9 @@ std::string run_json(const RunReport& report) {
         document.element(image_json(image));
     document.end_array();
     document.begin_array("cells");
+    const ImagesById images(report);
     for (const auto& cell : report.cells)
-        document.element(cell_json(report, cell));
+        document.element(cell_json(images, cell));
     document.end_array();
     return std::move(document).finish();
 }

@@ -59,9 +59,10 @@ std::string failure_text(const TestResult& test, const TextOptions& options) {
 std::string cells_part(const RunReport& report, const TextOptions& options) {
     TextTable table(
         {{"CELL"}, {"VERDICT"}, {"OUTCOME"}, {"PROOF"}, {"SECONDS", true}, {"IMAGE"}, {"SIZE", true}});
+    const ImagesById images(report);
     for (const auto& cell : report.cells) {
         if (cell.outcome == CellOutcome::skipped) continue;
-        const auto* image = image_of(report, cell);
+        const auto* image = images.of(cell);
         table.add({cell.id, cell.verdict, std::string(to_string(cell.outcome)),
                    std::string(to_string(cell.proof)), seconds_text(cell.seconds),
                    cell.image.empty() ? "-" : cell.image,

@@ -96,11 +96,14 @@ bool is_failure(TestStatus status) {
     return status != TestStatus::pass && status != TestStatus::skip;
 }
 
-const ImageResult* image_of(const RunReport& report, const CellResult& cell) {
-    if (cell.image.empty()) return nullptr;
-    const auto found = std::find_if(report.images.begin(), report.images.end(),
-                                    [&](const ImageResult& image) { return image.id == cell.image; });
-    return found == report.images.end() ? nullptr : &*found;
+ImagesById::ImagesById(const RunReport& report) {
+    for (const auto& image : report.images)
+        images_.emplace(image.id, &image);
+}
+
+const ImageResult* ImagesById::of(const CellResult& cell) const {
+    const auto found = images_.find(cell.image);
+    return cell.image.empty() || found == images_.end() ? nullptr : found->second;
 }
 
 double finite_seconds(double seconds) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "report/results.hpp"
 
@@ -43,8 +44,17 @@ struct RunTotals {
 /// Whether the test makes its cell red: everything but pass and skip.
 [[nodiscard]] bool is_failure(TestStatus status);
 
-/// The image of the cell, nullptr when it has none.
-[[nodiscard]] const ImageResult* image_of(const RunReport& report, const CellResult& cell);
+/// The images of a report by id, for who asks for that of each cell; the report has to outlive it.
+class ImagesById {
+  public:
+    explicit ImagesById(const RunReport& report);
+
+    /// The image of the cell, nullptr when it has none.
+    [[nodiscard]] const ImageResult* of(const CellResult& cell) const;
+
+  private:
+    std::unordered_map<std::string_view, const ImageResult*> images_;
+};
 
 /// A duration as JSON and XML take it: what is not a positive finite number is 0.
 [[nodiscard]] double finite_seconds(double seconds);
