@@ -1,226 +1,22 @@
 #include "render/output_folder.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/file.hpp"
-#include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "render/folder_difference.hpp"
 
 namespace cudamatrix {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLargestIndex = 256u << 20;
-
-using Files = std::map<std::string, std::string>;  // path -> sha256
-
 std::string shown(const fs::path& path) {
     return text::printable(path.string());
-}
-
-// The list is what sha256sum --check reads.
-constexpr std::string_view kListHead = "# Files written by cudamatrix. Compare: sha256sum --check --quiet ";
-constexpr std::size_t kDigest = 64;
-
-// The files that earlier runs wrote, by the list in `path`. Paths that no render gives are left out: a list
-// that somebody edited must not make us delete what lies elsewhere.
-std::optional<Files> files_of_list(std::string_view content) {
-    Files files;
-    if (!content.starts_with(kListHead)) return std::nullopt;
-    while (!content.empty()) {
-        const auto end = std::min(content.find('\n'), content.size());
-        const auto line = content.substr(0, end);
-        content.remove_prefix(std::min(end + 1, content.size()));
-        if (line.starts_with('#')) continue;
-        if (line.size() < kDigest + 3 || line.substr(kDigest, 2) != "  ") return std::nullopt;
-        const auto name = line.substr(kDigest + 2);
-        if (is_inside(name)) files.emplace(name, line.substr(0, kDigest));
-    }
-    return files;
-}
-
-std::optional<Files> files_of_index(std::string_view content) {
-    Files files;
-    const auto json = parse_json(content, kIndexFile);
-    if (!json.ok() || string_or(*json, "tool") != "cudamatrix" || !json->contains("files") ||
-        !(*json)["files"].is_object()) {
-        return std::nullopt;
-    }
-    for (const auto& [name, digest] : (*json)["files"].items()) {
-        if (is_inside(name) && digest.is_string()) files[name] = digest.get<std::string>();
-    }
-    return files;
-}
-
-Result<Files> owned_files(const fs::path& out) {
-    std::error_code error;
-    for (const auto name : {kOwnedFile, kIndexFile}) {
-        const auto path = out / name;
-        const auto status = fs::symlink_status(path, error);
-        if (!fs::exists(status)) continue;
-        std::optional<Files> files;
-        if (fs::is_regular_file(status)) {
-            const auto content = file::read(path, kLargestIndex);
-            if (!content.ok()) return content.failure();
-            files = files_of_list(*content);
-            if (!files) files = files_of_index(*content);
-        }
-        if (files) return std::move(*files);
-        return environment_failure(
-            fmt::format("{} was not written by cudamatrix: the folder is left alone", shown(path)),
-            "give another folder with --out, or remove that file");
-    }
-    return Files{};
-}
-
-std::string owned_text(const std::vector<Artifact>& artifacts, const Files& orphans) {
-    Files all = orphans;
-    for (const auto& artifact : artifacts)
-        all[artifact.path.generic_string()] =
-            artifact.sha256.empty() ? sha256(artifact.content) : artifact.sha256;
-    std::string out = fmt::format("{}{}\n", kListHead, kOwnedFile);
-    for (const auto& [name, digest] : all)
-        out += fmt::format("{}  {}\n", digest, name);
-    return out;
-}
-
-// Folders on the way to files, each looked at once: thousands of images share most of theirs.
-class Folders {
-  public:
-    explicit Folders(const fs::path& out) : out_(out) {}
-
-    /// The first step to `folder` (relative) that is there and no directory of its own (a file, a symbolic
-    /// link), empty when none is.
-    const fs::path& obstacle(const fs::path& folder) { return look(folder).obstacle; }
-    /// Whether there may be such a directory: where there is none, nothing lies in it.
-    bool is_there(const fs::path& folder) { return look(folder).is_there; }
-
-  private:
-    struct Seen {
-        fs::path obstacle;
-        bool is_there = true;
-    };
-
-    const Seen& look(const fs::path& folder) {
-        const auto known = known_.find(folder.native());
-        if (known != known_.end()) return known->second;
-        auto found = folder.empty() ? Seen{} : look(folder.parent_path());
-        std::error_code error;
-        if (found.is_there) {
-            const auto status = fs::symlink_status(out_ / folder, error);
-            found.is_there = status.type() != fs::file_type::not_found;
-            if (fs::exists(status) && !folder.empty() && !fs::is_directory(status))
-                found = {out_ / folder, false};
-        }
-        return known_.emplace(folder.native(), std::move(found)).first->second;
-    }
-
-    const fs::path& out_;
-    std::map<std::string, Seen> known_;
-};
-
-// "images/ID" of a path below it, else empty.
-std::string image_folder_of(const fs::path& path) {
-    auto part = path.begin();
-    if (part == path.end() || *part != "images" || ++part == path.end()) return {};
-    return "images/" + part->string();
-}
-
-// What stands between a folder and its artifacts. Nothing is touched to find it.
-struct Difference {
-    struct File {
-        const Artifact* artifact = nullptr;
-        Drift::Kind kind = Drift::Kind::changed;  ///< changed, missing or foreign
-    };
-    std::vector<File> files;
-    std::size_t unchanged = 0;
-    Files stale, orphans;          ///< as they were written, with their hashes
-    std::set<std::string> edited;  ///< those of both that were changed by hand
-};
-
-Failure in_the_way(const fs::path& file, const fs::path& step) {
-    std::error_code error;
-    const bool link = fs::is_symlink(fs::symlink_status(step, error));
-    return environment_failure(fmt::format("cannot write {}: {} is {}", shown(file), shown(step),
-                                           link ? "a symbolic link" : "no directory"),
-                               link ? "remove the link, or give another folder with --out"
-                                    : "move it away, or give another folder with --out");
-}
-
-Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts, const Files& ours,
-                     Difference& difference) {
-    Folders folders(out);
-    std::error_code error;
-    for (const auto& artifact : artifacts) {
-        const auto& path = artifact.path;
-        if (!is_inside(path))
-            return environment_failure(fmt::format("{} does not lie inside the output folder", shown(path)));
-        const auto file = out / path;
-        if (const auto& step = folders.obstacle(path.parent_path()); !step.empty())
-            return in_the_way(file, step);
-        auto kind = Drift::Kind::changed;
-        const bool may_be_there = folders.is_there(path.parent_path());
-        switch (may_be_there ? file::compare(file, artifact.content) : file::Compared::missing) {
-            case file::Compared::same:
-                ++difference.unchanged;
-                continue;
-            case file::Compared::missing:
-                kind = Drift::Kind::missing;
-                break;
-            case file::Compared::no_file: {
-                const auto status = fs::symlink_status(file, error);
-                if (fs::is_symlink(status)) return in_the_way(file, file);
-                if (!fs::is_regular_file(status)) kind = Drift::Kind::foreign;
-                break;
-            }
-            case file::Compared::other:
-                break;
-        }
-        if (kind == Drift::Kind::changed && ours.count(path.generic_string()) == 0)
-            kind = Drift::Kind::foreign;
-        difference.files.push_back({&artifact, kind});
-    }
-    return Done{};
-}
-
-// Files that an image no longer has would still reach its builds: they are stale. Those of whole images that
-// are gone are orphans.
-Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artifacts, const Files& ours,
-                         Difference& difference) {
-    std::set<std::string> wanted;
-    std::set<std::string> folders;
-    for (const auto& artifact : artifacts) {
-        wanted.insert(artifact.path.generic_string());
-        folders.insert(image_folder_of(artifact.path));
-    }
-    Folders steps(out);
-    for (const auto& [name, digest] : ours) {
-        if (wanted.count(name) != 0 || !steps.obstacle(fs::path(name).parent_path()).empty()) continue;
-        std::error_code error;
-        const auto path = out / name;
-        if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
-        const auto there = sha256_of_file(path);
-        if (!there.ok()) return there.failure();
-        if (*there != digest) difference.edited.insert(name);
-        (folders.count(image_folder_of(name)) != 0 ? difference.stale : difference.orphans)
-            .emplace(name, digest);
-    }
-    return Done{};
-}
-
-Result<Difference> difference_of(const fs::path& out, const std::vector<Artifact>& artifacts,
-                                 const Files& ours) {
-    Difference difference;
-    if (auto done = compare_files(out, artifacts, ours, difference); !done.ok()) return done.failure();
-    if (auto done = compare_leftovers(out, artifacts, ours, difference); !done.ok()) return done.failure();
-    return difference;
 }
 
 // Refuses what must not be written over or removed; nothing has been touched so far.
@@ -241,7 +37,7 @@ Status check_allowed(const fs::path& out, const Difference& difference, bool pru
     return Done{};
 }
 
-Status change_folder(const fs::path& out, const Difference& difference, const Files& removes,
+Status change_folder(const fs::path& out, const Difference& difference, const OwnedFiles& removes,
                      const std::string& list, const Step& step) {
     if (auto made = file::make_directories(out); !made.ok()) return made;
     StagedTree staged(out, step);

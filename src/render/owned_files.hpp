@@ -1,0 +1,27 @@
+// Which files of an output folder are ours: the list that each render leaves there (private to src/render).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "render/image.hpp"
+
+namespace cudamatrix {
+
+using OwnedFiles = std::map<std::string, std::string>;  ///< path, relative to the folder -> sha256
+
+/// A list or an index that is longer was not written by us.
+inline constexpr std::uint64_t kLargestIndex = 256u << 20;
+
+/// The files that earlier renders wrote below `out`, by kOwnedFile or, where that is missing, by index.json;
+/// none where neither is there. Refused where either is there and not ours.
+[[nodiscard]] Result<OwnedFiles> owned_files(const std::filesystem::path& out);
+
+/// The list of `artifacts` and of what stays there beside them.
+[[nodiscard]] std::string owned_text(const std::vector<Artifact>& artifacts, const OwnedFiles& orphans);
+
+}  // namespace cudamatrix
