@@ -54,8 +54,10 @@ struct Question {
     std::string text;  ///< "driver branch 470"
 };
 
+// Without a date there is no claim, neither way: NVIDIA names no end of a toolkit, and no day ends "windows".
 void ended(const Context& context, const Question& question, const Row& row, std::string_view eol,
            std::optional<FixOption> option, Findings& out) {
+    if (eol.empty()) return;
     if (!is_past(eol, context.today)) {
         accept(context, out, question.stage, question.aspect, {question.field},
                "whether " + question.text + " is supported", {row.ref()});
@@ -219,7 +221,8 @@ Rule end_of_life() {
                 "Driver branch, CUDA, distribution and python are still supported on the day of the check.",
             .why =
                 "What has reached its end of life gets no security fixes, its packages and image tags "
-                "vanish, and its bugs stay. It still works today: hence degraded, not rejected.",
+                "vanish, and its bugs stay. It still works today: hence degraded, not rejected. CUDA is "
+                "judged only where --facts dates its end: NVIDIA names none.",
             .fails = "driver: 470.161.03",
             .passes = "driver: 580.95.05",
             .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},

@@ -139,6 +139,23 @@ TEST_CASE("end-of-life is silent about what is supported") {
           "Debian 12 left its standard support on 2026-07-11; long-term support ends on 2028-06-30");
 }
 
+TEST_CASE("end-of-life claims nothing of what no fact dates") {
+    const auto claims = [](Field field, const std::string& text) {
+        const auto value = std::get<Value>(value_from_text(field, text));
+        Cell cell;
+        cell.set(field, &value);
+        return passes(*rule_named(kEnd), cell, Facts::embedded(), kToday).size();
+    };
+    CHECK(claims(Field::cuda, "8.0.61") == 0);
+    CHECK(claims(Field::cuda, "13.0.2") == 0);
+    CHECK(claims(Field::os, "windows") == 0);
+    CHECK(claims(Field::os, "macos") == 0);
+    CHECK(claims(Field::os, "ubuntu24.04") == 1);
+    CHECK(claims(Field::python, "3.12") == 1);
+    CHECK(claims(Field::driver, "580.95.05") == 1);
+    CHECK(ask(kEnd, {{Field::cuda, "8.0.61"}}).empty());
+}
+
 TEST_CASE("end-of-life of CUDA, by release or by minor") {
     const auto minor =
         with_rows("cuda_toolkits", {"id: cuda-toolkit-11.8, cuda: \"11.8\", newest: \"11.8.0\", ptx_isa: "
