@@ -167,6 +167,13 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
                         in_quotes(name)),
             {}};
     }
+    if (text::lower(name) == "torch") {
+        return ValueProblem{fmt::format("packages: {} is a field of a cell, so that it is judged: other "
+                                        "packages are accepted",
+                                        name),
+                            fmt::format("write it as the field torch{}",
+                                        is_python_version(text) ? fmt::format(": {}", text) : std::string())};
+    }
     if (text != kCompanionVersion && (text.size() > 32 || !is_python_version(text))) {
         return ValueProblem{fmt::format("packages: {} {}: an exact version such as 4.27.4 would be accepted, "
                                         "or auto for the one that goes with the torch",

@@ -68,11 +68,11 @@ std::variant<Requirement, ValueProblem> parse_requirement(std::string_view text)
     if (equals == std::string_view::npos) return not_exact(text, fix_for(text));
     const auto name = text::trim(text.substr(0, equals));
     const auto version = text::trim(text.substr(equals + 2));
-    if (check_member(Field::packages, name, version)) return not_exact(text, fix_for(text));
-    if (normalised_package(name) == "torch") {
+    if (normalised_package(name) == "torch" && !check_member(Field::packages, "x", version)) {
         return ValueProblem{"pip: torch is a field of a cell, so that it is judged",
                             fmt::format("write torch: {} under axes or set", version)};
     }
+    if (check_member(Field::packages, name, version)) return not_exact(text, fix_for(text));
     return Requirement{name, version};
 }
 

@@ -63,6 +63,9 @@ Json value_of(const FieldInfo& field) {
             break;
         case Syntax::string_map:
             json = map_of({{"type", {"string", "number", "boolean"}}});
+            // A field of its own, whichever case its letters have.
+            if (field.field == Field::packages)
+                json["propertyNames"] = {{"not", {{"pattern", "^[Tt][Oo][Rr][Cc][Hh]$"}}}};
             break;
         default:
             json = scalar();

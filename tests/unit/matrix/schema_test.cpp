@@ -104,8 +104,8 @@ TEST_CASE("every matrix file of ours is valid by the schema, and one that is ref
     CHECK(files.size() > 20);
     const auto all = validated(files);
     CHECK_MESSAGE(all.success(), all.out, all.err);
-    for (const char* name :
-         {"unknown-key", "images-mistakes", "images-copy", "services-mistakes", "services-resources"}) {
+    for (const char* name : {"unknown-key", "images-mistakes", "images-copy", "packages-torch",
+                             "services-mistakes", "services-resources"}) {
         CAPTURE(name);
         CHECK_FALSE(
             validated({(fs::path(tests_dir()) / "malformed" / (std::string(name) + ".yaml")).string()})
