@@ -1,5 +1,6 @@
 // Do the releases that the cell pins meet each other's demands, and can the demands that two of them make on
-// a third be met at all? Demands of torchvision and its sisters on torch are left to the rules about torch.
+// a third be met at all? Beside a torch the demands of torchvision and its sisters on it are left to
+// companions-match-torch.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -26,9 +27,11 @@ struct Member {
 std::vector<Demand> own_demands(const Context& context, const Package& package) {
     if (!package.row) return {};
     auto demands = demands_of(context, *package.row);
-    std::erase_if(demands, [&](const Demand& demand) {
-        return demand.name == "torch" && is_torch_sister(package.name);
-    });
+    // Beside a torch; where the cell names none, what two of them ask of it is asked here.
+    // In an image of NVIDIA's own torch is a pre-release to pip, which all who ask for the release would
+    // replace.
+    const bool judged_elsewhere = wants_wheel(context) && is_torch_sister(package.name);
+    std::erase_if(demands, [&](const Demand& demand) { return judged_elsewhere && demand.name == "torch"; });
     return demands;
 }
 
@@ -84,6 +87,11 @@ bool fits_in(const Context& context, const std::vector<Member>& members, const P
     return std::all_of(demands.begin(), demands.end(),
                        [&](const Demand& demand) { return can_be_met(members, who, demand); });
 }
+    // A sister of torch that demands none goes with one torch all the same: it is no way out.
+    const auto asks_for_torch = [](const Demand& demand) { return demand.name == "torch"; };
+    if (!wants_torch(context) && is_torch_sister(who.name) &&
+        std::none_of(demands.begin(), demands.end(), asks_for_torch))
+        return false;
 
 std::vector<FactRef> facts_of(const Package& a, const Package& b) {
     std::vector<FactRef> facts;
@@ -241,7 +249,8 @@ Rule packages_agree() {
                 "torch fail when they are loaded, with undefined symbols.",
             .fails = "torch: 2.6.0, packages: {xformers: 0.0.28, transformers: 4.46.3}",
             .passes = "torch: 2.4.1, packages: {xformers: 0.0.28, transformers: 4.46.3}",
-            .reads = {Field::packages, Field::torch, Field::python, Field::arch},
+            .reads = {Field::packages, Field::torch, Field::python, Field::arch, Field::image, Field::family,
+                      Field::cuda, Field::os},
             .needs = {{Field::packages}},
             .judge = judge,
             .add_up = {Field::packages, Field::torch, Field::python}};
