@@ -77,6 +77,10 @@ constexpr Column kWheelIndexes[] = {
 
 constexpr Column kTorchOsWheels[] = {
     {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
+constexpr Column kAbsentWheelIndexes[] = {
+    {"name", Kind::text, Form::scalar, kRequired},
+};
+
     {"os", Kind::text, Form::scalar, kRequired, "operating_systems.wheels"},
     {"arch", Kind::text, Form::scalar, kRequired},
     {"pythons", Kind::version, Form::list, kRequired, "pythons.python"},
@@ -86,6 +90,7 @@ constexpr Column kTorchOsWheels[] = {
 constexpr Schema kSchemas[] = {
     {"pythons", "python-{python}", kPythons},
     {"torch_releases", "torch-{torch}", kTorchReleases},
+    {"absent_wheel_indexes", "no-index-{name}", kAbsentWheelIndexes},
     {"torch_companions", "companion-{package}-{version}", kTorchCompanions, kCompanionDemand},
     {"torch_libraries", "torch-{torch}+{variant}-{arch}-{library}", kTorchLibraries},
     {"torch_settings", "setting-{name}", kTorchSettings},

@@ -32,6 +32,30 @@ std::vector<FixOption> options(const Context& context, const TorchBuild& build) 
     return same;
 }
 
+// The first release of the CUDA of a variant that facts date ("cu134": 13.4.1).
+std::optional<Row> first_release(const Facts& facts, std::string_view variant) {
+    std::optional<Row> first;
+    for (const auto& row : facts.rows("cuda_releases")) {
+        const auto name = "cu" + text::replace_all(row.text("minor"), ".", "");
+        if (name != variant || !row.has("released")) continue;
+        if (!first || row.text("released") < first->text("released")) first = row;
+    }
+    return first;
+}
+
+// A CUDA that came after the torch: nobody can have built it with that. The days compare as texts.
+std::optional<Finding> came_later(const Context& context, const TorchBuild& build) {
+    const auto cuda = first_release(context.facts, build.torch.variant);
+    const auto& release = *build.torch.release;
+    if (!cuda || !release.has("released") || cuda->text("released") <= release.text("released"))
+        return std::nullopt;
+    return finding(Severity::error, kStage, "", {Field::torch},
+                   fmt::format("{} was never published: torch {} came out on {}, CUDA {} on {}", build.text,
+                               build.torch.exact.text(), release.text("released"), cuda->text("minor"),
+                               cuda->text("released")),
+                   {release.ref(), cuda->ref()});
+}
+
 void judge(const Context& context, Findings& out) {
     if (!wants_wheel(context)) return;
     const auto resolved = torch_build(context);
@@ -49,16 +73,19 @@ void judge(const Context& context, Findings& out) {
                {build.torch.release->ref(), build.torch.wheel->ref()});
         return;
     }
-    if (!never_published(build)) {
+    if (never_published(build)) {
+        auto error = finding(Severity::error, kStage, "", about,
+                             fmt::format("{} was never published: torch {} was built for {}", build.text,
+                                         build.torch.exact.text(), variants_text(context.facts, build)),
+                             {build.torch.release->ref()});
+        error.fixes = options(context, build);
+        out.push_back(std::move(error));
+    } else if (auto error = came_later(context, build)) {
+        error->fixes = options(context, build);
+        out.push_back(*std::move(error));
+    } else {
         out.push_back(unknown(kStage, "", about, no_wheel_row(build), question));
-        return;
     }
-    auto error = finding(Severity::error, kStage, "", about,
-                         fmt::format("{} was never published: torch {} was built for {}", build.text,
-                                     build.torch.exact.text(), variants_text(context.facts, build)),
-                         {build.torch.release->ref()});
-    error.fixes = options(context, build);
-    out.push_back(std::move(error));
 }
 
 }  // namespace
@@ -73,7 +100,7 @@ Rule torch_built_for_cuda() {
                 "installs another build.",
             .fails = "torch: 1.12.1+cu118",
             .passes = "torch: 1.12.1+cu113",
-            .reads = {Field::torch, Field::arch, Field::family},
+            .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
             .judge = judge,
             .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}}};

@@ -36,8 +36,13 @@ int cuda_number(std::string_view variant) {
     return number;
 }
 
+std::optional<Row> absent_index(const Facts& facts, std::string_view variant) {
+    return facts.row(fmt::format("no-index-{}", variant));
+}
+
 bool no_such_index(const Facts& facts, std::string_view variant) {
     if (cuda_number(variant) == 0) return false;
+    if (absent_index(facts, variant)) return true;
     int highest = 0;
     for (const auto& row : facts.rows("wheel_indexes")) {
         if (row.text("name") == variant) return false;

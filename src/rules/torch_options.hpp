@@ -20,8 +20,11 @@ namespace cudamatrix::rules {
 /// 124 of "cu124", 0 of "cpu": the order of these numbers is that of the CUDA versions.
 [[nodiscard]] int cuda_number(std::string_view variant);
 
-/// No release was ever published for `variant`, although newer CUDA versions were: wheel-index-exists rejects
-/// it. A CUDA beyond all that are known may have an index that the facts lack.
+/// The fact that `variant` had no index on its day, of a CUDA newer than all that have one.
+[[nodiscard]] std::optional<Row> absent_index(const Facts& facts, std::string_view variant);
+/// No release was ever published for `variant`, although newer CUDA versions were, or a fact says so:
+/// wheel-index-exists rejects it. Another CUDA beyond all that are known may have an index that the facts
+/// lack.
 [[nodiscard]] bool no_such_index(const Facts& facts, std::string_view variant);
 
 }  // namespace cudamatrix::rules

@@ -16,8 +16,7 @@ struct Neighbours {
     std::optional<Row> below, above;
 };
 
-// The indexes for the next lower and the next higher CUDA. `number` lies below the highest, so that there is
-// one above.
+// The indexes for the next lower and the next higher CUDA.
 Neighbours neighbours(const Facts& facts, int number) {
     Neighbours out;
     for (const auto& row : facts.rows("wheel_indexes")) {
@@ -44,6 +43,7 @@ void judge(const Context& context, Findings& out) {
     if (!no_such_index(context.facts, variant)) return;  // newer than all: torch-built-for-cuda asks
     const auto near = neighbours(context.facts, cuda_number(variant));
     std::vector<FactRef> facts;
+    if (const auto row = absent_index(context.facts, variant)) facts.push_back(row->ref());
     std::string names;
     for (const auto& row : {near.below, near.above}) {
         if (!row) continue;
@@ -72,7 +72,7 @@ Rule wheel_index_exists() {
                 "satisfies the requirement\".",
             .fails = "torch: 2.6.0+cu127",
             .passes = "torch: 2.6.0+cu126",
-            .reads = {Field::torch, Field::arch, Field::family},
+            .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
             .judge = judge};
 }

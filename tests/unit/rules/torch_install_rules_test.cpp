@@ -50,12 +50,12 @@ TEST_CASE("wheel-index-exists rejects a CUDA that never had an index") {
 
 TEST_CASE("wheel-index-exists leaves the rest to torch-built-for-cuda") {
     for (const auto* text : {"2.6.0+cu124", "2.6.0+cu132", "1.12.1+cu118", "2.6.0", "2.6", "none",
-                             "2.6.0+cpu", "2.15.0+cu134", "2.99.0+cu126", "2.6.0+xpu"}) {
+                             "2.6.0+cpu", "2.15.0+cu136", "2.99.0+cu126", "2.6.0+xpu"}) {
         CAPTURE(text);
         CHECK(ask(kIndex, torch(text)).empty());
     }
     CHECK(ask("torch-built-for-cuda", torch("2.6.0+cu127")).empty());
-    CHECK(verdict_of("torch-built-for-cuda", torch("2.15.0+cu134")) == Verdict::unknown);
+    CHECK(verdict_of("torch-built-for-cuda", torch("2.15.0+cu136")) == Verdict::unknown);
     const auto facts =
         with_rows("wheel_indexes", {"id: index-cu126, name: cu126, torch_first: \"2.6.0\", torch_last: "
                                     "\"2.14.0\", confidence: unverified"});

@@ -37,7 +37,7 @@ TEST_CASE("torch-built-for-cuda rejects what was never published") {
     CHECK(fix_of(kBuilt, torch("2.0.1+cu121")) == "torch 2.0.1+cu118, or torch 2.1.0+cu121");
     CHECK(verdict_of(kBuilt, torch("2.8.0+cu118")) == Verdict::rejected);
     CHECK(verdict_of(kBuilt, torch("2.6.0+cu128")) == Verdict::rejected);
-    CHECK(verdict_of(kBuilt, torch("2.6.0+cu134")) == Verdict::rejected);
+    CHECK(verdict_of(kBuilt, torch("2.6.0+cu136")) == Verdict::rejected);
 }
 
 TEST_CASE("torch-built-for-cuda accepts what was") {

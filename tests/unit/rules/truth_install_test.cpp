@@ -26,7 +26,7 @@ int cuda_of(std::string_view variant) {
 
 // Every variant that any release has, and some that none has.
 std::set<std::string> variants(const Facts& facts) {
-    std::set<std::string> out{"cu75", "cu112", "cu127", "cu131", "cu134", "cpu"};
+    std::set<std::string> out{"cu75", "cu112", "cu127", "cu131", "cu134", "cu135", "cu136", "cpu"};
     for (const auto& release : facts.rows("torch_releases")) {
         for (const auto variant : release.list("variants"))
             out.emplace(variant);
@@ -34,9 +34,12 @@ std::set<std::string> variants(const Facts& facts) {
     return out;
 }
 
-// Below the newest CUDA that has an index, and without one of its own.
+// Below the newest CUDA that has an index, and without one of its own; or known to have none.
 bool lacks_index(const Facts& facts, const std::string& variant) {
     int newest = 0;
+    for (const auto& index : facts.rows("absent_wheel_indexes")) {
+        if (index.text("name") == variant) return true;
+    }
     for (const auto& index : facts.rows("wheel_indexes")) {
         if (index.text("name") == variant) return false;
         newest = std::max(newest, cuda_of(index.text("name")));
@@ -51,6 +54,20 @@ std::optional<Row> wheel_of(const Facts& facts, std::string_view torch, std::str
             return wheel;
     }
     return std::nullopt;
+}
+
+// Every known release of the variant's CUDA came out after the torch.
+bool too_early(const Facts& facts, const Row& release, const std::string& variant) {
+    bool any = false;
+    for (const auto& cuda : facts.rows("cuda_releases")) {
+        const auto minor = cuda.text("minor");
+        const auto dot = minor.find('.');
+        if ("cu" + std::string(minor.substr(0, dot)) + std::string(minor.substr(dot + 1)) != variant)
+            continue;
+        if (cuda.text("released") <= release.text("released")) return false;
+        any = true;
+    }
+    return any;
 }
 
 // The variant that a torch without one gets; empty where nothing says it.
@@ -85,7 +102,8 @@ TEST_CASE("truth table: wheel-index-exists and torch-built-for-cuda, every relea
                     expected = Verdict::accepted;
                 } else if (wheel) {
                     if (!doubtful(wheel) && !doubtful(release)) expected = Verdict::accepted;
-                } else if (never_was(release, variant) && !doubtful(release)) {
+                } else if ((never_was(release, variant) || too_early(facts, release, variant)) &&
+                           !doubtful(release)) {
                     expected = Verdict::rejected;
                 }
                 built.expect(words, expected);
