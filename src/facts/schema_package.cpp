@@ -13,6 +13,10 @@ constexpr Column kPackageReleases[] = {
     {"nvcc", Kind::demand, Form::list},
     {"abi", Kind::wheel_tag, Form::list},
     {"abi_aarch64", Kind::wheel_tag, Form::list},
+    {"platforms", Kind::text, Form::list},  // any of linux, macos, musl, windows
+    {"abi_windows", Kind::wheel_tag, Form::list},
+    {"abi_macos", Kind::wheel_tag, Form::list},
+    {"abi_musl", Kind::wheel_tag, Form::list},
     {"sdist", Kind::truth},
     {"yanked", Kind::truth},         // its author took it back (PEP 592)
     {"yanked_because", Kind::text},  // in its author's words
@@ -40,15 +44,18 @@ constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
     {"cuda_major", Kind::number},
+    {"cuda_majors", Kind::number, Form::list},
     {"cuda_minors", Kind::version, Form::list},
+    {"cuda_min", Kind::version},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
     {"needs_torch", Kind::truth},
     {"instead", Kind::text},
 };
 
-// One major for which it is built, or those releases for each of which it has a library of its own.
-constexpr std::string_view kPackageCudaOneOf[] = {"cuda_major", "cuda_minors"};
+// One major for which it is built, those majors or releases for each of which it has a library of its own, or
+// the oldest that it compiles with.
+constexpr std::string_view kPackageCudaOneOf[] = {"cuda_major", "cuda_majors", "cuda_minors", "cuda_min"};
 
 constexpr Column kPackageNumpyAbi[] = {
     {"package", Kind::text, Form::scalar, kRequired},
@@ -58,11 +65,29 @@ constexpr Column kPackageNumpyAbi[] = {
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 
+constexpr Column kPackagePairs[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"other", Kind::text, Form::scalar, kRequired},
+    {"other_versions", Kind::specifiers, Form::scalar, kRequired},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kPackageSources[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"not_on", Kind::text, Form::list, kRequired, "operating_systems.wheels"},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
 constexpr Schema kSchemas[] = {
     {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
+    {"package_pairs", "package-pair-*", kPackagePairs},
     {"package_releases", "package-{package}-{version}", kPackageReleases},
+    {"package_sources", "package-source-*", kPackageSources},
     {"package_torch_floors", "package-torch-*", kPackageTorchFloors},
 };
 

@@ -50,8 +50,11 @@ void add(std::vector<Group>& groups, const std::string& version, const std::stri
     auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
         return group.version == version && group.arch == arch;
     });
-    if (found == groups.end()) found = groups.insert(groups.end(), Group{version, arch, {}, false, {}});
-    if (file.name.ends_with(".whl")) {
+    if (found == groups.end()) found = groups.insert(groups.end(), Group{version, arch, {}, false, {}, {}});
+    const auto name = parse_wheel_name(file.name);
+    if (name && linux_arch(*name).empty()) {
+        found->elsewhere.push_back(file);
+    } else if (name) {
         found->wheels.push_back(file);
     } else {
         found->sdist = true;
@@ -94,7 +97,7 @@ std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::stri
     std::vector<Group> groups;
     for (const auto& file : files) {
         const auto name = parse_wheel_name(file.name);
-        if (name && normalised_project(name->distribution) == package && !linux_arch(*name).empty() &&
+        if (name && normalised_project(name->distribution) == package &&
             pep440::Version::parse(name->version)) {
             add(groups, name->version, "", file);
         }

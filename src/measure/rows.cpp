@@ -70,6 +70,18 @@ void add_yanked(MeasuredRow& row, const std::optional<std::string>& because) {
     if (because && !because->empty()) row.cells.push_back(scalar("yanked_because", *because));
 }
 
+// The systems with a wheel, and those wheels where they differ from the ones for Linux on x86_64.
+void add_platforms(MeasuredRow& row, const Group& group, const std::vector<std::string>& abi) {
+    auto wheels = group.wheels;
+    wheels.insert(wheels.end(), group.elsewhere.begin(), group.elsewhere.end());
+    const auto systems = systems_of(wheels);
+    row.cells.push_back(list("platforms", systems));
+    for (const auto& system : systems) {
+        const auto own = abis_on(wheels, system);
+        if (system != "linux" && own != abi) row.cells.push_back(list("abi_" + system, own));
+    }
+}
+
 Cell source_of(const Look& look) {
     return scalar("source", source_text(look));
 }
@@ -219,6 +231,7 @@ Result<MeasuredRow> package_row(const Group& group, const Look& look, std::strin
         const auto aarch64 = abis_of(group.wheels, "aarch64");
         row.cells.push_back(list("abi", x86_64));
         if (aarch64 != x86_64) row.cells.push_back(list("abi_aarch64", aarch64));
+        add_platforms(row, group, x86_64);
         if (group.sdist) row.cells.push_back(scalar("sdist", "true"));
     }
     if (const auto because = yanked_because(group); because) add_yanked(row, because);

@@ -44,6 +44,7 @@ struct Group {
     std::vector<IndexFile> wheels;
     bool sdist = false;
     IndexFile chosen;
+    std::vector<IndexFile> elsewhere{};  ///< wheels for other systems than Linux with glibc
 };
 
 /// Wheels of torch for Linux by version and processor. Chosen is the wheel that a known row names as its

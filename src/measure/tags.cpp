@@ -23,6 +23,30 @@ bool is_free_threaded(const WheelName& name) {
                        [](const std::string& abi) { return abi.starts_with("cp") && abi.ends_with("t"); });
 }
 
+constexpr std::string_view kSystems[] = {"linux", "macos", "musl", "windows"};
+
+// Of 64-bit x86 and ARM, which are what torch has wheels for.
+bool is_for(const WheelName& name, std::string_view system) {
+    return std::any_of(name.platforms.begin(), name.platforms.end(), [&](const std::string& platform) {
+        if (platform == "any") return true;
+        if (system == "macos") return platform.starts_with("macosx");
+        if (system == "windows") return platform == "win_amd64" || platform == "win_arm64";
+        if (!platform.ends_with("x86_64") && !platform.ends_with("aarch64")) return false;
+        if (system == "musl") return platform.starts_with("musllinux");
+        return platform.starts_with("manylinux") || platform.starts_with("linux");
+    });
+}
+
+// "py3", "cp312", "cp313t", "cp39-abi3".
+void add_tags(const WheelName& name, std::vector<std::string>& out) {
+    const bool stable = std::find(name.abis.begin(), name.abis.end(), "abi3") != name.abis.end();
+    for (const auto& tag : name.pythons) {
+        if (tag.starts_with("py3")) out.push_back(tag);
+        if (const auto digits = cpython_digits(tag))
+            out.push_back(tag + (stable ? "-abi3" : is_free_threaded(name) ? "t" : ""));
+    }
+}
+
 void sort_unique(std::vector<std::string>& values) {
     std::sort(values.begin(), values.end(),
               [](const std::string& a, const std::string& b) { return facts::natural_less(a, b); });
@@ -63,14 +87,28 @@ std::vector<std::string> abis_of(const std::vector<IndexFile>& wheels, std::stri
         if (!name) continue;
         const auto own = linux_arch(*name);
         if (own != arch && own != "any") continue;
-        const bool stable = std::find(name->abis.begin(), name->abis.end(), "abi3") != name->abis.end();
-        for (const auto& tag : name->pythons) {
-            if (tag == "py3") out.push_back(tag);
-            if (const auto digits = cpython_digits(tag))
-                out.push_back(tag + (stable ? "-abi3" : is_free_threaded(*name) ? "t" : ""));
-        }
+        add_tags(*name, out);
     }
     sort_unique(out);
+    return out;
+}
+
+std::vector<std::string> abis_on(const std::vector<IndexFile>& wheels, std::string_view system) {
+    std::vector<std::string> out;
+    for (const auto& wheel : wheels) {
+        if (const auto name = parse_wheel_name(wheel.name); name && is_for(*name, system))
+            add_tags(*name, out);
+    }
+    sort_unique(out);
+    return out;
+}
+
+std::vector<std::string> systems_of(const std::vector<IndexFile>& wheels) {
+    std::vector<std::string> out;
+    // What CPython 3 does not take is no wheel.
+    for (const auto system : kSystems) {
+        if (!abis_on(wheels, system).empty()) out.emplace_back(system);
+    }
     return out;
 }
 

@@ -18,6 +18,12 @@ namespace cudamatrix::measure {
 /// "py3", "cp312", "cp313t", "cp39-abi3" of the wheels for `arch`, in their order, each once.
 [[nodiscard]] std::vector<std::string> abis_of(const std::vector<IndexFile>& wheels, std::string_view arch);
 
+/// "linux" (with glibc), "macos", "musl", "windows": the systems that one of the wheels is for, sorted; all
+/// of them where one is for any.
+[[nodiscard]] std::vector<std::string> systems_of(const std::vector<IndexFile>& wheels);
+/// The tags as above of the wheels for a system, of whichever processor.
+[[nodiscard]] std::vector<std::string> abis_on(const std::vector<IndexFile>& wheels, std::string_view system);
+
 /// "2.28": the lowest glibc that the platform tags of the file name ask for; empty where they name none.
 [[nodiscard]] std::string glibc_of(std::string_view file);
 

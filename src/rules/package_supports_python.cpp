@@ -45,8 +45,8 @@ bool serves(std::string_view tag, const Python& python) {
     return tag.substr(dash + 1) == (python.free_threaded ? "abi3t" : "abi3");
 }
 
-bool has_wheel(const Row& row, const Python& python, std::string_view arch) {
-    const auto tags = wheel_tags(row, arch);
+bool has_wheel(const Row& row, const Python& python, const Machine& machine) {
+    const auto tags = wheel_tags(row, machine);
     return std::any_of(tags.begin(), tags.end(), [&](std::string_view tag) { return serves(tag, python); });
 }
 
@@ -54,8 +54,8 @@ bool admits(const Row& row, const pep440::Version& python) {
     return !row.has("requires_python") || covers(row, "requires_python", python);
 }
 
-bool fits(const Row& row, const Python& python, std::string_view arch) {
-    return row.has("abi") && admits(row, python.version) && has_wheel(row, python, arch);
+bool fits(const Row& row, const Python& python, const Machine& machine) {
+    return knows_wheels(row, machine) && admits(row, python.version) && has_wheel(row, python, machine);
 }
 
 // "cp39", "cp39-abi3" and "py3" as people say them.
@@ -66,16 +66,16 @@ std::string named(std::string_view tag) {
     return fmt::format("3.{}{}", minor, tag.ends_with('t') ? "t" : "");
 }
 
-std::string wheels_text(const Row& row, std::string_view arch) {
+std::string wheels_text(const Row& row, const Machine& machine) {
     std::string out;
-    for (const auto tag : wheel_tags(row, arch))
+    for (const auto tag : wheel_tags(row, machine))
         out.append(out.empty() ? "it has them for " : ", ").append(named(tag));
     return out;
 }
 
 // The nearest known python, newer first, that the release serves.
 std::vector<FixOption> python_options(const Context& context, const Row& row, const Python& python,
-                                      std::string_view arch) {
+                                      const Machine& machine) {
     std::optional<FixOption> newer, older;
     if (!context.wants_fixes) return {};
     for (const auto& candidate : context.facts.rows("pythons")) {
@@ -84,7 +84,7 @@ std::vector<FixOption> python_options(const Context& context, const Row& row, co
         if (!version) continue;
         const Python other{std::string(text), *version,
                            fmt::format("{}{}", version->part(0), version->part(1)), version->part(1), false};
-        if (!fits(row, other, arch)) continue;
+        if (!fits(row, other, machine)) continue;
         if (other.minor < python.minor) older = set_to(Field::python, text);
         // Of the same minor where the cell's is free-threaded.
         if (other.minor >= python.minor && !newer) newer = set_to(Field::python, text);
@@ -97,7 +97,8 @@ std::vector<FixOption> python_options(const Context& context, const Row& row, co
 }
 
 void judge_package(const Context& context, const Package& package, const Python& python, Findings& out) {
-    const auto arch = arch_of(context);
+    const auto machine = machine_of(context);
+    const auto on = machine.is_glibc() ? std::string(machine.arch) : machine.text;
     const auto& row = *package.row;
     std::optional<Finding> found;
     if (!admits(row, python.version)) {
@@ -105,14 +106,14 @@ void judge_package(const Context& context, const Package& package, const Python&
                         fmt::format("{} needs python {}; the cell has python {}", package.text,
                                     row.text("requires_python"), python.text),
                         {row.ref()});
-    } else if (!lacks_wheels(row, arch) && !has_wheel(row, python, arch)) {
+    } else if (!lacks_wheels(row, machine) && !has_wheel(row, python, machine)) {
         const bool source = row.text("sdist") == "true";
         found = finding(
             source ? Severity::warning : Severity::error, kStage, row.text("package"),
             {Field::packages, Field::python},
-            fmt::format("{} has no wheel for python {} on {}: {}", package.text, python.text, arch,
-                        source ? fmt::format("{}, and pip builds it from source", wheels_text(row, arch))
-                               : wheels_text(row, arch)),
+            fmt::format("{} has no wheel for python {} on {}: {}", package.text, python.text, on,
+                        source ? fmt::format("{}, and pip builds it from source", wheels_text(row, machine))
+                               : wheels_text(row, machine)),
             {row.ref()});
     }
     if (!found) {
@@ -121,13 +122,13 @@ void judge_package(const Context& context, const Package& package, const Python&
                 {},
                 kStage,
                 {Field::packages, Field::python},
-                fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, arch),
+                fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, on),
                 {row.ref()}};
         });
     }
-    auto options = release_options(context, package,
-                                   [&](const Release& release) { return fits(release.row, python, arch); });
-    for (auto& option : python_options(context, row, python, arch))
+    auto options = release_options(
+        context, package, [&](const Release& release) { return fits(release.row, python, machine); });
+    for (auto& option : python_options(context, row, python, machine))
         options.push_back(std::move(option));
     if (context.wants_fixes) options.push_back(without_package(context, package.name));
     found->fixes = std::move(options);
@@ -164,7 +165,7 @@ Rule package_supports_python() {
             "compilers and headers the image may not have.",
         .fails = "python: \"3.13\", packages: {triton: 2.3.1}",
         .passes = "python: \"3.12\", packages: {triton: 3.2.0}",
-        .reads = {Field::packages, Field::python, Field::arch},
+        .reads = {Field::packages, Field::python, Field::arch, Field::os},
         .needs = {{Field::packages}, {Field::python}},
         .judge = judge,
         .add_up = {Field::packages, Field::python}};

@@ -208,12 +208,38 @@ std::string_view arch_of(const Context& context) {
     return context.cell.has(Field::arch) ? context.cell.text(Field::arch) : std::string_view("x86_64");
 }
 
-std::span<const std::string_view> wheel_tags(const Row& row, std::string_view arch) {
-    return row.list(arch == "aarch64" && row.has("abi_aarch64") ? "abi_aarch64" : "abi");
+Machine machine_of(const Context& context) {
+    Machine out{.arch = arch_of(context), .text = {}};
+    const auto os = lookup::os(context.facts, context.cell.text(Field::os));
+    if (os && os->has("wheels")) {
+        out.system = os->text("wheels");
+        out.text = os->text("name");
+    } else if (os && os->text("libc") == "musl") {
+        out.system = "musl";
+        out.text = fmt::format("{}, which has musl", os->text("name"));
+    }
+    if (out.is_glibc()) {
+        out.text = fmt::format("Linux on {}", out.arch);
+    } else {
+        out.os = os;
+    }
+    return out;
 }
 
-bool lacks_wheels(const Row& row, std::string_view arch) {
-    return wheel_tags(row, arch).empty();
+std::span<const std::string_view> wheel_tags(const Row& row, const Machine& machine) {
+    if (machine.is_glibc())
+        return row.list(machine.arch == "aarch64" && row.has("abi_aarch64") ? "abi_aarch64" : "abi");
+    if (!contains(row.list("platforms"), machine.system)) return {};
+    const auto own = fmt::format("abi_{}", machine.system);
+    return row.list(row.has(own) ? std::string_view(own) : "abi");
+}
+
+bool knows_wheels(const Row& row, const Machine& machine) {
+    return row.has(machine.is_glibc() ? "abi" : "platforms");
+}
+
+bool lacks_wheels(const Row& row, const Machine& machine) {
+    return wheel_tags(row, machine).empty();
 }
 
 Severity severity_in(const Row& row) {

@@ -77,10 +77,25 @@ struct Release {
 
 /// The cell's machine; x86_64 unless it says otherwise.
 [[nodiscard]] std::string_view arch_of(const Context& context);
-/// "cp312", "cp39-abi3", "py3": the wheels of a release for `arch`.
-[[nodiscard]] std::span<const std::string_view> wheel_tags(const Row& row, std::string_view arch);
+
+/// What decides which wheels pip takes.
+struct Machine {
+    std::string_view system = "linux";  ///< linux (with glibc), musl, windows, macos: words of `platforms`
+    std::string_view arch;
+    std::string text;         ///< "Linux on x86_64", "Windows", "Alpine Linux 3.20, which has musl"
+    std::optional<Row> os{};  ///< of a system that is not Linux with glibc
+    [[nodiscard]] bool is_glibc() const { return system == "linux"; }
+    /// The field that the system comes from: what a finding about it speaks of.
+    [[nodiscard]] Field field() const { return is_glibc() ? Field::arch : Field::os; }
+};
+/// Linux with glibc where the cell names no system, or one that no fact knows.
+[[nodiscard]] Machine machine_of(const Context& context);
+/// "cp312", "cp39-abi3", "py3": the wheels of a release for the machine.
+[[nodiscard]] std::span<const std::string_view> wheel_tags(const Row& row, const Machine& machine);
+/// False where a release's wheels were looked through for Linux with glibc only, and the machine is another.
+[[nodiscard]] bool knows_wheels(const Row& row, const Machine& machine);
 /// None at all (package-has-wheel says so).
-[[nodiscard]] bool lacks_wheels(const Row& row, std::string_view arch);
+[[nodiscard]] bool lacks_wheels(const Row& row, const Machine& machine);
 
 /// Severity "error" or "warning" as a row says it.
 [[nodiscard]] Severity severity_in(const Row& row);

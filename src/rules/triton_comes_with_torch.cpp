@@ -23,7 +23,10 @@ void judge(const Context& context, Findings& out) {
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
     if (!row) return;  // before 2.0 there is no torch.compile; newer ones: dynamo-supports-python
     const bool refuses = row->text("windows") == "false";
-    if (contains(row->list("triton_os"), os->os) || (named_triton(context) && !refuses)) {
+    // Of triton itself there are wheels for Linux only.
+    const auto named = named_triton(context);
+    const bool fills = named && named->package == "triton-windows";
+    if (contains(row->list("triton_os"), os->os) || (fills && !refuses)) {
         return passed(context, [&] {
             return Acceptance{{},
                               kStage,

@@ -190,6 +190,33 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
                   "x86_64") == std::vector<std::string>{"cp38-abi3", "py3"});
 }
 
+TEST_CASE("A release is listed with the systems that have wheels of it") {
+    const auto facts = Facts::embedded();
+    const auto groups = package_groups(
+        {listed("a_b-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"), listed("a_b-1.0-cp311-cp311-win_amd64.whl"),
+         listed("a_b-1.0-cp312-cp312-win32.whl"), listed("a_b-1.0-cp312-cp312-musllinux_1_2_i686.whl"),
+         listed("a_b-1.0-cp312-cp312-macosx_11_0_arm64.whl"),
+         listed("a_b-1.0-cp27-none-macosx_10_9_x86_64.whl"), listed("a_b-2.0-py3-none-any.whl"),
+         listed("a_b-3.0-cp312-cp312-musllinux_1_2_x86_64.whl"), listed("a_b-3.0.tar.gz")},
+        "a-b", facts);
+    REQUIRE(groups.size() == 3);
+    CHECK(groups[0].wheels.size() == 1);
+    CHECK(groups[0].elsewhere.size() == 5);
+    const auto line = [](const Group& group) {
+        auto row = package_row(group, Look{}, "a-b");
+        REQUIRE(row.ok());
+        return yaml_line(row.value());
+    };
+    CHECK(line(groups[0]).find(
+              "abi: [\"cp312\"], abi_aarch64: [], platforms: [\"linux\", \"macos\", \"windows\"], "
+              "abi_windows: [\"cp311\"], source") != std::string::npos);
+    CHECK(line(groups[1]).find(
+              "abi: [\"py3\"], platforms: [\"linux\", \"macos\", \"musl\", \"windows\"], source") !=
+          std::string::npos);
+    CHECK(line(groups[2]).find("abi: [], platforms: [\"musl\"], abi_musl: [\"cp312\"], sdist: true") !=
+          std::string::npos);
+}
+
 TEST_CASE("A second run asks for nothing, and a torn memory loses one wheel at most") {
     fakes::HttpServer server;
     server.put("w.whl", torch_wheel());
