@@ -1,5 +1,7 @@
 // Packages built for one CUDA major load its libraries by name (libcublas.so.12). They come with the torch
 // wheel or with the image; where neither has that major, they are not there.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
@@ -15,6 +17,7 @@ constexpr Stage kStage = Stage::runtime;
 struct Libraries {
     std::string torch, image;  ///< "12.4", "11.8.0"
     std::string torch_text;
+    bool own = false;  ///< the torch is NVIDIA's own, which loads the libraries of its image
 };
 
 Libraries libraries_of(const Context& context) {
@@ -36,10 +39,16 @@ bool is_for(const Row& row, std::string_view cuda) {
     if (row.has("cuda_minors")) return contains(row.list("cuda_minors"), version->major_minor());
     return std::to_string(version->major()) == row.text("cuda_major");
 }
+    if (const auto least = Version::parse(row.text("cuda_min"))) return *version >= *least;
 
-// "12", "11.7, 11.8".
+    if (row.has("cuda_majors")) return contains(row.list("cuda_majors"), std::to_string(version->major()));
+// "12", "11.7, 11.8", "12.0 or newer".
 std::string built_for(const Row& row) {
-    return row.has("cuda_minors") ? listed(row.list("cuda_minors")) : std::string(row.text("cuda_major"));
+    if (row.has("cuda_min")) return fmt::format("{} or newer", row.text("cuda_min"));
+    for (const auto* column : {"cuda_minors", "cuda_majors"}) {
+        if (row.has(column)) return listed(row.list(column));
+    }
+    return std::string(row.text("cuda_major"));
 }
 
 bool has_libraries(const Row& row, const Libraries& libraries) {
@@ -105,9 +114,25 @@ void add_fixes(const Context& context, std::span<const Row> rows, const Package&
 void judge(const Context& context, Findings& out) {
     const auto rows = context.facts.rows("package_cuda");
     const auto libraries = libraries_of(context);
+// A package that holds a library for each CUDA has others in each release: of one that nobody looked into
+// nothing is known. A release that no fact knows at all is said by packages-agree.
+void judge_gap(std::span<const Row> rows, const Package& package, const Libraries& libraries, Findings& out) {
+    const bool picks = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.text("package") == package.name && row.has("cuda_minors");
+    });
+    if (!picks || !package.row || libraries.torch.empty()) return;
+    const Unresolved gap{
+        Field::packages, fmt::format("no fact says for which CUDA {} holds a library", package.text), {}};
+    out.push_back(unknown(kStage, package.row->text("package"), {Field::packages, Field::torch}, gap,
+                          fmt::format("whether it has one for {}", text_of(libraries))));
+}
+
     for (const auto& package : packages_of(context)) {
         const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
-        if (row == nullptr) continue;
+        if (row == nullptr) {
+            judge_gap(rows, package, libraries, out);
+            continue;
+        }
         if (has_libraries(*row, libraries)) {
             passed(context, [&] {
                 return Acceptance{
@@ -149,7 +174,8 @@ Rule package_cuda_matches_torch() {
             "package falls back to the CPU without an error.",
         .fails = "torch: 2.6.0+cu124, cuda: 12.4.1, packages: {cupy-cuda11x: 13.3.0}",
         .passes = "torch: 2.6.0+cu124, cuda: 12.4.1, packages: {cupy-cuda12x: 13.3.0}",
-        .reads = {Field::packages, Field::torch, Field::cuda, Field::arch},
+        .reads = {Field::packages, Field::torch, Field::cuda, Field::arch, Field::image, Field::family,
+                  Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
         .judge = judge,
         .add_up = {Field::packages, Field::torch, Field::cuda}};
