@@ -21,6 +21,11 @@ constexpr Column kOperatingSystems[] = {
     {"cuda_wheels", Kind::truth},
 };
 
+constexpr Column kArchiveCompilers[] = {
+    {"os", Kind::text, Form::scalar, kRequired, "operating_systems.os"},
+    {"gccs", Kind::number, Form::list, kRequired},
+};
+
 constexpr Column kPackageArchives[] = {
     {"archive", Kind::text, Form::scalar, kRequired},
     {"url", Kind::text},
@@ -30,6 +35,7 @@ constexpr Column kPackageArchives[] = {
 
 constexpr Schema kSchemas[] = {
     {"operating_systems", "os-{os}", kOperatingSystems},
+    {"archive_compilers", "compilers-{os}", kArchiveCompilers},
     {"package_archives", "archive-{archive}", kPackageArchives},
 };
 

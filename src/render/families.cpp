@@ -1,7 +1,6 @@
 #include "render/families.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
@@ -19,12 +18,6 @@ constexpr string_view kAllFlavours[] = {"runtime", "base", "devel"};
 constexpr string_view kDevel[] = {"devel"};
 constexpr Field kNoCudnn[] = {Field::cudnn, Field::cuda_compat};
 constexpr Field kNoCompat[] = {Field::cuda_compat};
-
-int number(string_view text) {
-    int value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
 
 // "cu124" -> "12.4": what torch.version.cuda says of a build; "None" for one without CUDA.
 std::string cuda_of_variant(string_view variant) {
@@ -68,13 +61,6 @@ std::string minor_of(std::string_view python) {
 
 bool wants_python(const Request& request) {
     return request.cell.has(Field::python) || request.torch || !request.image.packages.empty();
-}
-
-int default_gcc(const std::optional<Row>& os, const std::optional<lookup::Cuda>& cuda) {
-    int major = os ? number(os->text("gcc")) : 0;
-    if (cuda && cuda->toolkit && cuda->toolkit->has("gcc_max"))
-        major = std::min(major, number(cuda->toolkit->text("gcc_max")));
-    return major;
 }
 
 std::string repository_of(const Facts& facts, std::string_view family) {

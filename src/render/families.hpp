@@ -48,6 +48,9 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_toolkit(Request& request);      ///< the release that `cuda` means
 [[nodiscard]] std::string find_torch(Request& request);        ///< the build that `torch` means, packages
 [[nodiscard]] std::string find_torch_index(Request& request);  ///< where that build is installed from
+[[nodiscard]] std::string find_compiler(Request& request);     ///< of the distribution's archive
+/// Whether the cell names no compiler, or `os` has it: decides between distributions where it names none.
+[[nodiscard]] bool has_compiler(const Request& request, const Row& os);
 [[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto`
 [[nodiscard]] std::string find_constraints(Request& request);  ///< of packages that nobody wrote
 [[nodiscard]] std::string find_environment(Request& request);
@@ -67,8 +70,10 @@ inline constexpr std::string_view kDefault = "debian";
 /// The repository that the family is built on, with its registry: "docker.io/nvidia/cuda".
 [[nodiscard]] std::string repository_of(const Facts& facts, std::string_view family);
 
-/// The distribution's gcc, or the newest that the toolkit takes where that is older; 0 when no fact knows.
-[[nodiscard]] int default_gcc(const std::optional<Row>& os, const std::optional<lookup::Cuda>& cuda);
+/// The distribution's gcc, or the newest of its archive that the toolkit takes where that is older; 0 when
+/// there is none, or no fact knows.
+[[nodiscard]] int default_gcc(const Facts& facts, const std::optional<Row>& os,
+                              const std::optional<lookup::Cuda>& cuda);
 
 /// "3.11.2" -> "3.11", "3.13t" -> "3.13t".
 [[nodiscard]] std::string minor_of(std::string_view python);

@@ -62,6 +62,7 @@ std::string find_os(Request& request) {
         if (!wanted.empty() ? name != wanted
                             : !refusal_of(request, tag_on(request, name, request.image.flavour)).empty())
             continue;
+        if (best && has_compiler(request, *best) && !has_compiler(request, os)) continue;
         // The newest, but rather one whose own python is the cell's.
         if (!best || python.empty() || os.text("python") == python || best->text("python") != python)
             best = os;
@@ -92,25 +93,6 @@ std::string find_base(Request& request) {
     if (auto refused = refusal_of(request, devel); !refused.empty())
         return refused + ", which compiles the suite";
     image.devel_reference = repository + ":" + devel.text();
-    return {};
-}
-
-std::string find_compiler(Request& request) {
-    auto& image = request.image;
-    const auto wanted = request.text(Field::compiler);
-    if (!wanted.empty() && !wanted.starts_with("gcc-"))
-        return fmt::format("compiler {}: family {} compiles with gcc", wanted, kName);
-    const int fits = default_gcc(request.os, request.cuda);
-    const auto own = std::string(request.os->text("gcc"));
-    const auto major = wanted.empty() ? std::to_string(fits) : text::split(wanted.substr(4), '.').front();
-    if (image.package_manager == "dnf") {
-        if (major != own) {
-            return fmt::format("compiler gcc-{}: {} has gcc {}", major, image.os, own);
-        }
-        image.compiler = "g++";
-        return {};
-    }
-    image.compiler = "g++-" + major;
     return {};
 }
 

@@ -31,7 +31,9 @@ std::string find_os(Request& request) {
     for (const auto& row : request.facts.rows("operating_systems")) {
         if (row.text("render") != "true" || !row.text("os").starts_with(kName)) continue;
         names.emplace_back(row.text("os"));
-        if (wanted.empty() ? fits(request, row) : row.text("os") == wanted) best = row;
+        if (wanted.empty() ? !fits(request, row) : row.text("os") != wanted) continue;
+        // The newest, but rather one that has the compiler of the cell.
+        if (!best || !has_compiler(request, *best) || has_compiler(request, row)) best = row;
     }
     if (!best && wanted.empty()) {
         return fmt::format("no distribution of family {} has all that the cell needs ({} were tried)", kName,
@@ -66,21 +68,6 @@ std::string find_source(Request& request) {
     const bool archive = image.cuda_from == "archive";
     if (archive ? image.cuda_packages.empty() : image.cuda_pins.empty())
         return fmt::format("the fact {} does not say what to install", image.cuda_source);
-    return {};
-}
-
-// The newest gcc of the distribution that the toolkit takes, unless the cell names one.
-std::string find_compiler(Request& request) {
-    const auto wanted = request.text(Field::compiler);
-    if (!wanted.empty()) {
-        if (!wanted.starts_with("gcc-"))
-            return fmt::format("compiler {}: family {} compiles with gcc", wanted, kName);
-        request.image.compiler = "g++-" + text::split(wanted.substr(4), '.').front();
-        return {};
-    }
-    const int major = default_gcc(request.os, request.cuda);
-    if (major == 0) return fmt::format("os {}: no fact knows its compiler", request.image.os);
-    request.image.compiler = fmt::format("g++-{}", major);
     return {};
 }
 

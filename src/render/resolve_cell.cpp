@@ -69,7 +69,8 @@ std::string short_hash(const std::vector<std::pair<std::string, std::string>>& p
 bool is_default_compiler(const Image& image, const Facts& facts) {
     if (!image.compiler.starts_with("g++-")) return true;
     const auto cuda = image.cuda.empty() ? std::nullopt : lookup::cuda(facts, image.cuda);
-    return image.compiler == fmt::format("g++-{}", family::default_gcc(lookup::os(facts, image.os), cuda));
+    return image.compiler ==
+           fmt::format("g++-{}", family::default_gcc(facts, lookup::os(facts, image.os), cuda));
 }
 
 // What an image of a registry's family is called by before its torch and packages:
