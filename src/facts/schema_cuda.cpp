@@ -31,6 +31,8 @@ constexpr Column kCudaReleases[] = {
     {"bundled_driver_windows", Kind::version},
     {"min_driver_linux", Kind::version},
     {"min_driver_windows", Kind::version},
+    {"gcc_max", Kind::version},
+    {"clang_max", Kind::version},
     {"eol", Kind::month},
 };
 
@@ -39,10 +41,10 @@ constexpr Column kCudaToolkits[] = {
     {"newest", Kind::version, Form::scalar, kOptional, "cuda_releases.cuda"},
     {"ptx_isa", Kind::version, Form::scalar, kRequired},
     {"targets", Kind::compute, Form::list, kRequired},
-    {"gcc_min", Kind::number},
-    {"gcc_max", Kind::number},
-    {"clang_min", Kind::number},
-    {"clang_max", Kind::number},
+    {"gcc_min", Kind::version},
+    {"gcc_max", Kind::version},
+    {"clang_min", Kind::version},
+    {"clang_max", Kind::version},
     {"glibc_below", Kind::version},
     {"nvcc_wheel", Kind::truth},
     {"eol", Kind::month},
@@ -57,7 +59,7 @@ constexpr Column kDriverBranches[] = {
     {"windows_newest", Kind::version},
     {"released", Kind::date},
     {"eol", Kind::month},
-    {"cuda", Kind::version, Form::scalar, kOptional, "cuda_toolkits.cuda"},
+    {"cuda", Kind::version},  // one that was left out (12.7) is no toolkit
     {"ptx_isa", Kind::version},
 };
 
@@ -71,6 +73,8 @@ constexpr Column kGpus[] = {
     {"mig_smallest_gb", Kind::number},
     {"host_arch", Kind::text},
     {"open_kernel_module", Kind::text},
+    {"first_drivers", Kind::version, Form::list},
+    {"min_driver", Kind::version},
 };
 
 constexpr Column kForwardCompatibility[] = {

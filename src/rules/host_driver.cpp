@@ -93,7 +93,7 @@ std::optional<Unresolved> compat_gap(const Context& context) {
         Field::cuda_compat,
         fmt::format("cuda_compat takes the CUDA version of the libraries, and {} is a driver", text),
         {}};
-    if (cuda.empty()) return gap;
+    if (!lookup::cuda(context.facts, cuda)) return gap;
     gap.what += fmt::format(" (did you mean {}, whose libraries are of driver {}?)", cuda, version->major());
     gap.near.push_back(set_to(Field::cuda_compat, cuda));
     return gap;

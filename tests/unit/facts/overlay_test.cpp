@@ -93,8 +93,6 @@ TEST_CASE("each mistake is reported at its row") {
          "'https://example.org/a'"},
         {good + ", as_of: \"2026-02-30\"",
          "row 'driver-r700': column 'as_of' holds '2026-02-30': expected a date, YYYY-MM-DD"},
-        {good + ", cuda: \"99.9\"",
-         "row 'driver-r700': column 'cuda' names '99.9', which cuda_toolkits.cuda does not have"},
         {good + ", newest: banana",
          "row 'driver-r700': column 'newest' holds 'banana': expected a version such as 12.4.1"},
         {good + ", newest: [\"700.1\"]",
@@ -111,6 +109,13 @@ TEST_CASE("each mistake is reported at its row") {
         folder.write("a.yaml", branch(c.columns));
         CHECK(mistakes_of(folder) == "a.yaml:4:5: error: " + c.message + "\n");
     }
+    folder.write("a.yaml",
+                 "table: forward_compatibility\nas_of: \"2026-12-01\"\nrows:\n"
+                 "  - {id: compat-99.9, cuda: \"99.9\", branches: [535], source: "
+                 "\"https://example.org/a\", confidence: read}\n");
+    CHECK(mistakes_of(folder) ==
+          "a.yaml:4:5: error: row 'compat-99.9': column 'cuda' names '99.9', which "
+          "cuda_toolkits.cuda does not have\n");
 }
 
 TEST_CASE("what the rules take for granted is checked in the rows of packages") {

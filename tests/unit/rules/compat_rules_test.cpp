@@ -74,7 +74,9 @@ TEST_CASE("cuda-compat-matches-driver does not guess") {
     CHECK(verdict_of(kMatches, with("550.54.15", "12.7")) == Verdict::unknown);
     CHECK(verdict_of(kMatches, with("550.54.15", "550.54.15")) == Verdict::unknown);
     CHECK(verdict_of(kMatches, with("999.10", "12.4")) == Verdict::unknown);
-    CHECK(verdict_of(kMatches, with("565.77", "12.8")) == Verdict::unknown);  // which CUDA is 565 of?
+    // A driver of a CUDA without libraries of its own.
+    CHECK(message_of(kMatches, with("550.54.15", "565.77"))
+              .starts_with("cuda_compat takes the CUDA version of the libraries, and 565.77 is a driver:"));
     CHECK(verdict_of(kMatches, on("540.5.0", "12.8", "Jetson AGX Orin")) == Verdict::unknown);
     CHECK(ask(kMatches, {{Field::cuda_compat, "12.4"}}).empty());
 }
@@ -196,14 +198,15 @@ TEST_CASE("compat libraries: truth table of branches and minors") {
         int native;  // 10 * major + minor
         std::vector<int> branches;
     };
-    const Line lines[] = {{"11.8", 118, {450, 470, 510, 515}},      {"12.4", 124, {470, 525, 535}},
-                          {"12.6", 126, {470, 535, 550}},           {"12.8", 128, {470, 535, 550, 560, 565}},
-                          {"12.9", 129, {535, 550, 560, 565, 570}}, {"13.0", 130, {535, 550, 565, 570, 575}},
-                          {"13.1", 131, {535, 550, 570, 575, 580}}};
+    const Line lines[] = {{"11.8", 118, {450, 470, 510, 515}},      {"12.0", 120, {450, 470, 510, 515, 520}},
+                          {"12.1", 121, {450, 470, 510, 515, 525}}, {"12.2", 122, {450, 470, 525}},
+                          {"12.4", 124, {470, 525, 535}},           {"12.6", 126, {470, 535, 550}},
+                          {"12.8", 128, {470, 535, 550, 560, 565}}, {"12.9", 129, {535, 550, 560, 565, 570}},
+                          {"13.0", 130, {535, 550, 565, 570, 575}}, {"13.1", 131, {535, 550, 570, 575, 580}}};
     const std::pair<int, int> drivers[] = {
-        {450, 110}, {455, 111}, {460, 112}, {470, 114}, {495, 115}, {510, 116}, {515, 117},
-        {520, 118}, {525, 120}, {530, 121}, {535, 122}, {545, 123}, {550, 124}, {555, 125},
-        {560, 126}, {570, 128}, {575, 129}, {580, 130}, {590, 131}, {595, 132}, {610, 133}};
+        {450, 110}, {455, 111}, {460, 112}, {470, 114}, {495, 115}, {510, 116}, {515, 117}, {520, 118},
+        {525, 120}, {530, 121}, {535, 122}, {545, 123}, {550, 124}, {555, 125}, {560, 126}, {565, 127},
+        {570, 128}, {575, 129}, {580, 130}, {590, 131}, {595, 132}, {610, 133}};
     std::size_t compared = 0;
     for (const auto& line : lines) {
         for (const auto& driver : drivers) {
@@ -222,5 +225,5 @@ TEST_CASE("compat libraries: truth table of branches and minors") {
             ++compared;
         }
     }
-    CHECK(compared == 147);
+    CHECK(compared == 220);
 }

@@ -74,6 +74,11 @@ TEST_CASE("driver-supports-cuda names the limits of minor-version compatibility"
     CHECK(verdict_of(kRule, image("580.95.05", "13.2.1")) == Verdict::degraded);
     CHECK(verdict_of(kRule, wheel("525.147.05", "2.8.0")) == Verdict::degraded);
     CHECK(verdict_of(kRule, image("565.77", "12.9.1")) == Verdict::degraded);
+    // R565 is of a CUDA that was never released as a toolkit.
+    CHECK(message_of(kRule, image("565.77", "12.8.1"))
+              .starts_with("driver 565.77 runs CUDA 12.8.1 by minor-version compatibility only: the driver "
+                           "itself is of CUDA 12.7"));
+    CHECK(verdict_of(kRule, wheel("565.77", "2.7.1+cu128")) == Verdict::degraded);
 }
 
 TEST_CASE("driver-supports-cuda judges a bare branch as its newest release") {
@@ -108,8 +113,6 @@ TEST_CASE("driver-supports-cuda does not guess") {
     CHECK(verdict_of(kRule, image("550.54.15", "12.99")) == Verdict::unknown);
     CHECK(verdict_of(kRule, image("550.54.15", "99.1")) == Verdict::unknown);
     CHECK(verdict_of(kRule, wheel("550.54.15", "9.9.9")) == Verdict::unknown);
-    CHECK(verdict_of(kRule, image("565.77", "12.8.0")) ==
-          Verdict::unknown);  // between what 560 and 570 run natively
     CHECK(verdict_of(kRule, wheel("550.54.15", "2.14.1+cu126")) == Verdict::unknown);
     CHECK(ask(kRule, wheel("470.161.03", "1.12.1+cu118")).empty());  // never published: another rule's matter
     CHECK(ask(kRule, {{Field::driver, "550.54.15"}}).empty());

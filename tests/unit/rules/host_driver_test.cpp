@@ -109,18 +109,20 @@ TEST_CASE("the driver of an integrated GPU is not judged by the branches of othe
 
 TEST_CASE("a branch of no known CUDA names the nearest that is known, and none on Windows") {
     const Words linux_driver{{Field::driver, "565.77"}, {Field::cuda, "12.8.1"}};
+    const auto facts = with_rows("driver_branches", {"id: driver-r565, branch: 565"});
     const std::string nearest =
         "no fact says which CUDA driver branch 565 runs natively (the nearest that is known is 560.35.05, of "
         "CUDA 12.6): whether CUDA 12.8.1 runs on it natively or by minor-version compatibility is unknown";
-    CHECK(message_of(kRule, linux_driver) == nearest);
-    CHECK(fix_of(kRule, linux_driver) == "driver 560.35.05 (then degraded)");
+    CHECK(message_of(kRule, linux_driver, facts) == nearest);
+    CHECK(fix_of(kRule, linux_driver, facts) == "driver 560.35.05 (then degraded)");
     // A branch without a known release is no driver to name, whatever its CUDA.
-    const auto no_release = with_rows("driver_branches", {"id: driver-r562, branch: 562, cuda: \"12.6\""});
+    const auto no_release = with_rows(
+        "driver_branches", {"id: driver-r562, branch: 562, cuda: \"12.6\"", "id: driver-r565, branch: 565"});
     CHECK(message_of(kRule, linux_driver, no_release) == nearest);
-    CHECK(message_of(kRule, windows("566.36", "12.8.1")) ==
+    CHECK(message_of(kRule, windows("566.36", "12.8.1"), facts) ==
           "no fact says which CUDA driver branch 566 runs natively: whether CUDA 12.8.1 runs on it natively "
           "or by minor-version compatibility is unknown");
-    CHECK(fix_of(kRule, windows("566.36", "12.8.1")).empty());
+    CHECK(fix_of(kRule, windows("566.36", "12.8.1"), facts).empty());
     // Outside of what the neighbours leave open it is settled.
     CHECK(verdict_of(kRule, windows("566.36", "12.6.3")) == Verdict::accepted);
     CHECK(verdict_of(kRule, windows("566.36", "12.9.1")) == Verdict::degraded);

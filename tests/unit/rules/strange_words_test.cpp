@@ -158,7 +158,7 @@ TEST_CASE("drivers beside compat libraries") {
                      {{F::driver, "535.183.01"}, {F::cuda, "12.4.1"}, {F::cuda_compat, "12.7"}}) ==
           Verdict::degraded);
     CHECK(verdict_of("driver-supports-cuda", {{F::driver, "565.77"}, {F::cuda, "12.8.0"}}) ==
-          Verdict::unknown);
+          Verdict::degraded);
     CHECK(verdict_of("cuda-compat-matches-driver", {{F::driver, "615.10"}, {F::cuda_compat, "13.5"}}) ==
           Verdict::unknown);
     CHECK(verdict_of("cuda-compat-matches-driver",
