@@ -9,11 +9,6 @@ namespace {
 
 constexpr Stage kStage = Stage::runtime;
 
-// The list with the GPU's own capability at its end.
-std::string with_gpu(std::string_view list, const Device& gpu) {
-    return fmt::format("{};{}", text::replace_all(list, " ", ";"), gpu.compute);
-}
-
 void judge(const Context& context, Findings& out) {
     const auto given = arch_list(context);
     if (!given) return;  // env without the variable
@@ -54,7 +49,7 @@ void judge(const Context& context, Findings& out) {
                                   "compiles it at the first start",
                                   name, gpu->text, found.ptx),
                       std::move(facts));
-    answer.fixes.push_back(with_arch_list(context, *given, with_gpu(list, *gpu)));
+    answer.fixes.push_back(with_gpu_in_list(context, *given, *gpu));
     out.push_back(std::move(answer));
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "fatbin/cover.hpp"
+#include "rules/gpu_code.hpp"
 #include "rules/images.hpp"
 
 namespace cudamatrix::rules {
@@ -118,6 +119,31 @@ ArchCover cover(const std::vector<ArchEntry>& entries, const fatbin::Arch& devic
         if (entry.ptx && fatbin::ptx_compiles_for(*entry.arch, device)) out.ptx = entry.text;
     }
     return out;
+}
+
+FixOption with_gpu_in_list(const Context& context, const ArchList& list, const Device& gpu) {
+    return with_arch_list(context, list,
+                          fmt::format("{};{}", text::replace_all(list.text, " ", ";"), gpu.compute));
+}
+
+std::optional<ListedPtx> ptx_only_list(const Context& context) {
+    auto list = arch_list(context);
+    if (!list || !(context.cell.has(Field::gpu) || context.cell.has(Field::compute))) return std::nullopt;
+    auto resolved = device(context);
+    auto* gpu = std::get_if<Device>(&resolved);
+    if (gpu == nullptr) return std::nullopt;
+    auto facts = gpu->facts;
+    std::optional<Row> row;
+    if (has_names(list->text)) {
+        row = torch_names(context);
+        if (!row) return std::nullopt;
+        facts.push_back(row->ref());
+    }
+    const auto entries =
+        arch_entries(list->text, row ? row->list("named") : std::span<const std::string_view>());
+    const auto found = cover(entries, device_arch(gpu->arch));
+    if (found.sass || found.ptx.empty()) return std::nullopt;
+    return ListedPtx{*std::move(list), std::move(*gpu), std::move(facts)};
 }
 
 std::optional<Row> torch_names(const Context& context) {

@@ -73,6 +73,19 @@ struct ArchCover {
 };
 [[nodiscard]] ArchCover cover(const std::vector<ArchEntry>& entries, const fatbin::Arch& device);
 
+/// The cell with the GPU's own capability at the end of the list, as a fix.
+[[nodiscard]] FixOption with_gpu_in_list(const Context& context, const ArchList& list, const Device& gpu);
+
+/// Code built with a list that reaches the cell's GPU only as the PTX of one of its entries.
+struct ListedPtx {
+    ArchList list;
+    Device gpu;
+    std::vector<FactRef> facts;
+};
+/// Nothing where the list has machine code for the GPU or nothing at all, and where a fact is missing:
+/// arch-list-covers-gpu says so. A rule that asks declares arch_list, env, torch, arch, gpu and compute.
+[[nodiscard]] std::optional<ListedPtx> ptx_only_list(const Context& context);
+
 /// What the names in such lists stand for (column `named`): the row of the cell's torch, which says it.
 [[nodiscard]] std::optional<Row> torch_names(const Context& context);
 

@@ -9,6 +9,7 @@
 #include "rules/all_rules.hpp"
 #include "rules/gpu_code.hpp"
 #include "rules/image_content.hpp"
+#include "rules/image_torch.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -110,16 +111,43 @@ void judge_unread(const Context& context, const ImageContent& image, Findings& o
 void judge_content(const Context& context, const ImageContent& image, Findings& out) {
     const auto& cell = context.cell;
     const bool on_gpu = cell.has(Field::gpu) || cell.has(Field::compute);
-    const bool says_cuda = cell.has(Field::cuda), says_torch = cell.has(Field::torch);
+    const bool says_cuda = cell.has(Field::cuda), says_torch = cell.has(Field::torch) && !image.own_torch;
     if (!image.gap.what.empty()) {
         if (!says_cuda && !says_torch) judge_unread(context, image, out);
         return;
     }
     if (!image.cuda.empty() && cell.has(Field::driver) && !says_cuda && !says_torch)
         judge_as(context, image, driver_supports_cuda(), Field::cuda, image.cuda, "driver", out);
+    if (!image.cuda.empty() && cell.has(Field::driver) && !says_cuda)
+        judge_as(context, image, ptx_newer_than_driver(), Field::cuda, image.cuda, "ptx", out);
     if (!image.torch.empty() && on_gpu && !says_torch)
         judge_as(context, image, torch_ships_compute(), Field::torch, image.torch, "gpu", out);
     if (image.ngc && on_gpu && !says_torch) judge_gpu(context, image, out);
+}
+
+void judge_family(const Context& context, Findings& out);
+
+// Another CUDA whose newest image with the rest of what the cell says runs there.
+void offer_other_cuda(const Context& context, Findings& out) {
+    const auto rows = context.facts.rows("ngc_images");
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+        if (!row->has("cuda")) continue;
+        const Value value{std::string(row->text("cuda")), {}, {}};
+        const auto cell = context.cell.with(Field::cuda, &value);
+        const Context other{cell, context.facts, context.today, false};
+        const auto image = ngc_image_of_family(other);
+        if (!image || !image->row || image->row->id() != row->id()) continue;
+        Findings found;
+        judge_family(other, found);
+        if (cell.has(Field::driver)) driver_supports_cuda().judge(other, found);
+        if (std::any_of(found.begin(), found.end(),
+                        [](const Finding& each) { return each.verdict() >= Verdict::unknown; }))
+            continue;
+        for (auto& finding : out) {
+            if (finding.severity == Severity::error) finding.fixes.push_back(set_to(Field::cuda, value.text));
+        }
+        return;
+    }
 }
 
 // The image that family ngc is built on, judged as if the cell named it; the family stands for it.
@@ -143,16 +171,28 @@ void judge_family(const Context& context, Findings& out) {
         });
         out.push_back(std::move(finding));
     }
+    const bool rejected = std::any_of(out.begin(), out.end(),
+                                      [](const Finding& each) { return each.severity == Severity::error; });
+    if (context.wants_fixes && rejected) offer_other_cuda(context, out);
     for (auto& each : accepted) {
         std::replace(each.about.begin(), each.about.end(), Field::image, Field::family);
         context.accepted->push_back(std::move(each));
     }
 }
 
+// A digest decides what it is. Of most images the rules about wheels judge the torch that the cell names all
+// the same; that of NVIDIA's own is none.
+void judge_pinned(const Context& context, Findings& out) {
+    const auto own = wants_torch(context) ? image_torch(context) : std::nullopt;
+    if (!own) return;
+    out.push_back(unknown_of(context, *own, kStage, "content", Field::image, "what is in the pinned",
+                             "whether its CUDA and torch run there"));
+}
+
 void judge(const Context& context, Findings& out) {
     if (!context.cell.has(Field::image)) return judge_family(context, out);
     const auto image = image_content(context);
-    if (!image) return;
+    if (!image) return judge_pinned(context, out);
     judge_content(context, *image, out);
     offer_other_tags(context, *image, judge_content, out);
 }
@@ -177,7 +217,7 @@ Rule image_content_runs() {
             "image: \"pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\", driver: 570.124.06, compute: \"12.0\"",
         .reads = {Field::image, Field::driver, Field::cuda, Field::torch, Field::gpu, Field::compute,
                   Field::host_class, Field::arch, Field::os, Field::platform, Field::cuda_compat,
-                  Field::family, Field::python},
+                  Field::family, Field::python, Field::uses, Field::arch_list, Field::env},
         .needs = {{Field::image, Field::family}, {Field::driver, Field::gpu, Field::compute}},
         .judge = judge};
 }

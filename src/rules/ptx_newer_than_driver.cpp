@@ -1,5 +1,6 @@
 // Code that is in the image as PTX only is compiled by the driver, which knows PTX up to the CUDA that it is
-// of: minor-version compatibility does not help here.
+// of: minor-version compatibility does not help here. It is PTX only where the cell says so, or where its
+// list of architectures has nothing else for its GPU.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
@@ -68,31 +69,44 @@ void offer(const Context& context, const Version& wanted, const Compiler& compil
     if (newest) finding.fixes.push_back(set_to(Field::cuda, *newest));
 }
 
-void judge_isa(const Context& context, const lookup::Cuda& cuda, const lookup::Driver& driver,
-               Findings& out) {
-    const std::vector<Field> about{Field::cuda, Field::driver};
+// The compiler knows the PTX. Of a list arch-list-covers-gpu names the limit.
+void pass(const Context& context, const std::optional<ListedPtx>& listed, const std::string& compiler,
+          std::vector<Field> about, std::string_view question, std::vector<FactRef> facts, Findings& out) {
+    cite(facts, context.facts, "policy-ptx-jit-forward");
+    if (listed) return accept(context, out, kStage, "", std::move(about), question, std::move(facts));
+    out.push_back(finding(Severity::warning, kStage, "", std::move(about),
+                          fmt::format("code that is PTX only is compiled by {} when it is first loaded: the "
+                                      "first start takes longer, and again after each change of the driver",
+                                      compiler),
+                          std::move(facts)));
+}
+
+// The code that fails, in the words of the cell.
+std::string code_text(const std::optional<ListedPtx>& listed) {
+    if (!listed) return "code that is PTX only";
+    return fmt::format("code built with {}, which is PTX only for {},", listed->list.named(),
+                       listed->gpu.text);
+}
+
+void judge_isa(const Context& context, const std::optional<ListedPtx>& listed, const lookup::Cuda& cuda,
+               const lookup::Driver& driver, Findings& out) {
+    std::vector<Field> about{Field::cuda, Field::driver};
+    if (listed) about.insert(about.end(), {listed->list.field, listed->gpu.field});
     const auto wanted = cuda.toolkit ? Version::parse(cuda.toolkit->text("ptx_isa")) : std::nullopt;
     auto compiler = compiler_of(context, driver);
     const auto question =
         fmt::format("whether {} compiles the PTX of CUDA {}", compiler.text, cuda.exact.text());
     auto facts = std::move(compiler.facts);
     if (cuda.toolkit) facts.push_back(cuda.toolkit->ref());
+    if (listed) facts.insert(facts.end(), listed->facts.begin(), listed->facts.end());
     if (!wanted) {
         const Unresolved gap{
             Field::cuda, fmt::format("no fact gives the PTX ISA of CUDA {}", cuda.exact.text()), {}};
         out.push_back(unknown(kStage, "", about, gap, question));
         return;
     }
-    if (compiler.at_least && *wanted <= *compiler.at_least) {
-        cite(facts, context.facts, "policy-ptx-jit-forward");
-        out.push_back(
-            finding(Severity::warning, kStage, "", about,
-                    fmt::format("code that is PTX only is compiled by {} when it is first loaded: the "
-                                "first start takes longer, and again after each change of the driver",
-                                compiler.text),
-                    std::move(facts)));
-        return;
-    }
+    if (compiler.at_least && *wanted <= *compiler.at_least)
+        return pass(context, listed, compiler.text, about, question, std::move(facts), out);
     if (!compiler.at_most || *wanted <= *compiler.at_most) {
         const Unresolved gap{
             Field::driver,
@@ -106,16 +120,22 @@ void judge_isa(const Context& context, const lookup::Cuda& cuda, const lookup::D
     cite(facts, context.facts, "policy-ptx-isa-driver");
     auto error = finding(
         Severity::error, kStage, "", about,
-        fmt::format("{} compiles PTX up to ISA {}, and CUDA {} writes {}: code that is PTX only fails "
-                    "with error 222, the provided PTX was compiled with an unsupported toolchain",
-                    compiler.text, compiler.at_most->text(), cuda.exact.text(), wanted->text()),
+        fmt::format("{} compiles PTX up to ISA {}, and CUDA {} writes {}: {} fails with error 222, the "
+                    "provided PTX was compiled with an unsupported toolchain",
+                    compiler.text, compiler.at_most->text(), cuda.exact.text(), wanted->text(),
+                    code_text(listed)),
         std::move(facts));
+    if (listed) error.fixes.push_back(with_gpu_in_list(context, listed->list, listed->gpu));
     offer(context, *wanted, compiler, error);
     out.push_back(std::move(error));
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!is_ptx_only(context)) return;
+    std::optional<ListedPtx> listed;
+    if (!is_ptx_only(context)) {
+        listed = ptx_only_list(context);
+        if (!listed) return;
+    }
     const auto cuda = image_cuda(context);
     if (const auto* gap = std::get_if<Unresolved>(&cuda)) {
         out.push_back(unknown(kStage, "", {Field::cuda}, *gap, "whether the driver compiles its PTX"));
@@ -137,7 +157,7 @@ void judge(const Context& context, Findings& out) {
         out.push_back(unknown(kStage, "", {Field::driver, Field::cuda}, *gap, question));
         return;
     }
-    judge_isa(context, toolkit, std::get<lookup::Driver>(resolved), out);
+    judge_isa(context, listed, toolkit, std::get<lookup::Driver>(resolved), out);
 }
 
 }  // namespace
@@ -154,8 +174,9 @@ Rule ptx_newer_than_driver() {
         .fails = "driver: 535.183.01, cuda: 12.4.1, uses: [ptx-only]",
         .passes = "driver: 535.183.01, cuda: 12.4.1, uses: [THC]",
         .reads = {Field::uses, Field::cuda, Field::driver, Field::cuda_compat, Field::os, Field::platform,
-                  Field::gpu, Field::compute, Field::host_class},
-        .needs = {{Field::uses}, {Field::cuda}, {Field::driver}},
+                  Field::gpu, Field::compute, Field::host_class, Field::arch_list, Field::env, Field::torch,
+                  Field::arch},
+        .needs = {{Field::uses, Field::arch_list, Field::env}, {Field::cuda}, {Field::driver}},
         .judge = judge};
 }
 

@@ -17,6 +17,10 @@ Words ptx(std::string driver, std::string cuda) {
     return {{Field::driver, driver}, {Field::cuda, cuda}, {Field::uses, "ptx-only"}};
 }
 
+Words listed(std::string archs, std::string gpu, std::string driver, std::string cuda) {
+    return {{Field::arch_list, archs}, {Field::gpu, gpu}, {Field::driver, driver}, {Field::cuda, cuda}};
+}
+
 }  // namespace
 
 TEST_CASE("ptx-newer-than-driver rejects PTX that the driver does not know") {
@@ -65,6 +69,48 @@ TEST_CASE("ptx-newer-than-driver names the compilation at first start") {
     CHECK(verdict_of(kRule, words) == Verdict::rejected);
 }
 
+TEST_CASE("ptx-newer-than-driver asks it of a list that has only PTX for the GPU") {
+    CHECK(message_of(kRule, listed("7.0+PTX", "A100", "535.183.01", "12.6.3")) ==
+          "driver 535.183.01 compiles PTX up to ISA 8.2, and CUDA 12.6.3 writes 8.5: code built with "
+          "arch_list 7.0+PTX, which is PTX only for A100 (compute 8.0), fails with error 222, the provided "
+          "PTX was compiled with an unsupported toolchain");
+    CHECK(fix_of(kRule, listed("7.0+PTX", "A100", "535.183.01", "12.6.3")) ==
+          "arch_list 7.0+PTX;8.0, or driver >= 555.42.02, or cuda 12.2.2");
+    CHECK(verdict_of(kRule, listed("8.0+PTX", "H100", "525.147.05", "12.4.1")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, listed("9.0+PTX", "RTX 5090", "570.124.06", "12.9.1")) == Verdict::rejected);
+    auto named = listed("Turing", "A100", "535", "12.4.1");
+    CHECK(ask(kRule, named).empty());  // what the name means is torch's to say
+    named.emplace_back(Field::torch, "2.6.0+cu124");
+    CHECK(verdict_of(kRule, named) == Verdict::rejected);
+    CHECK(fix_of(kRule, {{Field::env, "TORCH_CUDA_ARCH_LIST=7.0+PTX"},
+                         {Field::compute, "8.0"},
+                         {Field::driver, "535.183.01"},
+                         {Field::cuda, "12.4.1"}}) ==
+          "TORCH_CUDA_ARCH_LIST=7.0+PTX;8.0, or driver >= 550.40.07, or cuda 12.2.2");
+    auto jetson = listed("8.0+PTX", "Jetson AGX Orin", "540.5.0", "12.6.3");
+    CHECK(verdict_of(kRule, jetson) == Verdict::unknown);
+}
+
+TEST_CASE("ptx-newer-than-driver leaves lists alone whose code the driver takes") {
+    auto compat = listed("7.0+PTX", "A100", "535.183.01", "12.4.1");
+    compat.emplace_back(Field::cuda_compat, "12.4");
+    for (const auto& words :
+         {listed("7.0+PTX", "A100", "550.54.15", "12.4.1"), listed("7.0+PTX", "A100", "535.183.01", "12.2.2"),
+          listed("8.0+PTX", "A100", "535.183.01", "12.6.3"),
+          listed("8.0", "RTX 4090", "535.183.01", "12.6.3"), listed("7.0", "A100", "535.183.01", "12.6.3"),
+          listed("7.0+PTX", "RTX 9090", "535", "12.6.3"), compat}) {
+        CAPTURE(words[0].second + " " + words[1].second + " " + words[2].second);
+        CHECK(ask(kRule, words).empty());
+    }
+    CHECK(ask(kRule, {{Field::env, "HF_HOME=/cache"},
+                      {Field::gpu, "A100"},
+                      {Field::driver, "535.183.01"},
+                      {Field::cuda, "12.6.3"}})
+              .empty());
+    CHECK(ask(kRule, {{Field::arch_list, "7.0+PTX"}, {Field::driver, "535.183.01"}, {Field::cuda, "12.6.3"}})
+              .empty());
+}
+
 TEST_CASE("ptx-newer-than-driver is silent where code is not PTX only") {
     CHECK(ask(kRule, {{Field::driver, "535.183.01"}, {Field::cuda, "12.4.1"}, {Field::uses, "THC"}}).empty());
     CHECK(ask(kRule, {{Field::driver, "535.183.01"}, {Field::cuda, "12.4.1"}}).empty());
@@ -72,12 +118,14 @@ TEST_CASE("ptx-newer-than-driver is silent where code is not PTX only") {
 }
 
 TEST_CASE("ptx-newer-than-driver does not guess") {
-    CHECK(message_of(kRule, ptx("565.77", "12.8.1")) ==
-          "no fact says which PTX driver branch 565 compiles: whether driver 565.77 compiles the PTX of CUDA "
-          "12.8.1 is "
-          "unknown");
+    const auto gap = with_rows("driver_branches", {"id: driver-r605, branch: 605, newest: \"605.10\""});
+    CHECK(message_of(kRule, ptx("605.10", "13.3.0"), gap) ==
+          "no fact says which PTX driver branch 605 compiles: whether driver 605.10 compiles the PTX of CUDA "
+          "13.3.0 is unknown");
+    CHECK(verdict_of(kRule, ptx("605.10", "13.2.0"), gap) == Verdict::degraded);
+    CHECK(verdict_of(kRule, ptx("605.10", "13.5.0"), gap) == Verdict::rejected);
     CHECK(verdict_of(kRule, ptx("565.77", "12.6.3")) == Verdict::degraded);
-    CHECK(verdict_of(kRule, ptx("565.77", "12.9.1")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, ptx("565.77", "12.8.1")) == Verdict::rejected);
     CHECK(verdict_of(kRule, ptx("999.10", "12.4.1")) == Verdict::unknown);
     CHECK(verdict_of(kRule, ptx("550.54.15", "12.99")) == Verdict::unknown);
     auto jetson = ptx("540.5.0", "12.6.3");
