@@ -16,6 +16,13 @@ using family::Request;
 
 constexpr std::string_view kArch = "x86_64";
 
+// That of the host, where the GPU is sold with one only.
+std::string arch_of(const Request& request) {
+    if (request.cell.has(Field::arch)) return request.text(Field::arch);
+    const auto gpu = lookup::gpu(request.facts, request.text(Field::gpu));
+    return std::string(gpu && gpu->has("host_arch") ? gpu->text("host_arch") : kArch);
+}
+
 std::string repository_family(const Facts& facts, std::string_view image) {
     const auto row = lookup::image_repository(facts, lookup::image_reference(image).repository);
     return row && row->has("family") ? std::string(row->text("family")) : std::string(family::kDefault);
@@ -42,7 +49,7 @@ std::string begin(Request& request) {
                            family::kDefault);
     }
     const auto& made = *request.family;
-    image.arch = request.cell.has(Field::arch) ? request.text(Field::arch) : std::string(kArch);
+    image.arch = arch_of(request);
     if (!family::holds(made.archs, image.arch))
         return fmt::format("arch {}: family {} is rendered for {}", image.arch, made.name, names(made.archs));
     image.flavour =

@@ -79,8 +79,9 @@ const Variable& about(const Addition& addition, const Finding& finding) {
 // What a rule can see of a cell: cells alike in it get one answer.
 std::string view_of(const Rule& rule, const Cell& cell) {
     std::string view;
+    const auto fields = depends_on(rule);
     for (const auto& field : all_fields()) {
-        const auto* value = rule.reads.contains(field.field) ? cell.get(field.field) : nullptr;
+        const auto* value = fields.contains(field.field) ? cell.get(field.field) : nullptr;
         view += value == nullptr ? "-\n" : value->text + "\n";
     }
     return view;
@@ -104,6 +105,9 @@ class Additions {
             }
         }
     }
+
+    // Cells that a missing fact keeps from an answer.
+    HeldCells held;
 
     std::vector<Diagnostic> take() {
         for (std::size_t i = 0; i < out_.size(); ++i) {
@@ -136,7 +140,11 @@ class Additions {
             known.try_emplace(view_of(rule, after.cell()) + view_of(rule, before.cell()));
         if (fresh) place->second = news(rule, before.cell(), after.cell());
         for (const auto& finding : place->second) {
-            if (!is_waived(matrix_, judged.cell, rule.id, today_)) add(addition, finding, judged.id);
+            if (is_waived(matrix_, judged.cell, rule.id, today_)) continue;
+            add(addition, finding, judged.id);
+            if (finding.severity != Severity::unknown) continue;
+            const auto place_of = static_cast<std::size_t>(&judged - judgement_.cells.data());
+            held.try_emplace(place_of, finding.stage, fmt::format("{}: {}", addition.what, finding.message));
         }
     }
 
@@ -237,7 +245,8 @@ std::vector<Diagnostic> unknown_capabilities(const Deployment& deployment, const
 }  // namespace
 
 Result<std::vector<Diagnostic>> judge_additions(const Matrix& matrix, const Facts& facts,
-                                                const Judgement& judgement, std::string_view today) {
+                                                const Judgement& judgement, std::string_view today,
+                                                HeldCells* held) {
     const auto deployment = read_deployment(matrix);
     if (!deployment.ok()) return deployment.failure();
     auto out = unknown_capabilities(*deployment, facts);
@@ -249,7 +258,25 @@ Result<std::vector<Diagnostic>> judge_additions(const Matrix& matrix, const Fact
         additions.judge(addition);
     for (auto& said : additions.take())
         out.push_back(std::move(said));
+    if (held != nullptr) *held = std::move(additions.held);
     return out;
+}
+
+void hold(const Matrix& matrix, const HeldCells& held, Judgement& judgement) {
+    const auto counted = [&](Verdict verdict) -> std::uint64_t& {
+        return judgement.verdicts[static_cast<std::size_t>(verdict)];
+    };
+    for (const auto& [place, why] : held) {
+        auto& cell = judgement.cells[place];
+        auto& stage = cell.stages[static_cast<std::size_t>(why.first)];
+        stage = std::max(stage, Verdict::unknown);
+        const auto& asked = matrix.stages;
+        if (!asked.empty() && std::find(asked.begin(), asked.end(), to_string(why.first)) == asked.end())
+            continue;
+        --counted(cell.verdict);
+        ++counted(cell.verdict = Verdict::unknown);
+        cell.held = why.second;
+    }
 }
 
 bool has_errors(const std::vector<Diagnostic>& said) {

@@ -9,6 +9,17 @@ namespace cudamatrix::rules {
 /// Whether every need of the rule is met by the fields of the cell.
 [[nodiscard]] bool applies(const Rule& rule, const Cell& cell);
 
+/// The processor of every host that a GPU is sold in, where that is one only: an Arm one beside a Grace, on a
+/// Jetson. Empty for all others, which are plugged into any host. A rule that reads the arch is asked with it
+/// where the cell does not say one.
+[[nodiscard]] std::string_view host_arch(const Facts& facts, std::string_view gpu);
+
+/// Whether that is so for a GPU of one of the axes, while the product says no arch.
+[[nodiscard]] bool gpu_implies_arch(const Matrix& matrix, const Facts& facts);
+
+/// What the rule's answer depends on: the fields that it reads, and with the arch the GPU, which may imply it.
+[[nodiscard]] FieldSet depends_on(const Rule& rule);
+
 /// The rule's findings for the cell, without fixes: enough to know whether they were already said.
 /// `memo` remembers look-ups between calls with the same facts; `log` learns what was looked at.
 [[nodiscard]] Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today,

@@ -66,6 +66,7 @@ Explorer::Explorer(const Matrix& matrix, const Facts& facts, std::string_view to
             axis_of_[number(field)] = i;
         take(i, 0);
     }
+    gpu_implies_arch_ = rules::gpu_implies_arch(matrix, facts);
 }
 
 void Explorer::take(std::size_t axis, std::size_t row) {
@@ -79,6 +80,7 @@ Explorer::Answer Explorer::ask(const Rule& rule) {
     Answer answer{answer::of(rules::ask(rule, cell_, facts_, today_, &memo_, &log), asked_), {}};
     for (const auto field : log.fields()) {
         if (axis_of_[number(field)] != kNone) answer.axes.push_back(axis_of_[number(field)]);
+        if (field == Field::arch && gpu_implies_arch_) answer.axes.push_back(axis_of_[number(Field::gpu)]);
     }
     return answer;
 }

@@ -66,6 +66,7 @@ class Explorer {
     Diagrams& diagrams_;
     Going& going_;
     std::array<std::size_t, kFieldCount> axis_of_;  ///< of each field; kNone: on no axis
+    bool gpu_implies_arch_ = false;  ///< for some row: what looks at the arch depends on the GPU
     Cell cell_;
 };
 

@@ -57,7 +57,8 @@ class Judge {
           own_(rules::own_rules(matrix)),
           gaps_(own_),
           waiving_(matrix, options.today),
-          matching_(matrix) {
+          matching_(matrix),
+          gpu_implies_arch_(rules::gpu_implies_arch(matrix, facts)) {
         for (const auto& rule : rules::all_rules())
             add_rule(rule);
         for (const auto& rule : own_)
@@ -97,11 +98,12 @@ class Judge {
 
   private:
     void add_rule(const Rule& rule) {
+        const auto fields = gpu_implies_arch_ ? rules::depends_on(rule) : rule.reads;
         Asked asked{.rule = &rule,
                     .waived = waiving_.concerns(rule.id),
                     .count = counts_.line_of(rule.id),
-                    .counted = Projection(matrix_, both(rule.reads, waiving_.reads(rule.id))),
-                    .plain = Projection(matrix_, rule.reads),
+                    .counted = Projection(matrix_, both(fields, waiving_.reads(rule.id))),
+                    .plain = Projection(matrix_, fields),
                     .said = {}};
         rules_.push_back(std::move(asked));
     }
@@ -231,6 +233,7 @@ class Judge {
     rules::Gaps gaps_;
     Waiving waiving_;
     rules::Matching matching_;
+    bool gpu_implies_arch_;  ///< an answer about the arch is then one about the GPU
     rules::Counts counts_;
     std::vector<Asked> rules_;
     bool product_seen_ = false;

@@ -141,8 +141,9 @@ Rule torch_published_for_arch() {
             "no CUDA build at all.",
         .fails = "torch: 1.7.1, arch: aarch64",
         .passes = "torch: 2.11.0, arch: aarch64",
-        .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::family},
-        .needs = {{Field::torch}, {Field::arch, Field::os}},
+        .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::family,
+                  Field::image},
+        .needs = {{Field::torch}, {Field::arch, Field::os, Field::gpu}},
         .judge = judge};
 }
 

@@ -40,8 +40,9 @@ Oracle::Oracle(const Facts& facts, std::string today, std::vector<Slot> slots, c
 void Oracle::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
     Asked asked{&rule, {}, {}};
+    const auto fields = rules::depends_on(rule);
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (rule.reads.contains(slots_[i].field)) asked.slots.push_back(i);
+        if (fields.contains(slots_[i].field)) asked.slots.push_back(i);
     }
     if (!asked.slots.empty()) asked_.push_back(std::move(asked));
 }

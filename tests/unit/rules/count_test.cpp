@@ -87,8 +87,9 @@ class OneByOne {
 
     const Said& said(const Rule& rule, const Cell& cell) {
         std::string key(rule.id);
+        const auto fields = depends_on(rule);
         for (const auto& field : all_fields()) {
-            if (!rule.reads.contains(field.field)) continue;
+            if (!fields.contains(field.field)) continue;
             const auto* value = cell.get(field.field);
             key += value != nullptr ? "\n" + value->text : "\t";
         }
@@ -153,7 +154,7 @@ struct Words {
 const std::vector<Words>& words() {
     static const std::vector<Words> all{
         {"driver", {"470.161.03", "535.183.01", "580.65.06", "999.1"}, {"<500", "470.*", ">=535,<560"}},
-        {"gpu", {"T4", "H100", "RTX 5090", "RTX 9999"}, {"[T4, H100]", "RTX*"}},
+        {"gpu", {"T4", "H100", "GH200", "RTX 5090", "RTX 9999"}, {"[T4, H100]", "RTX*"}},
         {"cuda", {"11.8.0", "12.4.1", "13.0.2", "14.9.9"}, {"<12", "[11.8, 12.4]", "!=12.4.1"}},
         {"torch", {"none", "1.12.1+cu113", "2.6.0+cu124", "2.99.0"}, {"2.*", ">=2"}},
         {"python", {"3.8", "3.12", "3.13t"}, {"<3.9", "[3.12, 3.13t]"}},

@@ -210,3 +210,41 @@ TEST_CASE("gpu-matches-compute") {
     CHECK(ask(kMatches, {{Field::gpu, "Voodoo 2"}, {Field::compute, "7.5"}})
               .empty());  // left to the rules that need the GPU
 }
+
+TEST_CASE("gpu-matches-compute rejects a processor that no host of the GPU has") {
+    CHECK(message_of(kMatches, {{Field::gpu, "GH200"}, {Field::arch, "x86_64"}}) ==
+          "GH200 is in hosts of aarch64 only: nothing that is built for x86_64 runs there");
+    CHECK(fix_of(kMatches, {{Field::gpu, "GH200"}, {Field::arch, "x86_64"}}) == "arch aarch64");
+    CHECK(verdict_of(kMatches, {{Field::gpu, "Jetson Orin Nano"}, {Field::arch, "x86_64"}}) ==
+          Verdict::rejected);
+    for (const auto* gpu : {"GH200", "GB200", "GB300", "DGX Spark", "Jetson AGX Thor", "H100", "B200"}) {
+        CAPTURE(gpu);
+        CHECK(ask(kMatches, {{Field::gpu, gpu}, {Field::arch, "aarch64"}}).empty());
+        CHECK(ask(kMatches, {{Field::gpu, gpu}}).empty());
+    }
+    CHECK(ask(kMatches, {{Field::gpu, "H100"}, {Field::arch, "x86_64"}}).empty());
+}
+
+TEST_CASE("a GPU that is one with its processor says the arch where the cell does not") {
+    const Words words{{Field::gpu, "GH200"}, {Field::torch, "2.6.0"}};
+    const auto found = ask("torch-published-for-arch", words);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].message ==
+          "torch 2.6.0 for aarch64 is a CPU build on the default index, where x86_64 gets cu124: it installs "
+          "without a word and sees no GPU (GH200 is in hosts of aarch64 only)");
+    CHECK(found[0].primary == Field::gpu);
+    CHECK(found[0].about == std::vector{Field::gpu, Field::torch});
+    CHECK(found[0].facts.back().id == "gpu-gh200");
+    CHECK(ask("torch-ships-compute", words).empty());
+    CHECK(verdict_of("torch-published-for-arch", {{Field::gpu, "GB200"}, {Field::torch, "2.8.0+cu128"}}) ==
+          Verdict::accepted);
+    CHECK(ask("torch-published-for-arch", {{Field::gpu, "H100"}, {Field::torch, "2.6.0"}}).empty());
+    CHECK(ask("torch-published-for-arch",
+              {{Field::gpu, "GH200"}, {Field::torch, "2.6.0"}, {Field::arch, "x86_64"}})
+              .empty());
+    CHECK(verdict_of("torch-published-for-arch", {{Field::gpu, "GH200"}, {Field::torch, "1.7.1"}}) ==
+          Verdict::rejected);
+    CHECK(
+        fix_of("torch-published-for-arch", {{Field::gpu, "GH200"}, {Field::torch, "1.7.1"}}).find("x86_64") ==
+        std::string::npos);
+}

@@ -103,10 +103,10 @@ TEST_CASE("triton-supports-gpu degrades GPUs that are too old or too new") {
           "torch.compile of torch 2.6.0+cu124 does not work on P100 (compute 6.0): triton needs compute >= "
           "7.0; eager mode works");
     CHECK(fix_of(kTriton, on("2.6.0+cu124", "P100")).empty());
-    CHECK(message_of(kTriton, on("2.9.0", "GB10")) ==
+    CHECK(message_of(kTriton, on("2.9.0+cu128", "GB10")) ==
           "torch.compile of torch 2.9.0+cu128 does not work on GB10 (compute 12.1): the ptxas in its triton "
           "3.5.0 does not know compute 12.1 (TRITON_PTXAS_PATH may name a newer one)");
-    CHECK(fix_of(kTriton, on("2.9.0", "GB10")) == "torch 2.10.0");
+    CHECK(fix_of(kTriton, on("2.9.0+cu128", "GB10")) == "torch 2.10.0+cu128");
     CHECK(verdict_of(kTriton, on("2.9.1+cu130", "GB10")) == Verdict::degraded);
     CHECK(verdict_of(kTriton, on("2.8.0", "B300")) == Verdict::degraded);
 }
@@ -114,7 +114,7 @@ TEST_CASE("triton-supports-gpu degrades GPUs that are too old or too new") {
 TEST_CASE("triton-supports-gpu accepts the others") {
     for (const auto& words :
          {on("2.6.0+cu124", "T4"), on("2.0.1+cu118", "V100"), on("2.0.1+cu118", "RTX 4090"),
-          on("2.7.0+cu128", "RTX 5090"), on("2.7.1+cu128", "B200"), on("2.10.0", "GB10"),
+          on("2.7.0+cu128", "RTX 5090"), on("2.7.1+cu128", "B200"), on("2.10.0+cu128", "GB10"),
           on("2.10.0", "B300"), on("2.15.0", "H100"), on("1.13.1", "P100"), on("none", "P100"),
           on("2.6.0+cpu", "P100"), on("2.6.0+cu124", "RTX 5090"), on("9.9.9", "P100"),
           on("2.6.0", "Voodoo 2")}) {
