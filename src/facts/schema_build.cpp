@@ -19,8 +19,10 @@ constexpr Column kCompilerDefects[] = {
 constexpr Column kCudaGlibc[] = {
     {"cuda_first", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
     {"cuda_last", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
+    {"arch", Kind::text},
     {"glibc_max", Kind::version},
     {"function", Kind::text},
+    {"type", Kind::text},
     {"works_on", Kind::text, Form::scalar, kOptional, "operating_systems.os"},
     {"works_cuda", Kind::version, Form::scalar, kOptional, "cuda_releases.cuda"},
 };
@@ -71,7 +73,7 @@ constexpr Column kTritonReleases[] = {
 
 constexpr Schema kSchemas[] = {
     {"compiler_defects", "defect-*", kCompilerDefects},
-    {"cuda_glibc", "cuda-glibc-{cuda_first}", kCudaGlibc},
+    {"cuda_glibc", "cuda-glibc-*", kCudaGlibc},
     {"removed_apis", "api-{api}", kRemovedApis},
     {"torch_compile", "torch-compile-{torch}", kTorchCompile},
     {"torch_compiler_limits", "torch-compiler-{torch_first}-{compiler}-cuda-{cuda}", kTorchCompilerLimits},

@@ -30,11 +30,23 @@ std::optional<Library> library(const Context& context) {
         *version, fmt::format("glibc {} of {}", version->text(), context.cell.text(Field::os)), {os->ref()}};
 }
 
-std::optional<Row> limits(const Context& context, const Version& cuda) {
+std::string_view arch_of(const Context& context) {
+    return context.cell.has(Field::arch) ? context.cell.text(Field::arch) : "x86_64";
+}
+
+// A row of the processor is stricter than the one of all processors.
+std::optional<Row> limits(const Context& context, const Version& cuda, std::string_view arch) {
+    std::optional<Row> of_all;
     for (const auto& row : context.facts.rows("cuda_glibc")) {
-        if (part_within(cuda, row, "cuda_first", "cuda_last") == Part::all) return row;
+        if (part_within(cuda, row, "cuda_first", "cuda_last") != Part::all) continue;
+        if (row.has("arch") && row.text("arch") == arch) return row;
+        if (!row.has("arch")) of_all = row;
     }
-    return std::nullopt;
+    return of_all;
+}
+
+std::optional<Row> limits(const Context& context, const Version& cuda) {
+    return limits(context, cuda, arch_of(context));
 }
 
 // A distribution's own toolkit that was seen to compile with its own C library.
@@ -46,6 +58,25 @@ bool works_there(const Context& context, const Row& row, const Version& cuda) {
 bool too_new(const Row& row, const Version& glibc) {
     const auto most = Version::parse(row.text("glibc_max"));
     return most && glibc > *most;
+}
+
+std::string refusal(const Context& context, const Row& row, const Version& cuda, const Library& glibc) {
+    if (row.has("arch")) {
+        return fmt::format(
+            "nvcc of CUDA {} does not compile on {} with {}: its bits/math-vector.h names types "
+            "that this nvcc does not know, {} among them; glibc {} is the newest that works",
+            cuda.text(), arch_of(context), glibc.text, row.text("type"), row.text("glibc_max"));
+    }
+    return fmt::format(
+        "the headers of CUDA {} do not compile with {}: both declare {}, one with noexcept; glibc {} is the "
+        "newest that works",
+        cuda.text(), glibc.text, row.text("function"), row.text("glibc_max"));
+}
+
+// The distribution's own toolkit was seen to compile, on another processor.
+bool seen_elsewhere(const Context& context, const Row& row, const Version& cuda) {
+    const auto of_all = row.has("arch") ? limits(context, cuda, {}) : std::nullopt;
+    return of_all && works_there(context, *of_all, cuda);
 }
 
 void judge(const Context& context, Findings& out) {
@@ -81,10 +112,18 @@ void judge(const Context& context, Findings& out) {
         accept(context, out, kStage, "", about, question, std::move(facts));
         return;
     }
-    auto error = finding(Severity::error, kStage, "", about,
-                         fmt::format("the headers of CUDA {} do not compile with {}: both declare {}, one "
-                                     "with noexcept; glibc {} is the newest that works",
-                                     cuda.text(), glibc->text, row->text("function"), row->text("glibc_max")),
+    auto about_arch = about;
+    if (row->has("arch") && context.cell.has(Field::arch)) about_arch.push_back(Field::arch);
+    if (seen_elsewhere(context, *row, cuda)) {
+        const Unresolved gap{field,
+                             fmt::format("no fact says whether the toolkit of {} compiles on {}",
+                                         context.cell.text(Field::os), arch_of(context)),
+                             {}};
+        out.push_back(unknown(kStage, "", about_arch, gap, question));
+        out.back().facts = std::move(facts);
+        return;
+    }
+    auto error = finding(Severity::error, kStage, "", about_arch, refusal(context, *row, cuda, *glibc),
                          std::move(facts));
     error.fixes = cuda_options(context, cuda, [&](const Version& other) {
         const auto limit = limits(context, other);
@@ -97,19 +136,21 @@ void judge(const Context& context, Findings& out) {
 }  // namespace
 
 Rule glibc_supported_by_cuda() {
-    return {.id = "glibc-supported-by-cuda",
-            .stage = kStage,
-            .summary = "The toolkit's headers compile with the image's C library.",
-            .why =
-                "glibc 2.41 and 2.42 declare functions that CUDA had declared before (cospi, sinpi, "
-                "rsqrt), with noexcept; headers of older toolkits do not, and nvcc stops at the first "
-                "file: \"exception specification is incompatible with that of previous function\". An "
-                "image that only runs code is not touched.",
-            .fails = "cuda: 12.8.1, glibc: \"2.41\"",
-            .passes = "cuda: 13.0.2, glibc: \"2.41\"",
-            .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour},
-            .needs = {{Field::glibc, Field::os}, {Field::cuda}},
-            .judge = judge};
+    return {
+        .id = "glibc-supported-by-cuda",
+        .stage = kStage,
+        .summary = "The toolkit's headers compile with the image's C library.",
+        .why =
+            "glibc 2.41 and 2.42 declare functions that CUDA had declared before (cospi, sinpi, "
+            "rsqrt), with noexcept; headers of older toolkits do not, and nvcc stops at the first "
+            "file: \"exception specification is incompatible with that of previous function\". On aarch64 "
+            "the header of glibc 2.38 uses types of the host compiler that nvcc knows from 12.5 on. An "
+            "image that only runs code is not touched.",
+        .fails = "cuda: 12.8.1, glibc: \"2.41\"",
+        .passes = "cuda: 13.0.2, glibc: \"2.41\"",
+        .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch},
+        .needs = {{Field::glibc, Field::os}, {Field::cuda}},
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules
