@@ -45,6 +45,7 @@ class WaysOut {
     }
 
     std::vector<FixOption> take() {
+        mark_refused();
         tally_.offered += offered_;
         tally_.kept += kept_;
         tally_.dropped += offered_ - std::min(offered_, kept_ + mended_);
@@ -58,6 +59,20 @@ class WaysOut {
     };
 
     [[nodiscard]] bool is_urgent() const { return finding_.verdict() == Verdict::rejected; }
+
+    // What another rule refuses as well is worth a word only where nothing better is known, and says so.
+    void mark_refused() {
+        std::vector<FixOption> good;
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            if (!repair_.is_refused(seen_[i])) good.push_back(found_[i]);
+        }
+        if (good.empty()) {
+            for (auto& option : found_)
+                option.text += kNotEnough;
+        } else {
+            found_ = std::move(good);
+        }
+    }
 
     void keep(FixOption option, const Picks& picks) {
         if (std::find(seen_.begin(), seen_.end(), picks) != seen_.end()) return;

@@ -121,6 +121,13 @@ bool Repair::works(const Picks& picks) {
     return true;
 }
 
+bool Repair::is_refused(const Picks& picks) {
+    for (std::size_t rule = 0; rule < oracle_.size(); ++rule) {
+        if (is_touched(rule, picks) && oracle_.verdict(rule, picks) > kGoodEnough) return true;
+    }
+    return false;
+}
+
 std::optional<Picks> Repair::first(const Domains& domains, std::uint64_t& budget) {
     return prefer_kept(oracle_.slots(), domains, [&](const Domains& some) {
         Search search(oracle_, some,

@@ -31,6 +31,9 @@ class Repair {
     /// Whether the finding vanishes there and no rule has worse to say than a limit that it did not say
     /// before.
     [[nodiscard]] bool works(const Picks& picks);
+    /// Whether some rule that looks at what the picks change rejects them, or cannot answer: it said no
+    /// better before, and has a finding of its own.
+    [[nodiscard]] bool is_refused(const Picks& picks);
     /// The first of the combinations that works; `budget`: the values that may still be tried.
     [[nodiscard]] std::optional<Picks> first(const Domains& domains, std::uint64_t& budget);
 
