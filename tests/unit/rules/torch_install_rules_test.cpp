@@ -133,8 +133,8 @@ TEST_CASE("wheel-runs-on-libc accepts what the tag allows") {
 TEST_CASE("wheel-runs-on-libc does not guess") {
     CHECK(message_of(kLibc, os("2.7.1", "mageia99")) ==
           "no fact knows os mageia99: whether torch 2.7.1+cu126 installs there is unknown");
-    CHECK(message_of(kLibc, os("2.7.1", "rockylinux10")) ==
-          "no fact knows the glibc of rockylinux10: whether torch 2.7.1+cu126 installs there is unknown");
+    CHECK(message_of(kLibc, os("2.7.1", "azl3")) ==
+          "no fact knows the glibc of azl3: whether torch 2.7.1+cu126 installs there is unknown");
     CHECK(message_of(kLibc, os("2.9.0+cu129", "centos7")) == "(0 findings)");  // not described at all
     const auto facts =
         with_rows("torch_wheels",
@@ -160,6 +160,7 @@ TEST_CASE("companions-match-torch rejects another torch's libraries") {
     REQUIRE(both.size() == 2);
     CHECK(both[1].message ==
           "torchaudio 2.5.0 needs torch 2.5.0, not torch 2.6.0: that goes with torchaudio 2.6.0");
+    CHECK(fix_of(kCompanions, with("1.8.2+cu111", "torchvision=0.10.0")) == "torchvision 0.9.2");
     CHECK(message_of(kCompanions, with("2.8.0", "torchtext=0.17.2")) ==
           "torchtext 0.17.2 needs torch 2.2.2, not torch 2.8.0: that goes with torchtext 0.18.0");
 }
@@ -196,6 +197,9 @@ TEST_CASE("companions-match-torch does not guess") {
           "is "
           "unknown");
     CHECK(fix_of(kCompanions, with("2.6.0", "torchvision=0.99.0")) == "torchvision 0.21.0 (then accepted)");
+    CHECK(message_of(kCompanions, with("1.8.1", "torchtext=0.6.0")) ==
+          "torchtext 0.6.0 demands no torch and was built for 1.5.0, 1.5.1: whether it goes with torch 1.8.1 "
+          "is unknown");
     CHECK(message_of(kCompanions, with("2.6.0", "torchaudio=2.11.0")) ==
           "torchaudio 2.11.0 demands no torch and was built for 2.11.0: whether it goes with torch 2.6.0 is "
           "unknown");
@@ -213,8 +217,13 @@ TEST_CASE("companions-match-torch agrees with a truth table") {
             if (row.has("torch") && row.text("torch") != release.text("torch")) expected = Verdict::rejected;
             if (row.has("torch_min") && torch_version < *Version::parse(row.text("torch_min")))
                 expected = Verdict::rejected;
-            if (row.has("built_for") && torch_version < *Version::parse(row.text("built_for")))
-                expected = Verdict::unknown;
+            if (const auto made_for = row.list("built_for"); !made_for.empty()) {
+                const bool newer =
+                    row.has("works_with_newer") && torch_version > *Version::parse(made_for.back());
+                if (!newer &&
+                    std::find(made_for.begin(), made_for.end(), release.text("torch")) == made_for.end())
+                    expected = Verdict::unknown;
+            }
             const auto packages = fmt::format("{}={}", row.text("package"), row.text("version"));
             ++compared;
             if (verdict_of(kCompanions, with(std::string(release.text("torch")), packages)) == expected)
