@@ -20,10 +20,6 @@ bool is_kind(std::string_view text) {
     return text == "base" || text == "runtime" || text == "devel";
 }
 
-bool digits(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // How the tags of a release spell their cuDNN: cudnn8, cudnn9, cudnn; of the first row that has one.
 std::string cudnn_spelling(const CudaRelease& release) {
     for (const auto& row : release.rows) {
@@ -103,12 +99,29 @@ std::string PytorchTag::variant() const {
     return "cu" + text::replace_all(cuda, ".", "");
 }
 
+std::string PytorchTag::release() const {
+    return torch + (Version::parse(torch)->size() == 2 ? ".0" : "");
+}
+
+bool PytorchTag::is_full() const {
+    return Version::parse(torch)->size() == 3 && Version::parse(cudnn)->size() == 1;
+}
+
+PytorchTag pytorch_tag_of(const Row& row, std::string_view cuda, std::string_view flavour) {
+    const auto torch = row.has("tag_torch") ? row.text("tag_torch") : row.text("torch");
+    return {std::string(torch), std::string(cuda), std::string(row.text("cudnn")), std::string(flavour)};
+}
+
+bool spells_torch(const Row& row, const PytorchTag& tag) {
+    return pytorch_tag_of(row, tag.cuda, tag.flavour).torch == tag.torch;
+}
+
 std::optional<PytorchTag> pytorch_tag(std::string_view tag) {
     const auto parts = text::split(tag, '-');
     if (parts.size() != 4 || !parts[1].starts_with("cuda") || !parts[2].starts_with("cudnn"))
         return std::nullopt;
     PytorchTag out{parts[0], parts[1].substr(4), parts[2].substr(5), parts[3]};
-    if (!is_version(out.torch, 3) || !is_version(out.cuda, 2) || out.cudnn.empty() || !digits(out.cudnn) ||
+    if (!is_version(out.torch, 2) || !is_version(out.cuda, 2) || !is_version(out.cudnn, 1) ||
         !is_kind(out.flavour)) {
         return std::nullopt;
     }
@@ -198,15 +211,17 @@ bool ngc_for_aarch64(const Facts& facts, const Row& image) {
 }  // namespace
 
 std::optional<Row> ngc_image(const Facts& facts, const NgcWanted& wanted) {
-    std::optional<Row> best;
+    std::optional<Row> best, possible;
     for (const auto& row : facts.rows("ngc_images")) {
         if (!agrees(row, "cuda", wanted.cuda) || !agrees(row, "torch", wanted.torch)) continue;
         if (row.has("python") && !agrees(row, "python", wanted.python)) continue;
         if (row.has("os") && !wanted.os.empty() && row.text("os") != wanted.os) continue;
         if (wanted.arch != "x86_64" && !(wanted.arch == "aarch64" && ngc_for_aarch64(facts, row))) continue;
-        best = row;  // the rows are sorted
+        const bool says_all =
+            (wanted.python.empty() || row.has("python")) && (wanted.os.empty() || row.has("os"));
+        (says_all ? best : possible) = row;  // the rows are sorted
     }
-    return best;
+    return best ? best : possible;
 }
 
 std::optional<Row> python_image(const Facts& facts, std::string_view minor, std::string_view os) {

@@ -34,13 +34,20 @@ struct CudaTag {
 };
 [[nodiscard]] std::optional<CudaTag> cuda_tag(std::string_view tag);
 
-/// A tag of pytorch/pytorch in its parts: "2.6.0-cuda12.4-cudnn9-devel".
+/// A tag of pytorch/pytorch in its parts: "2.6.0-cuda12.4-cudnn9-devel", "1.5-cuda10.1-cudnn7-devel".
 struct PytorchTag {
-    std::string torch, cuda, cudnn, flavour;
+    std::string torch, cuda, cudnn, flavour;  ///< as the tag writes them
     [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string release() const;  ///< 1.5.0 of a tag that says 1.5
     [[nodiscard]] std::string variant() const;  ///< cu124
+    /// Spelled like all tags since the policy pytorch-tag-form: three parts of torch, one of cuDNN.
+    [[nodiscard]] bool is_full() const;
 };
 [[nodiscard]] std::optional<PytorchTag> pytorch_tag(std::string_view tag);
+/// The tag that a row of pytorch_images describes, spelled as that release spells it.
+[[nodiscard]] PytorchTag pytorch_tag_of(const Row& row, std::string_view cuda, std::string_view flavour);
+/// Whether the row is of the tag's spelling: CUDA, cuDNN and flavour are not looked at.
+[[nodiscard]] bool spells_torch(const Row& row, const PytorchTag& tag);
 
 /// Rows of cuda_images of the release that a tag names, and whether a missing one means "never existed".
 struct CudaRelease {
@@ -72,7 +79,8 @@ struct NgcWanted {
     std::string os;
     std::string_view arch = "x86_64";
 };
-/// The row of the newest of them that holds it and is published for the processor.
+/// The row of the newest of them that holds it and is published for the processor; where no row says all of
+/// that, of the newest whose row does not say otherwise: its columns python and os may be absent.
 [[nodiscard]] std::optional<Row> ngc_image(const Facts& facts, const NgcWanted& wanted);
 
 /// The row of the tag MINOR-slim-SUITE of the official image python; `os` empty: on the newest distribution.

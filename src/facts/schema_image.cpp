@@ -22,7 +22,7 @@ constexpr Column kContainerToolkits[] = {
 constexpr Column kCudaImageRequirements[] = {
     {"cuda", Kind::version, Form::scalar, kRequired, "cuda_images.cuda"},
     {"arch", Kind::text, Form::list, kRequired},
-    {"os", Kind::text, Form::list},
+    {"os", Kind::text, Form::list, kOptional, "operating_systems.os"},
     {"cuda_min", Kind::version},
     {"first_driver", Kind::version},
     {"driver_min", Kind::number},
@@ -34,7 +34,7 @@ constexpr Column kCudaImageRequirements[] = {
 constexpr Column kCudaImages[] = {
     {"cuda", Kind::version, Form::scalar, kRequired},
     {"status", Kind::text, Form::scalar, kRequired},
-    {"os", Kind::text, Form::list},
+    {"os", Kind::text, Form::list, kOptional, "operating_systems.os"},
     {"flavours", Kind::text, Form::list},
     {"cudnn", Kind::version},
     {"arch", Kind::text, Form::list},
@@ -69,6 +69,8 @@ constexpr Column kNgcImages[] = {
     {"compute_min", Kind::compute, Form::scalar, kOptional, "architectures.compute"},
     {"python", Kind::version, Form::scalar, kOptional, "pythons.python"},
     {"os", Kind::text, Form::scalar, kOptional, "operating_systems.os"},
+    {"triton", Kind::version},
+    {"numpy_below", Kind::version},
 };
 
 constexpr Column kPythonImages[] = {
@@ -80,8 +82,9 @@ constexpr Column kPythonImages[] = {
 
 constexpr Column kPytorchImages[] = {
     {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
+    {"tag_torch", Kind::version},
     {"cuda", Kind::version, Form::list, kRequired},
-    {"cudnn", Kind::number, Form::scalar, kRequired},
+    {"cudnn", Kind::version, Form::scalar, kRequired},
     {"flavours", Kind::text, Form::list, kRequired},
     {"exists", Kind::truth, Form::scalar, kRequired},
     {"externally_managed", Kind::truth},

@@ -176,12 +176,13 @@ Rows cuda_rows(const ImageGroup& group, const SeenImage& image, const Facts& fac
 
 Rows pytorch_rows(const ImageGroup& group, const SeenImage& image) {
     std::set<std::string> cudas, flavours;
-    std::string cudnn;
+    std::string cudnn, spelled;
     for (const auto& tag : group.tags) {
         const auto parts = *lookup::pytorch_tag(tag);
         cudas.insert(parts.cuda);
         flavours.insert(parts.flavour);
         cudnn = parts.cudnn;
+        spelled = parts.torch;
     }
     if (const auto torch = env(image, "PYTORCH_VERSION"); !torch.empty() && torch != group.release)
         return contradicted(image, "PYTORCH_VERSION", torch);
@@ -191,6 +192,7 @@ Rows pytorch_rows(const ImageGroup& group, const SeenImage& image) {
         group.first ? id : fmt::format("{}-cuda{}", id, *cudas.begin()),
         {scalar("torch", group.release), list("cuda", {cudas.begin(), cudas.end()}), scalar("cudnn", cudnn),
          list("flavours", {flavours.begin(), flavours.end()}), scalar("exists", "true")}};
+    if (spelled != group.release) row.cells.push_back(scalar("tag_torch", spelled));
     add_source(row, image);
     return std::vector{std::move(row)};
 }

@@ -79,7 +79,7 @@ std::vector<ImageGroup> cuda_groups(const std::string& release, const Tags& tags
 
 Release pytorch_release(std::string_view tag, const Facts&) {
     const auto parts = lookup::pytorch_tag(tag);
-    return parts ? Release(parts->torch) : std::nullopt;
+    return parts ? Release(parts->release()) : std::nullopt;
 }
 
 Tags pytorch_tags(const Row& row) {
@@ -87,9 +87,7 @@ Tags pytorch_tags(const Row& row) {
     if (row.text("exists") != "true") return out;
     for (const auto cuda : row.list("cuda")) {
         for (const auto flavour : row.list("flavours"))
-            out.push_back(lookup::PytorchTag{std::string(row.text("torch")), std::string(cuda),
-                                             std::string(row.text("cudnn")), std::string(flavour)}
-                              .text());
+            out.push_back(lookup::pytorch_tag_of(row, cuda, flavour).text());
     }
     return out;
 }

@@ -41,11 +41,11 @@ std::string find_pytorch(Request& request) {
                            image.torch_variant, cuda);
     }
     const auto tagged = [&](std::string_view flavour) {
-        const lookup::PytorchTag tag{image.torch, cuda, std::string(row->text("cudnn")),
-                                     std::string(flavour)};
-        return repository + ":" + tag.text();
+        return repository + ":" + lookup::pytorch_tag_of(*row, cuda, flavour).text();
     };
     image.base_reference = tagged(image.flavour);
+    if (auto refused = other_cudnn(request, image.base_reference, row->text("cudnn")); !refused.empty())
+        return refused;
     image.torch_from_base = true;
     if (!request.cuda) return {};
     image.cuda_from = "base";

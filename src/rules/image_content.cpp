@@ -58,9 +58,8 @@ std::vector<Other> pytorch_tags(const Facts& facts, const PytorchTag& own) {
     for (const auto& row : facts.rows("pytorch_images")) {
         if (row.text("exists") != "true" || !contains(row.list("flavours"), own.flavour)) continue;
         for (const auto cuda : row.list("cuda")) {
-            const PytorchTag tag{std::string(row.text("torch")), std::string(cuda),
-                                 std::string(row.text("cudnn")), own.flavour};
-            out.push_back({tag.text(), lookup::required_version(row, "torch")});
+            out.push_back({lookup::pytorch_tag_of(row, cuda, own.flavour).text(),
+                           lookup::required_version(row, "torch")});
         }
     }
     return out;
@@ -81,7 +80,7 @@ std::vector<Other> ngc_tags(const Facts& facts) {
 bool is_listed(const Facts& facts, const PytorchTag& tag) {
     const auto rows = facts.rows("pytorch_images");
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.text("exists") == "true" && row.text("torch") == tag.torch &&
+        return row.text("exists") == "true" && lookup::spells_torch(row, tag) &&
                row.text("cudnn") == tag.cudnn && contains(row.list("cuda"), tag.cuda) &&
                contains(row.list("flavours"), tag.flavour);
     });
@@ -105,7 +104,7 @@ std::vector<FixOption> other_tags(const Context& context, const ImageContent& im
         own = Version::parse(image.cuda_tag->cuda);
     } else if (image.pytorch_tag) {
         tags = pytorch_tags(context.facts, *image.pytorch_tag);
-        own = Version::parse(image.pytorch_tag->torch);
+        own = Version::parse(image.pytorch_tag->release());
     } else {
         tags = ngc_tags(context.facts);
         own = ngc_release(image.ngc->text("tag"));
@@ -193,10 +192,11 @@ std::optional<ImageContent> image_content(const Context& context) {
             return out;
         }
         out.cuda = out.pytorch_tag->cuda;
-        out.torch = out.pytorch_tag->torch + "+" + out.pytorch_tag->variant();
+        out.torch = out.pytorch_tag->release() + "+" + out.pytorch_tag->variant();
         out.listed = is_listed(context.facts, *out.pytorch_tag);
         cite(out.facts, context.facts, "image-policy-pytorch-tag-form");
     } else if (scheme == "ngc") {
+        out.own_torch = true;
         read_ngc(context.facts, reference.tag, out);
     }
     return out;

@@ -72,13 +72,26 @@ void compare_all(const Context& context, const Content& image, Findings& out) {
 void compare_variant(const Context& context, const Content& image, const PytorchTag& tag, Findings& out) {
     const auto torch = context.cell.text(Field::torch);
     const auto plus = torch.find('+');
-    if (plus == torch.npos || torch.substr(plus + 1) == tag.variant() || !same_version(tag.torch, torch))
+    if (plus == torch.npos || torch.substr(plus + 1) == tag.variant() || !same_version(tag.release(), torch))
         return;
     auto error = finding(Severity::error, kStage, "torch", {Field::image, Field::torch},
-                         fmt::format("{} holds torch {}+{}, the cell says torch {}", image.text, tag.torch,
-                                     tag.variant(), torch),
+                         fmt::format("{} holds torch {}+{}, the cell says torch {}", image.text,
+                                     tag.release(), tag.variant(), torch),
                          image.facts);
-    error.fixes.push_back(set_to(Field::torch, tag.torch + "+" + tag.variant()));
+    error.fixes.push_back(set_to(Field::torch, tag.release() + "+" + tag.variant()));
+    out.push_back(std::move(error));
+}
+
+// An image of the toolkit has cuDNN only where its tag says so, and then in one version.
+void judge_missing_cudnn(const Context& context, const CudaImage& image, const Content& content,
+                         Findings& out) {
+    const auto wanted = context.cell.text(Field::cudnn);
+    if (wanted.empty() || image.tag.flavour.empty() || image.tag.has_cudnn()) return;
+    const auto primary = image.by_reference ? Field::image : Field::flavour;
+    auto error = finding(Severity::error, kStage, "cudnn", {primary, Field::cudnn},
+                         fmt::format("{} holds no cuDNN, the cell says cudnn {}", content.text, wanted),
+                         content.facts);
+    if (!image.by_reference) error.fixes.push_back(set_to(Field::flavour, "runtime"));
     out.push_back(std::move(error));
 }
 
@@ -91,8 +104,14 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
         content.os = image.tag.os;
         content.flavour = image.tag.kind();
     }
-    const auto row = cuda_image_row(cuda_release_images(context.facts, image.tag.cuda), image.tag);
-    if (row && image.tag.has_cudnn() && row->has("cudnn")) {
+    judge_missing_cudnn(context, image, content, out);
+    // Without a flavour any tag of the release that brings cuDNN says which.
+    const auto tag = image.tag.flavour.empty()
+                         ? lookup::family_cuda_tag(context.facts, image.tag.cuda, image.tag.os, "runtime",
+                                                   context.cell.has(Field::cudnn))
+                         : image.tag;
+    const auto row = cuda_image_row(cuda_release_images(context.facts, tag.cuda), tag);
+    if (row && tag.has_cudnn() && row->has("cudnn")) {
         content.cudnn = row->text("cudnn");
         content.facts = {row->ref()};
     }
@@ -125,6 +144,22 @@ void judge_pytorch_family(const Context& context, Findings& out) {
                          {build->torch.wheel->ref(), release.ref()});
     error.fixes.push_back(set_to(Field::cuda, holds));
     out.push_back(std::move(error));
+}
+
+// Each image of torch holds one cuDNN; which flavour it is makes no difference.
+void judge_pytorch_cudnn(const Context& context, Findings& out) {
+    if (!wants_torch(context) || !context.cell.has(Field::cudnn)) return;
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
+    const auto row =
+        lookup::pytorch_image(context.facts, build->torch.exact.text(), build->torch.wheel->text("cuda"), "runtime");
+    if (!row) return;
+    Content content;
+    content.text = fmt::format("the image of {} in family {}", build->text, context.cell.text(Field::family));
+    content.facts = {row->ref()};
+    content.cudnn = row->text("cudnn");
+    compare_all(context, content, out);
 }
 
 // Its images have no CUDA; with an os toolkit-available says so.
@@ -160,6 +195,7 @@ void judge_ngc_family(const Context& context, const Row& repository, Findings& o
 void judge_family(const Context& context, Findings& out) {
     const auto repository = family_repository(context.facts, context.cell.text(Field::family));
     if (repository && repository->text("scheme") == "ngc") judge_ngc_family(context, *repository, out);
+    if (repository && repository->text("scheme") == "pytorch") judge_pytorch_cudnn(context, out);
     if (!repository || !context.cell.has(Field::cuda)) return;
     if (repository->text("scheme") == "pytorch") judge_pytorch_family(context, out);
     if (repository->text("scheme") == "python") judge_cpu_family(context, *repository, out);
@@ -179,8 +215,9 @@ void judge(const Context& context, Findings& out) {
     if (repository->text("scheme") == "pytorch") {
         const auto tag = pytorch_tag(reference.tag);
         if (!tag) return;
+        const auto torch = tag->release();
         cite(content.facts, context.facts, "image-policy-pytorch-tag-form");
-        content.torch = tag->torch;
+        content.torch = torch;
         content.cuda = tag->cuda;
         content.flavour = tag->flavour;
         content.cudnn = tag->cudnn;

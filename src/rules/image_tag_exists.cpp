@@ -125,16 +125,16 @@ void judge_pytorch(const Context& context, const PytorchImage& image, const Pyto
         error.fixes = pytorch_options(context, image, tag.torch, tag.flavour);
         out.push_back(std::move(error));
     };
-    const auto release = context.facts.row("torch-" + tag.torch);
+    const auto release = context.facts.row("torch-" + tag.release());
     if (release && release->text("complete") == "true" &&
         !contains(release->list("variants"), tag.variant())) {
-        reject(fmt::format("torch {} has no build for CUDA {}, it has {}", tag.torch, tag.cuda,
+        reject(fmt::format("torch {} has no build for CUDA {}, it has {}", tag.release(), tag.cuda,
                            listed(release->list("variants"))),
                release->ref());
         return;
     }
-    for (const auto& row : rows_with(context.facts, "pytorch_images", "torch", tag.torch)) {
-        if (!contains(row.list("cuda"), tag.cuda)) continue;
+    for (const auto& row : rows_with(context.facts, "pytorch_images", "torch", tag.release())) {
+        if (!contains(row.list("cuda"), tag.cuda) || !lookup::spells_torch(row, tag)) continue;
         if (row.text("exists") != "true") {
             reject(fmt::format("torch {} was pushed for another CUDA only", tag.torch), row.ref());
         } else if (row.text("cudnn") != tag.cudnn) {
@@ -154,25 +154,32 @@ void judge_pytorch(const Context& context, const PytorchImage& image, const Pyto
     out.push_back(unknown(kStage, "", about, gap, "whether it exists"));
 }
 
-// A version at the start makes it a release's tag, which has one form; others (latest, nightlies) have none.
+// A version at the start makes it a release's tag. From some release on these have one form, before they were
+// spelled in several; others (latest, nightlies) have none.
 void judge_pytorch_reference(const Context& context, const ImageReference& reference, const std::string& text,
                              Findings& out) {
     const PytorchImage image{text, reference.name, true};
-    if (const auto tag = pytorch_tag(reference.tag)) {
-        judge_pytorch(context, image, *tag, out);
-        return;
-    }
+    const auto tag = pytorch_tag(reference.tag);
     const auto parts = text::split(reference.tag, '-');
     if (parts.size() < 2 || !parts[1].starts_with("cuda") || !Version::parse(parts[0])) {
         out.push_back(finding(Severity::note, kStage, "", {Field::image},
                               fmt::format("{}: the facts describe tags of releases only", text), {}));
         return;
     }
-    std::vector<FactRef> facts;
-    cite(facts, context.facts, "image-policy-pytorch-tag-form");
+    const auto policy = image_policy(context.facts, "pytorch-tag-form");
+    const bool one_form = *Version::parse(parts[0]) >= lookup::required_version(policy, "since");
+    if (tag && (tag->is_full() || !one_form)) {
+        judge_pytorch(context, image, *tag, out);
+        return;
+    }
+    if (!one_form) {
+        const Unresolved gap{Field::image, "no fact describes " + text, {}};
+        out.push_back(unknown(kStage, "", {Field::image}, gap, "whether it exists"));
+        return;
+    }
     auto error =
         finding(Severity::error, kStage, "", {Field::image},
-                text + " never existed: tags are TORCH-cudaX.Y-cudnnN-runtime or -devel", std::move(facts));
+                text + " never existed: tags are TORCH-cudaX.Y-cudnnN-runtime or -devel", {policy.ref()});
     error.fixes = pytorch_options(context, image, parts[0], "devel");
     out.push_back(std::move(error));
 }
@@ -252,8 +259,7 @@ void judge_pytorch_family(const Context& context, Findings& out) {
         out.push_back(unknown(kStage, "", PytorchImage{}.about(), gap, "whether there is one"));
         return;
     }
-    const PytorchTag tag{build->torch.exact.text(), std::string(cuda), std::string(row->text("cudnn")),
-                         std::string(context.cell.text(Field::flavour))};
+    const auto tag = lookup::pytorch_tag_of(*row, cuda, context.cell.text(Field::flavour));
     judge_pytorch(context, {fmt::format("image {}:{}", name, tag.text()), name, false}, tag, out);
 }
 
@@ -266,6 +272,17 @@ void judge_ngc_family(const Context& context, const NgcImage& image, Findings& o
                              fmt::format("no fact knows an image {} with {}", image.repository, image.wanted),
                              {}};
         out.push_back(unknown(kStage, "", about, gap, "whether there is one"));
+        return;
+    }
+    for (const auto field : {Field::python, Field::os}) {
+        if (!context.cell.has(field) || image.row->has(info(field).name)) continue;
+        const Unresolved gap{field,
+                             fmt::format("no fact says which {} is in image {}:{}, the nearest that is known",
+                                         info(field).name, image.repository, image.row->text("tag")),
+                             {}};
+        out.push_back(unknown(kStage, info(field).name, about, gap,
+                              fmt::format("whether there is one with {}", image.wanted)));
+        out.back().facts = {image.row->ref()};
         return;
     }
     accept(context, out, kStage, "", about,

@@ -31,7 +31,7 @@ std::optional<Managed> managed(const Context& context) {
     const auto tag = pytorch_tag(reference.tag);
     if (!repository || repository->text("scheme") != "pytorch" || !tag || reference.pinned)
         return std::nullopt;
-    for (const auto& row : rows_with(context.facts, "pytorch_images", "torch", tag->torch)) {
+    for (const auto& row : rows_with(context.facts, "pytorch_images", "torch", tag->release())) {
         if (row.text("externally_managed") == "true")
             return Managed{fmt::format("image {}:{}", reference.name, reference.tag), row, true};
     }

@@ -12,9 +12,7 @@ std::vector<FixOption> pytorch_options(const Context& context, const PytorchImag
         if (row.text("exists") != "true" || version.major_minor() != wanted->major_minor()) continue;
         for (const auto cuda : row.list("cuda")) {
             const auto has = contains(row.list("flavours"), flavour);
-            const PytorchTag tag{std::string(row.text("torch")), std::string(cuda),
-                                 std::string(row.text("cudnn")),
-                                 std::string(has ? flavour : row.list("flavours").back())};
+            const auto tag = lookup::pytorch_tag_of(row, cuda, has ? flavour : row.list("flavours").back());
             (version == *wanted ? same : near).push_back(set_to(Field::image, image.name + ":" + tag.text()));
         }
     }
@@ -23,7 +21,7 @@ std::vector<FixOption> pytorch_options(const Context& context, const PytorchImag
 
 std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchImage& image,
                                           const PytorchTag& tag) {
-    const auto torch = Version::parse(tag.torch), cuda = Version::parse(tag.cuda);
+    const auto torch = Version::parse(tag.release()), cuda = Version::parse(tag.cuda);
     if (!image.by_reference) return std::nullopt;
     std::optional<PytorchTag> best;
     for (const auto& row : context.facts.rows("pytorch_images")) {
@@ -34,8 +32,7 @@ std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchI
         for (const auto listed_cuda : row.list("cuda")) {
             if (*Version::parse(listed_cuda) <= *cuda) chosen = listed_cuda;
         }
-        best = PytorchTag{std::string(row.text("torch")), std::string(chosen), std::string(row.text("cudnn")),
-                          tag.flavour};
+        best = lookup::pytorch_tag_of(row, chosen, tag.flavour);
     }
     return best;
 }

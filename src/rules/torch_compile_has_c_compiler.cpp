@@ -56,11 +56,11 @@ void judge_pytorch(const Context& context, const ImageReference& reference, Pyto
     const auto policy = image_policy(context.facts, "pytorch-c-compiler");
     const auto since = Version::parse(policy.text("since"));
     if (!since || *Version::parse(tag.torch) >= *since || !contains(policy.list("values"), tag.flavour) ||
-        !has_torch_compile(context.facts, tag.torch))
+        !has_torch_compile(context.facts, tag.release()))
         return;
     const auto name = fmt::format("image {}:{}", reference.name, reference.tag);
     tag.flavour = "devel";
-    warn(context, "torch " + tag.torch, name, {Field::image}, policy,
+    warn(context, "torch " + tag.release(), name, {Field::image}, policy,
          set_to(Field::image, reference.name + ":" + tag.text()), out);
 }
 

@@ -29,8 +29,7 @@ std::vector<std::string> sister_images(const Facts& facts, std::string_view text
     if (const auto tag = rules::pytorch_tag(reference.tag); tag && repository->text("scheme") == "pytorch") {
         for (const auto& row : facts.rows("pytorch_images")) {
             for (const auto cuda : row.list("cuda")) {
-                const rules::PytorchTag other{std::string(row.text("torch")), std::string(cuda),
-                                              std::string(row.text("cudnn")), tag->flavour};
+                const auto other = lookup::pytorch_tag_of(row, cuda, tag->flavour);
                 out.push_back(fmt::format("{}:{}", reference.name, other.text()));
             }
         }

@@ -56,9 +56,20 @@ TEST_CASE("tags in their parts, and back") {
     REQUIRE(tag);
     CHECK(tag->text() == "2.6.0-cuda12.4-cudnn9-devel");
     CHECK(tag->variant() == "cu124");
-    for (const std::string other : {"latest", "2.6.0-cuda-12.4-cudnn9-devel", "2.6.0-cuda12.4-cudnnx-devel",
-                                    "2.6-cuda12.4-cudnn9-devel", "2.6.0-cuda12.4-cudnn9-ubuntu22.04",
-                                    "2.6.0-cuda-cudnn9-devel", "2.6.0-cuda12.4-cudnn-devel"})
+    CHECK(tag->release() == "2.6.0");
+    CHECK(tag->is_full());
+    for (const auto& [text, release] :
+         {std::pair<std::string, std::string>{"1.5-cuda10.1-cudnn7-devel", "1.5.0"},
+          {"1.1.0-cuda10.0-cudnn7.5-runtime", "1.1.0"}}) {
+        const auto old = pytorch_tag(text);
+        REQUIRE(old);
+        CHECK(old->text() == text);
+        CHECK(old->release() == release);
+        CHECK_FALSE(old->is_full());
+    }
+    for (const std::string other :
+         {"latest", "2.6.0-cuda-12.4-cudnn9-devel", "2.6.0-cuda12.4-cudnnx-devel", "2-cuda12.4-cudnn9-devel",
+          "2.6.0-cuda12.4-cudnn9-ubuntu22.04", "2.6.0-cuda-cudnn9-devel", "2.6.0-cuda12.4-cudnn-devel"})
         CHECK_FALSE(pytorch_tag(other));
 }
 
@@ -141,11 +152,21 @@ TEST_CASE("image-tag-exists: beyond the facts") {
           "no fact describes image nvidia/cuda:13.4.2-devel-ubuntu24.04 (the nearest that is known is "
           "13.4.1-devel-ubuntu24.04): whether it exists is unknown");
     for (const std::string tag :
-         {"13.4.1-devel-ubuntu26.04", "12.8.2-devel-ubuntu22.04", "11.4.4-devel-ubuntu20.04",
-          "14.0.0-base-ubuntu26.04", "13.0.3-cudnn-runtime-ubuntu24.04"}) {
+         {"13.4.1-devel-ubuntu26.04", "12.8.2-cudnn-devel-ubuntu22.04", "11.4.4-devel-ubuntu20.04",
+          "14.0.0-base-ubuntu26.04", "13.4.2-cudnn-runtime-ubuntu24.04"}) {
         CAPTURE(tag);
         CHECK(verdict_of(kExists, image("nvidia/cuda:" + tag)) == Verdict::unknown);
     }
+    for (const std::string tag : {"12.8.2-devel-ubuntu22.04", "12.9.2-cudnn-runtime-rockylinux9",
+                                  "13.0.3-cudnn-runtime-ubuntu24.04", "13.2.1-cudnn-devel-ubi10"}) {
+        CAPTURE(tag);
+        CHECK(verdict_of(kExists, image("nvidia/cuda:" + tag)) == Verdict::accepted);
+        CHECK(verdict_of("image-tag-supported", image("nvidia/cuda:" + tag)) == Verdict::accepted);
+    }
+    for (const std::string tag : {"12.8.1-devel-ubuntu22.04", "12.9.1-base-ubi9", "13.0.2-devel-ubuntu24.04",
+                                  "13.3.0-devel-ubuntu24.04"})
+        CHECK_MESSAGE(verdict_of("image-tag-supported", image("nvidia/cuda:" + tag)) == Verdict::degraded,
+                      tag);
     CHECK(message_of(kExists, image("nvcr.io/nvidia/pytorch:99.12-py3")) ==
           "no fact describes image nvcr.io/nvidia/pytorch:99.12-py3 (the nearest that is known is 26.09-py3, "
           "of "
@@ -154,9 +175,13 @@ TEST_CASE("image-tag-exists: beyond the facts") {
               .starts_with("no fact describes image nvcr.io/nvidia/pytorch:99.12-py3-igpu"));
     CHECK(
         message_of(kExists,
-                   {{Field::family, "pytorch"}, {Field::torch, "1.0.0"}, {Field::flavour, "devel"}}) ==
-        "no fact describes images docker.io/pytorch/pytorch:1.0.0-cuda9.0-cudnn*-devel: whether there is one "
-        "is unknown");
+                   {{Field::family, "pytorch"}, {Field::torch, "1.7.0"}, {Field::flavour, "devel"}}) ==
+        "no fact describes image docker.io/pytorch/pytorch:1.7.0-cuda10.2-cudnn8-devel: whether it exists is "
+        "unknown");
+    CHECK(message_of(kExists,
+                     {{Field::family, "pytorch"}, {Field::torch, "2.15.0"}, {Field::flavour, "devel"}}) ==
+          "no fact describes images docker.io/pytorch/pytorch:2.15.0-cuda13.2-cudnn*-devel: whether there is "
+          "one is unknown");
     CHECK(verdict_of(kExists, image("nvcr.io/nvidia/pytorch:25.12-py3")) == Verdict::accepted);
     const auto own = ask(kExists, image("registry.example.org/team/app:1"));
     REQUIRE(own.size() == 1);
@@ -185,14 +210,18 @@ TEST_CASE("image-tag-exists: pytorch/pytorch") {
     CHECK(says("2.9.1-cuda-12.8-cudnn9-runtime") ==
           "image pytorch/pytorch:2.9.1-cuda-12.8-cudnn9-runtime never existed: tags are "
           "TORCH-cudaX.Y-cudnnN-runtime or -devel");
-    for (const std::string tag : {"1.13.1-cuda11.3-cudnn8-devel", "2.8.0-cuda12.4-cudnn9-devel",
-                                  "2.0.1-cuda11.8-runtime-ubuntu22.04", "2.5.1-cuda12.6-cudnn9-devel"})
+    for (const std::string tag :
+         {"1.13.1-cuda11.3-cudnn8-devel", "2.8.0-cuda12.4-cudnn9-devel", "2.0.1-cuda11.8-runtime-ubuntu22.04",
+          "2.5.1-cuda12.6-cudnn9-devel", "2.6-cuda12.4-cudnn9-devel", "2.6.0-cuda12.4-cudnn9.1-devel",
+          "1.5-cuda11.0-cudnn8-devel", "1.1.0-cuda10.0-cudnn7-devel"})
         CHECK_MESSAGE(verdict_of(kExists, image(prefix + tag)) == Verdict::rejected, tag);
     for (const std::string tag :
          {"2.6.0-cuda12.4-cudnn9-devel", "2.5.1-cuda12.4-cudnn9-runtime", "1.11.0-cuda11.3-cudnn8-runtime",
           "2.0.0-cuda11.7-cudnn8-runtime", "1.13.1-cuda11.6-cudnn8-devel", "2.0.1-cuda11.7-cudnn8-devel",
-          "1.12.1-cuda11.3-cudnn8-devel", "2.1.2-cuda11.8-cudnn8-devel", "2.14.0-cuda13.2-cudnn9-runtime",
-          "latest"}) {
+          "1.12.1-cuda11.3-cudnn8-devel", "1.5-cuda10.1-cudnn7-devel", "1.4-cuda10.1-cudnn7-runtime",
+          "1.3-cuda10.1-cudnn7-devel", "1.2-cuda10.0-cudnn7-runtime", "1.1.0-cuda10.0-cudnn7.5-devel",
+          "1.0-cuda10.0-cudnn7-runtime", "2.1.1-cuda12.1-cudnn8-devel", "2.1.2-cuda11.8-cudnn8-devel",
+          "2.14.0-cuda13.2-cudnn9-runtime", "latest"}) {
         CHECK_MESSAGE(verdict_of(kExists, image(prefix + tag)) == Verdict::accepted, tag);
         CHECK_MESSAGE(verdict_of(kExists, image("ghcr.io/" + prefix + tag)) == Verdict::accepted, tag);
     }
@@ -200,6 +229,17 @@ TEST_CASE("image-tag-exists: pytorch/pytorch") {
         says("2.14.1-cuda13.2-cudnn9-devel") ==
         "no fact describes image pytorch/pytorch:2.14.1-cuda13.2-cudnn9-devel (the nearest that is known is "
         "2.14.0-cuda13.2-cudnn9-devel): whether it exists is unknown");
+    // Before 1.5.1 the tags had several spellings: one that no fact knows is not known.
+    for (const std::string tag : {"1.5.0-cuda10.1-cudnn7-devel", "1.3.1-cuda10.1-cudnn7-devel",
+                                  "0.4.1-cuda9-cudnn7-devel", "1.0-cuda10.0-cudnn7-devel-ubuntu18.04"})
+        CHECK_MESSAGE(verdict_of(kExists, image(prefix + tag)) == Verdict::unknown, tag);
+    CHECK(says("1.5.0-cuda10.1-cudnn7-devel") ==
+          "no fact describes image pytorch/pytorch:1.5.0-cuda10.1-cudnn7-devel (the nearest that is known is "
+          "1.5-cuda10.1-cudnn7-devel): whether it exists is unknown");
+    CHECK(verdict_of(kMatches, image(prefix + "1.5-cuda10.1-cudnn7-devel", {{Field::torch, "1.5.0"}})) ==
+          Verdict::accepted);
+    CHECK(message_of(kMatches, image(prefix + "1.5-cuda10.1-cudnn7-devel", {{Field::torch, "1.5.1"}})) ==
+          "image pytorch/pytorch:1.5-cuda10.1-cudnn7-devel holds torch 1.5.0, the cell says torch 1.5.1");
     CHECK(verdict_of(kExists, image(prefix + "1.7.0-cuda10.1-cudnn7-runtime")) == Verdict::unknown);
     CHECK(verdict_of(kExists, image(prefix + "9.0.0-cuda19.1-cudnn9-runtime")) == Verdict::unknown);
 }
@@ -267,7 +307,16 @@ TEST_CASE("image-tag-supported") {
           "deleted "
           "any day");
     CHECK(says("13.1.0-base-ubuntu24.04") ==
-          "image nvidia/cuda:13.1.0-base-ubuntu24.04 is no longer supported: its update CUDA 13.1.2 has "
+          "image nvidia/cuda:13.1.0-base-ubuntu24.04 is past its end of life");
+    const auto row = [](const std::string& cuda) {
+        return fmt::format(
+            "id: cuda-image-{0}-x, cuda: \"{0}\", status: supported, os: [ubuntu24.04], flavours: [base], "
+            "complete: false",
+            cuda);
+    };
+    CHECK(message_of(kSupported, image("nvidia/cuda:19.1.0-base-ubuntu24.04"),
+                     with_rows("cuda_images", {row("19.1.0"), row("19.1.2")})) ==
+          "image nvidia/cuda:19.1.0-base-ubuntu24.04 is no longer supported: its update CUDA 19.1.2 has "
           "images");
     CHECK(fix_of(kSupported, image("nvidia/cuda:12.1.0-cudnn8-devel-ubuntu22.04")) ==
           "image nvidia/cuda:12.1.1-cudnn8-devel-ubuntu22.04, or image "
@@ -281,7 +330,7 @@ TEST_CASE("image-tag-supported") {
           "from 2026-03-10 on");
     for (const std::string tag :
          {"12.6.3-devel-ubuntu22.04", "12.4.1-base-ubuntu22.04", "11.8.0-devel-ubuntu22.04",
-          "13.0.3-devel-ubuntu24.04", "12.9.1-runtime-rockylinux9", "13.4.1-devel-ubuntu24.04",
+          "13.0.3-devel-ubuntu24.04", "12.9.2-runtime-rockylinux9", "13.4.1-devel-ubuntu24.04",
           "10.2-devel-ubuntu18.04", "12.4.1-cudnn8-devel-ubuntu22.04", "latest"}) {
         CHECK_MESSAGE(verdict_of(kSupported, image("nvidia/cuda:" + tag)) == Verdict::accepted, tag);
     }
