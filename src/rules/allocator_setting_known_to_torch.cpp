@@ -1,9 +1,12 @@
 // Does that torch know the settings of its CUDA allocator that the environment holds? An unknown option stops
 // it, an unknown variable is not read.
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/images.hpp"
 #include "rules/passed.hpp"
 #include "rules/subject.hpp"
@@ -19,24 +22,40 @@ std::vector<Field> about() {
     return {Field::env, Field::torch};
 }
 
-// "expandable_segments", "max_split_size_mb" of "expandable_segments:True,max_split_size_mb:128". What has no
-// ':' continues the value before it.
-std::vector<std::string> options_in(std::string_view value) {
-    std::vector<std::string> out;
+// One part of the variable. A list in brackets is one value, whatever commas and colons it has.
+struct Option {
+    std::string name;                  ///< "expandable_segments"; of a part without ':' all of it
+    std::optional<std::string> value;  ///< "True"
+};
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ')
+        text.remove_suffix(1);
+    return text;
+}
+
+std::vector<Option> options_in(std::string_view value) {
+    std::vector<Option> out;
     while (!value.empty()) {
-        const auto comma = value.find(',');
-        auto part = value.substr(0, comma);
-        value = comma == value.npos ? std::string_view() : value.substr(comma + 1);
+        std::size_t end = 0;
+        for (bool list = false; end < value.size() && (list || value[end] != ','); ++end)
+            list = value[end] == '[' || (list && value[end] != ']');
+        const auto part = trimmed(value.substr(0, end));
+        value.remove_prefix(std::min(end + 1, value.size()));
+        if (part.empty()) continue;
         const auto colon = part.find(':');
-        if (colon == part.npos) continue;
-        part = part.substr(0, colon);
-        while (!part.empty() && part.front() == ' ')
-            part.remove_prefix(1);
-        while (!part.empty() && part.back() == ' ')
-            part.remove_suffix(1);
-        if (!part.empty()) out.emplace_back(part);
+        auto& option = out.emplace_back(Option{std::string(trimmed(part.substr(0, colon))), {}});
+        if (colon != part.npos) option.value = trimmed(part.substr(colon + 1));
+        if (option.name.empty()) option.name = part;
     }
     return out;
+}
+
+// The variant does not matter here.
+std::string name_of(const TorchBuild& build) {
+    return build.torch.variant.empty() ? build.text : "torch " + build.torch.exact.text();
 }
 
 bool knows(const Row& setting, const Version& torch) {
@@ -61,8 +80,8 @@ bool judge_variable(const Context& context, const TorchBuild& build, std::string
     const auto setting = context.facts.row(fmt::format("setting-{}", variable));
     if (knows(*setting, build.torch.exact)) return true;
     auto warning = finding(Severity::warning, kStage, variable, about(),
-                           fmt::format("torch {} does not heed {} in its CUDA allocator: only {} do",
-                                       build.torch.exact.text(), variable, range_text(*setting)),
+                           fmt::format("{} does not heed {} in its CUDA allocator: only {} do",
+                                       name_of(build), variable, range_text(*setting)),
                            {setting->ref()});
     offer_releases(context, *setting, warning);
     out.push_back(std::move(warning));
@@ -76,62 +95,93 @@ void judge_system(const Context& context, const TorchBuild& build, std::string_v
     if (!os || !contains(setting.list("not_on"), os->os)) return;
     const auto value = member(context, Field::env, variable).value_or("");
     if (value.find(option + ":False") != value.npos) return;
-    out.push_back(
-        finding(Severity::warning, kStage, variable, {Field::env, Field::os},
-                fmt::format("torch {} does nothing with {} in {} on {}: it warns \"{} not supported on "
-                            "this platform\", and memory fragments as without it",
-                            build.torch.exact.text(), option, variable, os->row.text("name"), option),
-                {setting.ref()}));
+    out.push_back(finding(Severity::warning, kStage, variable, {Field::env, Field::os},
+                          fmt::format("{} does nothing with {} in {} on {}: it warns \"{} not supported on "
+                                      "this platform\", and memory fragments as without it",
+                                      name_of(build), option, variable, os->row.text("name"), option),
+                          {setting.ref()}));
+}
+
+void judge_unknown(const TorchBuild& build, std::string_view variable, const Option& option,
+                   const Facts& facts, Findings& out) {
+    std::vector<std::string> names;
+    for (const auto& row : facts.rows("torch_settings")) {
+        if (row.text("kind") == "option") names.emplace_back(row.text("name"));
+    }
+    // Without ':' there is no value, and no name that torch could know.
+    const auto name = option.name.substr(0, option.name.find('='));
+    Unresolved gap{Field::env, fmt::format("no fact knows the option {} in {}", option.name, variable), {}};
+    if (!option.value) gap.what += ", which has no ':' before its value";
+    if (const auto near = text::did_you_mean(name, names)) {
+        gap.what += fmt::format(" (did you mean {}{}?)", *near, option.value ? "" : ":VALUE");
+    }
+    out.push_back(unknown(kStage, variable, about(), gap, fmt::format("whether {} does", name_of(build))));
+}
+
+// Whether torch takes the value, where the facts list all that it takes.
+bool judge_value(const TorchBuild& build, std::string_view variable, const Option& option, const Row& setting,
+                 Findings& out) {
+    if (!setting.has("values") || contains(setting.list("values"), *option.value)) return true;
+    out.push_back(finding(Severity::error, kStage, variable, about(),
+                          fmt::format("{} stops at {}:{} in {}: it takes {}", name_of(build), option.name,
+                                      *option.value, variable, listed(setting.list("values"))),
+                          {setting.ref()}));
+    return false;
 }
 
 void judge_option(const Context& context, const TorchBuild& build, std::string_view variable,
-                  const std::string& option, Findings& out) {
+                  const Option& whole, Findings& out) {
+    const auto& option = whole.name;
     const auto setting = context.facts.row(fmt::format("setting-{}", option));
-    if (!setting || setting->text("kind") != "option") {
-        std::vector<std::string> names;
-        for (const auto& row : context.facts.rows("torch_settings")) {
-            if (row.text("kind") == "option") names.emplace_back(row.text("name"));
-        }
-        Unresolved gap{Field::env, fmt::format("no fact knows the option {} in {}", option, variable), {}};
-        if (const auto near = text::did_you_mean(option, names))
-            gap.what += fmt::format(" (did you mean {}?)", *near);
-        out.push_back(unknown(kStage, variable, about(), gap,
-                              fmt::format("whether torch {} does", build.torch.exact.text())));
-        return;
-    }
+    if (!setting || setting->text("kind") != "option" || !whole.value)
+        return judge_unknown(build, variable, whole, context.facts, out);
     if (knows(*setting, build.torch.exact)) {
+        if (!judge_value(build, variable, whole, *setting, out)) return;
         const auto before = out.size();
         judge_system(context, build, variable, option, *setting, out);
         if (out.size() != before) return;
         return passed(context, [&] {
-            return Acceptance{
-                {},
-                kStage,
-                about(),
-                fmt::format("whether torch {} knows {} in {}", build.torch.exact.text(), option, variable),
-                {setting->ref()}};
+            return Acceptance{{},
+                              kStage,
+                              about(),
+                              fmt::format("whether {} knows {} in {}", name_of(build), option, variable),
+                              {setting->ref()}};
         });
     }
     auto error = finding(Severity::error, kStage, variable, about(),
-                         fmt::format("torch {} stops at the option {} in {}: only {} know it",
-                                     build.torch.exact.text(), option, variable, range_text(*setting)),
+                         fmt::format("{} stops at the option {} in {}: only {} know it", name_of(build),
+                                     option, variable, range_text(*setting)),
                          {setting->ref()});
     offer_releases(context, *setting, error);
     out.push_back(std::move(error));
 }
 
+void judge_build(const Context& context, const TorchBuild& build, Findings& out) {
+    for (const auto& [name, value] : context.cell.value(Field::env)->items) {
+        for (const auto variable : kVariables) {
+            if (name != variable || !judge_variable(context, build, variable, out)) continue;
+            for (const auto& option : options_in(value))
+                judge_option(context, build, variable, option, out);
+        }
+    }
+}
+
 void judge(const Context& context, Findings& out) {
     if (!wants_torch(context)) return;
+    if (const auto own = image_torch(context)) {
+        const auto& items = context.cell.value(Field::env)->items;
+        const bool asks = std::any_of(items.begin(), items.end(), [](const auto& item) {
+            return std::find(kVariables.begin(), kVariables.end(), item.first) != kVariables.end();
+        });
+        if (asks)
+            judge_image_torch(context, *own, kStage, Field::env, "whether it knows the allocator settings",
+                              judge_build, out);
+        return;
+    }
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || build->torch.variant == "cpu" || never_published(*build)) return;
-    for (const auto& [name, value] : context.cell.value(Field::env)->items) {
-        for (const auto variable : kVariables) {
-            if (name != variable || !judge_variable(context, *build, variable, out)) continue;
-            for (const auto& option : options_in(value))
-                judge_option(context, *build, variable, option, out);
-        }
-    }
+    judge_build(context, *build, out);
 }
 
 }  // namespace
@@ -146,7 +196,8 @@ Rule allocator_setting_known_to_torch() {
                 "no effect, and nothing says so.",
             .fails = "torch: 2.0.1, env: {PYTORCH_CUDA_ALLOC_CONF: \"expandable_segments:True\"}",
             .passes = "torch: 2.1.0, env: {PYTORCH_CUDA_ALLOC_CONF: \"expandable_segments:True\"}",
-            .reads = {Field::torch, Field::env, Field::arch, Field::os},
+            .reads = {Field::torch, Field::env, Field::arch, Field::os, Field::image, Field::family,
+                      Field::cuda, Field::python},
             .needs = {{Field::torch}, {Field::env}},
             .judge = judge};
 }

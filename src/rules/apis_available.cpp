@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
@@ -73,8 +74,29 @@ void has_them(const Context& context, const std::vector<Row>& words, const std::
     });
 }
 
-void judge_torch(const Context& context, const std::vector<Row>& words, Findings& out) {
+void judge_build(const Context& context, const std::vector<Row>& words, const TorchBuild& build,
+                 Findings& out) {
     constexpr std::string_view column = "removed_in_torch";
+    std::vector<FactRef> facts;
+    const auto missing = lacking(words, column, build.torch.exact, facts);
+    if (missing.empty()) return has_them(context, words, build.text, Field::torch);
+    auto error = finding(Severity::error, kStage, "torch", {Field::uses, Field::torch},
+                         fmt::format("{} does not have {}", build.text, missing), std::move(facts));
+    error.fixes = torch_options(context, [&](const Row& wheel) {
+        return has_all(words, column, lookup::required_version(wheel, "torch"));
+    });
+    out.push_back(std::move(error));
+}
+
+void judge_torch(const Context& context, const std::vector<Row>& words, Findings& out) {
+    if (const auto own = image_torch(context)) {
+        const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+            judge_build(other, words, build, found);
+        };
+        judge_image_torch(context, *own, kStage, Field::uses,
+                          fmt::format("whether it has {}", context.cell.text(Field::uses)), judge_one, out);
+        return;
+    }
     const auto torch = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
     if (build == nullptr) {
@@ -82,15 +104,7 @@ void judge_torch(const Context& context, const std::vector<Row>& words, Findings
                               fmt::format("whether it has {}", context.cell.text(Field::uses))));
         return;
     }
-    std::vector<FactRef> facts;
-    const auto missing = lacking(words, column, build->torch.exact, facts);
-    if (missing.empty()) return has_them(context, words, build->text, Field::torch);
-    auto error = finding(Severity::error, kStage, "torch", {Field::uses, Field::torch},
-                         fmt::format("{} does not have {}", build->text, missing), std::move(facts));
-    error.fixes = torch_options(context, [&](const Row& wheel) {
-        return has_all(words, column, lookup::required_version(wheel, "torch"));
-    });
-    out.push_back(std::move(error));
+    judge_build(context, words, *build, out);
 }
 
 void judge_cuda(const Context& context, const std::vector<Row>& words, Findings& out) {
@@ -133,7 +147,8 @@ Rule apis_available() {
                 "each row was found by opening the last release that has it and the first that has not.",
             .fails = "torch: 1.11.0, uses: [THC]",
             .passes = "torch: 1.10.2, cuda: 12.9.1, uses: [THC, cudaDeviceProp-clockRate]",
-            .reads = {Field::uses, Field::torch, Field::arch, Field::cuda},
+            .reads = {Field::uses, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
+                      Field::python, Field::os},
             .needs = {{Field::uses}},
             .judge = judge};
 }

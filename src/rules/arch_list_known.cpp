@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
@@ -118,6 +119,21 @@ void judge_torch(const Context& context, const ArchList& list, const TorchBuild&
     out.push_back(std::move(error));
 }
 
+// NVIDIA's own torch is taught new GPUs before the release that its sources are on the way to: what that
+// release knows as well as the one before is known to it, of anything else nothing can be said.
+void judge_own_torch(const Context& context, const ImageTorch& torch, const ArchList& list, Findings& out) {
+    const auto question = fmt::format("whether its cpp_extension knows {}", list.named());
+    const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+        const auto row = extension_row(other.facts, build.torch.release->text("torch"));
+        if (row) judge_torch(other, list, build, *row, arch_entries(list.text, row->list("named")), found);
+    };
+    Findings found;
+    judge_image_torch(context, torch, kStage, list.field, question, judge_one, found);
+    if (!found.empty())
+        out.push_back(unknown_of(context, torch, kStage, "torch", list.field,
+                                 "which architectures cpp_extension knows in", question));
+}
+
 // The variable is what a build sees: the field beside it says something that does not happen.
 void judge_two_lists(const Context& context, const ArchList& list, Findings& out) {
     const auto field = context.cell.text(Field::arch_list);
@@ -140,7 +156,9 @@ void judge(const Context& context, Findings& out) {
     judge_two_lists(context, *given, out);
     std::optional<Row> row;
     std::optional<TorchBuild> build;
-    if (wants_torch(context)) {
+    const auto own = wants_torch(context) ? image_torch(context) : std::nullopt;
+    if (own) judge_own_torch(context, *own, *given, out);
+    if (wants_torch(context) && !own) {
         const auto torch = torch_build(context);
         if (const auto* known = std::get_if<TorchBuild>(&torch)) {
             build = *known;
@@ -173,7 +191,8 @@ Rule arch_list_known() {
                 "passes it and that nvcc lacks ends in \"Unsupported gpu architecture\".",
             .fails = "arch_list: \"8.9;12.0\", cuda: 12.6.3",
             .passes = "arch_list: \"8.9;12.0\", cuda: 12.8.1, torch: 2.7.1+cu128",
-            .reads = {Field::arch_list, Field::env, Field::cuda, Field::torch, Field::arch},
+            .reads = {Field::arch_list, Field::env, Field::cuda, Field::torch, Field::arch, Field::image,
+                      Field::family, Field::python, Field::os},
             .needs = {{Field::arch_list, Field::env}, {Field::cuda, Field::torch}},
             .judge = judge};
 }

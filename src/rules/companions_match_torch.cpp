@@ -125,10 +125,10 @@ void judge_one(const Context& context, const TorchBuild& build, const Wanted& wa
         });
     }
     if (row->has("built_for")) {
-        const Unresolved gap{
-            Field::packages,
-            fmt::format("{} demands no torch and was built for {}", wanted.text, row->text("built_for")),
-            {}};
+        const Unresolved gap{Field::packages,
+                             fmt::format("{} demands no torch and was built for {}", wanted.text,
+                                         listed(row->list("built_for"))),
+                             {}};
         auto open = unknown(kStage, wanted.package, about(), gap, question);
         open.facts = {row->ref()};
         out.push_back(std::move(open));
@@ -138,7 +138,8 @@ void judge_one(const Context& context, const TorchBuild& build, const Wanted& wa
 }
 
 void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
+    // Beside the torch of NVIDIA's own images no release of theirs was made for it: packages-agree says so.
+    if (!wants_wheel(context)) return;
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || never_published(*build)) return;  // torch-built-for-cuda asks
@@ -168,7 +169,7 @@ Rule companions_match_torch() {
             "torchvision::nms does not exist\" or an undefined symbol.",
         .fails = "torch: 2.6.0, packages: {torchvision: 0.20.0}",
         .passes = "torch: 2.6.0, packages: {torchvision: 0.21.0, torchaudio: 2.6.0}",
-        .reads = {Field::torch, Field::packages, Field::arch},
+        .reads = {Field::torch, Field::packages, Field::arch, Field::image, Field::family},
         .needs = {{Field::torch}, {Field::packages}},
         .judge = judge,
         .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}},

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -46,38 +47,53 @@ void offer(const Context& context, const Row& row, const Version& python, Findin
     finding.fixes.push_back(set_to(Field::python, row.text("python_max")));
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    const auto torch = torch_build(context);
-    const auto python = Version::parse(context.cell.text(Field::python));
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    // Unknown words are the install stage's findings. A python without a wheel is one, too, and torch that
-    // is built from source meets the refusal all the same.
-    if (build == nullptr || !python || python->size() < 2) return;
-    if (!build->torch.wheel) return;
+void judge_build(const Context& context, const TorchBuild& build, const Version& python, bool has_python,
+                 Findings& out) {
     const std::vector<Field> about{Field::torch, Field::python};
-    const auto row = compile_row(context.facts, build->torch.release->text("torch"));
+    const auto row = compile_row(context.facts, build.torch.release->text("torch"));
     if (!row) {
-        if (build->torch.exact.major() < 2 || !has_wheel(*build->torch.wheel, *python))
+        if (build.torch.exact.major() < 2 || !has_python)
             return;  // no torch.compile there, and nobody who calls it
         const Unresolved gap{
-            Field::torch, fmt::format("no fact describes torch.compile of {}", build->text), {}};
+            Field::torch, fmt::format("no fact describes torch.compile of {}", build.text), {}};
         out.push_back(
-            unknown(kStage, "", about, gap, fmt::format("whether it takes python {}", python->text())));
+            unknown(kStage, "", about, gap, fmt::format("whether it takes python {}", python.text())));
         return;
     }
-    if (takes(*row, *python)) {
+    if (takes(*row, python)) {
         accept(context, out, kStage, "", about,
-               fmt::format("whether torch.compile of {} takes python {}", build->text, python->text()),
+               fmt::format("whether torch.compile of {} takes python {}", build.text, python.text()),
                {row->ref()});
         return;
     }
     auto warning = finding(Severity::warning, kStage, "", about,
                            fmt::format("torch.compile of {} refuses python {}: {}; eager mode works",
-                                       build->text, python->text(), reason(*row, *python)),
+                                       build.text, python.text(), reason(*row, python)),
                            {row->ref()});
-    offer(context, *row, *python, warning);
+    offer(context, *row, python, warning);
     out.push_back(std::move(warning));
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto python = Version::parse(context.cell.text(Field::python));
+    if (!python || python->size() < 2) return;
+    if (const auto own = image_torch(context)) {
+        // Of another python than the image's it is image-matches-cell that speaks.
+        const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+            judge_build(other, build, *python, true, found);
+        };
+        judge_image_torch(context, *own, kStage, Field::python,
+                          fmt::format("whether its torch.compile takes python {}", python->text()), judge_one,
+                          out);
+        return;
+    }
+    const auto torch = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&torch);
+    // Unknown words are the install stage's findings. A python without a wheel is one, too, and torch that
+    // is built from source meets the refusal all the same.
+    if (build == nullptr || !build->torch.wheel) return;
+    judge_build(context, *build, *python, has_wheel(*build->torch.wheel, *python), out);
 }
 
 }  // namespace
@@ -93,7 +109,8 @@ Rule dynamo_supports_python() {
                 "degraded, not rejected. Releases before 2.0 have no torch.compile and are not asked.",
             .fails = "torch: 2.3.1+cu121, python: \"3.12\"",
             .passes = "torch: 2.4.1+cu121, python: \"3.12\"",
-            .reads = {Field::torch, Field::arch, Field::python},
+            .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
+                      Field::os},
             .needs = {{Field::torch}, {Field::python}},
             .judge = judge};
 }

@@ -21,7 +21,8 @@ struct ImageContent {
     std::vector<FactRef> facts;
     std::optional<CudaTag> cuda_tag;
     std::optional<PytorchTag> pytorch_tag;
-    std::optional<Row> ngc;  ///< the row of a tag of nvcr.io/nvidia/pytorch
+    bool own_torch = false;  ///< of nvcr.io/nvidia/pytorch: its torch is no wheel, whatever the cell says
+    std::optional<Row> ngc;  ///< the row of such a tag
     bool listed = false;     ///< a fact says that there is this pytorch_tag, or this ngc
     /// Why nothing is known of what is inside, with the nearest tag of which it is: of a tag that moves, or
     /// that no fact reads. Empty `what`: as much is known as the other members say.

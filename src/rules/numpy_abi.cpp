@@ -2,6 +2,7 @@
 // say so in their demands.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/packages.hpp"
 #include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
@@ -47,6 +48,42 @@ void judge_package(const Context& context, const Package& package, const Package
     out.push_back(std::move(found));
 }
 
+// The row that says from which numpy on NVIDIA's own torch does not load: of the image, else of the next one
+// that says it, because a build for the newer interface is not followed by one for the older.
+std::optional<Row> numpy_row(const Facts& facts, const ImageTorch& torch) {
+    if (!torch.row) return std::nullopt;
+    for (const auto& row : facts.rows("ngc_images")) {  // sorted
+        if (row.has("numpy_below") && row.text("tag") >= torch.row->text("tag")) return row;
+    }
+    return std::nullopt;
+}
+
+void judge_own_torch(const Context& context, const ImageTorch& torch, const Package& numpy, Findings& out) {
+    const auto row = numpy_row(context.facts, torch);
+    const auto limit = row ? pep440::Version::parse(row->text("numpy_below")) : std::nullopt;
+    const auto question = fmt::format("whether {} was compiled for {}", torch.text, numpy.text);
+    if (*numpy.version < *pep440::Version::parse("2"))
+        return;  // what was compiled for 2 loads beside 1.x, too
+    if (!limit) {
+        auto open = unknown_of(context, torch, kStage, "torch", Field::packages,
+                               "for which numpy the torch was compiled in", question);
+        open.fixes.push_back(without_package(context, numpy.name));
+        out.push_back(std::move(open));
+        return;
+    }
+    if (*numpy.version < *limit) return;
+    auto facts = torch.facts();
+    if (row->id() != torch.row->id()) facts.push_back(row->ref());
+    auto found = finding(
+        Severity::warning, kStage, "torch", torch.about(context, Field::packages),
+        fmt::format("{} was compiled against NumPy 1.x; the cell has {}: conversions between tensors and "
+                    "arrays fail (\"Numpy is not available\")",
+                    torch.text, numpy.text),
+        std::move(facts));
+    found.fixes.push_back(without_package(context, numpy.name));
+    out.push_back(std::move(found));
+}
+
 void judge(const Context& context, Findings& out) {
     auto packages = packages_of(context);
     std::optional<Package> numpy;
@@ -54,7 +91,11 @@ void judge(const Context& context, Findings& out) {
         if (package.name == "numpy" && package.version) numpy = package;
     }
     if (!numpy) return;
-    if (auto torch = torch_package(context)) packages.push_back(*std::move(torch));
+    if (const auto own = image_torch(context)) {
+        judge_own_torch(context, *own, *numpy, out);
+    } else if (auto torch = torch_package(context)) {
+        packages.push_back(*std::move(torch));
+    }
     for (const auto& row : context.facts.rows("package_numpy_abi")) {
         for (const auto& package : packages) {
             if (package.name != row.text("package") || !package.version) continue;
@@ -86,7 +127,8 @@ Rule numpy_abi() {
             "although pip installs the pair without a word.",
         .fails = "torch: 2.2.2, packages: {numpy: 2.2.6}",
         .passes = "torch: 2.3.1, packages: {numpy: 2.2.6}",
-        .reads = {Field::packages, Field::torch, Field::arch},
+        .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
+                  Field::python, Field::os},
         .needs = {{Field::packages}},
         .judge = judge,
         .add_up = {Field::packages, Field::torch}};

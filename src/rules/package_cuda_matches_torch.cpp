@@ -23,7 +23,10 @@ struct Libraries {
 Libraries libraries_of(const Context& context) {
     Libraries out;
     out.torch = torch_cuda(context);
-    if (const auto torch = torch_package(context); torch && !out.torch.empty()) out.torch_text = torch->text;
+    if (const auto torch = torch_package(context)) {
+        if (!out.torch.empty()) out.torch_text = torch->text;
+        out.own = torch->in_image;
+    }
     if (context.cell.has(Field::cuda)) {
         const auto resolved = image_cuda(context);
         if (const auto* cuda = std::get_if<lookup::Cuda>(&resolved)) out.image = cuda->exact.text();
@@ -36,12 +39,12 @@ Libraries libraries_of(const Context& context) {
 bool is_for(const Row& row, std::string_view cuda) {
     const auto version = Version::parse(cuda);
     if (!version) return false;
+    if (const auto least = Version::parse(row.text("cuda_min"))) return *version >= *least;
     if (row.has("cuda_minors")) return contains(row.list("cuda_minors"), version->major_minor());
+    if (row.has("cuda_majors")) return contains(row.list("cuda_majors"), std::to_string(version->major()));
     return std::to_string(version->major()) == row.text("cuda_major");
 }
-    if (const auto least = Version::parse(row.text("cuda_min"))) return *version >= *least;
 
-    if (row.has("cuda_majors")) return contains(row.list("cuda_majors"), std::to_string(version->major()));
 // "12", "11.7, 11.8", "12.0 or newer".
 std::string built_for(const Row& row) {
     if (row.has("cuda_min")) return fmt::format("{} or newer", row.text("cuda_min"));
@@ -111,9 +114,6 @@ void add_fixes(const Context& context, std::span<const Row> rows, const Package&
     found.fixes.push_back(without_package(context, package.name));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto rows = context.facts.rows("package_cuda");
-    const auto libraries = libraries_of(context);
 // A package that holds a library for each CUDA has others in each release: of one that nobody looked into
 // nothing is known. A release that no fact knows at all is said by packages-agree.
 void judge_gap(std::span<const Row> rows, const Package& package, const Libraries& libraries, Findings& out) {
@@ -127,6 +127,9 @@ void judge_gap(std::span<const Row> rows, const Package& package, const Librarie
                           fmt::format("whether it has one for {}", text_of(libraries))));
 }
 
+void judge(const Context& context, Findings& out) {
+    const auto rows = context.facts.rows("package_cuda");
+    const auto libraries = libraries_of(context);
     for (const auto& package : packages_of(context)) {
         const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
         if (row == nullptr) {

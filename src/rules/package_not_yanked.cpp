@@ -76,7 +76,8 @@ Rule package_not_yanked() {
             "version\"), so nobody else gets, tests or mends it.",
         .fails = "packages: {transformers: 4.57.0}",
         .passes = "packages: {transformers: 4.57.1}",
-        .reads = {Field::packages, Field::torch, Field::arch},
+        .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
+                  Field::python, Field::os},
         .needs = {{Field::packages, Field::torch}},
         .judge = judge,
         .add_up = {Field::packages, Field::torch}};

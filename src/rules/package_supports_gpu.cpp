@@ -122,7 +122,8 @@ Rule package_supports_gpu() {
                 "image is available for execution on the device\").",
             .fails = "gpu: T4, packages: {flash-attn: 2.7.4}",
             .passes = "gpu: A100, packages: {flash-attn: 2.7.4}",
-            .reads = {Field::packages, Field::gpu, Field::compute, Field::torch, Field::arch},
+            .reads = {Field::packages, Field::gpu, Field::compute, Field::torch, Field::arch, Field::image,
+                      Field::family, Field::cuda, Field::python, Field::os},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
             .judge = judge,
             .add_up = {Field::packages, Field::torch}};

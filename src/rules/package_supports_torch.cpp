@@ -1,7 +1,10 @@
 // Packages that install beside any torch and work with some only: with newer ones, or with those that they
 // were compiled against. Their demand is no dependency, so that pip says nothing.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/packages.hpp"
 #include "rules/passed.hpp"
 
@@ -75,8 +78,27 @@ void judge_package(const Context& context, const TorchBuild& build, const Packag
     out.push_back(std::move(found));
 }
 
+bool has_floors(const Facts& facts, const Package& package) {
+    const auto rows = facts.rows("package_torch_floors");
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.text("package") == package.name && covers(row, "versions", *package.version);
+    });
+}
+
 void judge(const Context& context, Findings& out) {
     if (!wants_torch(context)) return;
+    if (const auto own = image_torch(context)) {
+        for (const auto& package : packages_of(context)) {
+            if (!package.version) continue;
+            const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+                judge_package(other, build, package, found);
+            };
+            if (has_floors(context.facts, package))
+                judge_image_torch(context, *own, kStage, Field::packages,
+                                  fmt::format("whether {} works with it", package.text), judge_one, out);
+        }
+        return;
+    }
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || never_published(*build)) return;
@@ -100,7 +122,8 @@ Rule package_supports_torch() {
             "compiled against one torch and demand none: with another their libraries do not load.",
         .fails = "torch: 2.0.1, packages: {transformers: 4.53.0}",
         .passes = "torch: 2.6.0, packages: {transformers: 4.53.0}",
-        .reads = {Field::packages, Field::torch, Field::arch},
+        .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
+                  Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch}},
         .judge = judge,
         .add_up = {Field::packages, Field::torch}};

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "matrix/value.hpp"
+#include "rules/image_torch.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -71,6 +72,16 @@ std::vector<Package> packages_of(const Context& context) {
 }
 
 std::optional<Package> torch_package(const Context& context) {
+    if (const auto own = image_torch(context)) {
+        Package package;
+        package.name = "torch";
+        package.text = own->text;
+        if (own->release) package.version = pep440::Version::parse(own->release->text() + "a0");
+        package.field = context.cell.has(Field::torch) ? Field::torch : own->field;
+        if (own->row) package.torch_release = own->row->ref();
+        package.in_image = true;
+        return package;
+    }
     if (!wants_torch(context)) return std::nullopt;
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
@@ -90,6 +101,7 @@ std::optional<Package> torch_package(const Context& context) {
 }
 
 std::string torch_cuda(const Context& context) {
+    if (const auto own = image_torch(context)) return own->cuda;
     if (!wants_torch(context)) return {};
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);

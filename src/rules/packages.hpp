@@ -22,14 +22,18 @@ struct Package {
     std::optional<Row> row;                ///< of package_releases
     Field field = Field::packages;         ///< torch for torch
     std::optional<FactRef> torch_release;  ///< of torch: the row that says the release exists
+    bool in_image = false;                 ///< of torch: an image of NVIDIA's own brings it
 };
 
 /// What `packages` names, in its order.
 [[nodiscard]] std::vector<Package> packages_of(const Context& context);
 /// The cell's torch as pip sees it; nothing for none, and where facts do not resolve it. It has demands of
-/// its own (`row`) where it is the build of the index default.
+/// its own (`row`) where it is the build of the index default. That of an image of NVIDIA's own (image_torch,
+/// whose fields a rule that asks declares) is there even where the cell names none, without a version where
+/// no fact says it.
 [[nodiscard]] std::optional<Package> torch_package(const Context& context);
-/// Major and minor of the CUDA that the cell's torch is built for ("12.4"); empty where unknown or none.
+/// Major and minor of the CUDA that the cell's torch is built for ("12.4"), that of an image of NVIDIA's own
+/// as its row says it ("13.0.2"); empty where unknown or none.
 [[nodiscard]] std::string torch_cuda(const Context& context);
 
 /// A version demand of a package on another: "numpy >=1.17", as it applies in this cell.

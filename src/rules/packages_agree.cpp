@@ -14,6 +14,9 @@ namespace {
 
 constexpr Stage kStage = Stage::install;
 
+constexpr std::string_view kReplaces =
+    ", a pre-release to pip: it would replace NVIDIA's build by a wheel of another";
+
 // Whose pairing with torch other rules judge.
 bool is_torch_sister(std::string_view name) {
     return name == "torchvision" || name == "torchaudio" || name == "torchtext" || name == "torchdata";
@@ -84,14 +87,14 @@ bool fits_in(const Context& context, const std::vector<Member>& members, const P
     Package changed = who;
     changed.row = release.row;
     const auto demands = own_demands(context, changed);
-    return std::all_of(demands.begin(), demands.end(),
-                       [&](const Demand& demand) { return can_be_met(members, who, demand); });
-}
     // A sister of torch that demands none goes with one torch all the same: it is no way out.
     const auto asks_for_torch = [](const Demand& demand) { return demand.name == "torch"; };
     if (!wants_torch(context) && is_torch_sister(who.name) &&
         std::none_of(demands.begin(), demands.end(), asks_for_torch))
         return false;
+    return std::all_of(demands.begin(), demands.end(),
+                       [&](const Demand& demand) { return can_be_met(members, who, demand); });
+}
 
 std::vector<FactRef> facts_of(const Package& a, const Package& b) {
     std::vector<FactRef> facts;
@@ -107,7 +110,10 @@ void offer(const Context& context, const std::vector<Member>& members, const Pac
            Finding& error) {
     if (!context.wants_fixes) return;
     std::vector<FixOption> options;
-    if (package.field == Field::torch) {
+    if (package.in_image) {
+        if (package.field == Field::family || context.cell.has(Field::family))
+            options.push_back(set_to(Field::family, "nvidia-cuda"));
+    } else if (package.field == Field::torch) {
         options = torch_options(context, [&](const Row& wheel) {
             const auto version =
                 pep440::Version::parse(fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant")));
@@ -136,6 +142,9 @@ void offer_both(const Context& context, const std::vector<Member>& members, cons
 }
 
 std::vector<Field> fields_of(const Package& a, const Package& b) {
+    for (const auto* package : {&a, &b}) {
+        if (package->in_image) return {Field::packages, package->field};
+    }
     if (a.field == Field::torch || b.field == Field::torch) return {Field::packages, Field::torch};
     return {Field::packages};
 }
@@ -144,6 +153,15 @@ void judge_demands(const Context& context, const std::vector<Member>& members, c
                    Findings& out) {
     for (const auto& demand : member.demands) {
         const auto* other = named(members, demand.name);
+        if (other != nullptr && other->package.in_image && !other->package.version) {
+            const Unresolved gap{other->package.field,
+                                 fmt::format("no fact says which release {} is", other->package.text),
+                                 {}};
+            out.push_back(unknown(kStage, demand.text, fields_of(member.package, other->package), gap,
+                                  fmt::format("whether it meets {}, which needs torch {}",
+                                              member.package.text, demand.clauses)));
+            continue;
+        }
         if (other == nullptr || !other->package.version) continue;
         if (demand.specifiers().admits(*other->package.version)) {
             passed(context, [&] {
@@ -157,10 +175,11 @@ void judge_demands(const Context& context, const std::vector<Member>& members, c
             });
             continue;
         }
-        auto error = finding(Severity::error, kStage, demand.text, fields_of(member.package, other->package),
-                             fmt::format("{} needs {} {}; the cell has {}", member.package.text, demand.name,
-                                         demand.clauses, other->package.text),
-                             facts_of(member.package, other->package));
+        auto error = finding(
+            Severity::error, kStage, demand.text, fields_of(member.package, other->package),
+            fmt::format("{} needs {} {}; the cell has {}{}", member.package.text, demand.name, demand.clauses,
+                        other->package.text, other->package.in_image ? kReplaces : ""),
+            facts_of(member.package, other->package));
         offer_both(context, members, other->package, member.package, error);
         out.push_back(std::move(error));
     }
@@ -197,7 +216,7 @@ std::optional<Release> nearest(const Facts& facts, const Package& package, bool 
 }
 
 void judge_known(const Context& context, const Package& package, bool alone, Findings& out) {
-    if (package.field == Field::torch) return;
+    if (package.field != Field::packages) return;
     const std::vector<Field> about{Field::packages};
     if (!package.row && !knows_package(context.facts, package.name)) {
         out.push_back(finding(

@@ -226,7 +226,10 @@ bool wants_torch(const Context& context) {
 
 bool wants_wheel(const Context& context) {
     if (!wants_torch(context)) return false;
-    const auto repository = lookup::family_repository(context.facts, context.cell.text(Field::family));
+    const auto image = context.cell.text(Field::image);
+    const auto repository =
+        image.empty() ? lookup::family_repository(context.facts, context.cell.text(Field::family))
+                      : lookup::image_repository(context.facts, lookup::image_reference(image).repository);
     return !repository || repository->text("scheme") != "ngc";
 }
 

@@ -74,7 +74,7 @@ void judge_part(const Context& context, std::string_view part, std::initializer_
 /// Whether the cell wants torch at all (`none` is an answer, not a gap).
 [[nodiscard]] bool wants_torch(const Context& context);
 /// Whether that torch is a wheel of an index: the images of NVIDIA's own, which family ngc is built on, bring
-/// a build that no index has. Reads the family.
+/// a build that no index has (image_torch). Reads image and family.
 [[nodiscard]] bool wants_wheel(const Context& context);
 /// Known release and variant; the wheel's row may be absent (`never_published`, or a gap in the facts).
 [[nodiscard]] Resolved<TorchBuild> torch_build(const Context& context);

@@ -79,7 +79,7 @@ Rule toolkit_matches_torch_cuda() {
             .fails = "cuda: 11.8.0, torch: 2.6.0+cu124, flavour: devel",
             .passes = "cuda: 12.6.3, torch: 2.6.0+cu124, flavour: devel",
             .reads = {Field::cuda, Field::torch, Field::arch, Field::compiler, Field::arch_list, Field::uses,
-                      Field::flavour, Field::family},
+                      Field::flavour, Field::family, Field::image},
             .needs = {{Field::cuda}, {Field::torch}},
             .judge = judge};
 }

@@ -87,7 +87,7 @@ Rule torch_libraries_have_code() {
             "it works, and the first function of that library fails with no kernel image is available.",
         .fails = "torch: 2.13.0, compute: \"7.5\"",
         .passes = "torch: 2.15.0, compute: \"7.5\"",
-        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::family},
+        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
         .judge = judge};
 }

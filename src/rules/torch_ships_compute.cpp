@@ -174,7 +174,8 @@ Rule torch_ships_compute() {
             "With neither, the first kernel fails: no kernel image is available for execution on the device.",
         .fails = "torch: 2.5.0+cu124, compute: \"12.0\"",
         .passes = "torch: 2.7.1+cu128, compute: \"12.0\"",
-        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver, Field::family},
+        .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver, Field::family,
+                  Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
         .judge = judge};
 }

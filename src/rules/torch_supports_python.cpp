@@ -163,7 +163,7 @@ Rule torch_supports_python() {
             "Wheels are built per python ABI. For a python without one pip finds no matching distribution.",
         .fails = "torch: 2.4.1+cu124, python: \"3.13\"",
         .passes = "torch: 2.6.0+cu124, python: \"3.13\"",
-        .reads = {Field::torch, Field::python, Field::arch, Field::os, Field::family},
+        .reads = {Field::torch, Field::python, Field::arch, Field::os, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::python}},
         .judge = judge,
         .proof = {Attempt::resolve_python, {"ERROR: No matching distribution found for {requirement}"}}};

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/passed.hpp"
 #include "rules/torch_options.hpp"
 
@@ -129,17 +130,32 @@ void judge_limit(const Context& context, const TorchBuild& build, const HostComp
     out.push_back(std::move(found));
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    const auto compiler = host_compiler(context.cell.text(Field::compiler));
-    const auto torch = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (!compiler || build == nullptr) return;
-    judge_standard(context, *build, *compiler, out);
+void judge_build(const Context& context, const TorchBuild& build, const HostCompiler& compiler,
+                 Findings& out) {
+    judge_standard(context, build, compiler, out);
     if (!context.cell.has(Field::cuda)) return;
     const auto toolkit = image_cuda(context);
     if (const auto* cuda = std::get_if<lookup::Cuda>(&toolkit))
-        judge_limit(context, *build, *compiler, *cuda, out);
+        judge_limit(context, build, compiler, *cuda, out);
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto compiler = host_compiler(context.cell.text(Field::compiler));
+    if (const auto own = image_torch(context)) {
+        if (!compiler) return;
+        const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+            judge_build(other, build, *compiler, found);
+        };
+        judge_image_torch(
+            context, *own, kStage, Field::compiler,
+            fmt::format("whether its headers compile with {}", context.cell.text(Field::compiler)), judge_one,
+            out);
+        return;
+    }
+    const auto torch = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&torch);
+    if (compiler && build != nullptr) judge_build(context, *build, *compiler, out);
 }
 
 }  // namespace
@@ -154,7 +170,8 @@ Rule torch_takes_compiler() {
                 "raises where gcc is newer, to the patch level, than its table for that CUDA.",
             .fails = "torch: 2.6.0+cu124, compiler: gcc-7",
             .passes = "torch: 2.6.0+cu124, compiler: gcc-11",
-            .reads = {Field::compiler, Field::torch, Field::arch, Field::cuda},
+            .reads = {Field::compiler, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
+                      Field::python, Field::os},
             .needs = {{Field::compiler}, {Field::torch}},
             .judge = judge};
 }

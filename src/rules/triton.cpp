@@ -25,7 +25,9 @@ std::optional<CellTriton> cell_triton(const Context& context) {
         if (out.row) out.facts.push_back(out.row->ref());
         return out;
     }
-    if (!wants_torch(context)) return std::nullopt;
+    // Which triton is in an image of NVIDIA's own no wheel says; its assembler is of the image's CUDA or
+    // older, and what a driver makes of that driver-supports-cuda says.
+    if (!wants_wheel(context)) return std::nullopt;
     const auto torch = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
     if (build == nullptr || build->torch.variant == "cpu" || never_published(*build)) return std::nullopt;

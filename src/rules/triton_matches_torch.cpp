@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/packages.hpp"
 #include "rules/triton.hpp"
 
@@ -10,9 +11,36 @@ namespace {
 
 constexpr Stage kStage = Stage::torch_compile;
 
+// NVIDIA's own torch is made for NVIDIA's own triton, which its image holds.
+void judge_own_torch(const Context& context, const ImageTorch& torch, const NamedTriton& named,
+                     Findings& out) {
+    if (!named.version) return;  // the install stage asks
+    const auto triton = torch.row ? Version::parse(torch.row->text("triton")) : std::nullopt;
+    if (!triton) {
+        auto open = unknown_of(context, torch, kStage, "", Field::packages, "which triton is in",
+                               fmt::format("whether torch.compile works with {} in its place", named.text));
+        open.fixes.push_back(without_package(context, named.package));
+        out.push_back(std::move(open));
+        return;
+    }
+    const auto question = fmt::format("whether torch.compile of {} works with {}", torch.text, named.text);
+    if (triton->major_minor() == named.version->major_minor())
+        return accept(context, out, kStage, "", torch.about(context, Field::packages), question,
+                      torch.facts());
+    auto warning =
+        finding(Severity::warning, kStage, "", torch.about(context, Field::packages),
+                fmt::format("torch.compile of {} is made for the triton {} there, not {}: imports from "
+                            "another release may fail; eager mode works",
+                            torch.text, triton->text(), named.text),
+                torch.facts());
+    warning.fixes.push_back(without_package(context, named.package));
+    out.push_back(std::move(warning));
+}
+
 void judge(const Context& context, Findings& out) {
     const auto named = named_triton(context);
     if (!named || !wants_torch(context)) return;
+    if (const auto own = image_torch(context)) return judge_own_torch(context, *own, *named, out);
     const auto torch = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
     if (build == nullptr || !named->version) return;  // the install stage asks
@@ -55,7 +83,8 @@ Rule triton_matches_torch() {
                 "degraded.",
             .fails = "torch: 2.4.0, packages: {triton: 3.7.0}",
             .passes = "torch: 2.8.0, packages: {triton: 3.4.0}",
-            .reads = {Field::torch, Field::arch, Field::packages},
+            .reads = {Field::torch, Field::arch, Field::packages, Field::image, Field::family, Field::cuda,
+                      Field::python, Field::os},
             .needs = {{Field::torch}, {Field::packages}},
             .judge = judge,
             .add_up = {Field::torch, Field::packages}};

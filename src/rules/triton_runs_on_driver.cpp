@@ -5,7 +5,10 @@
 
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/compat_hardware.hpp"
 #include "rules/host_driver.hpp"
+#include "rules/image_torch.hpp"
+#include "rules/images.hpp"
 #include "rules/packages.hpp"
 #include "rules/triton.hpp"
 
@@ -25,6 +28,15 @@ std::optional<Version> ptxas_for(const Row& triton, const Device& gpu) {
 bool torch_is_too_new(const Context& context, std::uint32_t major) {
     const auto cuda = Version::parse(torch_cuda(context));
     return cuda && cuda->major() > major;
+}
+
+// The compat libraries that are put before the driver's own: those that the cell names, or else those that
+// an image of NVIDIA's own PyTorch has on its library path, on hardware that they are made for.
+std::optional<Version> compat_version(const Context& context) {
+    if (context.cell.has(Field::cuda_compat)) return Version::parse(context.cell.text(Field::cuda_compat));
+    if (!image_torch(context) || !accepts_compat(context)) return std::nullopt;
+    const auto compat = compat_in_image(context);
+    return compat ? Version::parse(compat->cuda) : std::nullopt;
 }
 
 std::vector<FixOption> options(const Context& context, const CellTriton& triton, const Device& gpu,
@@ -67,8 +79,7 @@ void judge(const Context& context, Findings& out) {
     const auto native = native_cuda(context.facts, *driver);
     if (!ptxas || !native.at_most) return;
     auto major = native.at_most->major();
-    if (const auto compat = Version::parse(context.cell.text(Field::cuda_compat)))
-        major = std::max(major, compat->major());
+    if (const auto compat = compat_version(context)) major = std::max(major, compat->major());
     auto facts = triton->facts;
     facts.push_back(driver->branch->ref());
     if (ptxas->major() <= major) {
@@ -102,7 +113,8 @@ Rule triton_runs_on_driver() {
             .fails = "driver: 470.57.02, gpu: A100, packages: {triton: 2.2.0}",
             .passes = "driver: 535.104.05, gpu: A100, packages: {triton: 2.2.0}",
             .reads = {Field::driver, Field::gpu, Field::compute, Field::torch, Field::arch, Field::packages,
-                      Field::os, Field::platform, Field::host_class, Field::cuda_compat, Field::python},
+                      Field::os, Field::platform, Field::host_class, Field::cuda_compat, Field::python,
+                      Field::image, Field::family, Field::cuda},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}, {Field::torch, Field::packages}},
             .judge = judge};
 }

@@ -6,6 +6,7 @@
 #include "rules/all_rules.hpp"
 #include "rules/building.hpp"
 #include "rules/gpu_code.hpp"
+#include "rules/image_torch.hpp"
 #include "rules/torch_options.hpp"
 
 namespace cudamatrix::rules {
@@ -37,8 +38,42 @@ void warn(const Context& context, const Device& gpu, std::string message, std::v
     out.push_back(std::move(warning));
 }
 
+void warn_too_old(const Context& context, const TorchBuild& build, const Device& gpu, const Row& row,
+                  Findings& out) {
+    auto facts = gpu.facts;
+    facts.push_back(row.ref());
+    warn(context, gpu,
+         fmt::format("torch.compile of {} does not work on {}: triton needs compute >= {}; eager mode works",
+                     build.text, gpu.text, row.text("gpu_min")),
+         std::move(facts), out);
+}
+
+// Which triton is in an image of NVIDIA's own, and with which assembler, few facts say: without one only the
+// floor of inductor is judged, and that the rest is not is a note, because nothing but torch.compile is at
+// stake.
+void judge_own_torch(const Context& context, const ImageTorch& torch, const Device& gpu, Findings& out) {
+    const auto question = fmt::format("whether torch.compile works on {}", gpu.text);
+    const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+        const auto row = compile_row(other.facts, build.torch.release->text("torch"));
+        if (row && too_old(*row, gpu)) warn_too_old(other, build, gpu, *row, found);
+    };
+    const auto before = out.size();
+    judge_image_torch(context, torch, kStage, gpu.field, question, judge_one, out);
+    if (out.size() != before) return;
+    out.push_back(finding(Severity::note, kStage, "", torch.about(context, gpu.field),
+                          fmt::format("no fact says which ptxas the triton of {} assembles with: {} is not "
+                                      "checked",
+                                      torch.image, question),
+                          torch.facts()));
+}
+
 void judge(const Context& context, Findings& out) {
     if (!wants_torch(context)) return;
+    if (const auto own = image_torch(context)) {
+        const auto on = device(context);
+        if (const auto* gpu = std::get_if<Device>(&on)) judge_own_torch(context, *own, *gpu, out);
+        return;
+    }
     const auto torch = torch_build(context);
     const auto resolved = device(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
@@ -61,13 +96,7 @@ void judge(const Context& context, Findings& out) {
     }
     auto facts = gpu->facts;
     facts.push_back(row->ref());
-    if (too_old(*row, *gpu)) {
-        return warn(context, *gpu,
-                    fmt::format("torch.compile of {} does not work on {}: triton needs compute >= {}; eager "
-                                "mode works",
-                                build->text, gpu->text, row->text("gpu_min")),
-                    std::move(facts), out);
-    }
+    if (too_old(*row, *gpu)) return warn_too_old(context, *build, *gpu, *row, out);
     facts.push_back(triton->ref());
     if (!contains(triton->list("targets"), gpu->compute)) {
         return warn(
@@ -94,7 +123,8 @@ Rule triton_supports_gpu() {
             "whether the code calls it, so the cell is degraded, not rejected.",
         .fails = "torch: 2.6.0+cu124, gpu: P100",
         .passes = "torch: 2.6.0+cu124, gpu: T4",
-        .reads = {Field::torch, Field::arch, Field::gpu, Field::compute},
+        .reads = {Field::torch, Field::arch, Field::gpu, Field::compute, Field::image, Field::family,
+                  Field::cuda, Field::python, Field::os},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
         .judge = judge};
 }

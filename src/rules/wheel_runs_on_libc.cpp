@@ -135,10 +135,11 @@ Rule wheel_runs_on_libc() {
             .why =
                 "A wheel's platform tag names the oldest glibc that it runs on (manylinux_2_28: 2.28). On an "
                 "older one, and on musl, pip skips it and ends with \"No matching distribution found for "
-                "torch\"; forced in, it fails to load.",
+                "torch\"; forced in, it fails to load. The manylinux1 wheels of torch name 2.5 and ask for "
+                "2.17: pip takes them on less, and their import fails (\"version `GLIBC_2.17' not found\").",
             .fails = "torch: 2.7.1, os: ubuntu18.04",
             .passes = "torch: 2.7.1, os: ubuntu20.04",
-            .reads = {Field::torch, Field::arch, Field::os, Field::glibc, Field::family},
+            .reads = {Field::torch, Field::arch, Field::os, Field::glibc, Field::family, Field::image},
             .needs = {{Field::torch}, {Field::os, Field::glibc}},
             .judge = judge};
 }

@@ -113,7 +113,7 @@ TEST_CASE("image-content-runs: GPUs that the CUDA of one of NVIDIA's own images 
           Verdict::accepted);
     CHECK(verdict_of(kContent, {{Field::image, kNgc + "25.08-py3"},
                                 {Field::gpu, "V100"},
-                                {Field::torch, "2.8.0+cu126"}}) == Verdict::accepted);  // the wheel is judged
+                                {Field::torch, "2.8.0+cu126"}}) == Verdict::rejected);  // it is no wheel
 }
 
 TEST_CASE("image-content-runs: GPUs newer than the CUDA of one of NVIDIA's own images, or not named for it") {
