@@ -23,8 +23,9 @@ constexpr std::string_view kVenv = "/opt/venv";
 constexpr std::string_view kToolkit = "/usr/local/cuda";
 constexpr std::string_view kUserId =
     "65532";  // the number that hardened images use for "nobody in particular"
-constexpr std::string_view kPipTool =
-    "pip==25.3";  // reads metadata by range requests; older ones download every wheel
+// Reads metadata by range requests; older ones download every wheel. The newest of them that runs on the
+// image's python: 25.3, on python 3.8 25.0.1, on 3.7 24.0 (the index says which, PEP 503).
+constexpr std::string_view kPipTool = "pip>=24.0,<=25.3";
 constexpr std::string_view kUnpinned = "unpinned";
 constexpr std::size_t kCellsInLabel = 100;
 
@@ -161,10 +162,13 @@ std::string search_path(const Image& image) {
     return path + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
 
-// Archives of two distributions name different packages alike, so each distribution has a cache of its own.
+// Archives of two distributions name different packages alike, so each distribution has a cache of its own:
+// where nobody knows which one it is, each base.
 Object cache_model(const Matrix& matrix, const Image& image) {
+    const auto tag = image.base_reference.substr(image.base_reference.rfind(':') + 1);
     return {{"any", uses_cache_mounts(matrix)},
-            {"packages", fmt::format("cudamatrix-{}-{}{}", image.package_manager, image.os,
+            {"packages", fmt::format("cudamatrix-{}-{}{}", image.package_manager,
+                                     image.os.empty() ? image.family + "-" + tag : image.os,
                                      image.arch == "x86_64" ? "" : "-" + image.arch)}};
 }
 
@@ -259,7 +263,11 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["suite"] =
         Object{{"cxx", image.compiler}, {"compute", text::join(image.compute, ",")}, {"ptx", image.ptx}};
     model["flavour"] = Object{{"devel", image.flavour == "devel"}};
+    // A lock was resolved with them: what it pins needs no more.
+    const auto constraints = pins == nullptr ? image.constraints : std::vector<std::string>{};
     model["pip"] = Object{{"any", !wanted.wheels.empty()},
+                          {"constraints", constraints},
+                          {"constraints_any", !constraints.empty()},
                           {"hashed", pins != nullptr},
                           {"no_deps", pins != nullptr},
                           {"options", pip_options(image)},
