@@ -10,6 +10,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/what_if.hpp"
+#include "facts/age.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/formats.hpp"
 #include "rules/additions.hpp"
@@ -22,7 +23,6 @@ namespace {
 constexpr std::uint64_t kLargestExcerpt = 1u << 20;
 
 // Drivers and wheels come out every few weeks: after half a year the newest ones are missing.
-constexpr std::int64_t kOldAfterDays = 180;
 
 // Lets long judging end on an interrupt, and says now and then how far it is.
 class Watch {
@@ -154,8 +154,11 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     loaded->judgement = std::move(judgement).value();
     auto& warnings = loaded->matrix.warnings;
     warnings.insert(warnings.end(), loaded->judgement.warnings.begin(), loaded->judgement.warnings.end());
-    auto additions = rules::judge_additions(loaded->matrix, loaded->facts, loaded->judgement, loaded->today);
+    rules::HeldCells held;
+    auto additions =
+        rules::judge_additions(loaded->matrix, loaded->facts, loaded->judgement, loaded->today, &held);
     if (!additions.ok()) return std::move(additions).failure();
+    rules::hold(loaded->matrix, held, loaded->judgement);
     warnings.insert(warnings.end(), additions->begin(), additions->end());
     warn_of_age(tool_info(loaded->facts, loaded->today), world);
     return loaded;
@@ -228,10 +231,13 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
 
 report::ToolInfo tool_info(const Facts& facts, std::string_view today) {
     report::ToolInfo tool{kVersion, facts.date(), facts.hash()};
-    const auto now = day_number(today), then = day_number(tool.facts_date);
-    if (now && then && *now - *then > kOldAfterDays) {
-        tool.facts_warning = fmt::format("facts are {} days old, as of {}; refresh them or pass --facts DIR",
-                                         *now - *then, tool.facts_date);
+    // By the middle of all rows, not by the newest: one row looked up yesterday makes the others no younger.
+    const auto half = median_date(facts.tables());
+    if (is_old(half, today)) {
+        tool.facts_warning = fmt::format(
+            "facts are {} days old, as of {} or earlier for half of the rows; refresh them or "
+            "pass --facts DIR",
+            *day_number(today) - *day_number(half), half);
     }
     return tool;
 }

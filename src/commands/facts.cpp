@@ -48,9 +48,9 @@ ExitCode perform(std::string_view name, Writer writer, const FactsOptions& optio
         if (auto mistakes = facts->check(); !mistakes.empty())
             return report_failure({ExitCode::bad_input, std::move(mistakes)}, world);
     }
-    report::FactsReport report{facts->tables(),
-                               tool_info(facts.value(), options.on.empty() ? world.today : options.on),
-                               {world.colour_out, world.columns}};
+    const auto& today = options.on.empty() ? world.today : options.on;
+    report::FactsReport report{
+        facts->tables(), tool_info(facts.value(), today), {world.colour_out, world.columns}, today};
     warn_of_age(report.tool, world);
     const auto& format = *report::format_named(report::facts_formats(), options.format);
     auto code = ExitCode::success;

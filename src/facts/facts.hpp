@@ -25,6 +25,7 @@ struct FactRef {
     std::vector<std::string> sources;
     std::string as_of;
     Confidence confidence = Confidence::read;
+    bool is_old = false;  ///< on the day of the check, see facts/age.hpp; set where an answer is made
 };
 
 /// One row of a table: flat, every column a scalar or a list of scalars, all text.

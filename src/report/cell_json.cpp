@@ -40,11 +40,13 @@ Json values_by_field(const std::vector<std::pair<Field, std::string>>& values) {
 Json facts_json(const std::vector<FactRef>& facts) {
     auto out = Json::array();
     for (const auto& fact : facts) {
-        out.push_back(Json{{"id", fact.id},
-                           {"source", fact.sources.empty() ? std::string() : fact.sources.front()},
-                           {"sources", fact.sources},
-                           {"as_of", fact.as_of},
-                           {"confidence", to_string(fact.confidence)}});
+        auto& one =
+            out.emplace_back(Json{{"id", fact.id},
+                                  {"source", fact.sources.empty() ? std::string() : fact.sources.front()},
+                                  {"sources", fact.sources},
+                                  {"as_of", fact.as_of},
+                                  {"confidence", to_string(fact.confidence)}});
+        if (fact.is_old) one["old"] = true;
     }
     return out;
 }

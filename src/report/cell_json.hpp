@@ -18,7 +18,7 @@ namespace cudamatrix::report {
 /// "driver: 550.54.15; gpu: T4": every field of the cell, on one line.
 [[nodiscard]] std::string fields_line(const Cell& cell);
 
-/// [{"id", "source", "sources", "as_of", "confidence"}]
+/// [{"id", "source", "sources", "as_of", "confidence", "old": true where it is}]
 [[nodiscard]] Json facts_json(const std::vector<FactRef>& facts);
 
 /// [{"text", "set": {...}, "exclude": {...}}]: each is one way out, the fields to set or the condition to put

@@ -1,4 +1,5 @@
 #include "base/json.hpp"
+#include "facts/age.hpp"
 #include "facts/schema.hpp"
 #include "report/facts_report.hpp"
 #include "report/json_document.hpp"
@@ -40,6 +41,8 @@ std::string facts_json(const FactsReport& report) {
         const auto count = count_facts({&table, 1});
         document.element(Json{{"name", table.name},
                               {"as_of", table.as_of},
+                              {"oldest", oldest_date(table.rows)},
+                              {"old", old_rows(table.rows, report.today)},
                               {"rows", count.rows},
                               {"measured", count.measured},
                               {"read", count.read},

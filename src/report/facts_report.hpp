@@ -17,9 +17,10 @@ struct FactsReport {
     std::span<const Table> tables;
     ToolInfo tool;
     TextOptions text;
+    std::string today = {};  ///< YYYY-MM-DD: the day on which a row is old or not
 };
 
-/// Every table with the number of its rows by confidence.
+/// Every table with the number of its rows by confidence, its date and that of its oldest row.
 [[nodiscard]] std::string facts_text(const FactsReport& report);
 [[nodiscard]] std::string facts_json(const FactsReport& report);
 
@@ -45,7 +46,8 @@ struct FactsFound {
 [[nodiscard]] std::string facts_search_text(const FactsReport& report, const FactsFound& found);
 [[nodiscard]] std::string facts_search_json(const FactsReport& report, const FactsFound& found);
 
-/// "N rows in M tables, K unverified, 0 mistakes": for facts that passed their self-check.
+/// "N rows in M tables, K unverified, L older than 180 days, 0 mistakes": for facts that passed their
+/// self-check.
 [[nodiscard]] std::string facts_check_text(const FactsReport& report);
 [[nodiscard]] std::string facts_check_json(const FactsReport& report);
 

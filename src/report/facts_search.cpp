@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "facts/age.hpp"
 #include "report/facts_report.hpp"
 #include "report/json_document.hpp"
 #include "report/layout.hpp"
@@ -30,6 +31,13 @@ std::string words_of(const Row& row) {
         parts.push_back(fmt::format("{}: {}", column.name, text::join(values, ", ")));
     }
     return text::join(parts, "; ");
+}
+
+std::size_t old_of(const FactsReport& report) {
+    std::size_t count = 0;
+    for (const auto& table : report.tables)
+        count += old_rows(table.rows, report.today);
+    return count;
 }
 
 }  // namespace
@@ -94,9 +102,10 @@ FactsCount count_facts(std::span<const Table> tables) {
 
 std::string facts_check_text(const FactsReport& report) {
     const auto count = count_facts(report.tables);
-    return fmt::format("facts {} {}: {} in {}, {} unverified, 0 mistakes\n", report.tool.facts_date,
-                       report.tool.facts_hash, text::count(count.rows, "row"),
-                       text::count(report.tables.size(), "table"), count.unverified);
+    return fmt::format("facts {} {}: {} in {}, {} unverified, {} older than {} days, 0 mistakes\n",
+                       report.tool.facts_date, report.tool.facts_hash, text::count(count.rows, "row"),
+                       text::count(report.tables.size(), "table"), count.unverified, old_of(report),
+                       kOldAfterDays);
 }
 
 std::string facts_check_json(const FactsReport& report) {
@@ -107,6 +116,7 @@ std::string facts_check_json(const FactsReport& report) {
     document.member("measured", count.measured);
     document.member("read", count.read);
     document.member("unverified", count.unverified);
+    document.member("old", old_of(report));
     document.member("mistakes", 0);
     return std::move(document).finish();
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "facts/age.hpp"
 #include "report/facts_report.hpp"
 #include "report/layout.hpp"
 
@@ -66,15 +67,21 @@ std::string table_text(const FactsReport& report, const Table& table) {
 }  // namespace
 
 std::string facts_text(const FactsReport& report) {
-    TextTable out(
-        {{"TABLE"}, {"ROWS", true}, {"MEASURED", true}, {"READ", true}, {"UNVERIFIED", true}, {"AS OF"}});
+    TextTable out({{"TABLE"},
+                   {"ROWS", true},
+                   {"MEASURED", true},
+                   {"READ", true},
+                   {"UNVERIFIED", true},
+                   {"AS OF"},
+                   {"OLDEST"}});
     std::size_t rows = 0;
     for (const auto& table : report.tables) {
         rows += table.rows.size();
         out.add({std::string(table.name), std::to_string(table.rows.size()),
                  std::to_string(rows_with(table, Confidence::measured)),
                  std::to_string(rows_with(table, Confidence::read)),
-                 std::to_string(rows_with(table, Confidence::unverified)), std::string(table.as_of)});
+                 std::to_string(rows_with(table, Confidence::unverified)), std::string(table.as_of),
+                 oldest_date(table.rows)});
     }
     return (out.empty() ? "" : out.render(report.text.width, report.text.colour) + "\n") +
            fmt::format("facts {} {}: {} in {}; `cudamatrix facts show ID` shows a table or a row\n",

@@ -20,6 +20,7 @@ std::string fact_note(const FactRef& fact) {
     if (fact.sources.size() > 1) out += fmt::format(" and {} more", fact.sources.size() - 1);
     out += fmt::format(" (as of {}", fact.as_of);
     if (fact.confidence != Confidence::read) out += fmt::format(", {}", to_string(fact.confidence));
+    if (fact.is_old) out += ", old";
     return out + ")";
 }
 

@@ -27,7 +27,7 @@ namespace cudamatrix {
 /// In one line: "error: driver ... is too old ... [driver-supports-cuda, at runtime]".
 [[nodiscard]] std::string finding_line(const Finding& finding);
 
-/// "fact cuda-family-12, https://... and 2 more (as of 2026-11-21)".
+/// "fact cuda-family-12, https://... and 2 more (as of 2026-11-21)"; ", old" beside the date where it is.
 [[nodiscard]] std::string fact_note(const FactRef& fact);
 
 }  // namespace cudamatrix

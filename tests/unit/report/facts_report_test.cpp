@@ -78,8 +78,8 @@ std::string refused(const Result<std::string>& result) {
 TEST_CASE("facts text: tables with their rows") {
     Knowledge facts;
     CHECK(facts_text(facts.report()) ==
-          "  TABLE            ROWS  MEASURED  READ  UNVERIFIED  AS OF\n"
-          "  cuda_toolkits       1         1     0           0  2026-10-01\n"
+          "  TABLE            ROWS  MEASURED  READ  UNVERIFIED  AS OF       OLDEST\n"
+          "  cuda_toolkits       1         1     0           0  2026-10-01  2026-10-01\n"
           "  driver_branches     1         0     0           1  2026-09-30\n"
           "\n"
           "facts 2026-11-21 0123456789ab: 2 rows in 2 tables; `cudamatrix facts show ID` shows a table or a "
@@ -157,9 +157,13 @@ TEST_CASE("facts json: tables, a row, the rows of a table") {
     CHECK(facts_json({of_tables, fixtures::kTool, {}}) ==
           head +
               "  \"tables\": [\n"
-              "    {\"name\":\"first\",\"as_of\":\"2026-10-01\",\"rows\":1,\"measured\":1,\"read\":0,"
+              "    "
+              "{\"name\":\"first\",\"as_of\":\"2026-10-01\",\"oldest\":\"2026-10-01\",\"old\":0,\"rows\":1,"
+              "\"measured\":1,\"read\":0,"
               "\"unverified\":0,\"columns\":[]},\n"
-              "    {\"name\":\"second\",\"as_of\":\"2026-09-30\",\"rows\":1,\"measured\":0,\"read\":0,"
+              "    "
+              "{\"name\":\"second\",\"as_of\":\"2026-09-30\",\"oldest\":\"\",\"old\":0,\"rows\":1,"
+              "\"measured\":0,\"read\":0,"
               "\"unverified\":1,\"columns\":[]}\n  ]\n}\n");
     const auto row = fact_json(facts.report(), "driver-r470");
     REQUIRE(row.ok());
@@ -217,11 +221,18 @@ TEST_CASE("facts search: all the words, in any column, whatever their case") {
 TEST_CASE("facts check: counts") {
     Knowledge facts;
     CHECK(facts_check_text(facts.report()) ==
-          "facts 2026-11-21 0123456789ab: 2 rows in 2 tables, 1 unverified, 0 mistakes\n");
+          "facts 2026-11-21 0123456789ab: 2 rows in 2 tables, 1 unverified, 0 older than 180 days, 0 "
+          "mistakes\n");
+    auto later = facts.report();
+    later.today = "2027-03-31";  // 181 days after the only row with a date
+    CHECK(facts_check_text(later).find(" 1 older than 180 days, ") != std::string::npos);
+    later.today = "2027-03-30";
+    CHECK(facts_check_text(later).find(" 0 older than 180 days, ") != std::string::npos);
     const auto json = parse_json(facts_check_json(facts.report()), "report");
     REQUIRE(json.ok());
     CHECK(json->at("rows") == 2);
     CHECK(json->at("unverified") == 1);
+    CHECK(json->at("old") == 0);
     CHECK(json->at("mistakes") == 0);
 }
 
