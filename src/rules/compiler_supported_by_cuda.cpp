@@ -9,22 +9,52 @@ namespace {
 
 constexpr Stage kStage = Stage::build;
 
-// Majors of a compiler that a toolkit takes; `most` is 0 where no fact gives it, `least` where there is no
-// lower end.
+// The oldest and the newest of a compiler that a toolkit takes, where facts give them; the newest stands for
+// all that it covers.
 struct Limits {
-    std::uint32_t least = 0;
-    std::uint32_t most = 0;
+    std::optional<Version> least, most;
+    std::vector<FactRef> facts;
 };
 
-std::uint32_t number_in(const Row& toolkit, const std::string& column) {
-    const auto version = Version::parse(toolkit.text(column));
-    return version ? version->major() : 0;
+// The toolkit's, of its newest update; what a release says of itself goes before that.
+Limits limits_of(const std::optional<Row>& toolkit, const std::optional<Row>& release,
+                 std::string_view compiler) {
+    Limits limits;
+    if (!toolkit) return limits;
+    const auto newest = fmt::format("{}_max", compiler);
+    limits.least = Version::parse(toolkit->text(fmt::format("{}_min", compiler)));
+    limits.most = Version::parse(toolkit->text(newest));
+    limits.facts.push_back(toolkit->ref());
+    if (release && release->has(newest)) {
+        limits.most = Version::parse(release->text(newest));
+        limits.facts.insert(limits.facts.begin(), release->ref());
+    }
+    return limits;
 }
 
-Limits limits_of(const std::optional<Row>& toolkit, std::string_view compiler) {
-    if (!toolkit) return {};
-    return {number_in(*toolkit, fmt::format("{}_min", compiler)),
-            number_in(*toolkit, fmt::format("{}_max", compiler))};
+bool too_new(const Limits& limits, const Version& version) {
+    return limits.most && version > *limits.most && !limits.most->covers(version);
+}
+
+bool too_old(const Limits& limits, const Version& version) {
+    return limits.least && version < *limits.least && !version.covers(*limits.least);
+}
+
+// Why the limits do not decide, or nothing: clang-3 may be 3.4 or 3.8.
+std::string undecided(const Limits& limits, const HostCompiler& compiler, const Version& cuda) {
+    if (!limits.most) {
+        return fmt::format("no fact gives the newest {} that nvcc of CUDA {} takes", compiler.name,
+                           cuda.text());
+    }
+    if (too_new(limits, compiler.version) || too_old(limits, compiler.version)) return {};
+    if (!limits.least) {
+        if (limits.most->major() == compiler.version.major()) return {};
+        return fmt::format("no fact gives the oldest {} that nvcc of CUDA {} takes", compiler.name,
+                           cuda.text());
+    }
+    if (part_within(compiler.version, *limits.least, *limits.most) == Part::all) return {};
+    return fmt::format("{}-{} may be outside of what nvcc of CUDA {} takes: {} to {}", compiler.name,
+                       compiler.version.text(), cuda.text(), limits.least->text(), limits.most->text());
 }
 
 // The nearest newer and older releases whose limits take the compiler.
@@ -35,8 +65,10 @@ std::vector<FixOption> toolkits_for(const Context& context, const HostCompiler& 
     for (const auto& release : context.facts.rows("cuda_releases")) {
         const auto version = lookup::required_version(release, "cuda");
         const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
-        const auto limits = limits_of(toolkit, compiler.name);
-        if (compiler.version.major() > limits.most || compiler.version.major() < limits.least) continue;
+        const auto limits = limits_of(toolkit, release, compiler.name);
+        if (too_new(limits, compiler.version) || too_old(limits, compiler.version) ||
+            !undecided(limits, compiler, version).empty())
+            continue;
         if (version < cuda) older = set_to(Field::cuda, version.text());
         if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
     }
@@ -47,12 +79,14 @@ std::vector<FixOption> toolkits_for(const Context& context, const HostCompiler& 
 }
 
 void reject(const Context& context, const lookup::Cuda& cuda, const HostCompiler& compiler,
-            std::uint32_t bound, std::string_view which, Findings& out) {
-    auto error =
-        finding(Severity::error, kStage, "", {Field::compiler, Field::cuda},
-                fmt::format("nvcc of CUDA {} refuses {}: {} {} is the {} that it takes", cuda.exact.text(),
-                            context.cell.text(Field::compiler), compiler.name, bound, which),
-                {cuda.toolkit->ref()});
+            const Limits& limits, Findings& out) {
+    const bool is_new = too_new(limits, compiler.version);
+    const auto bound = is_new ? limits.most->text() : limits.least->text();
+    auto error = finding(
+        Severity::error, kStage, "", {Field::compiler, Field::cuda},
+        fmt::format("nvcc of CUDA {} refuses {}: {} {} is the {} that it takes", cuda.exact.text(),
+                    context.cell.text(Field::compiler), compiler.name, bound, is_new ? "newest" : "oldest"),
+        limits.facts);
     error.fixes.push_back(set_to(Field::compiler, fmt::format("{}-{}", compiler.name, bound)));
     for (auto& option : toolkits_for(context, compiler, cuda.exact))
         error.fixes.push_back(std::move(option));
@@ -77,20 +111,14 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     const auto& cuda = std::get<lookup::Cuda>(toolkit);
-    const auto limits = limits_of(cuda.toolkit, compiler->name);
-    if (limits.most == 0) {
-        const Unresolved gap{Field::compiler,
-                             fmt::format("no fact gives the newest {} that nvcc of CUDA {} takes",
-                                         compiler->name, cuda.exact.text()),
-                             {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+    const auto limits = limits_of(cuda.toolkit, cuda.release, compiler->name);
+    if (const auto why = undecided(limits, *compiler, cuda.exact); !why.empty()) {
+        out.push_back(unknown(kStage, "", about, Unresolved{Field::compiler, why, {}}, question));
         return;
     }
-    if (compiler->version.major() > limits.most)
-        return reject(context, cuda, *compiler, limits.most, "newest", out);
-    if (compiler->version.major() < limits.least)
-        return reject(context, cuda, *compiler, limits.least, "oldest", out);
-    accept(context, out, kStage, "", about, question, {cuda.toolkit->ref()});
+    if (too_new(limits, compiler->version) || too_old(limits, compiler->version))
+        return reject(context, cuda, *compiler, limits, out);
+    accept(context, out, kStage, "", about, question, limits.facts);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "own_facts.hpp"
 #include "rule_check.hpp"
 
 using namespace cudamatrix;
@@ -188,10 +189,43 @@ TEST_CASE("compiler-supported-by-cuda accepts the others") {
     }
 }
 
+TEST_CASE("compiler-supported-by-cuda: an update that took less than the newest of its minor") {
+    CHECK(message_of(kCompiler, compiler("12.2.0", "clang-16")) ==
+          "nvcc of CUDA 12.2.0 refuses clang-16: clang 15 is the newest that it takes");
+    CHECK(fix_of(kCompiler, compiler("12.2.0", "clang-16")) == "compiler clang-15, or cuda 12.2.1");
+    CHECK(verdict_of(kCompiler, compiler("12.2", "clang-16")) == Verdict::accepted);
+    CHECK(message_of(kCompiler, compiler("11.4.0", "gcc-11.1")) ==
+          "nvcc of CUDA 11.4.0 refuses gcc-11.1: gcc 10 is the newest that it takes");
+    CHECK(verdict_of(kCompiler, compiler("11.4.1", "gcc-11.1")) == Verdict::accepted);
+    CHECK(verdict_of(kCompiler, compiler("11.1.0", "clang-11")) == Verdict::rejected);
+    CHECK(verdict_of(kCompiler, compiler("8.0.44", "gcc-5.4")) == Verdict::rejected);
+    CHECK(verdict_of(kCompiler, compiler("8.0.61", "gcc-5.4")) == Verdict::accepted);
+}
+
+TEST_CASE("compiler-supported-by-cuda: the lower end") {
+    CHECK(message_of(kCompiler, compiler("13.4.3", "clang-6")) ==
+          "nvcc of CUDA 13.4.3 refuses clang-6: clang 7 is the oldest that it takes");
+    CHECK(verdict_of(kCompiler, compiler("10.2", "gcc-3")) == Verdict::rejected);
+    CHECK(verdict_of(kCompiler, compiler("10.2", "gcc-4.8")) == Verdict::accepted);
+    // Without one, only the newest is known to work.
+    const auto facts =
+        with_rows("cuda_toolkits", {"id: cuda-toolkit-13.5, cuda: \"13.5\", newest: \"13.5.0\", ptx_isa: "
+                                    "\"9.5\", targets: [\"9.0\"], gcc_max: 16"});
+    CHECK(verdict_of(kCompiler, compiler("13.5.0", "gcc-16"), facts) == Verdict::accepted);
+    CHECK(verdict_of(kCompiler, compiler("13.5.0", "gcc-17"), facts) == Verdict::rejected);
+    CHECK(message_of(kCompiler, compiler("13.5.0", "gcc-13"), facts) ==
+          "no fact gives the oldest gcc that nvcc of CUDA 13.5.0 takes: whether nvcc of CUDA 13.5.0 takes "
+          "gcc-13 "
+          "is unknown");
+}
+
 TEST_CASE("compiler-supported-by-cuda does not guess") {
     CHECK(verdict_of(kCompiler, compiler("12.4.1", "icc-2021")) == Verdict::unknown);
     CHECK(verdict_of(kCompiler, compiler("12.4.1", "gcc")) == Verdict::unknown);
     CHECK(verdict_of(kCompiler, compiler("12.99", "gcc-12")) == Verdict::unknown);
-    CHECK(verdict_of(kCompiler, compiler("8.0", "clang-3.8")) == Verdict::unknown);
+    CHECK(message_of(kCompiler, compiler("8.0", "clang-3")) ==
+          "clang-3 may be outside of what nvcc of CUDA 8.0.61 takes: 3.8 to 3.9: whether nvcc of CUDA 8.0 "
+          "takes "
+          "clang-3 is unknown");
     CHECK(ask(kCompiler, {{Field::cuda, "12.4.1"}}).empty());
 }
