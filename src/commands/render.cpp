@@ -89,7 +89,9 @@ std::pair<std::string, std::size_t> file_and_line(const std::string& text) {
 // As the output folder's own names are: FILE may be written with the folder in front.
 std::string inside(const std::string& file, const std::filesystem::path& out) {
     const auto path = std::filesystem::path(file).lexically_normal();
-    const auto relative = path.lexically_relative(out.lexically_normal());
+    std::error_code error;
+    const auto relative = std::filesystem::absolute(path, error)
+                              .lexically_relative(std::filesystem::absolute(out, error).lexically_normal());
     const bool below = !relative.empty() && *relative.begin() != "..";
     return (below ? relative : path).generic_string();
 }

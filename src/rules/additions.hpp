@@ -1,7 +1,10 @@
 // Judging what images and services of the matrix file add to cells: packages and environment variables.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.hpp"
@@ -16,9 +19,14 @@ namespace cudamatrix::rules {
 /// is about and says how many cells it meets. Capabilities of GPUs that no fact knows are errors, an entry of
 /// images that matches no cell at all is warned of. `today` (YYYY-MM-DD) decides about waivers, which accept
 /// findings of rules here, too. A judgement without cells is asked nothing. Fails where read_deployment does.
+/// `held` learns why cells are unknown by what is added, by their place in the judgement.
+using HeldCells = std::map<std::size_t, std::pair<Stage, std::string>>;
 [[nodiscard]] Result<std::vector<Diagnostic>> judge_additions(const Matrix& matrix, const Facts& facts,
                                                               const Judgement& judgement,
-                                                              std::string_view today);
+                                                              std::string_view today,
+                                                              HeldCells* held = nullptr);
+/// Makes them unknown, like a cell that says it by itself, where the matrix asks for the stage.
+void hold(const Matrix& matrix, const HeldCells& held, Judgement& judgement);
 
 /// Whether something that images and services add is rejected.
 [[nodiscard]] bool has_errors(const std::vector<Diagnostic>& said);

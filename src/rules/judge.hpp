@@ -102,6 +102,7 @@ struct JudgedCell {
     Verdict verdict = Verdict::accepted;        ///< the worst over the stages that the matrix asks for
     std::array<Verdict, kStageCount> stages{};  ///< every stage, asked for or not
     std::vector<std::uint32_t> findings;        ///< indices into Judgement::findings
+    std::string held = {};  ///< what images or services add to it that no fact knows: it is unknown by that
     std::vector<std::string_view>
         not_checked;  ///< "rule: field" for each field that a rule lacked; the texts live in the Judgement
 };

@@ -24,7 +24,7 @@ std::string skip_reason(const Judgement& judgement, const JudgedCell& cell) {
         const auto& group = judgement.findings[index];
         if (group.verdict() == cell.verdict) return group.finding.message;
     }
-    return {};
+    return cell.held;
 }
 
 CellResult cell_result(const Judgement& judgement, const JudgedCell& judged) {

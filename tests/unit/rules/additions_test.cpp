@@ -240,3 +240,34 @@ TEST_CASE("a file of requirements that has changed since the matrix was read is 
     CHECK(added.failure().diagnostics.front().message ==
           "pip: \"timm>=1\": an exact requirement such as numpy==1.26.4 would be accepted");
 }
+
+TEST_CASE("a cell is unknown where a fact about what is added is missing") {
+    const auto held_by = [](const std::string& yaml) {
+        const auto matrix = read_matrix_text("version: 1\n" + yaml, "matrix.yaml");
+        REQUIRE(matrix.ok());
+        JudgeOptions options;
+        options.today = "2026-11-21";
+        auto judgement = judge(*matrix, Facts::embedded(), options);
+        REQUIRE(judgement.ok());
+        rules::HeldCells held;
+        REQUIRE(rules::judge_additions(*matrix, Facts::embedded(), *judgement, options.today, &held).ok());
+        rules::hold(*matrix, held, *judgement);
+        return std::move(*judgement);
+    };
+    const std::string service =
+        "services: [{name: s, environment: {PYTORCH_CUDA_ALLOC_CONF: \"zzzzzzzz:1\"}}]\n";
+    const auto held = held_by("set: {torch: 2.6.0+cu124}\n" + service);
+    CHECK(held.count(Verdict::unknown) == 1);
+    CHECK(held.count(Verdict::accepted) == 0);
+    REQUIRE(held.cells.size() == 1);
+    CHECK(held.cells[0].verdict == Verdict::unknown);
+    CHECK(held.cells[0].stages[static_cast<std::size_t>(Stage::runtime)] == Verdict::unknown);
+    CHECK(held.cells[0].held ==
+          "services: s: no fact knows the option zzzzzzzz in PYTORCH_CUDA_ALLOC_CONF: whether torch 2.6.0 "
+          "does is unknown");
+    // Where nobody asks for the stage, the cell stands; a rejected cell is not asked about.
+    CHECK(held_by("stages: [install]\nset: {torch: 2.6.0+cu124}\n" + service).count(Verdict::unknown) == 0);
+    CHECK(held_by("set: {torch: 2.6.0+cu124, gpu: RTX 5090}\n" + service).count(Verdict::unknown) == 0);
+    CHECK(held_by("set: {torch: 2.6.0+cu124}\nimages: [{name: a, env: {A: b}}]\n").count(Verdict::unknown) ==
+          0);
+}

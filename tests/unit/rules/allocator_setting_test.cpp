@@ -49,6 +49,17 @@ TEST_CASE("allocator-setting-known-to-torch rejects options that torch stops at"
     CHECK(asked("1.13.1", "PYTORCH_CUDA_ALLOC_CONF", "backend:native,expandable_segments:True").size() == 2);
 }
 
+TEST_CASE("allocator-setting-known-to-torch rejects values that torch stops at") {
+    CHECK(cuda_conf("2.6.0", "expandable_segments:Maybe") ==
+          "torch 2.6.0 stops at expandable_segments:Maybe in PYTORCH_CUDA_ALLOC_CONF: it takes True, False");
+    CHECK(cuda_conf("2.6.0", "max_split_size_mb:64,backend:fast") ==
+          "torch 2.6.0 stops at backend:fast in PYTORCH_CUDA_ALLOC_CONF: it takes native, cudaMallocAsync");
+    CHECK(asked("2.6.0", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:true").size() == 1);
+    CHECK(asked("2.6.0", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:").size() == 1);
+    // A torch that does not know the option stops at the option.
+    CHECK(cuda_conf("2.0.1", "expandable_segments:Maybe").find("stops at the option") != std::string::npos);
+}
+
 TEST_CASE("allocator-setting-known-to-torch warns of variables that are not read") {
     const auto old = asked("1.9.0", "PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:64");
     REQUIRE(old.size() == 1);
@@ -66,7 +77,8 @@ TEST_CASE("allocator-setting-known-to-torch accepts the others") {
     for (const auto* value :
          {"", "expandable_segments:True", "expandable_segments:True,max_split_size_mb:128",
           "garbage_collection_threshold:0.8,max_split_size_mb:512", "backend:cudaMallocAsync",
-          "roundup_power2_divisions:4", "max_split_size_mb:64,", "True", ":x"}) {
+          "roundup_power2_divisions:4", "max_split_size_mb:64,",
+          "roundup_power2_divisions:[256:1,512:2,>:8], expandable_segments: False"}) {
         CAPTURE(value);
         CHECK(asked("2.6.0", "PYTORCH_CUDA_ALLOC_CONF", value).empty());
         CHECK(asked("2.15.0", "PYTORCH_ALLOC_CONF", value).empty());
@@ -87,6 +99,14 @@ TEST_CASE("allocator-setting-known-to-torch does not guess") {
           "no fact knows the option qwertyuiop in PYTORCH_CUDA_ALLOC_CONF: whether torch 2.6.0 does is "
           "unknown");
     CHECK(cuda_conf("2.6.0", "PYTORCH_ALLOC_CONF:1").find("no fact knows the option") == 0);
+    CHECK(cuda_conf("2.6.0", "expandable_segments=True") ==
+          "no fact knows the option expandable_segments=True in PYTORCH_CUDA_ALLOC_CONF, which has no ':' "
+          "before its value (did you mean expandable_segments:VALUE?): whether torch 2.6.0 does is unknown");
+    CHECK(cuda_conf("2.6.0", "backend:native,True") ==
+          "no fact knows the option True in PYTORCH_CUDA_ALLOC_CONF, which has no ':' before its value: "
+          "whether torch 2.6.0 does is unknown");
+    CHECK(cuda_conf("2.6.0", ":x") ==
+          "no fact knows the option :x in PYTORCH_CUDA_ALLOC_CONF: whether torch 2.6.0 does is unknown");
 }
 
 TEST_CASE("allocator-setting-known-to-torch warns of an option that the system does not support") {
