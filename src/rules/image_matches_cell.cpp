@@ -152,8 +152,8 @@ void judge_pytorch_cudnn(const Context& context, Findings& out) {
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
-    const auto row =
-        lookup::pytorch_image(context.facts, build->torch.exact.text(), build->torch.wheel->text("cuda"), "runtime");
+    const auto row = lookup::pytorch_image(context.facts, build->torch.exact.text(),
+                                           build->torch.wheel->text("cuda"), "runtime");
     if (!row) return;
     Content content;
     content.text = fmt::format("the image of {} in family {}", build->text, context.cell.text(Field::family));
@@ -177,24 +177,25 @@ void judge_cpu_family(const Context& context, const Row& repository, Findings& o
     out.push_back(std::move(error));
 }
 
-// Its images hold NVIDIA's own build, which is of no variant.
-void judge_ngc_family(const Context& context, const Row& repository, Findings& out) {
+// NVIDIA's own images hold NVIDIA's own build, which is of no variant.
+void judge_ngc_variant(const Context& context, const Row& repository, Field by, const std::string& holder,
+                       Findings& out) {
     const auto torch = context.cell.text(Field::torch);
     const auto plus = torch.find('+');
     if (plus == torch.npos) return;
-    auto error =
-        finding(Severity::error, kStage, "torch", {Field::torch, Field::family},
-                fmt::format("the images of family {} hold NVIDIA's own build of torch, the cell says "
-                            "torch {}",
-                            context.cell.text(Field::family), torch),
-                {repository.ref()});
+    auto error = finding(Severity::error, kStage, "torch", {Field::torch, by},
+                         fmt::format("{} NVIDIA's own build of torch, the cell says torch {}", holder, torch),
+                         {repository.ref()});
     error.fixes.push_back(set_to(Field::torch, torch.substr(0, plus)));
     out.push_back(std::move(error));
 }
 
 void judge_family(const Context& context, Findings& out) {
     const auto repository = family_repository(context.facts, context.cell.text(Field::family));
-    if (repository && repository->text("scheme") == "ngc") judge_ngc_family(context, *repository, out);
+    if (repository && repository->text("scheme") == "ngc") {
+        judge_ngc_variant(context, *repository, Field::family,
+                          fmt::format("the images of family {} hold", context.cell.text(Field::family)), out);
+    }
     if (repository && repository->text("scheme") == "pytorch") judge_pytorch_cudnn(context, out);
     if (!repository || !context.cell.has(Field::cuda)) return;
     if (repository->text("scheme") == "pytorch") judge_pytorch_family(context, out);
@@ -212,6 +213,8 @@ void judge(const Context& context, Findings& out) {
     if (!repository) return;
     Content content;
     content.text = fmt::format("image {}:{}", reference.name, reference.tag);
+    if (repository->text("scheme") == "ngc")
+        judge_ngc_variant(context, *repository, Field::image, content.text + " holds", out);
     if (repository->text("scheme") == "pytorch") {
         const auto tag = pytorch_tag(reference.tag);
         if (!tag) return;
