@@ -61,6 +61,7 @@ constexpr Column kDriverBranches[] = {
     {"eol", Kind::month},
     {"cuda", Kind::version},  // one that was left out (12.7) is no toolkit
     {"ptx_isa", Kind::version},
+    {"kernel_modules", Kind::text},
 };
 
 constexpr Column kGpus[] = {

@@ -70,6 +70,25 @@ bool judge_driver(const Context& context, const Device& device, bool has_other, 
     return true;
 }
 
+// A driver that comes without the proprietary module. True where something was said.
+bool judge_open_only(const Context& context, bool has_open, std::vector<FactRef> facts, Findings& out) {
+    if (!context.cell.has(Field::driver)) return false;
+    const auto driver = lookup::driver(context.facts, context.cell.text(Field::driver));
+    if (!driver || !driver->branch || driver->branch->text("kernel_modules") != "open") return false;
+    facts.push_back(driver->branch->ref());
+    auto error =
+        finding(Severity::error, kStage, "", {Field::kernel_module, Field::driver},
+                fmt::format("{} has open kernel modules only", driver_text(*driver)), std::move(facts));
+    if (has_open) error.fixes.push_back(set_to(Field::kernel_module, "open"));
+    std::string_view last;
+    for (const auto& row : context.facts.rows("driver_branches")) {
+        if (row.text("kernel_modules") != "open") last = row.text("branch");  // sorted
+    }
+    error.fixes.push_back(set_to(Field::driver, last, fmt::format("driver {}", last)));
+    out.push_back(std::move(error));
+    return true;
+}
+
 void judge(const Context& context, Findings& out) {
     if (windows_driver(context)) return;  // the choice of kernel modules is one of Linux
     const auto given = context.cell.text(Field::kernel_module);
@@ -98,13 +117,17 @@ void judge(const Context& context, Findings& out) {
                 fmt::format("the proprietary kernel module does not run {}: it needs the open kernel modules",
                             known.text),
                 "open", std::move(facts), out);
-    } else if (open == "unsupported" && given == "open") {
+        return;
+    }
+    if (open == "unsupported" && given == "open") {
         refused(known,
                 fmt::format("the open kernel modules do not run {}: they start with Turing", known.text),
                 "proprietary", std::move(facts), out);
-    } else if (given != "open" || !judge_driver(context, known, open != "required", facts, out)) {
-        accept(context, out, kStage, "", about, question, std::move(facts));
+        return;
     }
+    const bool said = given == "open" ? judge_driver(context, known, open != "required", facts, out)
+                                      : judge_open_only(context, open != "unsupported", facts, out);
+    if (!said) accept(context, out, kStage, "", about, question, std::move(facts));
 }
 
 }  // namespace
@@ -118,7 +141,9 @@ Rule kernel_module_supports_gpu() {
             "The open kernel modules need the GPU system processor, which came with Turing: on older GPUs "
             "they bind no device. Blackwell and Grace Hopper are served by them alone. Either way the "
             "module loads, nvidia-smi says \"No devices were found\", and no CUDA call works. Their first "
-            "branches start GPUs of data centres only, unless a module parameter asks for the others.",
+            "branches start GPUs of data centres only, unless a module parameter asks for the others; the "
+            "newest "
+            "branches have no other modules.",
         .fails = "gpu: Tesla P4, kernel_module: open",
         .passes = "gpu: RTX 5090, kernel_module: open",
         .reads = {Field::gpu, Field::compute, Field::kernel_module, Field::os, Field::platform, Field::driver,

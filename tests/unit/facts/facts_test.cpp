@@ -121,6 +121,13 @@ TEST_CASE("every CUDA minor between the first and the last of its major is there
         REQUIRE(cuda);
         minors[cuda->major()].insert(cuda->minor());
         CHECK(facts.row(fmt::format("cuda-{}", row.text("newest"))));
+        std::optional<Version> newest;
+        for (const auto& release : facts.rows("cuda_releases")) {
+            if (release.text("minor") != row.text("cuda")) continue;
+            const auto version = Version::parse(release.text("cuda"));
+            if (version && (!newest || *newest < *version)) newest = version;
+        }
+        CHECK(row.text("newest") == (newest ? newest->text() : std::string()));
     }
     for (const auto& row : facts.table("cuda_families")->rows) {
         for (const auto text : row.list("skipped")) {

@@ -14,6 +14,9 @@ constexpr std::string_view kRule = "driver-supports-gpu";
 Words on(std::string driver, std::string gpu) {
     return {{Field::driver, driver}, {Field::gpu, gpu}};
 }
+Words open_on(std::string driver, std::string gpu) {
+    return {{Field::driver, driver}, {Field::gpu, gpu}, {Field::kernel_module, "open"}};
+}
 Words module(std::string gpu, std::string kind) {
     return {{Field::driver, "580.95.05"}, {Field::gpu, gpu}, {Field::kernel_module, kind}};
 }
@@ -59,6 +62,56 @@ TEST_CASE("driver-supports-gpu mentions the kernel module that is not given") {
     CHECK(ask(kRule, on("580.95.05", "GH200")).size() == 1);
     CHECK(ask(kRule, on("580.95.05", "H100")).empty());
     CHECK(ask(kRule, module("B200", "proprietary")).empty());  // kernel-module-supports-gpu
+}
+
+TEST_CASE("driver-supports-gpu: a GPU that came out later than its architecture") {
+    CHECK(message_of(kRule, on("535.54.03", "L40S")) ==
+          "L40S (compute 8.9) is first listed in driver 535.104.05: whether driver 535.54.03 runs L40S "
+          "(compute 8.9) is unknown");
+    CHECK(fix_of(kRule, on("535.54.03", "L40S")) == "driver >= 535.104.05 (then accepted)");
+    CHECK(message_of(kRule, on("525.147.05", "H200")) ==
+          "H200 (compute 9.0) is first listed in driver 550.90.07: whether driver 525.147.05 runs H200 "
+          "(compute "
+          "9.0) is unknown");
+    CHECK(
+        message_of(kRule, open_on("575.51.03", "RTX 5060")) ==
+        "branch 575 first lists RTX 5060 (compute 12.0) in 575.57.08: whether driver 575.51.03 runs RTX 5060 "
+        "(compute 12.0) is unknown");
+    CHECK(message_of(kRule, on("545.29.06", "H20")) ==
+          "no release of branch 545 lists H20 (compute 9.0): whether driver 545.29.06 runs H20 (compute 9.0) "
+          "is "
+          "unknown");
+    CHECK(fix_of(kRule, on("545.29.06", "H20")) == "driver >= 550.54.14 (then accepted)");
+    // An architecture that the branch does not know is still a rejection, mended by what lists the GPU.
+    CHECK(fix_of(kRule, open_on("545.29.06", "RTX 5060 Ti")) == "driver >= 570.148.08");
+    CHECK(fix_of(kRule, open_on("545.29.06", "B200")) == "driver >= 570.133.20");
+
+    // A bare branch is its newest release; branches after the last that is named list the GPU from the start.
+    for (const auto& words :
+         {on("535", "L40S"), on("535.104.05", "L40S"), on("545.23.06", "L40S"), on("550", "H200"),
+          on("550.90.07", "H200"), on("560.28.03", "H200"), on("525.85.05", "H100 SXM"),
+          on("520.61.05", "H100"), on("520.61.05", "H100 PCIe"), on("520.61.05", "RTX 4090"),
+          on("535.161.07", "H20"), on("550.54.15", "H20"), on("620.70.06", "H200 NVL"), on("410.48", "T4")}) {
+        CAPTURE(words[0].second + " " + words[1].second);
+        CHECK(ask(kRule, words).empty());
+    }
+    // compute decides: the name counts where it agrees.
+    CHECK(verdict_of(kRule, {{Field::driver, "535.54.03"}, {Field::gpu, "L40S"}, {Field::compute, "8.9"}}) ==
+          Verdict::unknown);
+    CHECK(verdict_of(kRule, {{Field::driver, "535.54.03"}, {Field::gpu, "L40S"}, {Field::compute, "8.6"}}) ==
+          Verdict::accepted);
+    // The lists are of Linux releases.
+    CHECK(ask(kRule, {{Field::driver, "536.25"}, {Field::gpu, "L40S"}, {Field::os, "windows11"}}).empty());
+}
+
+TEST_CASE("driver-supports-gpu: a release that NVIDIA asks for") {
+    CHECK(message_of(kRule, open_on("570.124.06", "B200")) ==
+          "driver 570.124.06 is too old for B200 (compute 10.0): NVIDIA asks for >= 570.133.20");
+    CHECK(fix_of(kRule, open_on("570.124.06", "B200")) == "driver >= 570.133.20");
+    for (const auto* driver : {"570.133.20", "570", "575.51.03", "580.65.06"}) {
+        CAPTURE(driver);
+        CHECK(verdict_of(kRule, open_on(driver, "B200")) == Verdict::accepted);
+    }
 }
 
 TEST_CASE("driver-supports-gpu: the last branch with Fermi and Kepler") {

@@ -66,8 +66,7 @@ TEST_CASE("minor-version compatibility on Windows names a Windows driver as the 
           "of CUDA "
           "12.2, so PTX newer than that is not compiled and features that need a newer driver fail");
     CHECK(fix_of(kRule, windows("537.13", "12.4.1")) == "driver >= 551.61, or cuda 12.2.2 with this driver");
-    // No fact has a Windows driver of CUDA 12.8: that way out is not offered.
-    CHECK(fix_of(kRule, windows("537.13", "12.8.1")) == "cuda 12.2.2 with this driver");
+    CHECK(fix_of(kRule, windows("537.13", "12.8.1")) == "driver >= 571.96, or cuda 12.2.2 with this driver");
 }
 
 TEST_CASE("Windows: what no fact tells stays unknown") {

@@ -95,6 +95,20 @@ TEST_CASE("kernel-module-supports-gpu: open modules of early drivers") {
           "NVreg_OpenRmEnableUnsupportedGpus=1 is unknown");
 }
 
+TEST_CASE("kernel-module-supports-gpu: branches without the proprietary modules") {
+    const auto proprietary = [](std::string gpu, std::string driver) {
+        return Words{{Field::gpu, gpu}, {Field::kernel_module, "proprietary"}, {Field::driver, driver}};
+    };
+    CHECK(message_of(kRule, proprietary("T4", "615.71.09")) ==
+          "driver 615.71.09 has open kernel modules only");
+    CHECK(fix_of(kRule, proprietary("T4", "620.70.06")) == "kernel_module open, or driver 610");
+    for (const auto* driver : {"610.43.02", "610", "595.45.04", "535.183.01", "999.1"})
+        CHECK(ask(kRule, proprietary("T4", driver)).empty());
+    for (const auto* driver : {"615.71.09", "620"})
+        CHECK(ask(kRule, {{Field::gpu, "T4"}, {Field::kernel_module, "open"}, {Field::driver, driver}})
+                  .empty());
+}
+
 TEST_CASE("kernel-module-supports-gpu does not guess") {
     CHECK(message_of(kRule, module("RTX 4091", "open")) ==
           "no fact knows gpu RTX 4091 (did you mean RTX 4090?): whether the open kernel module runs it is "
