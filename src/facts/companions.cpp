@@ -26,7 +26,13 @@ bool breaks_with(const Facts& facts, const pep440::Version& numpy, const pep440:
 
 bool goes_with_torch(const Row& companion, const Version& torch) {
     if (const auto exact = Version::parse(companion.text("torch"))) return *exact == torch;
-    return torch >= required_version(companion, companion.has("torch_min") ? "torch_min" : "built_for");
+    if (companion.has("torch_min")) return torch >= required_version(companion, "torch_min");
+    const auto built_for = companion.list("built_for");
+    const bool newer = companion.text("works_with_newer") == "true";
+    return std::any_of(built_for.begin(), built_for.end(), [&](std::string_view text) {
+        const auto release = Version::parse(text);
+        return release && (newer ? torch >= *release : torch == *release);
+    });
 }
 
 std::optional<Row> torch_companion(const Facts& facts, std::string_view package, const Version& torch) {

@@ -49,13 +49,14 @@ constexpr Column kTorchLibraries[] = {
     {"ptx", Kind::compute, Form::list, kRequired},
 };
 
-// torch: exactly that release; torch_min: it or newer; built_for: demands none.
+// torch: exactly that release; torch_min: it or newer; built_for: demands none, works_with_newer beside it.
 constexpr Column kTorchCompanions[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"version", Kind::version, Form::scalar, kRequired},
     {"torch", Kind::version, Form::scalar, kOptional, "torch_releases.torch"},
     {"torch_min", Kind::version},
-    {"built_for", Kind::version, Form::scalar, kOptional, "torch_releases.torch"},
+    {"built_for", Kind::version, Form::list, kOptional, "torch_releases.torch"},
+    {"works_with_newer", Kind::truth},
 };
 
 constexpr std::string_view kCompanionDemand[] = {"torch", "torch_min", "built_for"};
@@ -66,6 +67,7 @@ constexpr Column kTorchSettings[] = {
     {"torch_first", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
     {"torch_last", Kind::version, Form::scalar, kOptional, "torch_releases.torch"},
     {"not_on", Kind::text, Form::list},
+    {"values", Kind::text, Form::list},
 };
 
 constexpr Column kWheelIndexes[] = {
@@ -75,12 +77,12 @@ constexpr Column kWheelIndexes[] = {
     {"torch_last", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
 };
 
-constexpr Column kTorchOsWheels[] = {
-    {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
 constexpr Column kAbsentWheelIndexes[] = {
     {"name", Kind::text, Form::scalar, kRequired},
 };
 
+constexpr Column kTorchOsWheels[] = {
+    {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
     {"os", Kind::text, Form::scalar, kRequired, "operating_systems.wheels"},
     {"arch", Kind::text, Form::scalar, kRequired},
     {"pythons", Kind::version, Form::list, kRequired, "pythons.python"},
@@ -88,9 +90,9 @@ constexpr Column kAbsentWheelIndexes[] = {
 };
 
 constexpr Schema kSchemas[] = {
+    {"absent_wheel_indexes", "no-index-{name}", kAbsentWheelIndexes},
     {"pythons", "python-{python}", kPythons},
     {"torch_releases", "torch-{torch}", kTorchReleases},
-    {"absent_wheel_indexes", "no-index-{name}", kAbsentWheelIndexes},
     {"torch_companions", "companion-{package}-{version}", kTorchCompanions, kCompanionDemand},
     {"torch_libraries", "torch-{torch}+{variant}-{arch}-{library}", kTorchLibraries},
     {"torch_settings", "setting-{name}", kTorchSettings},
