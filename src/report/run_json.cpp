@@ -83,6 +83,7 @@ std::string run_json(const RunReport& report) {
                                      {"degraded", sums.degraded},
                                      {"rejected", sums.rejected},
                                      {"unknown", sums.unknown}});
+    document.member("not_rendered", sums.not_rendered);
     document.member("outcomes", outcomes_json(sums));
     document.begin_array("images");
     for (const auto& image : report.images)

@@ -44,6 +44,9 @@ RunTotals totals(const RunReport& report) {
         if (cell.verdict == "degraded") ++sums.degraded;
         if (cell.verdict == "rejected") ++sums.rejected;
         if (cell.verdict == "unknown") ++sums.unknown;
+        if (cell.outcome == CellOutcome::skipped &&
+            (cell.verdict == "accepted" || cell.verdict == "degraded"))
+            ++sums.not_rendered;
     }
     sums.failed_images = static_cast<std::size_t>(
         std::count_if(report.images.begin(), report.images.end(),
@@ -88,8 +91,10 @@ std::string closing_line(const RunReport& report) {
             what = "no cell attempted";
             break;
     }
-    return fmt::format("{}: {}, {} rejected, {} unknown", to_string(sums.result), what, sums.rejected,
-                       sums.unknown);
+    auto line = fmt::format("{}: {}, {} rejected, {} unknown", to_string(sums.result), what, sums.rejected,
+                            sums.unknown);
+    if (sums.not_rendered != 0) line += fmt::format(", {} not rendered", sums.not_rendered);
+    return line;
 }
 
 bool is_failure(TestStatus status) {

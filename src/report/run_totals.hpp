@@ -28,6 +28,7 @@ struct RunTotals {
     std::size_t degraded = 0;
     std::size_t rejected = 0;
     std::size_t unknown = 0;
+    std::size_t not_rendered = 0;  ///< accepted or degraded, and yet no image can be rendered for them
     std::size_t failed_images = 0;
     RunResult result = RunResult::nothing;
 

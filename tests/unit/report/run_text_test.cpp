@@ -78,6 +78,14 @@ TEST_CASE("closing line: never pass without a GPU") {
           "pass-static: 1 cell proved as far as possible without a GPU, 0 rejected, 0 unknown");
 }
 
+TEST_CASE("closing line: a good cell that no image can be rendered for is counted") {
+    using enum CellOutcome;
+    auto report = with_outcomes({planned, skipped, skipped}, false);
+    report.cells[1].verdict = "degraded";
+    CHECK(closing_line(report) == "rendered: 1 cell in 0 images, 1 rejected, 0 unknown, 1 not rendered");
+    CHECK(totals(report).not_rendered == 1);
+}
+
 TEST_CASE("closing line: a cell with several images is one cell") {
     using enum CellOutcome;
     auto report = with_outcomes({passed_static, passed_static, passed_static, skipped}, false);
