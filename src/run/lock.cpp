@@ -263,6 +263,7 @@ Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, c
     auto bases = resolve_bases(plan.images, plan.lock, scope, check, input, settings, ticker);
     if (!bases.ok()) return bases.failure();
     work.findings = std::move(bases->findings);
+    work.unreached = std::move(bases->unreached);
     for (auto& [reference, base] : bases->references)
         work.lock.references[reference] = std::move(base);
     for (const auto& image : plan.images) {

@@ -19,8 +19,9 @@ namespace cudamatrix::job {
 struct LockWork {
     Lock lock;  ///< the one that is there, with those digests
     LockScope scope;
-    std::vector<const Image*> images;  ///< of the plan: their package managers are to be asked
-    std::vector<Diagnostic> findings;  ///< see RegistryBases: what has one stays as it is
+    std::vector<const Image*> images;          ///< of the plan: their package managers are to be asked
+    std::vector<Diagnostic> findings;          ///< see RegistryBases: what has one stays as it is
+    std::map<std::string, Failure> unreached;  ///< see RegistryBases
 };
 
 struct LockOutcome {

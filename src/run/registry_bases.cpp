@@ -128,7 +128,11 @@ Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock
     std::size_t number = 0;
     for (const auto& [reference, architectures] : wanted) {
         ticker.say(fmt::format("[base {}/{}] {}: asking its registry", ++number, wanted.size(), reference));
-        if (auto done = asker.ask(reference, architectures, out); !done.ok()) return done.failure();
+        auto done = asker.ask(reference, architectures, out);
+        if (done.ok()) continue;
+        if (done.failure().code != ExitCode::environment) return done.failure();
+        if (lock.registry_base(reference) == nullptr) out.out_of_reach.insert(reference);
+        out.unreached.emplace(reference, done.failure());
     }
     return out;
 }

@@ -22,11 +22,15 @@ struct RegistryBases {
     std::vector<Diagnostic> findings;
     /// Of those, what no image can be resolved on: it has no digest, or one that cannot be pulled any longer.
     std::set<std::string, std::less<>> out_of_reach;
+    /// By reference: its registry gave no answer, or no access. What is pinned stays; the others are out of
+    /// reach.
+    std::map<std::string, Failure> unreached;
 };
 
 /// Asks the registries, through the mirror map, for the bases of `images`: what `lock` has no digest for or
 /// `scope` moves is taken as it is now; of the rest (only where `check`) it is seen whether the tag still has
-/// the digest that is pinned. Without such a base nothing is asked. Failures: no answer, no access.
+/// the digest that is pinned. Without such a base nothing is asked. One registry that cannot be asked does
+/// not keep the others back. Failures: bad input, an interrupt.
 [[nodiscard]] Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock& lock,
                                                   const LockScope& scope, bool check, const RunInput& input,
                                                   const RunSettings& settings, Ticker& ticker);

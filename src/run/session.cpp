@@ -41,7 +41,16 @@ class Session {
         if (!work.ok()) return work.failure();
         LockReport report{{}, work->findings, ExitCode::success};
         if (!work->findings.empty()) report.code = ExitCode::findings;
-        if (!choice.update && work->images.empty() && work->findings.empty()) {
+        std::set<std::string> said;  // what keeps several images back is said once
+        const auto say = [&](const Failure& why) {
+            report.code = worse(report.code, why.code);
+            for (const auto& diagnostic : why.diagnostics) {
+                if (said.insert(diagnostic.message).second) report.findings.push_back(diagnostic);
+            }
+        };
+        for (const auto& [reference, why] : work->unreached)
+            say(why);
+        if (!choice.update && work->images.empty() && report.findings.empty()) {
             report.changes.push_back(
                 fmt::format("{}: already pinned", text::count(plan_.images.size(), "image")));
             return report;
@@ -58,13 +67,8 @@ class Session {
         auto outcome = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
         if (!outcome.ok()) return outcome.failure();
         report.changes = std::move(outcome->changes);
-        std::set<std::string> said;  // what keeps a whole suite back is said once
-        for (const auto& [id, why] : outcome->unresolved) {
-            report.code = worse(report.code, why.code);
-            for (const auto& diagnostic : why.diagnostics) {
-                if (said.insert(diagnostic.message).second) report.findings.push_back(diagnostic);
-            }
-        }
+        for (const auto& [id, why] : outcome->unresolved)
+            say(why);
         if (report.changes.empty() && report.findings.empty()) report.changes.emplace_back("nothing moved");
         return report;
     }
@@ -251,6 +255,13 @@ class Session {
         if (!work->findings.empty()) return Failure{ExitCode::findings, work->findings};
         for (auto& [id, why] : outcome->unresolved)
             plan_.not_run.emplace(id, std::move(why));
+        for (const auto& image : plan_.images) {
+            if (plan_.lock.covers(image)) continue;
+            for (const auto& reference : image.references()) {
+                if (const auto why = work->unreached.find(reference); why != work->unreached.end())
+                    plan_.not_run.emplace(image.id, why->second);
+            }
+        }
         return Done{};
     }
 

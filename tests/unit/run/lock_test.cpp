@@ -259,15 +259,16 @@ std::string compiler_of(const World& world, const std::string& id) {
 void check_what_keeps_its_pins(const std::string& arch, const std::string& ending, const std::string& base) {
     INFO(arch);
     World world(
-        "version: 1\nname: two\naxes: {compiler: [gcc-11, gcc-10]}\n"
+        "version: 1\nname: two\naxes: {flavour: [runtime, devel]}\n"
         "set: {cuda: \"11.8.0\", os: debian12, driver: \"550.54.15\", gpu: T4, arch: " +
         arch + "}\n");
-    const auto good = "debian12-cu11.8.0" + ending, bad = "debian12-cu11.8.0-gcc10" + ending;
+    const auto good = "debian12-cu11.8.0" + ending, bad = "debian12-cu11.8.0-devel" + ending;
     const auto tar = world.settings.out / "bootstrap" / ("bootstrap-" + base + ".tar");
     const auto answer = [&](const std::string& version) {
-        world.answer("apt-devel.txt", text::replace_all("Inst g++-11 (V Debian:12.1/stable [amd64])\n"
-                                                        "Inst g++-10 (V Debian:12.1/stable [amd64])\n",
-                                                        "V", version));
+        world.answer("apt-devel.txt",
+                     text::replace_all("Inst g++-11 (V Debian:12.1/stable [amd64])\n"
+                                       "Inst nvidia-cuda-toolkit (V Debian:12.1/stable [amd64])\n",
+                                       "V", version));
     };
     answer("1.0");
     world.fake.faults("lock_fails:" + bad);
@@ -372,4 +373,34 @@ TEST_CASE("session: a tag that there is not, or not any more, keeps back the ima
               pinned("devel"), pinned("runtime")));
     CHECK(compiler_of(world, good) == "2.0");
     CHECK(compiler_of(world, bad) == "1.0");
+}
+
+TEST_CASE("session: a registry that cannot be asked keeps back its own images only, and is exit 3") {
+    World world(R"(version: 1
+name: reach
+mirrors: {docker.io: "127.0.0.1:9/none"}
+axes: {os: [debian12, ubuntu22.04], family: [debian, nvidia-cuda], cuda: ["11.8.0", "12.4.1"]}
+zip: [[os, family, cuda]]
+set: {driver: "550.54.15", gpu: T4}
+)");
+    const auto refused = [&] {
+        const auto locked = world.lock();
+        REQUIRE_FALSE(locked.ok());
+        CHECK(locked.failure().code == ExitCode::environment);
+        for (const auto& why : locked.failure().diagnostics)
+            CHECK(why.message.find("127.0.0.1:9") != std::string::npos);
+        CHECK(written_lock(world).images.size() == 1);
+        CHECK(written_lock(world).images.contains("debian12-cu11.8.0"));
+        CHECK(written_lock(world).references.empty());
+    };
+    refused();
+    const auto before = content_of(world.lock_file());
+    refused();  // what is pinned stays
+    CHECK(content_of(world.lock_file()) == before);
+    const auto report = world.ran();
+    CHECK(report.exit_code == 3);
+    REQUIRE(report.cells.size() == 2);
+    CHECK(report.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[1].outcome == CellOutcome::errored);
+    CHECK(report.cells[1].reason.starts_with("not run: "));
 }

@@ -54,6 +54,11 @@ struct World {
             resolve_bases(images, lock, scope, check, {matrix, facts, judgement}, settings, ticker);
         if (!found.ok()) return "failure: " + found.failure().diagnostics.front().message;
         std::string out;
+        unreached.clear();
+        for (const auto& [reference, why] : found->unreached) {
+            CHECK(why.code == ExitCode::environment);
+            unreached.push_back(reference + (found->out_of_reach.contains(reference) ? " out of reach" : ""));
+        }
         for (const auto& finding : found->findings)
             out += render(finding, "");
         if (out.empty()) {
@@ -71,6 +76,7 @@ struct World {
     RunSettings settings;
     std::vector<Image> images;
     Lock lock;
+    std::vector<std::string> unreached;  ///< of the last answer
 };
 
 }  // namespace
@@ -139,7 +145,13 @@ TEST_CASE("A base that never was, one for another architecture, and a registry t
             kDevel, kRuntime));
     CHECK(world.lock.references.empty());
     world.matrix.mirrors = {{"docker.io", world.server.host() + "/deny"}};
-    CHECK(world.resolve(LockScope::missing(), false).starts_with("failure: "));
+    CHECK(world.resolve(LockScope::missing(), false).empty());
+    CHECK(world.unreached == std::vector<std::string>{kDevel + " out of reach", kRuntime + " out of reach"});
+    // What is pinned stays, and the images on it can be resolved.
+    world.lock.references[kDevel].digest = digest_of(index_of("amd64", 1));
+    CHECK(world.resolve(LockScope::missing(), true).empty());
+    CHECK(world.unreached == std::vector<std::string>{kDevel, kRuntime + " out of reach"});
+    CHECK(world.lock.references.size() == 1);
 }
 
 TEST_CASE("What --update may name") {
