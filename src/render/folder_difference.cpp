@@ -69,7 +69,8 @@ Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts
 }
 
 // Files that an image no longer has would still reach its builds: they are stale. Those of whole images that
-// are gone are orphans.
+// are gone are orphans, and with the last image all that is left: one wrong word in a matrix is no reason to
+// take the output away.
 Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artifacts, const OwnedFiles& ours,
                          Difference& difference) {
     std::set<std::string> wanted;
@@ -78,6 +79,7 @@ Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artif
         wanted.insert(artifact.path.generic_string());
         folders.insert(image_folder_of(artifact.path));
     }
+    const bool any_image = !folders.empty() && !folders.rbegin()->empty();
     Folders steps(out);
     for (const auto& [name, digest] : ours) {
         if (wanted.count(name) != 0 || !steps.obstacle(fs::path(name).parent_path()).empty()) continue;
@@ -87,7 +89,7 @@ Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artif
         const auto there = sha256_of_file(path);
         if (!there.ok()) return there.failure();
         if (*there != digest) difference.edited.insert(name);
-        (folders.count(image_folder_of(name)) != 0 ? difference.stale : difference.orphans)
+        (any_image && folders.count(image_folder_of(name)) != 0 ? difference.stale : difference.orphans)
             .emplace(name, digest);
     }
     return Done{};

@@ -291,6 +291,20 @@ TEST_CASE("what somebody changed between a kill and the next command is not writ
               " cannot be read: it was not written by cudamatrix");
 }
 
+TEST_CASE("with the last image nothing goes unasked") {
+    Folder folder;
+    REQUIRE(write_artifacts(folder.out(), kTwo).ok());
+    const std::vector<Artifact> none{{"index.json", "{}\n"}};
+    const auto written = write_artifacts(folder.out(), none);
+    REQUIRE(written.ok());
+    CHECK(written->removed == 0);
+    CHECK(written->orphans.size() == kTwo.size() - 1);
+    CHECK(folder.read("compose.yaml") == "services: {}\n");
+    REQUIRE(write_artifacts(folder.out(), none, {true, {}}).ok());
+    CHECK_FALSE(fs::exists(folder.out() / "compose.yaml"));
+    CHECK_FALSE(fs::exists(folder.out() / "images"));
+}
+
 TEST_CASE("orphans go when asked to, with their folders, and nothing else") {
     Folder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
