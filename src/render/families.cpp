@@ -31,7 +31,7 @@ std::span<const Family> all() {
     static const Family families[] = {
         {"debian", "debian", kRuntimeDevel, kBoth, kNoCudnn, debian_steps()},
         {"nvidia-cuda", "registry", kAllFlavours, kBoth, kNoCompat, nvidia_cuda_steps()},
-        {"pytorch", "registry", kRuntimeDevel, kIntel, kNoCudnn, pytorch_steps()},
+        {"pytorch", "registry", kRuntimeDevel, kIntel, kNoCompat, pytorch_steps()},
         {"ngc", "registry", kDevel, kBoth, kNoCudnn, ngc_steps()},
         {"cpu", "registry", kRuntimeDevel, kBoth, kNoCudnn, cpu_steps()},
     };
@@ -61,6 +61,17 @@ std::string minor_of(std::string_view python) {
 
 bool wants_python(const Request& request) {
     return request.cell.has(Field::python) || request.torch || !request.image.packages.empty();
+}
+
+std::string other_cudnn(const Request& request, std::string_view tag, std::string_view has) {
+    const auto wanted = Version::parse(request.text(Field::cudnn));
+    if (!wanted) return {};
+    const auto there = Version::parse(has);
+    if (there && there->major() == wanted->major()) return {};
+    return fmt::format("cudnn {}: the image {} has {}", wanted->text(), tag,
+                       has == "none" ? "none"
+                       : has.empty() ? "one that no fact names"
+                                     : has);
 }
 
 std::string repository_of(const Facts& facts, std::string_view family) {

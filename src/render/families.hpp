@@ -70,6 +70,10 @@ inline constexpr std::string_view kDefault = "debian";
 /// The repository that the family is built on, with its registry: "docker.io/nvidia/cuda".
 [[nodiscard]] std::string repository_of(const Facts& facts, std::string_view family);
 
+/// Why an image whose cuDNN is `has` ("none", or empty: unknown) is not what the cell's cudnn asks for;
+/// empty: it is, or the cell asks for none.
+[[nodiscard]] std::string other_cudnn(const Request& request, std::string_view tag, std::string_view has);
+
 /// The distribution's gcc, or the newest of its archive that the toolkit takes where that is older; 0 when
 /// there is none, or no fact knows.
 [[nodiscard]] int default_gcc(const Facts& facts, const std::optional<Row>& os,

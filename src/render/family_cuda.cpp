@@ -86,6 +86,9 @@ std::string find_base(Request& request) {
     const auto repository = repository_of(request.facts, kName);
     const auto tag = tag_on(request, image.os, image.flavour);
     if (auto refused = refusal_of(request, tag); !refused.empty()) return refused;
+    const auto row = lookup::cuda_image_row(lookup::cuda_release_images(request.facts, tag.cuda), tag);
+    const auto holds = tag.has_cudnn() ? std::string(row->text("cudnn")) : std::string("none");
+    if (auto refused = other_cudnn(request, tag.text(), holds); !refused.empty()) return refused;
     image.base_reference = repository + ":" + tag.text();
     image.cuda_from = "base";
     if (image.flavour == "devel") return {};

@@ -218,11 +218,6 @@ TEST_CASE("images: what is no tag of a release, and cells that say little of the
           Verdict::rejected);
     const Words bare{{F::family, "nvidia-cuda"}, {F::cudnn, "9"}};
     CHECK(silent("image-matches-cell", bare));
-    CHECK(silent("image-matches-cell", {{F::family, "nvidia-cuda"},
-                                        {F::cuda, "12.4.1"},
-                                        {F::os, "ubuntu22.04"},
-                                        {F::cudnn, "9"},
-                                        {F::flavour, "base"}}));
     CHECK(silent("image-matches-cell",
                  {{F::family, "nvidia-cuda"}, {F::cuda, "12.4.1"}, {F::os, "ubuntu22.04"}, {F::cudnn, "9"}}));
     CHECK(silent("toolkit-available", {{F::family, "pytorch"}, {F::os, "beos5"}, {F::cuda, "12.4.1"}}));
