@@ -117,7 +117,7 @@ std::string glibc_of(std::string_view file) {
     if (!name) return {};
     std::vector<std::string> floors;
     for (const auto& platform : name->platforms) {
-        if (platform.starts_with("manylinux1_")) floors.emplace_back("2.5");
+        // manylinux1 says nothing: the libraries of every wheel of torch that bears it ask for more.
         if (platform.starts_with("manylinux2010_")) floors.emplace_back("2.12");
         if (platform.starts_with("manylinux2014_")) floors.emplace_back("2.17");
         if (platform.starts_with("manylinux_")) {

@@ -24,7 +24,8 @@ namespace cudamatrix::measure {
 /// The tags as above of the wheels for a system, of whichever processor.
 [[nodiscard]] std::vector<std::string> abis_on(const std::vector<IndexFile>& wheels, std::string_view system);
 
-/// "2.28": the lowest glibc that the platform tags of the file name ask for; empty where they name none.
+/// "2.28": the lowest glibc that the platform tags of the file name ask for; empty where they name none
+/// that can be relied on.
 [[nodiscard]] std::string glibc_of(std::string_view file);
 
 /// "3.13" of "3.13t".

@@ -100,8 +100,7 @@ TEST_CASE("A torch wheel gives its row, by ranges alone") {
     CHECK(yaml_line(rows->front()) ==
           "  - {id: torch-2.6.0+cu124-x86_64, torch: \"2.6.0\", variant: \"cu124\", cuda: \"12.4\", arch: "
           "\"x86_64\", compute: "
-          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, glibc: "
-          "\"2.5\", cxx11_abi: "
+          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, cxx11_abi: "
           "false, triton: \"3.2.0\", cudnn: \"9.1.0.70\", source: "
           "\"wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
               kSha + "\", confidence: measured}\n");
@@ -183,6 +182,7 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
     CHECK(groups[2].chosen.name == "torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl");
     CHECK(glibc_of("a-1-cp39-cp39-manylinux2014_x86_64.manylinux_2_17_x86_64.whl") == "2.17");
     CHECK(glibc_of("a-1-cp39-cp39-linux_x86_64.whl").empty());
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux1_x86_64.whl").empty());
     CHECK(abis_of({listed("a-1-py2.py3-none-any.whl"), listed("a-1-cp38-abi3-manylinux1_x86_64.whl"),
                    listed("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
                    listed("a-1-cp310-cp310-manylinux1_aarch64.whl"),
