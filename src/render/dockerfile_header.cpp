@@ -96,6 +96,8 @@ List dockerfile_header(const ImageInput& input) {
         lines.emplace_back("  " + cell);
     for (const auto& companion : input.image.companions)
         lines.emplace_back("Chosen by the facts: " + companion);
+    for (const auto& constraint : input.image.constraints)
+        lines.emplace_back("Kept to by the facts, for what was compiled against it: " + constraint);
     for (const auto& name : input.image.env_left_out)
         lines.emplace_back(
             fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
