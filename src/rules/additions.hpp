@@ -14,13 +14,15 @@
 
 namespace cudamatrix::rules {
 
+/// Why cells are unknown by what is added to them, by their place in the judgement.
+using HeldCells = std::map<std::size_t, std::pair<Stage, std::string>>;
+
 /// What the rules say of the cells that an entry of images or services is for (those that are not rejected or
 /// unknown by themselves), and only with what the entry adds. Each stands at the variable or package that it
 /// is about and says how many cells it meets. Capabilities of GPUs that no fact knows are errors, an entry of
 /// images that matches no cell at all is warned of. `today` (YYYY-MM-DD) decides about waivers, which accept
 /// findings of rules here, too. A judgement without cells is asked nothing. Fails where read_deployment does.
-/// `held` learns why cells are unknown by what is added, by their place in the judgement.
-using HeldCells = std::map<std::size_t, std::pair<Stage, std::string>>;
+/// `held` learns what is to be given to hold().
 [[nodiscard]] Result<std::vector<Diagnostic>> judge_additions(const Matrix& matrix, const Facts& facts,
                                                               const Judgement& judgement,
                                                               std::string_view today,

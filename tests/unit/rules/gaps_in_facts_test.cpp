@@ -111,9 +111,13 @@ TEST_CASE("PTX of a wheel beside drivers that no fact knows") {
                          {{F::torch, "2.6.0+cu124"}, {F::compute, "9.0"}, {F::driver, driver}},
                          facts) == Verdict::degraded);
     }
+    const auto on_arm =
+        with_rows("torch_wheels", {"id: torch-2.6.0+cu124-aarch64, torch: \"2.6.0\", variant: cu124, cuda: "
+                                   "\"12.4\", arch: aarch64, pythons: [\"3.12\"], compute: [\"8.0\"], ptx: "
+                                   "[\"8.0\"]"});
     CHECK(verdict_of("torch-ships-compute",
                      {{F::torch, "2.6.0+cu124"}, {F::gpu, "Jetson AGX Orin"}, {F::driver, "540.5.0"}},
-                     facts) == Verdict::degraded);
+                     on_arm) == Verdict::degraded);
     CHECK(verdict_of("triton-supports-gpu", {{F::torch, "2.6.0+cu124"}, {F::compute, "9.0"}}, facts) ==
           Verdict::accepted);
 }
@@ -139,7 +143,7 @@ TEST_CASE("a branch without a known release is no driver to install") {
     const auto first = with_rows("driver_branches",
                                  {"id: driver-r570, branch: 570, newest: \"570.211.01\", cuda: \"12.8\""});
     CHECK(fix_of("driver-supports-gpu",
-                 {{F::driver, "545.23.06"}, {F::gpu, "RTX 5090"}, {F::kernel_module, "open"}},
+                 {{F::driver, "545.23.06"}, {F::compute, "12.0"}, {F::kernel_module, "open"}},
                  first) == "driver >= 570");
     const auto no_major = with_rows("driver_branches", {"id: driver-r525, branch: 525, cuda: \"12.0\""});
     CHECK(fix_of("triton-runs-on-driver",

@@ -292,9 +292,19 @@ TEST_CASE("truth table: allocator-setting-known-to-torch, every setting with eve
                 } else if (!within(option, torch)) {
                     expected = doubtful(option) ? Verdict::unknown : Verdict::rejected;
                 }
-                table.expect({{Field::torch, fmt::format("{}+{}", torch, release.list("variants").back())},
-                              {Field::env, fmt::format("{}={}:1", variable, option.text("name"))}},
-                             expected);
+                const auto ask = [&](std::string_view value, Verdict verdict) {
+                    table.expect(
+                        {{Field::torch, fmt::format("{}+{}", torch, release.list("variants").back())},
+                         {Field::env, fmt::format("{}={}:{}", variable, option.text("name"), value)}},
+                        verdict);
+                };
+                if (!option.has("values")) {
+                    ask("1", expected);
+                    continue;
+                }
+                for (const auto value : option.list("values"))
+                    ask(value, expected);
+                ask("1", expected == Verdict::accepted ? Verdict::rejected : expected);
             }
         }
     }
