@@ -17,7 +17,8 @@ namespace cudamatrix::rules {
 /// Whether that is so for a GPU of one of the axes, while the product says no arch.
 [[nodiscard]] bool gpu_implies_arch(const Matrix& matrix, const Facts& facts);
 
-/// What the rule's answer depends on: the fields that it reads, and with the arch the GPU, which may imply it.
+/// What the rule's answer depends on: the fields that it reads, and with the arch the GPU, which may imply
+/// it.
 [[nodiscard]] FieldSet depends_on(const Rule& rule);
 
 /// The rule's findings for the cell, without fixes: enough to know whether they were already said.

@@ -100,7 +100,8 @@ TEST_CASE("A torch wheel gives its row, by ranges alone") {
     CHECK(yaml_line(rows->front()) ==
           "  - {id: torch-2.6.0+cu124-x86_64, torch: \"2.6.0\", variant: \"cu124\", cuda: \"12.4\", arch: "
           "\"x86_64\", compute: "
-          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, cxx11_abi: "
+          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, "
+          "cxx11_abi: "
           "false, triton: \"3.2.0\", cudnn: \"9.1.0.70\", source: "
           "\"wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
               kSha + "\", confidence: measured}\n");
