@@ -21,6 +21,8 @@ constexpr Column kCudaGlibc[] = {
     {"cuda_last", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
     {"arch", Kind::text},
     {"glibc_max", Kind::version},
+    {"glibc_min", Kind::version},
+    {"library", Kind::text},
     {"function", Kind::text},
     {"type", Kind::text},
     {"works_on", Kind::text, Form::scalar, kOptional, "operating_systems.os"},

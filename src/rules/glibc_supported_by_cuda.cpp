@@ -60,6 +60,27 @@ bool too_new(const Row& row, const Version& glibc) {
     return most && glibc > *most;
 }
 
+bool too_old(const Row& row, const Version& glibc) {
+    const auto least = Version::parse(row.text("glibc_min"));
+    return least && glibc < *least;
+}
+
+// nvcc itself runs there: what uses the library is what fails.
+Finding old_library(const Context& context, const Row& row, const Version& cuda, const Library& glibc,
+                    Field field, std::vector<FactRef> facts) {
+    auto warning = finding(
+        Severity::warning, kStage, "library", {field, Field::cuda},
+        fmt::format("{} of CUDA {} asks for glibc {}: with {} programs that use it neither link nor load",
+                    row.text("library"), cuda.text(), row.text("glibc_min"), glibc.text),
+        std::move(facts));
+    warning.fixes = cuda_options(context, cuda, [&](const Version& other) {
+        const auto limit = limits(context, other);
+        return limit && !too_new(*limit, glibc.version) && !too_old(*limit, glibc.version);
+    });
+    if (field == Field::glibc) warning.fixes.push_back(set_to(Field::glibc, row.text("glibc_min")));
+    return warning;
+}
+
 std::string refusal(const Context& context, const Row& row, const Version& cuda, const Library& glibc) {
     if (row.has("arch")) {
         return fmt::format(
@@ -108,6 +129,10 @@ void judge(const Context& context, Findings& out) {
     }
     auto facts = glibc->facts;
     facts.push_back(row->ref());
+    if (too_old(*row, glibc->version)) {
+        out.push_back(old_library(context, *row, cuda, *glibc, field, std::move(facts)));
+        return;
+    }
     if (!too_new(*row, glibc->version) || works_there(context, *row, cuda)) {
         accept(context, out, kStage, "", about, question, std::move(facts));
         return;
@@ -139,13 +164,17 @@ Rule glibc_supported_by_cuda() {
     return {
         .id = "glibc-supported-by-cuda",
         .stage = kStage,
-        .summary = "The toolkit's headers compile with the image's C library.",
+        .summary =
+            "The toolkit's headers compile with the image's C library, and its libraries load with it.",
         .why =
             "glibc 2.41 and 2.42 declare functions that CUDA had declared before (cospi, sinpi, "
             "rsqrt), with noexcept; headers of older toolkits do not, and nvcc stops at the first "
             "file: \"exception specification is incompatible with that of previous function\". On aarch64 "
-            "the header of glibc 2.38 uses types of the host compiler that nvcc knows from 12.5 on. An "
-            "image that only runs code is not touched.",
+            "the header of glibc 2.38 uses types of the host compiler that nvcc knows from 12.5 on. "
+            "Libraries "
+            "of newer toolkits ask for glibc 2.27, which CentOS 7 does not have. An image that only runs "
+            "code "
+            "is not touched.",
         .fails = "cuda: 12.8.1, glibc: \"2.41\"",
         .passes = "cuda: 13.0.2, glibc: \"2.41\"",
         .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch},

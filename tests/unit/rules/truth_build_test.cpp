@@ -89,6 +89,7 @@ TEST_CASE("truth table: glibc-supported-by-cuda, every release, glibc and system
             if (!limit || doubtful(limit)) return Verdict::unknown;
             if (!os.empty() && limit->text("works_on") == os && limit->text("works_cuda") == cuda)
                 return Verdict::accepted;
+            if (limit->has("glibc_min") && glibc < number(limit->text("glibc_min"))) return Verdict::degraded;
             return limit->has("glibc_max") && glibc > number(limit->text("glibc_max")) ? Verdict::rejected
                                                                                        : Verdict::accepted;
         };
