@@ -285,7 +285,7 @@ TEST_CASE("driver 470 and an H200: no torch is at fault") {
     CHECK(why_nothing(found) == R"(gpu H200 and driver 470.161.03
   driver-supports-gpu: driver 470.161.03 does not know H200 (compute 9.0): driver branch 520 is the first with Hopper
 gpu A10: degraded {driver: "470.161.03", gpu: "A10", torch: "2.7.1+cu118", python: "3.13"}
-driver >= 520.56.06: degraded {driver: "520.56.06", gpu: "H200", torch: "2.7.1+cu118", python: "3.13"}
+driver >= 550.163.01: degraded {driver: "550.163.01", gpu: "H200", torch: "2.14.0+cu126", python: "3.14"}
 )");
 }
 
@@ -323,8 +323,8 @@ TEST_CASE(
     CHECK(all.usable("H200", old, any) == 0);  // whatever the torch: it is no part of the conflict
     CHECK(all.usable("H200", any, from("2.0")) > 0);
     CHECK(all.usable("A10", old, from("2.0")) > 0);
-    CHECK(all.usable("H200", between("470.161.03", "520.56.06"), from("2.0")) == 0);
-    CHECK(all.usable("H200", is("520.56.06"), from("2.0")) > 0);
+    CHECK(all.usable("H200", between("470.161.03", "550.163.01"), from("2.0")) == 0);
+    CHECK(all.usable("H200", is("550.163.01"), from("2.0")) > 0);
 }
 
 TEST_CASE("every remedy is a stack that check accepts") {
