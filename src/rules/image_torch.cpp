@@ -21,13 +21,13 @@ std::optional<ImageTorch> of_reference(const Context& context) {
 }
 
 std::optional<ImageTorch> of_family(const Context& context) {
-    auto image = ngc_image_of_family(context);
+    const auto image = ngc_image_of_family(context);
     if (!image) return std::nullopt;
     ImageTorch out;
     out.field = Field::family;
     out.image = image->row ? fmt::format("image {}:{}", image->repository, image->row->text("tag"))
                            : fmt::format("an image {}", image->repository);
-    out.row = std::move(image->row);
+    out.row = image->row;
     return out;
 }
 
@@ -60,7 +60,7 @@ std::optional<TorchBuild> stand_in(const Context& context, const ImageTorch& tor
     auto row = context.facts.row("torch-" + release->text());
     if (!row) return std::nullopt;
     const auto arch = context.cell.text(Field::arch);
-    lookup::Torch out{*release, {}, false, std::move(row), std::nullopt};
+    lookup::Torch out{*release, {}, false, row, std::nullopt};
     return TorchBuild{std::move(out), torch.text, std::string(arch.empty() ? "x86_64" : arch), std::nullopt};
 }
 
