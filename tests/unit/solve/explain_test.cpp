@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "folders.hpp"
+#include "sanitized.hpp"
 #include "unit/rules/golden_case.hpp"
 #include "unit/solve/rows.hpp"
 
