@@ -272,7 +272,7 @@ Rule packages_agree() {
                       Field::cuda, Field::os},
             .needs = {{Field::packages}},
             .judge = judge,
-            .add_up = {Field::packages, Field::torch, Field::python}};
+            .add_up = {Field::packages, Field::python}};
 }
 
 }  // namespace cudamatrix::rules

@@ -31,27 +31,47 @@ Oracle::Oracle(const Facts& facts, std::string today, std::vector<Slot> slots, c
       slots_(std::move(slots)),
       stages_(setting.stages),
       go_on_(setting.go_on) {
+    compare_hosts();
     for (const auto& rule : rules::all_rules())
         add(rule, setting);
     for (const auto* rule : setting.own)
         add(*rule, setting);
 }
 
+void Oracle::compare_hosts() {
+    std::map<std::string_view, std::uint32_t> first;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        if (slots_[i].field != Field::gpu) continue;
+        gpu_slot_ = i;
+        for (const auto& value : slots_[i].values) {
+            const auto host = value ? rules::host_arch(facts_, value->text) : std::string_view();
+            const auto here = static_cast<std::uint32_t>(same_host_.size());
+            same_host_.push_back(first.emplace(host, here).first->second);
+        }
+    }
+}
+
 void Oracle::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
-    Asked asked{&rule, {}, {}};
+    Asked asked{&rule, {}, false, {}};
     const auto fields = rules::depends_on(rule);
+    bool has_arch = false;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         if (fields.contains(slots_[i].field)) asked.slots.push_back(i);
+        has_arch = has_arch || slots_[i].field == Field::arch;
     }
+    asked.host_only =
+        gpu_slot_ && !has_arch && !rule.reads.contains(Field::gpu) && fields.contains(Field::gpu);
     if (!asked.slots.empty()) asked_.push_back(std::move(asked));
 }
 
 Verdict Oracle::verdict(std::size_t index, const Picks& picks) {
     auto& asked = asked_[index];
     std::u32string key;
-    for (const auto slot : asked.slots)
-        key.push_back(static_cast<char32_t>(picks[slot]));
+    for (const auto slot : asked.slots) {
+        const bool by_host = asked.host_only && slot == gpu_slot_ && picks[slot] != kNotPicked;
+        key.push_back(static_cast<char32_t>(by_host ? same_host_[picks[slot]] : picks[slot]));
+    }
     const auto [entry, is_new] = asked.known.emplace(std::move(key), Verdict::accepted);
     if (!is_new) return entry->second;
     const auto here = cell(picks);

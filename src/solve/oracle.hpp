@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -43,6 +44,12 @@ class Oracle {
     [[nodiscard]] const std::vector<std::size_t>& reads(std::size_t index) const {
         return asked_[index].slots;
     }
+    /// Of the GPU such a rule asks only in which hosts it is, since the cell names no arch.
+    [[nodiscard]] bool reads_host_of_gpu(std::size_t index) const { return asked_[index].host_only; }
+    /// The slot of the GPU, where there is one.
+    [[nodiscard]] std::optional<std::size_t> gpu_slot() const { return gpu_slot_; }
+    /// The first GPU that is in the same hosts.
+    [[nodiscard]] std::uint32_t same_host(std::uint32_t gpu) const { return same_host_[gpu]; }
 
     /// The worst that the rule has to say at the stages that count; only the slots that it reads matter.
     [[nodiscard]] Verdict verdict(std::size_t index, const Picks& picks);
@@ -65,8 +72,10 @@ class Oracle {
     struct Asked {
         const rules::Rule* rule;
         std::vector<std::size_t> slots;
+        bool host_only;                                     ///< of the slot of the GPU its hosts only
         std::unordered_map<std::u32string, Verdict> known;  ///< by the picks of `slots`
     };
+    void compare_hosts();
     void add(const rules::Rule& rule, const Setting& setting);
     [[nodiscard]] const Value* packages_of(const Picks& picks);
 
@@ -74,6 +83,8 @@ class Oracle {
     std::string today_;
     std::vector<Slot> slots_;
     Stages stages_;
+    std::optional<std::size_t> gpu_slot_;
+    std::vector<std::uint32_t> same_host_;  ///< by GPU
     std::vector<Asked> asked_;
     rules::Memo memo_;
     std::map<std::string, std::unique_ptr<Value>> packages_;

@@ -39,6 +39,13 @@ Search::Search(Oracle& oracle, Domains domains, Allows allows, std::vector<std::
                           [&](std::size_t slot) { return domains_[slot].size() <= 1; });
     for (std::size_t i = 0; i < order_.size(); ++i)
         place_[order_[i]] = i;
+    if (const auto gpu = oracle_.gpu_slot()) {
+        for (const auto value : domains_[*gpu]) {
+            const auto host = oracle_.same_host(value);
+            const auto is_same = [&](std::uint32_t other) { return oracle_.same_host(other) == host; };
+            if (std::none_of(hosts_.begin(), hosts_.end(), is_same)) hosts_.push_back(value);
+        }
+    }
     for (std::size_t rule = 0; rule < oracle_.size(); ++rule)
         add_checks(rule);
     // What rests on less says more: it is asked first.
@@ -77,18 +84,54 @@ void Search::add_checks(std::size_t rule) {
 
 void Search::add_check(std::size_t rule, const std::vector<std::size_t>& left_out) {
     Check check{rule, {}, left_out};
-    std::size_t last = 0;
     for (const auto slot : oracle_.reads(rule)) {
-        if (std::find(left_out.begin(), left_out.end(), slot) != left_out.end()) continue;
-        check.slots.push_back(slot);
-        last = std::max(last, place_[slot]);
+        if (std::find(left_out.begin(), left_out.end(), slot) == left_out.end()) check.slots.push_back(slot);
     }
+    // Few answers differ by the hosts of the GPU: most show before one is picked.
+    if (oracle_.reads_host_of_gpu(rule) && domains_[*oracle_.gpu_slot()].size() > 1) {
+        auto of_any = check;
+        of_any.any_host = true;
+        std::erase(of_any.slots, *oracle_.gpu_slot());
+        add_check(std::move(of_any));
+        if (hosts_.size() == 1) return;
+    }
+    add_check(std::move(check));
+}
+
+void Search::add_check(Check check) {
+    std::size_t last = 0;
+    for (const auto slot : check.slots)
+        last = std::max(last, place_[slot]);
     checks_[last].push_back(std::move(check));
 }
 
 std::optional<Picks> Search::first(const OnClosed& closed) {
+    if (!closed) drop_hopeless();
     if (!walk(0, closed)) return std::nullopt;
     return picks_;
+}
+
+// Values that the slots with one value speak against, whatever the others: the walk would meet each of them
+// again for every value of the slots before it.
+void Search::drop_hopeless() {
+    const auto is_fixed = [&](std::size_t slot) { return domains_[slot].size() == 1; };
+    for (std::size_t slot = 0; slot < domains_.size(); ++slot) {
+        if (is_fixed(slot)) picks_[slot] = domains_[slot].front();
+    }
+    for (std::size_t slot = 0; slot < domains_.size(); ++slot) {
+        if (domains_[slot].size() < 2) continue;
+        std::erase_if(domains_[slot], [&](std::uint32_t value) {
+            if (!may_go_on()) return false;
+            picks_[slot] = value;
+            const auto& checks = checks_[place_[slot]];
+            return std::any_of(checks.begin(), checks.end(), [&](const Check& check) {
+                return std::all_of(check.slots.begin(), check.slots.end(),
+                                   [&](std::size_t other) { return other == slot || is_fixed(other); }) &&
+                       !is_open(check, {});
+            });
+        });
+        if (is_fixed(slot)) picks_[slot] = domains_[slot].front();
+    }
 }
 
 bool Search::walk(std::size_t depth, const OnClosed& closed) {
@@ -120,14 +163,27 @@ const std::vector<std::size_t>* Search::closing(std::size_t depth, const OnClose
         if (learned.values.count(key_of(learned.slots)) != 0) return &learned.slots;
     }
     for (const auto& check : checks_[depth]) {
-        auto asked = picks_;
-        for (const auto slot : check.left_out)
-            asked[slot] = kNotPicked;
-        if (allows_(check.rule, asked)) continue;
-        if (closed) closed(check.rule, asked);
-        return &check.slots;
+        if (!is_open(check, closed)) return &check.slots;
     }
     return nullptr;
+}
+
+bool Search::is_open(const Check& check, const OnClosed& closed) {
+    auto asked = picks_;
+    for (const auto slot : check.left_out)
+        asked[slot] = kNotPicked;
+    if (!check.any_host) {
+        if (allows_(check.rule, asked)) return true;
+        if (closed) closed(check.rule, asked);
+        return false;
+    }
+    for (const auto gpu : hosts_) {
+        asked[*oracle_.gpu_slot()] = gpu;
+        if (allows_(check.rule, asked)) return true;
+    }
+    // What is said of one kind of host is said of all.
+    if (closed) closed(check.rule, asked);
+    return false;
 }
 
 // `blame`: what no value of the slot at `depth` gets on with.

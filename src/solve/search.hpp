@@ -3,7 +3,8 @@
 // value that had a part in that (conflict-directed backjumping, Prosser 1993). A rule whose fields add up is
 // asked of each package and each pair of them, with and without the other such fields, as soon as they are
 // picked: what it says against a part it says against the whole, and the smaller the part, the more is
-// learned.
+// learned. A rule that asks of the GPU only in which hosts it is speaks before one is picked, where all kinds
+// of hosts give the same answer.
 #pragma once
 
 #include <functional>
@@ -53,6 +54,7 @@ class Search {
         std::size_t rule = 0;
         std::vector<std::size_t> slots;     ///< what its answer rests on
         std::vector<std::size_t> left_out;  ///< what it is not asked of
+        bool any_host = false;              ///< asked of a GPU of each kind of host: one yes opens
     };
     /// Combinations of values of these slots that no values of the others complete.
     struct Learned {
@@ -64,6 +66,10 @@ class Search {
 
     void add_checks(std::size_t rule);
     void add_check(std::size_t rule, const std::vector<std::size_t>& left_out);
+    void add_check(Check check);
+    [[nodiscard]] bool is_open(const Check& check, const OnClosed& closed);
+    /// Takes values out of the domains that the slots with one value speak against.
+    void drop_hopeless();
     bool walk(std::size_t depth, const OnClosed& closed);
     /// The slots whose picks together end the branch; nullptr where it goes on.
     [[nodiscard]] const std::vector<std::size_t>* closing(std::size_t depth, const OnClosed& closed);
@@ -78,6 +84,7 @@ class Search {
     std::vector<std::size_t> place_;             ///< by slot: its depth
     std::vector<std::vector<Check>> checks_;     ///< by depth: those whose last slot is picked there
     std::vector<std::vector<Learned>> learned_;  ///< by depth, in the same way
+    std::vector<std::uint32_t> hosts_;           ///< a GPU of the domain for each kind of host
     Picks picks_;
     Blame blame_;  ///< of the last branch that failed
     std::uint64_t budget_ = std::numeric_limits<std::uint64_t>::max();

@@ -18,9 +18,9 @@ using namespace cudamatrix::solve;
 
 namespace {
 
-constexpr std::array kPackages{"vllm",       "flash-attn",       "xformers",   "transformers",
-                               "numpy",      "torchvision",      "triton",     "bitsandbytes",
-                               "torchaudio", "nvidia-cuda-nvcc", "nvidia-nvvm"};
+constexpr std::array kPackages{"vllm",       "flash-attn",       "xformers",    "transformers",
+                               "numpy",      "torchvision",      "triton",      "bitsandbytes",
+                               "torchaudio", "nvidia-cuda-nvcc", "nvidia-nvvm", "peft"};
 
 const Facts& all_facts() {
     static const auto facts = Facts::embedded();
@@ -68,6 +68,8 @@ Domains some_of(std::mt19937& random, const std::vector<Slot>& slots) {
         if (!slot.package.empty()) some.insert(*slot.nothing());
         for (int i = 0; i < 2; ++i)
             some.insert(any_of(random, slot.values.size()));
+        // Most GPUs are in hosts of any kind: one that is not answers otherwise where no arch is named.
+        if (slot.field == Field::gpu) some.insert(*slot.find("GB200"));
         domains.emplace_back(some.begin(), some.end());
     }
     return domains;
