@@ -94,6 +94,10 @@ std::size_t ease(Field field) {
     return static_cast<std::size_t>(std::find(kEasiest.begin(), kEasiest.end(), field) - kEasiest.begin());
 }
 
+bool is_given(Field field) {
+    return ease(field) >= ease(Field::gpu);
+}
+
 std::vector<Slot> slots_around(const Facts& facts, const Cell& cell) {
     std::vector<Slot> slots;
     for (const auto& field : all_fields()) {

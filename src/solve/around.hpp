@@ -15,6 +15,9 @@ namespace cudamatrix::solve {
 /// machine and the work.
 [[nodiscard]] std::size_t ease(Field field);
 
+/// The machine and the work: changed only where nothing else helps.
+[[nodiscard]] bool is_given(Field field);
+
 /// A slot for each field (and package) that the cell names, with its value and all that the facts know beside
 /// it: of an image those of the same repository, kind and system; of `uses` the shorter lists.
 [[nodiscard]] std::vector<Slot> slots_around(const Facts& facts, const Cell& cell);

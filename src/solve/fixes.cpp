@@ -10,11 +10,6 @@
 namespace cudamatrix::solve {
 namespace {
 
-// Nobody mends a finding by another machine or other work; what a rule offers of it is tried all the same.
-bool is_given(Field field) {
-    return ease(field) >= ease(Field::gpu);
-}
-
 // The ways out of one finding.
 class WaysOut {
   public:
@@ -132,7 +127,7 @@ class WaysOut {
         }
     }
 
-    // One field that the rule reads, else two.
+    // One field that the finding is about, else that one with another that the rule reads.
     void look_around() {
         std::vector<std::size_t> open;
         for (std::size_t slot = 0; slot < repair_.slots().size(); ++slot) {
@@ -146,9 +141,14 @@ class WaysOut {
         }
     }
 
+    [[nodiscard]] bool is_about(std::size_t slot) const {
+        const auto& about = finding_.about;
+        return std::find(about.begin(), about.end(), repair_.slots()[slot].field) != about.end();
+    }
+
     void try_both(std::size_t a, std::size_t b) {
         constexpr std::size_t most = 3;
-        if (found_.size() == most) return;
+        if (found_.size() == most || (!is_about(a) && !is_about(b))) return;
         auto domains = Repair::only(repair_.present());
         domains[a] = repair_.values_of(a);
         domains[b] = repair_.values_of(b);

@@ -10,7 +10,7 @@
 namespace cudamatrix::solve {
 
 /// Values that are tried at most for all findings of a judgement: a second or two.
-inline constexpr std::uint64_t kMostTriedForFixes = 20'000;
+inline constexpr std::uint64_t kMostTriedForFixes = 100'000;
 
 /// Ends the text of a fix that takes its finding away but not what other rules then say of the cell.
 inline constexpr std::string_view kNotEnough = " (by itself not enough)";

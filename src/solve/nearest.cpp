@@ -68,19 +68,29 @@ class Stepping {
     }
 
     Nearest run() {
-        for (std::size_t steps = 1; !against_.empty() && steps <= kMostSteps && found_.empty(); ++steps)
-            choose(steps, 0);
+        for (std::size_t steps = 1; !against_.empty() && steps <= kMostSteps && found_.empty(); ++steps) {
+            // Another machine is the way out only where no other change of as many values is.
+            for (const bool with_given : {false, true}) {
+                if (found_.empty()) choose(steps, 0, with_given);
+            }
+        }
         return {std::move(found_), budget_ != 0};
     }
 
   private:
-    // Every set of `left` more slots behind `from`.
-    void choose(std::size_t left, std::size_t from) {
-        if (left == 0) return attempt();
+    // Every set of `left` more slots behind `from`; with `with_given` those that have a given one.
+    void choose(std::size_t left, std::size_t from, bool with_given) {
+        if (left == 0) {
+            const bool has_given = std::any_of(changed_.begin(), changed_.end(), [&](std::size_t slot) {
+                return is_given(oracle_.slots()[slot].field);
+            });
+            if (has_given == with_given) attempt();
+            return;
+        }
         for (std::size_t slot = from; slot < picks_.size() && found_.size() < most_ && budget_ != 0; ++slot) {
             if (oracle_.slots()[slot].values.size() < 2) continue;
             changed_.push_back(slot);
-            choose(left - 1, slot + 1);
+            choose(left - 1, slot + 1, with_given);
             changed_.pop_back();
         }
     }

@@ -30,9 +30,10 @@ struct Nearest {
 };
 
 /// The cells that work and differ from `cell` in as few fields (or packages) as possible, at most `most` with
-/// different sets of them: what is installed changes before the driver, that before the machine and what is
-/// asked of it; each with the nearest values. Values come from the facts and from the fixes of the findings.
-/// Empty where no change of up to kMostSteps helps. `setting` says which rules count.
+/// different sets of them: what is installed changes before the driver; the machine and what is asked of it
+/// only where no other change of as many helps; each with the nearest values. Values come from the facts and
+/// from the fixes of the findings. Empty where no change of up to kMostSteps helps. `setting` says which
+/// rules count.
 [[nodiscard]] Nearest nearest(const Facts& facts, const std::string& today, const Cell& cell,
                               const Setting& setting, std::size_t most);
 
