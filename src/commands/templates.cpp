@@ -1,6 +1,4 @@
 // templates: what images are rendered from, and whether a folder of one's own fits.
-#include <algorithm>
-
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
@@ -31,7 +29,12 @@ ExitCode show(const TemplatesOptions& options, const World& world) {
     for (const auto& one : *listed) {
         names.push_back(one.name);
         if (one.name != options.name) continue;
-        const Json json{{"name", one.name}, {"file", one.shown}, {"overridden", one.own}, {"text", one.text}};
+        const Json json{{"name", one.name},
+                        {"file", one.shown},
+                        {"overridden", one.own && !one.added},
+                        {"added", one.added},
+                        {"included_by", one.included_by},
+                        {"text", one.text}};
         print(options.format == "json" ? to_text(json) + "\n" : one.text);
         return ExitCode::success;
     }
@@ -46,13 +49,15 @@ ExitCode check(const TemplatesOptions& options, const World& world) {
     auto checked = check_templates(options.folder, Facts::embedded());
     if (!checked.mistakes.empty())
         return report_failure({ExitCode::bad_input, std::move(checked.mistakes)}, world);
-    const auto own = std::count_if(checked.templates.begin(), checked.templates.end(),
-                                   [](const auto& one) { return one.own; });
-    const Json json{{"templates", checked.templates.size()}, {"overridden", own}, {"filled", checked.filled}};
-    print(options.format == "json" ? to_text(json) + "\n"
-                                   : fmt::format("{}, {} overridden, {} filled from a sample, 0 mistakes\n",
-                                                 text::count(checked.templates.size(), "template"), own,
-                                                 text::count(checked.filled, "file")));
+    const auto own = report::count_own(checked.templates);
+    const Json json{{"templates", checked.templates.size()},
+                    {"overridden", own.overridden},
+                    {"added", own.added},
+                    {"filled", checked.filled}};
+    print(options.format == "json"
+              ? to_text(json) + "\n"
+              : fmt::format("{}, {} filled from a sample, 0 mistakes\n",
+                            report::counts_text(checked.templates), text::count(checked.filled, "file")));
     return ExitCode::success;
 }
 
@@ -61,7 +66,9 @@ ExitCode check(const TemplatesOptions& options, const World& world) {
 Action add_templates(const Arguments& app) {
     auto options = std::make_shared<TemplatesOptions>();
     app.require_subcommand();
-    const auto lists = app.add_subcommand("list", "List the templates, ours and those that replace them");
+    const auto lists = app.add_subcommand(
+        "list",
+        "List the templates: ours, those that replace them, and your own partials with who includes them");
     lists.footer("Example: cudamatrix templates list --templates my-templates");
     const auto shows = app.add_subcommand("show", "Show the text of one template");
     shows.add_option("NAME", options->name, "Its name, as `templates list` prints it").required();
@@ -73,7 +80,8 @@ Action add_templates(const Arguments& app) {
     for (const auto& command : {lists, shows, checks}) {
         command
             .add_option("--templates", options->folder,
-                        "Folder of templates and partials that replace ours by name")
+                        "Folder of templates and partials that replace ours by name, and of partials that "
+                        "they include")
             .type_name("DIR");
         add_format(command, options->format, {"text", "json"});
     }

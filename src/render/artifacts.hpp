@@ -15,7 +15,7 @@ namespace cudamatrix {
 
 struct RenderSettings {
     std::filesystem::path
-        templates;  ///< folder of templates and partials that replace ours by name; empty: none
+        templates;  ///< folder of templates that replace ours by name, and of their partials; empty: none
     std::filesystem::path
         suite;  ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
     std::string facts_hash;            ///< Facts::hash()

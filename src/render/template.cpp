@@ -1,9 +1,7 @@
 #include "render/template.hpp"
 
 #include <algorithm>
-#include <system_error>
 
-#include "base/file.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "render/template_parser.hpp"
@@ -12,7 +10,6 @@ namespace cudamatrix::mustache {
 namespace {
 
 constexpr std::size_t kDeepestPartial = 16;
-constexpr std::uint64_t kLargestTemplate = 1u << 20;
 
 std::string folder_of(std::string_view name) {
     const auto slash = name.rfind('/');
@@ -147,20 +144,40 @@ class Filler {
     }
 
     Status fill_partial(const Node& node) {
-        auto name = folder_ + "partials/" + node.text + ".mustache";
-        if (!library_.has(name)) name = "partials/" + node.text + ".mustache";
-        if (!library_.has(name)) {
-            return fail(error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text,
-                                                folder_, node.text)));
+        const auto name = library_.partial_of(folder_, node.text);
+        if (name.empty()) return fail(missing(node));
+        // No value nests in itself, so what includes itself has no end.
+        const auto again = std::find(inside_.begin(), inside_.end(), name);
+        if (again != inside_.end()) {
+            const auto round = text::join(std::vector<std::string>(again, inside_.end()), " > ");
+            return fail(
+                error(node, fmt::format("the partial {} includes itself: {} > {}", node.text, round, name)));
         }
         if (through_.size() == kDeepestPartial)
             return fail(error(node, fmt::format("partials are nested deeper than {}", kDeepestPartial)));
         const auto parsed = library_.parsed(name, node.indent);
         if (!parsed.ok()) return fail(parsed.failure());
         through_.push_back(node.where);
+        inside_.push_back(name);
         auto done = fill(parsed.value()->nodes);
+        inside_.pop_back();
         through_.pop_back();
         return done;
+    }
+
+    Failure missing(const Node& node) const {
+        std::vector<std::string> known;
+        for (const auto& folder : {folder_ + "partials/", std::string("partials/")}) {
+            for (const auto& [name, ignored] : library_.files_) {
+                if (name.starts_with(folder))
+                    known.push_back(name.substr(folder.size(), name.rfind('.') - folder.size()));
+            }
+        }
+        const auto near = text::did_you_mean(node.text, known);
+        auto failure = error(node, fmt::format("there is no partial {} ({}partials/{}.mustache)", node.text,
+                                               folder_, node.text));
+        failure.diagnostics.front().fix = near ? fmt::format("did you mean {}?", *near) : "";
+        return failure;
     }
 
     // The first part of a dotted name is looked for from the inside out, the rest only in what it names.
@@ -219,8 +236,9 @@ class Filler {
 
     Library& library_;
     std::string folder_;
-    std::vector<Location> through_;  // the partial tags around, outermost first
-    std::size_t unwanted_ = 0;       // sections around that are entered only to be checked
+    std::vector<Location> through_;    // the partial tags around, outermost first
+    std::vector<std::string> inside_;  // their files
+    std::size_t unwanted_ = 0;         // sections around that are entered only to be checked
 };
 
 Library::Library() = default;
@@ -238,48 +256,19 @@ Library Library::copy() const {
 void Library::add(std::string name, std::string text, std::string shown) {
     parsed_.clear();
     const bool own = has(name);
-    files_[std::move(name)] = {std::move(text), std::move(shown), own};
+    files_[std::move(name)] = {std::move(text), std::move(shown), own, false};
 }
 
 bool Library::has(std::string_view name) const {
     return files_.find(name) != files_.end();
 }
 
-Status Library::override_from(const std::filesystem::path& directory) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    std::vector<fs::path> found;
-    for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end;
-         it.increment(error)) {
-        if (it->path().extension() == ".mustache") found.push_back(it->path());
+std::string Library::partial_of(const std::string& folder, const std::string& name) const {
+    for (const auto& where : {folder, std::string()}) {
+        auto file = where + "partials/" + name + ".mustache";
+        if (has(file)) return file;
     }
-    const auto shown = text::printable(directory.string());
-    if (error)
-        return input_failure(
-            fmt::format("cannot read the folder of templates {}: {}", shown, error.message()));
-    std::sort(found.begin(), found.end());
-
-    std::vector<std::string> known;
-    for (const auto& [name, ignored] : files_)
-        known.push_back(name);
-    std::vector<Diagnostic> mistakes;
-    for (const auto& path : found) {
-        const auto name = path.lexically_relative(directory).generic_string();
-        if (!has(name)) {
-            const auto near = text::did_you_mean(name, known);
-            mistakes.push_back(Diagnostic::error(fmt::format("{} replaces no template of ours",
-                                                             text::printable(path.string())))
-                                   .with_fix(near ? fmt::format("did you mean {}?", *near) : std::string()));
-            continue;
-        }
-        auto content = file::read(path, kLargestTemplate);
-        if (!content.ok()) return content.failure();
-        add(name, std::move(content).value(), path.string());
-    }
-    if (found.empty())
-        mistakes.push_back(Diagnostic::error(fmt::format("{} holds no *.mustache file", shown)));
-    if (!mistakes.empty()) return Failure{ExitCode::bad_input, std::move(mistakes)};
-    return Done{};
+    return {};
 }
 
 std::string Library::hash() const {
@@ -321,13 +310,6 @@ std::vector<Diagnostic> Library::syntax_mistakes() {
         if (!tree.ok())
             all.insert(all.end(), tree.failure().diagnostics.begin(), tree.failure().diagnostics.end());
     }
-    return all;
-}
-
-std::vector<Library::Listed> Library::list() const {
-    std::vector<Listed> all;
-    for (const auto& [name, file] : files_)
-        all.push_back({name, file.shown, file.own, file.text});
     return all;
 }
 

@@ -57,8 +57,9 @@ class Library {
 
     /// Adds or replaces `name` ("debian/Dockerfile.mustache"); `shown` is what messages call it.
     void add(std::string name, std::string text, std::string shown);
-    /// Replaces by name what lies in `directory` (same layout). A missing directory, and a file there that
-    /// replaces nothing, are input failures: a typing error must not go unseen.
+    /// Replaces by name what lies in `directory` (same layout), and adds the partials there that a template
+    /// includes. A missing directory, and a file there that replaces nothing and that no template includes,
+    /// are input failures: a typing error must not go unseen.
     [[nodiscard]] Status override_from(const std::filesystem::path& directory);
 
     /// `watch` (may be null) outlives the library.
@@ -67,12 +68,14 @@ class Library {
     [[nodiscard]] std::vector<Diagnostic> syntax_mistakes();
 
     struct Listed {
-        std::string name;   ///< "debian/Dockerfile.mustache"
-        std::string shown;  ///< what messages call it
-        bool own = false;   ///< it replaces one of ours
+        std::string name;    ///< "debian/Dockerfile.mustache"
+        std::string shown;   ///< what messages call it
+        bool own = false;    ///< it lies in the user's folder ...
+        bool added = false;  ///< ... and replaces none of ours: a partial of the user's
         std::string text;
+        std::vector<std::string> included_by;  ///< of a partial: templates and partials, sorted
     };
-    /// All templates, sorted by name.
+    /// All templates, sorted by name. Who includes a partial is read from what parses.
     [[nodiscard]] std::vector<Listed> list() const;
 
     /// SHA-256 over names and texts.
@@ -89,7 +92,13 @@ class Library {
         std::string text;
         std::string shown;
         bool own = false;
+        bool added = false;
     };
+    struct Includes;
+    /// What templates include, those that partials include among it.
+    [[nodiscard]] Includes includes() const;
+    /// The file that {{> name }} takes in a template of `folder` ("debian/"); empty: there is none.
+    [[nodiscard]] std::string partial_of(const std::string& folder, const std::string& name) const;
     [[nodiscard]] Result<const Template*> parsed(const std::string& name, const std::string& indent);
     friend class Filler;
 

@@ -99,6 +99,13 @@ AttemptRequest sample_attempt() {
     return attempt;
 }
 
+void add_new(std::vector<Diagnostic>& mistakes, Diagnostic mistake) {
+    const bool known = std::any_of(mistakes.begin(), mistakes.end(), [&](const Diagnostic& one) {
+        return one.message == mistake.message && one.where == mistake.where;
+    });
+    if (!known) mistakes.push_back(std::move(mistake));
+}
+
 class Checker {
   public:
     Checker(const RenderSettings& settings, mustache::Watch& watch, TemplateCheck& check)
@@ -133,12 +140,8 @@ class Checker {
         check_.filled += files->size();
     }
     void add(const Failure& failure) {
-        for (const auto& one : failure.diagnostics) {
-            const bool known = std::any_of(
-                watch_.mistakes.begin(), watch_.mistakes.end(),
-                [&](const Diagnostic& m) { return m.message == one.message && m.where == one.where; });
-            if (!known) watch_.mistakes.push_back(one);
-        }
+        for (const auto& one : failure.diagnostics)
+            add_new(watch_.mistakes, one);
     }
 
     const RenderSettings& settings_;
@@ -166,8 +169,9 @@ TemplateCheck check_templates(const std::filesystem::path& folder, const Facts& 
             watch.mistakes = done.failure().diagnostics;
     }
     check.templates = library.list();
+    // Those of templates that a partial of the user's waits for are known already.
     for (auto& mistake : library.syntax_mistakes())
-        watch.mistakes.push_back(std::move(mistake));
+        add_new(watch.mistakes, std::move(mistake));
 
     RenderSettings settings;
     settings.templates = folder;

@@ -18,13 +18,14 @@ struct TemplateCheck {
 };
 
 /// The templates that a render with --templates `folder` would take (empty: ours alone), sorted by name. A
-/// folder that cannot be read, or holds what replaces nothing of ours, is a failure.
+/// folder that cannot be read, or holds what replaces nothing of ours and is no included partial, is a
+/// failure.
 [[nodiscard]] Result<std::vector<mustache::Library::Listed>> list_templates(
     const std::filesystem::path& folder);
 
 /// Parses all templates and fills them from a sample matrix with and without a lock and a CA bundle; sections
 /// of booleans are entered whether they are true or not. All mistakes are found in one go: names that replace
-/// nothing, syntax, missing contexts, unknown values, values of another kind.
+/// nothing and that nothing includes, syntax, missing contexts, unknown values, values of another kind.
 [[nodiscard]] TemplateCheck check_templates(const std::filesystem::path& folder, const Facts& facts);
 
 }  // namespace cudamatrix

@@ -48,7 +48,7 @@ class Parser {
             close();
         }
         if (!mistakes_.empty()) return Failure{ExitCode::bad_input, std::move(mistakes_)};
-        return Template{std::move(stack_.front().nodes)};
+        return Template{std::move(stack_.front().nodes), std::move(partials_)};
     }
 
   private:
@@ -129,6 +129,7 @@ class Parser {
                 return take_close(tag);
             case '>':
                 if (check_name(tag)) {
+                    partials_.emplace_back(tag.body);
                     stack_.back().nodes.push_back(
                         {Node::Kind::partial, std::string(tag.body), {}, tag.where, tag.indent, {}});
                 }
@@ -224,6 +225,7 @@ class Parser {
     const std::string& shown_;
     std::size_t indent_;
     std::vector<Open> stack_;
+    std::vector<std::string> partials_;
     std::vector<Diagnostic> mistakes_;
 };
 

@@ -22,6 +22,7 @@ struct Node {
 
 struct Template {
     std::vector<Node> nodes;
+    std::vector<std::string> partials;  ///< the names in its tags {{> name }}
 };
 
 /// Parses `text`. `indent` is put before each of its lines (a partial takes the indentation of its tag) and

@@ -36,18 +36,33 @@ void for_lines(const OriginReport& report, const Each& each) {
 
 }  // namespace
 
+OwnTemplates count_own(const std::vector<mustache::Library::Listed>& templates) {
+    OwnTemplates own;
+    for (const auto& one : templates) {
+        if (one.own) ++(one.added ? own.added : own.overridden);
+    }
+    return own;
+}
+
+std::string counts_text(const std::vector<mustache::Library::Listed>& templates) {
+    const auto own = count_own(templates);
+    return fmt::format("{}, {} overridden{}", text::count(templates.size(), "template"), own.overridden,
+                       own.added == 0 ? std::string() : fmt::format(", {} added", own.added));
+}
+
 std::string templates_text(const std::vector<mustache::Library::Listed>& templates) {
     std::string out;
-    std::size_t wide = 0, own = 0;
+    std::size_t wide = 0;
     for (const auto& one : templates)
         wide = std::max(wide, one.name.size());
     for (const auto& one : templates) {
         const auto family = family_of(one.name);
-        own += one.own ? 1 : 0;
-        out += fmt::format("{:<12} {:<{}} {}\n", family.empty() ? "-" : family, one.name, wide,
+        out += fmt::format("{:<12} {:<{}} {}", family.empty() ? "-" : family, one.name, wide,
                            one.own ? text::printable(one.shown) : "embedded");
+        if (one.added) out += ", included by " + text::join(one.included_by, ", ");
+        out += '\n';
     }
-    return out + fmt::format("\n{}, {} overridden\n", text::count(templates.size(), "template"), own);
+    return out + fmt::format("\n{}\n", counts_text(templates));
 }
 
 std::string templates_json(const std::vector<mustache::Library::Listed>& templates, const ToolInfo& tool) {
@@ -57,7 +72,9 @@ std::string templates_json(const std::vector<mustache::Library::Listed>& templat
     for (const auto& one : templates) {
         document.element(Json{{"name", one.name},
                               {"family", family_of(one.name)},
-                              {"overridden", one.own},
+                              {"overridden", one.own && !one.added},
+                              {"added", one.added},
+                              {"included_by", one.included_by},
                               {"file", one.shown}});
     }
     document.end_array();

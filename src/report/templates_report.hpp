@@ -11,7 +11,16 @@
 
 namespace cudamatrix::report {
 
-/// One line for each template: its family (- : of all), its name, and the file that replaces it.
+/// How many are the user's: those that replace ours, and the partials beside them.
+struct OwnTemplates {
+    std::size_t overridden = 0, added = 0;
+};
+[[nodiscard]] OwnTemplates count_own(const std::vector<mustache::Library::Listed>& templates);
+/// "43 templates, 1 overridden", and ", 2 added" where some are.
+[[nodiscard]] std::string counts_text(const std::vector<mustache::Library::Listed>& templates);
+
+/// One line for each template: its family (- : of all), its name, and the file that replaces it, or the
+/// user's partial with who includes it.
 [[nodiscard]] std::string templates_text(const std::vector<mustache::Library::Listed>& templates);
 [[nodiscard]] std::string templates_json(const std::vector<mustache::Library::Listed>& templates,
                                          const ToolInfo& tool);

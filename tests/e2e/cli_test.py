@@ -566,6 +566,46 @@ class Cli(unittest.TestCase):
         self.assertIn("did you mean debian/Dockerfile.mustache?", missing.stderr)
         self.assertEqual(run("templates", "check", "--templates", "nowhere", cwd=self.dir).returncode, 2)
 
+    def test_a_folder_of_templates_brings_partials_of_its_own(self):
+        name = self.write(GOOD)
+        own = self.dir / "t"
+        (own / "partials").mkdir(parents=True)
+        clean = run("templates", "show", "partials/apt_clean.mustache").stdout
+        (own / "partials/apt_clean.mustache").write_text("{{> my_note }}\n" + clean)
+        (own / "partials/my_note.mustache").write_text("    # one note\n    # and another\n")
+        with_own = ("--templates", "t")
+        listed = run("templates", "list", *with_own, cwd=self.dir).stdout.splitlines()
+        line = next(line for line in listed if " partials/my_note.mustache " in line)
+        self.assertTrue(line.endswith(" t/partials/my_note.mustache, included by partials/apt_clean.mustache"), line)
+        self.assertRegex(listed[-1], r"^\d+ templates, 1 overridden, 1 added$")
+        document = json.loads(run("templates", "list", "--format", "json", *with_own, cwd=self.dir).stdout)
+        mine = next(one for one in document["templates"] if one["name"] == "partials/my_note.mustache")
+        self.assertEqual(mine, {"name": "partials/my_note.mustache", "family": "", "overridden": False, "added": True,
+                                "included_by": ["partials/apt_clean.mustache"], "file": "t/partials/my_note.mustache"})
+        shown = run("templates", "show", "partials/my_note.mustache", *with_own, cwd=self.dir)
+        self.assertEqual((shown.returncode, shown.stdout), (0, "    # one note\n    # and another\n"))
+        self.assertIn(", 1 overridden, 1 added, ", run("templates", "check", *with_own, cwd=self.dir).stdout)
+        self.assertEqual(run("render", name, "--out", "o", *with_own, cwd=self.dir).returncode, 0)
+        dockerfile = next((self.dir / "o").rglob("Dockerfile"))
+        relative = str(dockerfile.relative_to(self.dir / "o"))
+        at = dockerfile.read_text().splitlines().index("    # and another") + 1
+        explained = run("render", name, "--out", "o", *with_own, "--explain", f"{relative}:{at}", cwd=self.dir).stdout.splitlines()
+        self.assertEqual(explained[1:3], ["  t/partials/my_note.mustache:2", "  through t/partials/apt_clean.mustache:1"])
+        # A change of it is a change of the image; without what includes it, it is a typing error.
+        before = json.loads((self.dir / "o/index.json").read_text())
+        (own / "partials/my_note.mustache").write_text("    # another note\n")
+        self.assertEqual(run("render", name, "--out", "o", "--check", *with_own, cwd=self.dir).returncode, 1)
+        run("render", name, "--out", "o", *with_own, cwd=self.dir)
+        after = json.loads((self.dir / "o/index.json").read_text())
+        self.assertNotEqual(before["templates"], after["templates"])
+        self.assertNotEqual(before["images"][0]["inputs"], after["images"][0]["inputs"])
+        (own / "partials/apt_clean.mustache").unlink()
+        for command in (("render", name, "--out", "o"), ("templates", "list"), ("templates", "show", "partials/my_note.mustache"), ("templates", "check")):
+            bad = run(*command, *with_own, cwd=self.dir)
+            self.assertEqual((bad.returncode, bad.stdout), (2, ""), command)
+            self.assertEqual(bad.stderr, "cudamatrix: error: t/partials/my_note.mustache replaces no template of ours, and no template includes it\n", command)
+        self.assertEqual(json.loads((self.dir / "o/index.json").read_text()), after)
+
     def test_list_images_shows_which_cells_share_one(self):
         name = self.write(TWO)
         got = run("list", name, "--images", "--out", "reports", cwd=self.dir)

@@ -5,9 +5,6 @@
 #define HAVE_ORACLE 1
 #endif
 
-#include <filesystem>
-#include <fstream>
-
 #include "base/text.hpp"
 #include "render/template.hpp"
 
@@ -151,7 +148,13 @@ TEST_CASE("mistakes have positions") {
     CHECK(bad("{{> a/../b }}").starts_with("main.mustache:1:1 \"a/../b\" is no name"));
     CHECK(bad("{{> a.b }}").starts_with("main.mustache:1:1 \"a.b\" is no name"));
     CHECK(bad("{{> p }}", {{"p", "{{> p }}"}}) ==
-          "partials/p.mustache:1:1 partials are nested deeper than 16");
+          "partials/p.mustache:1:1 the partial p includes itself: t/partials/p.mustache > "
+          "t/partials/p.mustache");
+    CHECK(bad("{{> p }}", {{"p", "{{> q }}"}, {"q", "a {{> r }}"}, {"r", "{{> q }}"}}) ==
+          "partials/r.mustache:1:1 the partial q includes itself: t/partials/q.mustache > "
+          "t/partials/r.mustache > t/partials/q.mustache");
+    CHECK(bad("{{> q }}", {{"p", ""}}) ==
+          "main.mustache:1:1 there is no partial q (t/partials/q.mustache) | did you mean p?");
     CHECK(bad("x\n    {{> p }}\n", {{"p", "y\nz {{ nmae | word }}\n"}}) ==
           "partials/p.mustache:2:3 there is no value nmae | did you mean name?");
     CHECK(bad("{{ name | ident }}{{ cuda.version | ident }}") ==
@@ -175,51 +178,6 @@ TEST_CASE("a section that is not reached must still be well formed, and its name
     CHECK(good("{{# no }}{{ not_there | word }}{{/ no }}x") == "x");
     CHECK(bad("{{# no }}{{ not_there }}{{/ no }}x")
               .starts_with("main.mustache:1:10 {{ not_there }} names no context"));
-}
-
-TEST_CASE("templates of a folder replace ours by name, and only those") {
-    namespace fs = std::filesystem;
-    const auto folder =
-        fs::temp_directory_path() / fmt::format("cudamatrix-templates-{}", static_cast<const void*>(&kModel));
-    fs::create_directories(folder / "t/partials");
-    const auto write = [&](const char* name, const char* text) { std::ofstream(folder / name) << text; };
-    const auto library = [] {
-        Library ours;
-        ours.add("t/main.mustache", "ours {{> p }}", "main.mustache");
-        ours.add("t/partials/p.mustache", "ours too", "p.mustache");
-        return ours;
-    };
-    SUBCASE("a partial") {
-        write("t/partials/p.mustache", "theirs");
-        auto mixed = library();
-        const auto before = mixed.hash();
-        REQUIRE(mixed.override_from(folder).ok());
-        CHECK(mixed.fill("t/main.mustache", kModel).value() == "ours theirs");
-        CHECK(mixed.hash() != before);
-    }
-    SUBCASE("a file that replaces nothing is a mistake") {
-        write("t/partials/q.mustache", "theirs");
-        auto mixed = library();
-        const auto done = mixed.override_from(folder);
-        REQUIRE_FALSE(done.ok());
-        CHECK(done.failure().diagnostics.front().message ==
-              (folder / "t/partials/q.mustache").string() + " replaces no template of ours");
-        CHECK(done.failure().diagnostics.front().fix == "did you mean t/partials/p.mustache?");
-    }
-    SUBCASE("a folder without templates, and one that is not there") {
-        CHECK_FALSE(library().override_from(folder).ok());
-        CHECK_FALSE(library().override_from(folder / "nowhere").ok());
-    }
-    SUBCASE("a mistake in it names the file of the user") {
-        write("t/main.mustache", "\n{{ name }}");
-        auto mixed = library();
-        REQUIRE(mixed.override_from(folder).ok());
-        const auto filled = mixed.fill("t/main.mustache", kModel);
-        REQUIRE_FALSE(filled.ok());
-        CHECK(filled.failure().diagnostics.front().where.file == (folder / "t/main.mustache").string());
-        CHECK(filled.failure().diagnostics.front().where.line == 2);
-    }
-    fs::remove_all(folder);
 }
 
 #ifdef HAVE_ORACLE

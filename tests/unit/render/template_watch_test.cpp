@@ -101,8 +101,18 @@ TEST_CASE("a check goes on behind a mistake, enters what is false, and names eac
                                    "T:11:12: there is no value nz"});
     library.add("f/loop", "{{> loop }}\n", "L");
     library.add("f/partials/loop.mustache", "{{> loop }}\n", "P");
-    CHECK(mistakes_of(library, "f/loop", model) ==
-          std::vector<std::string>{"P:1:1: partials are nested deeper than 16"});
+    CHECK(
+        mistakes_of(library, "f/loop", model) ==
+        std::vector<std::string>{
+            "P:1:1: the partial loop includes itself: f/partials/loop.mustache > f/partials/loop.mustache"});
+    std::string chain = "f/chain";
+    for (int i = 0; i <= 16; ++i) {
+        library.add(chain, fmt::format("{{{{> c{} }}}}\n", i), chain);
+        chain = fmt::format("f/partials/c{}.mustache", i);
+    }
+    library.add(chain, "", chain);
+    CHECK(mistakes_of(library, "f/chain", model) ==
+          std::vector<std::string>{"f/partials/c15.mustache:1:1: partials are nested deeper than 16"});
     library.add("f/v", "{{ empty | path }}\n", "V");
     CHECK(mistakes_of(library, "f/v", model) ==
           std::vector<std::string>{"V:1:1: the value of empty holds nothing, where a path is needed: \"\" "
