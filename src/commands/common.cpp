@@ -98,7 +98,9 @@ void add_format(const Arguments& app, std::string& format, const std::vector<std
 void ImageOptions::add_output(const Arguments& app) {
     input.add(app);
     app.add_option("--out", out, "Output folder (default: cudamatrix-out/NAME)").type_name("DIR");
-    app.add_option("--templates", templates, "Folder of templates and partials that replace ours by name")
+    app.add_option(
+           "--templates", templates,
+           "Folder of templates and partials that replace ours by name, and of partials that they include")
         .type_name("DIR");
     app.add_option("--suite", suite,
                    "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
