@@ -119,47 +119,50 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
 }
 
 // The image of family pytorch is that of the cell's torch, and so is the CUDA in it.
-void judge_pytorch_family(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
-    const auto holds = build->torch.wheel->text("cuda");
+void judge_pytorch_cuda(const Context& context, const TorchBuild& build, Findings& out) {
+    const auto holds = build.torch.wheel->text("cuda");
     const auto wanted = context.cell.text(Field::cuda);
+    if (wanted.empty()) return;
     if (same_version(holds, wanted)) {
         return passed(context, [&] {
             return Acceptance{{},
                               kStage,
                               {Field::cuda, Field::torch},
-                              fmt::format("whether the image of {} holds CUDA {}", build->text, wanted),
-                              {build->torch.wheel->ref()}};
+                              fmt::format("whether the image of {} holds CUDA {}", build.text, wanted),
+                              {build.torch.wheel->ref()}};
         });
     }
-    const auto& release = *build->torch.release;
+    const auto& release = *build.torch.release;
     auto error = finding(Severity::error, kStage, "cuda", {Field::cuda, Field::torch, Field::family},
                          fmt::format("the image of {} in family {} holds CUDA {}, the cell says cuda {}: the "
                                      "builds of torch {} are {}",
-                                     build->text, context.cell.text(Field::family), holds, wanted,
+                                     build.text, context.cell.text(Field::family), holds, wanted,
                                      release.text("torch"), listed(release.list("variants"))),
-                         {build->torch.wheel->ref(), release.ref()});
+                         {build.torch.wheel->ref(), release.ref()});
     error.fixes.push_back(set_to(Field::cuda, holds));
     out.push_back(std::move(error));
 }
 
 // Each image of torch holds one cuDNN; which flavour it is makes no difference.
-void judge_pytorch_cudnn(const Context& context, Findings& out) {
-    if (!wants_torch(context) || !context.cell.has(Field::cudnn)) return;
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
-    const auto row = lookup::pytorch_image(context.facts, build->torch.exact.text(),
-                                           build->torch.wheel->text("cuda"), "runtime");
+void judge_pytorch_cudnn(const Context& context, const TorchBuild& build, Findings& out) {
+    if (!context.cell.has(Field::cudnn)) return;
+    const auto row = lookup::pytorch_image(context.facts, build.torch.exact.text(),
+                                           build.torch.wheel->text("cuda"), "runtime");
     if (!row) return;
     Content content;
-    content.text = fmt::format("the image of {} in family {}", build->text, context.cell.text(Field::family));
+    content.text = fmt::format("the image of {} in family {}", build.text, context.cell.text(Field::family));
     content.facts = {row->ref()};
     content.cudnn = row->text("cudnn");
     compare_all(context, content, out);
+}
+
+void judge_pytorch_family(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
+    judge_pytorch_cudnn(context, *build, out);
+    judge_pytorch_cuda(context, *build, out);
 }
 
 // Its images have no CUDA; with an os toolkit-available says so.
@@ -196,10 +199,10 @@ void judge_family(const Context& context, Findings& out) {
         judge_ngc_variant(context, *repository, Field::family,
                           fmt::format("the images of family {} hold", context.cell.text(Field::family)), out);
     }
-    if (repository && repository->text("scheme") == "pytorch") judge_pytorch_cudnn(context, out);
-    if (!repository || !context.cell.has(Field::cuda)) return;
+    if (!repository) return;
     if (repository->text("scheme") == "pytorch") judge_pytorch_family(context, out);
-    if (repository->text("scheme") == "python") judge_cpu_family(context, *repository, out);
+    if (repository->text("scheme") == "python" && context.cell.has(Field::cuda))
+        judge_cpu_family(context, *repository, out);
 }
 
 void judge(const Context& context, Findings& out) {
