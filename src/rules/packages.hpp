@@ -79,7 +79,7 @@ struct Release {
 [[nodiscard]] std::vector<FixOption> release_options(const Context& context, const Package& package,
                                                      const std::function<bool(const Release&)>& fits);
 
-/// The cell's machine; x86_64 unless it says otherwise.
+/// The cell's machine: as it says, or as its GPU does that is in hosts of one kind only; else x86_64.
 [[nodiscard]] std::string_view arch_of(const Context& context);
 
 /// What decides which wheels pip takes.

@@ -47,7 +47,7 @@ struct Device {
 struct TorchBuild {
     lookup::Torch torch;
     std::string text;  ///< "torch 2.6.0+cu124"
-    std::string arch;  ///< x86_64 unless the cell says otherwise
+    std::string arch;  ///< as the cell says, or its GPU where that is in hosts of one kind only; else x86_64
     /// Where no row describes the build: the newest older release, or else the oldest newer one, that has one
     /// for its CUDA and arch; without any, that release's newest build.
     std::optional<Row> nearest;
