@@ -132,13 +132,13 @@ void ImageOptions::add_engine(const Arguments& app) {
     app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
 }
 
-Result<Facts> load_facts(const std::string& overlay) {
+Result<Facts> load_facts(const std::string& overlay, const World& world, const std::string& on) {
     if (overlay.empty()) return Facts::embedded();
-    return Facts::with_overlay(overlay);
+    return Facts::with_overlay(overlay, std::max(world.today, on));
 }
 
 Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world, bool list_cells) {
-    auto facts = load_facts(options.facts);
+    auto facts = load_facts(options.facts, world, options.on);
     if (!facts.ok()) return std::move(facts).failure();
     auto matrix = read_matrix_file(options.matrix, rules::mistakes_in_ids);
     if (!matrix.ok()) return std::move(matrix).failure();

@@ -107,7 +107,9 @@ void add_report_folder(const Arguments& app, std::string& out);
 /// What the writers of `check` and `list` print.
 [[nodiscard]] report::CheckReport check_report(const Loaded& loaded, const World& world);
 
-[[nodiscard]] Result<Facts> load_facts(const std::string& overlay);
+/// No row can have been looked up after today, nor after the day that --on supposes, where that is later.
+[[nodiscard]] Result<Facts> load_facts(const std::string& overlay, const World& world,
+                                       const std::string& on = {});
 
 /// The settings of the main job: options over matrix file; progress lines go to stderr.
 [[nodiscard]] RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world);

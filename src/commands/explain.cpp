@@ -34,7 +34,7 @@ ExitCode explain_rule(const ExplainOptions& options, const World& world) {
                                             "name a matrix file and a cell, or leave --override out"),
                               world);
     }
-    const auto facts = load_facts(options.input.facts);
+    const auto facts = load_facts(options.input.facts, world, options.input.on);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     const auto& today = options.input.on.empty() ? world.today : options.input.on;
     report::RulesReport report{rules::all_rules(),

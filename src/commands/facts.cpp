@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "commands/common.hpp"
 #include "commands/facts_measure.hpp"
 #include "report/formats.hpp"
@@ -41,11 +43,11 @@ Result<std::string> write_check(const report::FactsFormat& format, const report:
 }
 
 ExitCode perform(std::string_view name, Writer writer, const FactsOptions& options, const World& world) {
-    const auto facts = load_facts(options.overlay);
+    const auto facts = load_facts(options.overlay, world, options.on);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     // An overlay is checked as it is laid; what this binary carries only when it is asked for.
     if (writer == write_check) {
-        if (auto mistakes = facts->check(); !mistakes.empty())
+        if (auto mistakes = facts->check(std::max(world.today, options.on)); !mistakes.empty())
             return report_failure({ExitCode::bad_input, std::move(mistakes)}, world);
     }
     const auto& today = options.on.empty() ? world.today : options.on;
@@ -81,7 +83,7 @@ constexpr SubCommand kSubCommands[] = {
      write_one},
     {"search", "facts-search", "Find the rows that hold all the words; exit code 1 when there is none",
      "cudamatrix facts search T4 compute", write_found},
-    {"check", "facts-check", "Check every row: ids, sources, dates, columns, references",
+    {"check", "facts-check", "Check every row: ids, sources, dates, columns, references, ranges",
      "cudamatrix facts check --facts my-facts", write_check},
 };
 

@@ -129,7 +129,7 @@ Status measure_packages(const MeasureOptions& options, const std::string& index,
 }
 
 Result<ExitCode> perform(const MeasureOptions& options, const World& world) {
-    const auto facts = load_facts(options.facts);
+    const auto facts = load_facts(options.facts, world);
     if (!facts.ok()) return facts.failure();
     auto http = open_http(options.mirrors, options.ca_bundle, world);
     if (!http.ok()) return std::move(http).failure();

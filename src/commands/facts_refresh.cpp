@@ -94,7 +94,7 @@ Status known_names(const RefreshOptions& options, const Facts& facts) {
 }
 
 Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
-    const auto facts = load_facts(options.facts);
+    const auto facts = load_facts(options.facts, world);
     if (!facts.ok()) return facts.failure();
     if (auto known = known_names(options, *facts); !known.ok()) return std::move(known).failure();
     auto http = open_http(options.mirrors, options.ca_bundle, world);

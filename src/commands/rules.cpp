@@ -14,7 +14,7 @@ struct RulesOptions {
 };
 
 ExitCode perform(std::string_view name, const RulesOptions& options, const World& world) {
-    const auto facts = load_facts(options.overlay);
+    const auto facts = load_facts(options.overlay, world, options.on);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     const auto& today = options.on.empty() ? world.today : options.on;
     report::RulesReport report{rules::all_rules(),

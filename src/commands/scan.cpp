@@ -136,7 +136,7 @@ Result<std::optional<CellImage>> image_of_cell(ScanOptions& options, const World
 
 ExitCode scan_all(ScanOptions options, const World& world) {
     give_large_blocks_back();
-    const auto facts = load_facts(options.how.facts);
+    const auto facts = load_facts(options.how.facts, world);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     const auto image = image_of_cell(options, world);
     if (!image.ok()) return report_failure(image.failure(), world);

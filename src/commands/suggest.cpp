@@ -43,7 +43,7 @@ Status write_files(const SuggestOptions& options, const solve::Suggestion& sugge
 }
 
 ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
-    const auto facts = load_facts(options.overlay);
+    const auto facts = load_facts(options.overlay, world, options.on);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     const auto& today = options.on.empty() ? world.today : options.on;
     solve::Wishes wishes;

@@ -1,5 +1,6 @@
 // The self-check of the facts: nothing enters a verdict that is not well formed, sourced and dated.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -7,6 +8,7 @@
 #include "base/version.hpp"
 #include "facts/facts.hpp"
 #include "facts/kind.hpp"
+#include "facts/ranges.hpp"
 #include "facts/schema.hpp"
 #include "facts/store.hpp"
 
@@ -42,9 +44,7 @@ class Checker {
             std::string_view previous;
             for (std::size_t r = 0; r < table.rows.size(); ++r) {
                 row_ = &table.rows[r];
-                place_ = where_[t][r];
-                if (place_.file.empty())
-                    place_ = Location{fmt::format("matrix/facts/{}.yaml", table.name), 0, 0, 1};
+                place_ = facts::place_of(table, where_[t][r]);
                 const auto id = row_->id();
                 if (!ids.insert(id).second) mistake("another row has the same id");
                 if (!previous.empty() && !facts::natural_less(previous, id)) {
@@ -183,8 +183,11 @@ class Checker {
 
 }  // namespace
 
-std::vector<Diagnostic> Facts::check() const {
-    return Checker(store_->tables, store_->where).run();
+std::vector<Diagnostic> Facts::check(std::string_view today) const {
+    auto found = Checker(store_->tables, store_->where).run();
+    auto ranges = facts::check_ranges(store_->tables, store_->where, today);
+    found.insert(found.end(), std::make_move_iterator(ranges.begin()), std::make_move_iterator(ranges.end()));
+    return found;
 }
 
 }  // namespace cudamatrix

@@ -36,9 +36,9 @@ Result<std::vector<std::filesystem::path>> tables_in(const std::filesystem::path
 }
 
 // What the overlay brought in; a mistake of the embedded tables is none of its user's.
-std::vector<Diagnostic> mistakes_of_overlay(const Facts& base, const Facts& laid) {
-    const auto known = base.check();
-    auto found = laid.check();
+std::vector<Diagnostic> mistakes_of_overlay(const Facts& base, const Facts& laid, std::string_view today) {
+    const auto known = base.check(today);
+    auto found = laid.check(today);
     std::erase_if(found, [&](const Diagnostic& mistake) {
         return std::any_of(known.begin(), known.end(), [&](const Diagnostic& other) {
             return other.message == mistake.message && other.where == mistake.where;
@@ -107,7 +107,7 @@ Facts Facts::embedded() {
     return Facts(store);
 }
 
-Result<Facts> Facts::with_overlay(const std::filesystem::path& directory) {
+Result<Facts> Facts::with_overlay(const std::filesystem::path& directory, std::string_view today) {
     const auto files = tables_in(directory);
     if (!files) return files.failure();
     const Facts base = embedded();
@@ -147,7 +147,7 @@ Result<Facts> Facts::with_overlay(const std::filesystem::path& directory) {
     if (mistakes.empty()) {
         store->finish();
         const Facts laid(store);
-        mistakes = mistakes_of_overlay(base, laid);
+        mistakes = mistakes_of_overlay(base, laid, today);
         if (mistakes.empty()) return laid;
     }
     return Failure{ExitCode::bad_input, std::move(mistakes)};

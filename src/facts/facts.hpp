@@ -66,7 +66,8 @@ class Facts {
     /// The embedded tables with the rows of DIR/*.yaml laid over them: a row replaces the one of the same id,
     /// a new one joins its table. Mistakes in DIR are input failures with file:line:col (schema: see
     /// `check`).
-    [[nodiscard]] static Result<Facts> with_overlay(const std::filesystem::path& directory);
+    [[nodiscard]] static Result<Facts> with_overlay(const std::filesystem::path& directory,
+                                                    std::string_view today);
 
     [[nodiscard]] std::span<const Table> tables() const;
     [[nodiscard]] const Table* table(std::string_view name) const;
@@ -82,9 +83,9 @@ class Facts {
     /// First 12 hexadecimal digits of the SHA-256 over all rows in a canonical form.
     [[nodiscard]] std::string hash() const;
 
-    /// The self-check of every row: unique ids, sources, dates, confidence, column types, order,
-    /// cross-references.
-    [[nodiscard]] std::vector<Diagnostic> check() const;
+    /// The self-check of every row: unique ids, sources, dates (none of the past after `today`, YYYY-MM-DD),
+    /// confidence, column types, order, cross-references, ranges that neither cross, overlap nor have gaps.
+    [[nodiscard]] std::vector<Diagnostic> check(std::string_view today) const;
 
   private:
     struct Store;

@@ -54,8 +54,8 @@ Result<std::vector<MeasuredRow>> kept_rows(const fs::path& folder, const std::ve
 // What --facts would say of the folder if the tables stood there: the mistake of each line of a table.
 class Rehearsal {
   public:
-    Rehearsal(const fs::path& folder, const fs::path& base)
-        : folder_(folder), base_(base), stage_(folder / ".rehearsal") {
+    Rehearsal(const fs::path& folder, const fs::path& base, std::string_view today)
+        : folder_(folder), base_(base), today_(today), stage_(folder / ".rehearsal") {
         clear();
     }
     ~Rehearsal() { clear(); }
@@ -74,7 +74,7 @@ class Rehearsal {
         for (const auto& [table, text] : tables) {
             if (auto put = file::create(path_of(table), text); !put.ok()) return put.failure();
         }
-        const auto laid = Facts::with_overlay(stage_);
+        const auto laid = Facts::with_overlay(stage_, today_);
         return laid.ok() ? std::vector<Diagnostic>{} : laid.failure().diagnostics;
     }
     [[nodiscard]] fs::path path_of(const std::string& table) const { return stage_ / (table + ".yaml"); }
@@ -98,6 +98,7 @@ class Rehearsal {
     }
     fs::path folder_;
     fs::path base_;
+    std::string_view today_;
     fs::path stage_;
 };
 
@@ -127,7 +128,7 @@ Result<std::vector<std::string>> write_overlay(const fs::path& folder, std::vect
     if (!kept.ok()) return kept.failure();
     std::map<std::string, std::string> tables;
     {
-        Rehearsal rehearsal(folder, base);
+        Rehearsal rehearsal(folder, base, today);
         for (;;) {
             auto all = rows;
             all.insert(all.end(), kept->begin(), kept->end());

@@ -1,49 +1,18 @@
 // --facts DIR: rows laid over the embedded ones, and every mistake in them with its place.
 #include <doctest/doctest.h>
 
-#include <unistd.h>
-#include <filesystem>
 #include <string>
 
-#include "base/file.hpp"
-#include "base/text.hpp"
 #include "facts/facts.hpp"
 #include "facts/schema.hpp"
+#include "overlay_folder.hpp"
 
 using namespace cudamatrix;
+using test::Folder;
+using test::kToday;
+using test::mistakes_of;
 
 namespace {
-
-class Folder {
-  public:
-    Folder()
-        : path_(std::filesystem::temp_directory_path() / fmt::format("cudamatrix-overlay-{}", ::getpid())) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    void write(const std::string& name, const std::string& content) {
-        const auto written = file::write(path_ / name, content);
-        REQUIRE(written);
-    }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
-
-std::string mistakes_of(const Folder& folder) {
-    const auto facts = Facts::with_overlay(folder.path());
-    if (facts) return "(none)";
-    CHECK(facts.failure().code == ExitCode::bad_input);
-    std::string out;
-    for (const auto& diagnostic : facts.failure().diagnostics)
-        out += render(diagnostic, {});
-    return text::replace_all(out, folder.path().string() + "/", "");
-}
 
 std::string branch(const std::string& columns) {
     return "table: driver_branches\nas_of: \"2026-12-01\"\nrows:\n  - {" + columns + "}\n";
@@ -55,11 +24,11 @@ TEST_CASE("a row of the overlay replaces the one of its id, a new one joins") {
     Folder folder;
     folder.write("new.yaml",
                  "table: driver_branches\nas_of: \"2026-12-01\"\nrows:\n"
-                 "  - {id: driver-r700, branch: 700, newest: 700.10, cuda: \"13.5\", source: "
+                 "  - {id: driver-r700, branch: 700, newest: 700.10, cuda: \"13.9\", source: "
                  "\"https://example.org/a\", confidence: read}\n"
                  "  - {id: driver-r550, branch: 550, newest: 550.999, source: [\"https://example.org/a\"], "
                  "confidence: measured}\n");
-    const auto facts = Facts::with_overlay(folder.path());
+    const auto facts = Facts::with_overlay(folder.path(), kToday);
     REQUIRE(facts);
     CHECK(facts->row("driver-r700")->text("newest") == "700.10");
     CHECK(facts->row("driver-r550")->text("newest") == "550.999");
@@ -169,7 +138,7 @@ TEST_CASE("files that are no tables") {
     CHECK(mistakes_of(folder) ==
           "a.yaml:4:10: error: column 'id' is a map: rows are flat\n"
           "a.yaml:5:5: error: a row is a map of columns\n");
-    const auto missing = Facts::with_overlay(folder.path() / "nowhere");
+    const auto missing = Facts::with_overlay(folder.path() / "nowhere", kToday);
     REQUIRE_FALSE(missing);
     CHECK(missing.failure().code == ExitCode::bad_input);
 }
@@ -178,7 +147,7 @@ TEST_CASE("null leaves a column out, a list holds single values, keys of the fil
     Folder folder;
     folder.write("a.yaml", branch("id: driver-r700, branch: 700, newest: null, source: "
                                   "\"https://example.org/a\", confidence: read"));
-    const auto facts = Facts::with_overlay(folder.path());
+    const auto facts = Facts::with_overlay(folder.path(), kToday);
     REQUIRE(facts);
     CHECK_FALSE(facts->row("driver-r700")->has("newest"));
     folder.write("a.yaml",

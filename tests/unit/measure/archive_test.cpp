@@ -89,7 +89,7 @@ TEST_CASE("another CUDA: its row takes the place of the one that is no longer tr
     const auto left_out = write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21");
     REQUIRE(left_out.ok());
     CHECK(left_out->empty());
-    const auto overlaid = Facts::with_overlay(folder.path());
+    const auto overlaid = Facts::with_overlay(folder.path(), "2026-11-21");
     REQUIRE(overlaid.ok());
     const auto has = [&](const Facts& known, std::string_view cuda) {
         return lookup::toolkit_source(known, "debian", "debian13", *Version::parse(cuda), "archive")

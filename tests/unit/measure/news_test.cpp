@@ -178,7 +178,7 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
 
     test::Folder folder;
     REQUIRE(write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21").ok());
-    const auto overlaid = Facts::with_overlay(folder.path()).value();
+    const auto overlaid = Facts::with_overlay(folder.path(), "2026-11-21").value();
     CHECK(shown(yanked_now(overlaid)).empty());
 
     // Its author may think better of it.
@@ -186,7 +186,7 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     std::erase_if(back.changes, [](const Change& change) { return change.kind == Change::Kind::vanished; });
     CHECK(shown(back) == "timm 1.0.9: changed no longer yanked\nrow package-timm-1.0.9\n");
     REQUIRE(write_overlay(folder.path(), {compare(back.rows.front(), overlaid).row}, "2026-11-21").ok());
-    CHECK(shown(yanked_now(Facts::with_overlay(folder.path()).value())) == shown(news));
+    CHECK(shown(yanked_now(Facts::with_overlay(folder.path(), "2026-11-21").value())) == shown(news));
 }
 
 TEST_CASE("a release is taken back where all its wheels are, for the reason that the index gives") {

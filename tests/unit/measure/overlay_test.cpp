@@ -57,7 +57,7 @@ TEST_CASE("rows become a table that --facts reads; none become nothing") {
     CHECK(folder.text("package_releases.yaml") ==
           table(line("a", "9.0") + line("a", "10.0") + line("b", "1.0")));
     CHECK(folder.entries() == 1);
-    CHECK(Facts::with_overlay(folder.path()).ok());
+    CHECK(Facts::with_overlay(folder.path(), kToday).ok());
 }
 
 TEST_CASE("rows of earlier runs stay, with their day, until they are measured again") {
@@ -103,7 +103,7 @@ TEST_CASE("a row that the tables would refuse is left out, and the others are wr
     CHECK(folder.text("package_releases.yaml") == table(line("b", "1.0")));
     CHECK(folder.text("torch_releases.yaml").find("torch-99.0.0,") != std::string::npos);
     CHECK(folder.entries() == 2);
-    CHECK(Facts::with_overlay(folder.path()).ok());
+    CHECK(Facts::with_overlay(folder.path(), kToday).ok());
     // The overlay that was measured beside may have what is missing.
     const test::Folder beside;
     beside.put("toolkits.yaml",

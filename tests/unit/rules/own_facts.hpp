@@ -27,7 +27,7 @@ inline Facts with_tables(const std::map<std::string, std::string>& tables) {
         const auto written = file::write(folder / (table + ".yaml"), text);
         REQUIRE(written);
     }
-    auto facts = Facts::with_overlay(folder);
+    auto facts = Facts::with_overlay(folder, "2026-11-21");
     std::filesystem::remove_all(folder);
     if (!facts) {
         for (const auto& diagnostic : facts.failure().diagnostics)
