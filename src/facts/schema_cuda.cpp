@@ -36,6 +36,11 @@ constexpr Column kCudaReleases[] = {
     {"eol", Kind::month},
 };
 
+constexpr Column kCudaRuntimes[] = {
+    {"major", Kind::number, Form::scalar, kRequired},
+    {"soname", Kind::text, Form::scalar, kRequired},
+};
+
 constexpr Column kCudaToolkits[] = {
     {"cuda", Kind::version, Form::scalar, kRequired},
     {"newest", Kind::version, Form::scalar, kOptional, "cuda_releases.cuda"},
@@ -120,6 +125,7 @@ constexpr Schema kSchemas[] = {
     {"architectures", "arch-*", kArchitectures},
     {"cuda_families", "cuda-family-{major}", kCudaFamilies},
     {"cuda_releases", "cuda-{cuda}", kCudaReleases},
+    {"cuda_runtimes", "cuda-runtime-{major}", kCudaRuntimes},
     {"cuda_toolkits", "cuda-toolkit-{cuda}", kCudaToolkits},
     {"driver_branches", "driver-r{branch}", kDriverBranches},
     {"forward_compatibility", "compat-{cuda}", kForwardCompatibility},

@@ -95,9 +95,8 @@ Object cuda_model(const Image& image, bool pinned) {
                 {"wheel_root", "nvidia/cu" + cuda_major(image)},
                 {"runtime_files", List{}}};
     if (wheels) {
-        cuda["runtime_files"] =
-            List{Object{{"source", fmt::format("{}/lib/libcudart.so.{}", root, cuda_major(image))},
-                        {"target", root + "/lib/"}}};
+        cuda["runtime_files"] = List{
+            Object{{"source", fmt::format("{}/lib/{}", root, image.cudart)}, {"target", root + "/lib/"}}};
     }
     return cuda;
 }

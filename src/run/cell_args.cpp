@@ -33,11 +33,6 @@ unsigned memory_mib(unsigned gigabytes) {
     return static_cast<unsigned>(std::uint64_t{gigabytes} * 950'000'000 >> 20);
 }
 
-// The soname of the CUDA runtime: of the major since 12, of 11.0 for all of 11.
-std::string cudart(const Version& cuda) {
-    return cuda.major() == 11 ? "libcudart.so.11.0" : fmt::format("libcudart.so.{}", cuda.major());
-}
-
 }  // namespace
 
 CellDevice cell_device(const Facts& facts, const Cell& cell) {
@@ -104,8 +99,7 @@ std::vector<std::string> suite_arguments(const Image& image, std::string_view ce
 
 std::vector<std::string> image_arguments(const Image& image) {
     std::vector<std::string> arguments;
-    if (const auto cuda = Version::parse(image.cuda))
-        arguments.insert(arguments.end(), {"--lib", cudart(*cuda)});
+    if (!image.cudart.empty()) arguments.insert(arguments.end(), {"--lib", image.cudart});
     if (image.torch.empty()) return arguments;
     arguments.insert(arguments.end(), {"--python", "/opt/venv/bin/python"});
     if (!image.torch_cuda.empty() && image.torch_cuda != kNoCuda) {

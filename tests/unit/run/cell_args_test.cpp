@@ -28,6 +28,7 @@ const std::vector<engine::Gpu> kMachine{{0, "NVIDIA H200", "9.0", "570.86.15"},
 Image cuda_image() {
     Image image;
     image.cuda = "11.8.0";
+    image.cudart = "libcudart.so.11.0";
     return image;
 }
 
@@ -85,6 +86,7 @@ TEST_CASE("cell args: what the suite of a CUDA image is asked for") {
     CHECK(text::join(image_arguments(cuda_image()), " ") == "--lib libcudart.so.11.0");
     auto image = cuda_image();
     image.cuda = "13.4.3";
+    image.cudart = "libcudart.so.13";
     CHECK(text::join(suite_arguments(image, "c", {"", ""}, true), " ") ==
           "run --cell c --expect-cuda 13.4.3 --mode gpu");
     CHECK(text::join(image_arguments(image), " ") == "--lib libcudart.so.13");
