@@ -81,7 +81,14 @@ constexpr Column kPackageSources[] = {
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 
+constexpr Column kManylinuxTags[] = {
+    {"tag", Kind::text, Form::scalar, kRequired},
+    {"glibc", Kind::version, Form::scalar, kRequired},
+    {"kept", Kind::truth, Form::scalar, kRequired},
+};
+
 constexpr Schema kSchemas[] = {
+    {"manylinux_tags", "tag-{tag}", kManylinuxTags},
     {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},

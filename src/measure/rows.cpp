@@ -174,7 +174,7 @@ Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look
     }
     row.cells.push_back(list("pythons", pythons));
     if (default_index) row.cells.push_back(scalar("default_index", "true"));
-    if (const auto glibc = glibc_of(group.chosen.name); !glibc.empty())
+    if (const auto glibc = glibc_of(group.chosen.name, facts); !glibc.empty())
         row.cells.push_back(scalar("glibc", glibc));
     if (look.cxx11_abi) row.cells.push_back(scalar("cxx11_abi", *look.cxx11_abi ? "true" : "false"));
     for (const auto& [column, project] :

@@ -112,14 +112,15 @@ std::vector<std::string> systems_of(const std::vector<IndexFile>& wheels) {
     return out;
 }
 
-std::string glibc_of(std::string_view file) {
+std::string glibc_of(std::string_view file, const Facts& facts) {
     const auto name = parse_wheel_name(file);
     if (!name) return {};
     std::vector<std::string> floors;
     for (const auto& platform : name->platforms) {
-        // manylinux1 says nothing: the libraries of every wheel of torch that bears it ask for more.
-        if (platform.starts_with("manylinux2010_")) floors.emplace_back("2.12");
-        if (platform.starts_with("manylinux2014_")) floors.emplace_back("2.17");
+        for (const auto& row : facts.rows("manylinux_tags")) {
+            if (row.text("kept") == "true" && platform.starts_with(fmt::format("{}_", row.text("tag"))))
+                floors.emplace_back(row.text("glibc"));
+        }
         if (platform.starts_with("manylinux_")) {
             const auto parts = text::split(platform, '_');
             if (parts.size() > 3) floors.push_back(parts[1] + "." + parts[2]);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "facts/facts.hpp"
 #include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
@@ -26,7 +27,7 @@ namespace cudamatrix::measure {
 
 /// "2.28": the lowest glibc that the platform tags of the file name ask for; empty where they name none
 /// that can be relied on.
-[[nodiscard]] std::string glibc_of(std::string_view file);
+[[nodiscard]] std::string glibc_of(std::string_view file, const Facts& facts);
 
 /// "3.13" of "3.13t".
 [[nodiscard]] std::string without_suffix(std::string_view python);

@@ -181,9 +181,11 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
     CHECK(groups[1].chosen.name == known.name);
     CHECK(groups[2].version == "10.0.0");
     CHECK(groups[2].chosen.name == "torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl");
-    CHECK(glibc_of("a-1-cp39-cp39-manylinux2014_x86_64.manylinux_2_17_x86_64.whl") == "2.17");
-    CHECK(glibc_of("a-1-cp39-cp39-linux_x86_64.whl").empty());
-    CHECK(glibc_of("a-1-cp39-cp39-manylinux1_x86_64.whl").empty());
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", facts) == "2.17");
+    CHECK(glibc_of("a-1-cp39-cp39-linux_x86_64.whl", facts).empty());
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux1_x86_64.whl", facts).empty());
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux2010_x86_64.whl", facts) == "2.12");
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux_2_28_x86_64.whl", facts) == "2.28");
     CHECK(abis_of({listed("a-1-py2.py3-none-any.whl"), listed("a-1-cp38-abi3-manylinux1_x86_64.whl"),
                    listed("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
                    listed("a-1-cp310-cp310-manylinux1_aarch64.whl"),
