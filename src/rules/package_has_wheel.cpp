@@ -4,6 +4,7 @@
 #include "rules/all_rules.hpp"
 #include "rules/packages.hpp"
 #include "rules/passed.hpp"
+#include "rules/wheel_os.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -49,8 +50,7 @@ void judge_package(const Context& context, const Package& package, const Machine
                 std::move(facts));
     found.fixes = release_options(
         context, package, [&](const Release& release) { return !lacks_wheels(release.row, machine); });
-    if (!machine.is_glibc() && contains(row.list("platforms"), "linux"))
-        found.fixes.push_back(set_to(Field::os, "ubuntu24.04"));
+    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) offer_linux(context, found);
     if (context.wants_fixes) found.fixes.push_back(without_package(context, package.name));
     out.push_back(std::move(found));
 }

@@ -58,7 +58,7 @@ void judge_no_wheel(const Context& context, const TorchBuild& build, const Other
     }
     auto error = finding(Severity::error, kStage, "", {Field::torch, Field::os, Field::arch}, what, facts);
     if (newest) error.fixes.push_back(set_to(Field::torch, newest->text()));
-    error.fixes.push_back(set_to(Field::os, "ubuntu24.04"));
+    offer_linux(context, error);
     out.push_back(std::move(error));
 }
 
@@ -74,7 +74,7 @@ void judge_other(const Context& context, const TorchBuild& build, const OtherOs&
                                          name, build.torch.exact.text()),
                              {os.row.ref()});
         if (!wants_gpu(context)) error.fixes.push_back(set_to(Field::torch, build.torch.exact.text()));
-        error.fixes.push_back(set_to(Field::os, "ubuntu24.04"));
+        offer_linux(context, error);
         out.push_back(std::move(error));
         return;
     }

@@ -44,7 +44,7 @@ void judge(const Context& context, Findings& out) {
                                     : "torch brings triton, its compiler for GPUs, for Linux only"),
                 {row->ref(), os->row.ref()});
     if (!refuses) warning.fixes.push_back(with_package(context, "triton-windows", row->text("triton")));
-    warning.fixes.push_back(set_to(Field::os, "ubuntu24.04"));
+    offer_linux(context, warning);
     out.push_back(std::move(warning));
 }
 
