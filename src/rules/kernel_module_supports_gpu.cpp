@@ -120,9 +120,12 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     if (open == "unsupported" && given == "open") {
-        refused(known,
-                fmt::format("the open kernel modules do not run {}: they start with Turing", known.text),
-                "proprietary", std::move(facts), out);
+        auto message = fmt::format("the open kernel modules do not run {}", known.text);
+        if (const auto first = first_with_open_modules(context.facts)) {
+            message += fmt::format(": they start with {}", first->text("name"));
+            facts.push_back(first->ref());
+        }
+        refused(known, std::move(message), "proprietary", std::move(facts), out);
         return;
     }
     const bool said = given == "open" ? judge_driver(context, known, open != "required", facts, out)
