@@ -162,4 +162,9 @@ std::optional<Row> compile_row(const Facts& facts, std::string_view torch) {
     return facts.row(fmt::format("torch-compile-{}", torch));
 }
 
+bool before_compile(const Facts& facts, const Version& torch) {
+    const auto rows = facts.rows("torch_compile");  // sorted
+    return !rows.empty() && torch < lookup::required_version(rows.front(), "torch");
+}
+
 }  // namespace cudamatrix::rules

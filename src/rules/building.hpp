@@ -93,5 +93,7 @@ struct ListedPtx {
 /// (`torch_compile`).
 [[nodiscard]] std::optional<Row> extension_row(const Facts& facts, std::string_view torch);
 [[nodiscard]] std::optional<Row> compile_row(const Facts& facts, std::string_view torch);
+/// A release before the first that the facts describe has no torch.compile.
+[[nodiscard]] bool before_compile(const Facts& facts, const Version& torch);
 
 }  // namespace cudamatrix::rules

@@ -52,8 +52,8 @@ void judge_build(const Context& context, const TorchBuild& build, const Version&
     const std::vector<Field> about{Field::torch, Field::python};
     const auto row = compile_row(context.facts, build.torch.release->text("torch"));
     if (!row) {
-        if (build.torch.exact.major() < 2 || !has_python)
-            return;  // no torch.compile there, and nobody who calls it
+        // No torch.compile there, or nobody who calls it.
+        if (before_compile(context.facts, build.torch.exact) || !has_python) return;
         const Unresolved gap{
             Field::torch, fmt::format("no fact describes torch.compile of {}", build.text), {}};
         out.push_back(

@@ -47,7 +47,7 @@ void judge(const Context& context, Findings& out) {
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
     const std::vector<Field> about{Field::packages, Field::torch};
     if (!row) {
-        if (build->torch.exact.major() < 2) return;  // no torch.compile there
+        if (before_compile(context.facts, build->torch.exact)) return;
         const Unresolved gap{
             Field::torch, fmt::format("no fact knows the triton of torch {}", build->torch.exact.text()), {}};
         out.push_back(unknown(kStage, "", about, gap, fmt::format("whether it works with {}", named->text)));

@@ -78,13 +78,13 @@ void judge(const Context& context, Findings& out) {
     const auto resolved = device(context);
     const auto* build = std::get_if<TorchBuild>(&torch);
     const auto* gpu = std::get_if<Device>(&resolved);
-    // Unknown words and builds without CUDA are other rules' findings; before 2.0 there is no torch.compile.
+    // Unknown words and builds without CUDA are other rules' findings.
     if (build == nullptr || gpu == nullptr || build->torch.variant == "cpu") return;
     if (build->torch.wheel && build->torch.wheel->has("compute") &&
         !has_code(*build->torch.wheel, "compute", device_arch(gpu->arch)))
         return;
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
-    if (!row && build->torch.exact.major() < 2) return;
+    if (!row && before_compile(context.facts, build->torch.exact)) return;
     const std::vector<Field> about{Field::torch, gpu->field};
     const auto question = fmt::format("whether torch.compile works on {}", gpu->text);
     const auto triton = row ? triton_of(context, *row) : std::nullopt;
