@@ -2,11 +2,13 @@
 
     gateway = Gateway(FOLDER)      its threads stay outside
     enter()                        from here on this process and what it starts have no network but 127.0.0.1
-    gateway.open(8000)             what it serves there, it gets from outside; with a certificate and its key, over TLS
+    gateway.open(8000)             what it serves there, it gets from outside; with a certificate and its key, over TLS; with a login, to that
+                                   "USER:PASSWORD" only
 
 As a site's mirror would, the gateway serves an apt archive (/debian, /debian-security, and /ubuntu with both) and a Python index
 (/simple), whose links it turns to itself; /snapshots/ARCHIVE/TIME is the archive at any time; files below FOLDER/local are served as /local, wheels in FOLDER/local/wheels take the place
 of the index's. Everything is kept below FOLDER/cache: the outside has one state for as long as a test lasts."""
+import base64
 import ctypes
 import hashlib
 import html
@@ -68,8 +70,9 @@ class Gateway:
         self._opened = queue.Queue()
         threading.Thread(target=self._serve_all, daemon=True).start()
 
-    def open(self, port, certificate=None, key=None):
+    def open(self, port, certificate=None, key=None, login=None):
         gateway = self
+        wanted = login and "Basic " + base64.b64encode(login.encode()).decode()
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -84,6 +87,12 @@ class Gateway:
                 self.answer(True)
 
             def answer(self, whole):
+                if wanted and self.headers.get("Authorization") != wanted:
+                    self.send_response(401)
+                    self.send_header("WWW-Authenticate", 'Basic realm="site"')
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 gateway.asked.append(self.path)
                 found = gateway.find(self.path)
                 body = found if isinstance(found, bytes) else None

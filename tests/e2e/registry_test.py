@@ -6,6 +6,7 @@ The bases are stand-ins (stand_ins.py): small Debians under the names of images 
 wheels, and with a torch that knows its name only. Everything runs in a network namespace that has no way out; what the loopback serves
 comes from outside once. The tests run in the order of their names and build on each other."""
 import base64
+import io
 import itertools
 import json
 import os
@@ -532,6 +533,36 @@ class Registry(unittest.TestCase):
         asked = World.gateway.asked[before:]
         self.assertTrue(any(a.endswith("/repomd.xml") for a in asked), asked)
         self.assertEqual([a for a in asked if a.endswith(".rpm")], [])
+
+    def test_13_dnf_has_the_credentials_of_the_netrc_file_and_no_layer_has_them(self):
+        gateway = "http://127.0.0.1:8002"
+        World.gateway.open(8002, login=f"{USER}:{PASSWORD}")
+        netrc = WORK / "dnf.netrc"
+        cell = {"family": "nvidia-cuda", "cuda": ROCKY_CUDA, "os": "rockylinux9", "flavour": "base", "driver": "580.65.06", "gpu": "T4"}
+        path = matrix("dnf_login", [cell], gateway=gateway, build=f", netrc: {netrc}", images=[{"name": "app", "apt": ["git"]}])
+        netrc.write_text(f"machine 127.0.0.1 login {USER} password of-somebody-else\n")
+        refused = self.done(cudamatrix("lock", path), 1)
+        self.assertIn("Failed to download metadata for repo 'baseos'", refused.stderr)
+        netrc.write_text(f"machine elsewhere.example.org login a password b\nmachine 127.0.0.1\n login {USER}\n password {PASSWORD}\n")
+        self.done(cudamatrix("lock", path))
+        self.done(cudamatrix("render", path, "--locked"))
+        folder = self.dockerfiles("dnf_login")[0].parent
+        docker("build", "--network", "host", "--secret", f"id=netrc,src={netrc}", "--target", "runtime", "--tag", "dnf_login", str(folder))
+        self.assertEqual(docker("run", "--rm", "--network", "none", "dnf_login", "rpm", "-q", "--qf", "%{NAME}\n", "git"), "git\n")
+        saved = WORK / "dnf_login.tar"
+        docker("save", "--output", str(saved), "dnf_login")
+        with tarfile.open(saved) as image:
+            for layer in image:
+                if not layer.isfile():
+                    continue
+                content = image.extractfile(layer).read()
+                try:
+                    with tarfile.open(fileobj=io.BytesIO(content)) as files:
+                        texts = [files.extractfile(f).read() for f in files if f.isfile()]
+                except tarfile.ReadError:
+                    texts = [content]
+                self.assertFalse(any(PASSWORD.encode() in text for text in texts), layer.name)
+        saved.unlink()
 
     def test_13_what_images_add_is_in_an_image_of_debian(self):
         cell = {**cells_of_families()["plain"][0], "packages": {"loopback-demo": "1.0"}}
