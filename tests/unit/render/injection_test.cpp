@@ -8,15 +8,14 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "matrix/yaml.hpp"
 #include "render/compose.hpp"
 #include "render/dockerfile_model.hpp"
 #include "render/image_plan.hpp"
 #include "render/library.hpp"
 #include "render/resolve_cell.hpp"
-#include "sanitized.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 #include "unit/render/payloads.hpp"
+#include "unit/render/structure.hpp"
 
 using namespace cudamatrix;
 using mustache::Data;
@@ -70,23 +69,6 @@ services:
   - {name: viewer, image: one, ports: ["127.0.0.1:8080:80/tcp"]}
 )";
 
-// A lock with one pin of each kind, so that the pinned parts of the templates are reached.
-Lock lock_for(const std::vector<Image>& images) {
-    Lock lock;
-    for (const auto& image : images) {
-        for (const auto& reference : image.references())
-            lock.references[reference] = {"sha256:" + std::string(64, 'c')};
-        lock.bases[image.suite] = {std::string(64, 'a'), {"mmdebstrap"}, {{"base-files", "12"}}};
-        ImagePins pins;
-        pins.asked = asked_of(image);
-        const WheelPin wheel{"torch", "2.6.0", std::string(64, 'b')};
-        pins.devel = pins.toolkit = pins.python = pins.runtime = {{"gcc", "1:2~3"}};
-        pins.cuda = pins.wheels = pins.installer = {wheel};
-        lock.images[image.id] = pins;
-    }
-    return lock;
-}
-
 // The same data with the text number `target` (depth first) replaced. `count` ends as the number of texts.
 Data replaced(const Data& data, std::size_t target, const std::string& text, std::size_t& count) {
     if (data.text() != nullptr) return count++ == target ? Data(text) : data;
@@ -105,42 +87,6 @@ Data replaced(const Data& data, std::size_t target, const std::string& text, std
     return data;
 }
 
-std::vector<std::string> yaml_structure(const yaml::Node& node) {
-    std::vector<std::string> out;
-    for (const auto& [key, value] : node.members) {
-        out.push_back("key");
-        for (auto& line : yaml_structure(value))
-            out.push_back(" " + line);
-    }
-    for (const auto& item : node.items) {
-        out.push_back("item");
-        for (auto& line : yaml_structure(item))
-            out.push_back(" " + line);
-    }
-    if (node.kind == yaml::Node::Kind::scalar) out.push_back("scalar");
-    return out;
-}
-
-std::vector<std::string> structure_of(const std::string& name, const std::string& content) {
-    for (const char* dockerfile : {"Dockerfile", "lock", "attempt"}) {
-        if (name.find(dockerfile) != std::string::npos) return dockerfile_structure(content);
-    }
-    if (name.find("compose") != std::string::npos) {
-        const auto parsed = yaml::parse(content, name);
-        return parsed.ok()
-                   ? yaml_structure(*parsed)
-                   : std::vector<std::string>{"BROKEN " + parsed.failure().diagnostics.front().message};
-    }
-    // requirements and .dockerignore: lines, and on each line the number of words.
-    std::vector<std::string> out;
-    for (const auto& line : text::split(content, '\n')) {
-        if (!line.starts_with('#'))
-            out.push_back(std::to_string(text::split(line, ' ').size()) +
-                          (line.starts_with('-') ? " option" : ""));
-    }
-    return out;
-}
-
 struct Target {
     std::string name;
     Data model;
@@ -150,11 +96,6 @@ struct Tally {
     std::size_t texts = 0, tried = 0, refused = 0, kept = 0;
 };
 
-bool is_clean(std::string_view content) {
-    return std::all_of(content.begin(), content.end(),
-                       [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; });
-}
-
 // Where in a file a text lands: the lines that hold it, whatever else the file says.
 std::string lines_with(std::string_view content, std::string_view marker) {
     std::string out;
@@ -163,15 +104,6 @@ std::string lines_with(std::string_view content, std::string_view marker) {
     }
     return out;
 }
-
-// Under the sanitizers a filling takes eight times as long: there each place meets every eighth value,
-// another eighth than the place before, so that every place and every value is still tried. The preset dev
-// tries each with each.
-#ifdef CUDAMATRIX_SANITIZED
-constexpr std::size_t kEvery = 8;
-#else
-constexpr std::size_t kEvery = 1;
-#endif
 
 /// `seen_lines`: places of this template that another image's values have attacked already.
 void attack(mustache::Library& library, const Target& target, std::set<std::string>& seen_lines,
@@ -232,7 +164,7 @@ TEST_CASE("no value changes the structure of any file") {
     settings.facts_date = "2026-01-01";
     auto library = load_templates(settings);
     REQUIRE(library.ok());
-    const auto lock = lock_for(plan.images);
+    const auto lock = pinned_lock(plan.images);
     std::vector<Target> targets;
     std::vector<RenderedImage> rendered;
     for (const auto& image : plan.images) {
