@@ -46,11 +46,11 @@ constexpr Order kOrders[] = {
 };
 
 constexpr Part kParts[] = {
-    {"cuda_families", "major", "skipped"},    {"cuda_image_requirements", "cuda_min", "cuda"},
-    {"cuda_releases", "minor", "cuda"},       {"cuda_releases", "minor", "nvcc"},
-    {"cuda_toolkits", "cuda", "newest"},      {"driver_branches", "branch", "newest"},
-    {"driver_branches", "branch", "oldest"},  {"python_images", "python", "tag"},
-    {"pytorch_images", "tag_torch", "torch"}, {"standalone_pythons", "python", "release"},
+    {"cuda_families", "major", "skipped"},       {"cuda_image_requirements", "cuda_min", "cuda"},
+    {"cuda_releases", "minor", "nvcc"},          {"cuda_toolkits", "cuda", "newest"},
+    {"driver_branches", "branch", "newest"},     {"driver_branches", "branch", "oldest"},
+    {"python_images", "python", "tag"},          {"pytorch_images", "tag_torch", "torch"},
+    {"standalone_pythons", "python", "release"},
 };
 
 // An update of an older minor comes out after newer minors, and a branch may end after newer ones: dates rise
@@ -71,7 +71,7 @@ constexpr Rise kRises[] = {
     {"cuda_toolkits", "gcc_min", "cuda"},
     {"cuda_toolkits", "glibc_below", "cuda"},
     {"cuda_toolkits", "ptx_isa", "cuda"},
-    {"driver_branches", "cuda", "branch", kStrict},
+    {"driver_branches", "cuda", "branch"},
     {"driver_branches", "ptx_isa", "branch"},
     {"driver_branches", "released", "branch"},
     {"ngc_images", "compute_min", "tag"},
@@ -94,7 +94,6 @@ constexpr Apart kApart[] = {
     {"driver_branches", {{{"windows_oldest", "windows_newest"}}}},
     {"gpus", {{{"aliases"}}}},
     {"package_cuda", {{{"package"}, {"severity"}, {"versions"}}}},
-    {"package_gpu_floors", {{{"package"}, {"severity"}, {"versions"}, {"torch_cuda"}}}},
     {"package_numpy_abi", {{{"package"}, {"severity"}, {"versions"}, {"numpy"}}}},
     {"package_pairs", {{{"package"}, {"other"}, {"versions"}, {"other_versions"}}}},
     {"package_sources", {{{"package"}, {"not_on"}, {"versions"}}}},
