@@ -68,6 +68,11 @@ std::string find_source(Request& request) {
     const bool archive = image.cuda_from == "archive";
     if (archive ? image.cuda_packages.empty() : image.cuda_pins.empty())
         return fmt::format("the fact {} does not say what to install", image.cuda_source);
+    // Of the wheels' toolkit the image keeps this one file.
+    if (!archive && image.cudart.empty()) {
+        return fmt::format("no fact names the runtime library of CUDA {} (cuda_runtimes)",
+                           request.cuda->exact.major());
+    }
     return {};
 }
 

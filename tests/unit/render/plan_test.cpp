@@ -1,8 +1,11 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/artifacts.hpp"
@@ -20,7 +23,7 @@ struct Planned {
     ImagePlan plan;
 };
 
-Planned plan(const std::string& yaml) {
+Planned plan(const std::string& yaml, const Facts& facts = Facts::embedded()) {
     auto matrix = read_matrix_text("version: 1\nname: test\n" + yaml, "matrix.yaml");
     REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : matrix.failure().diagnostics.front().message));
     Planned out{std::move(matrix).value(), {}};
@@ -29,7 +32,7 @@ Planned plan(const std::string& yaml) {
         cells.push_back({cell, cell_id(out.matrix, cell)});
         return true;
     });
-    out.plan = plan_images(out.matrix, cells, Facts::embedded());
+    out.plan = plan_images(out.matrix, cells, facts);
     return out;
 }
 
@@ -43,8 +46,8 @@ Image one(const std::string& yaml) {
     return planned.plan.images.front();
 }
 
-std::string refusal(const std::string& yaml) {
-    const auto planned = plan(yaml);
+std::string refusal(const std::string& yaml, const Facts& facts = Facts::embedded()) {
+    const auto planned = plan(yaml, facts);
     REQUIRE(planned.plan.images.empty());
     REQUIRE(planned.plan.refusals.size() == 1);
     return planned.plan.refusals.front().reason;
@@ -162,6 +165,31 @@ TEST_CASE("an index whose address no fact knows has to be named") {
         "its own index; write mirrors: {pytorch: URL} (the part before /cu115)");
     CHECK(one(cell + "mirrors: {pytorch: \"https://wheels.example.org/whl\"}\n").torch_index ==
           "https://wheels.example.org/whl/cu115");
+}
+
+TEST_CASE("a toolkit of wheels whose runtime library no fact names is refused") {
+    const auto folder =
+        std::filesystem::temp_directory_path() / fmt::format("cudamatrix-plan-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const auto write = [&](const std::string& table, const std::string& row) {
+        const auto text = fmt::format(
+            "table: {}\nas_of: \"2026-11-23\"\nrows:\n  - {{{}, source: \"https://example.org/\", "
+            "confidence: read}}\n",
+            table, row);
+        REQUIRE(file::write(folder / (table + ".yaml"), text));
+    };
+    write("cuda_releases", R"(id: cuda-20.0.1, cuda: "20.0.1", minor: "20.0")");
+    write("cuda_toolkits", R"(id: cuda-toolkit-20.0, cuda: "20.0", ptx_isa: "15.0", targets: ["12.0"])");
+    write("toolkit_sources",
+          R"(id: toolkit-debian13-wheels-20.0.1, family: "debian", os: "debian13", cuda: "20.0.1", )"
+          R"(cuda_from: "wheels", pins: ["nvidia-cuda-nvcc==20.0.1"])");
+    const auto facts = Facts::with_overlay(folder, "2026-11-23");
+    std::filesystem::remove_all(folder);
+    REQUIRE_MESSAGE(facts, (facts ? "" : facts.failure().diagnostics.front().message));
+    CHECK(refusal("set: {family: debian, os: debian13, cuda: \"20.0.1\"}\n", *facts) ==
+          "no fact names the runtime library of CUDA 20 (cuda_runtimes)");
+    CHECK(refusal("set: {family: debian, os: debian12, cuda: \"20.0.1\"}\n", *facts) ==
+          "CUDA 20.0.1 has no source for family debian on debian12");
 }
 
 TEST_CASE("each refusal says what and what instead") {
