@@ -106,32 +106,8 @@ void Search::add_check(Check check) {
 }
 
 std::optional<Picks> Search::first(const OnClosed& closed) {
-    if (!closed) drop_hopeless();
     if (!walk(0, closed)) return std::nullopt;
     return picks_;
-}
-
-// Values that the slots with one value speak against, whatever the others: the walk would meet each of them
-// again for every value of the slots before it.
-void Search::drop_hopeless() {
-    const auto is_fixed = [&](std::size_t slot) { return domains_[slot].size() == 1; };
-    for (std::size_t slot = 0; slot < domains_.size(); ++slot) {
-        if (is_fixed(slot)) picks_[slot] = domains_[slot].front();
-    }
-    for (std::size_t slot = 0; slot < domains_.size(); ++slot) {
-        if (domains_[slot].size() < 2) continue;
-        std::erase_if(domains_[slot], [&](std::uint32_t value) {
-            if (!may_go_on()) return false;
-            picks_[slot] = value;
-            const auto& checks = checks_[place_[slot]];
-            return std::any_of(checks.begin(), checks.end(), [&](const Check& check) {
-                return std::all_of(check.slots.begin(), check.slots.end(),
-                                   [&](std::size_t other) { return other == slot || is_fixed(other); }) &&
-                       !is_open(check, {});
-            });
-        });
-        if (is_fixed(slot)) picks_[slot] = domains_[slot].front();
-    }
 }
 
 bool Search::walk(std::size_t depth, const OnClosed& closed) {

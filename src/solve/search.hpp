@@ -68,8 +68,6 @@ class Search {
     void add_check(std::size_t rule, const std::vector<std::size_t>& left_out);
     void add_check(Check check);
     [[nodiscard]] bool is_open(const Check& check, const OnClosed& closed);
-    /// Takes values out of the domains that the slots with one value speak against.
-    void drop_hopeless();
     bool walk(std::size_t depth, const OnClosed& closed);
     /// The slots whose picks together end the branch; nullptr where it goes on.
     [[nodiscard]] const std::vector<std::size_t>* closing(std::size_t depth, const OnClosed& closed);
