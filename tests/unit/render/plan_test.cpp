@@ -1,11 +1,8 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/artifacts.hpp"
@@ -13,6 +10,7 @@
 #include "render/image_plan.hpp"
 #include "render/library.hpp"
 #include "render/wanted.hpp"
+#include "unit/rules/own_facts.hpp"
 
 using namespace cudamatrix;
 
@@ -168,27 +166,18 @@ TEST_CASE("an index whose address no fact knows has to be named") {
 }
 
 TEST_CASE("a toolkit of wheels whose runtime library no fact names is refused") {
-    const auto folder =
-        std::filesystem::temp_directory_path() / fmt::format("cudamatrix-plan-{}", ::getpid());
-    std::filesystem::create_directories(folder);
-    const auto write = [&](const std::string& table, const std::string& row) {
-        const auto text = fmt::format(
-            "table: {}\nas_of: \"2026-11-23\"\nrows:\n  - {{{}, source: \"https://example.org/\", "
-            "confidence: read}}\n",
-            table, row);
-        REQUIRE(file::write(folder / (table + ".yaml"), text));
+    const auto row = [](const std::string& columns) {
+        return "  - {" + columns + ", source: \"https://example.org/\", confidence: read}\n";
     };
-    write("cuda_releases", R"(id: cuda-20.0.1, cuda: "20.0.1", minor: "20.0")");
-    write("cuda_toolkits", R"(id: cuda-toolkit-20.0, cuda: "20.0", ptx_isa: "15.0", targets: ["12.0"])");
-    write("toolkit_sources",
-          R"(id: toolkit-debian13-wheels-20.0.1, family: "debian", os: "debian13", cuda: "20.0.1", )"
-          R"(cuda_from: "wheels", pins: ["nvidia-cuda-nvcc==20.0.1"])");
-    const auto facts = Facts::with_overlay(folder, "2026-11-23");
-    std::filesystem::remove_all(folder);
-    REQUIRE_MESSAGE(facts, (facts ? "" : facts.failure().diagnostics.front().message));
-    CHECK(refusal("set: {family: debian, os: debian13, cuda: \"20.0.1\"}\n", *facts) ==
+    const auto facts = rules::with_tables(
+        {{"cuda_releases", row(R"(id: cuda-20.0.1, cuda: "20.0.1", minor: "20.0")")},
+         {"cuda_toolkits", row(R"(id: cuda-toolkit-20.0, cuda: "20.0", ptx_isa: "15.0", targets: ["12.0"])")},
+         {"toolkit_sources",
+          row(R"(id: toolkit-debian13-wheels-20.0.1, family: "debian", os: "debian13", cuda: "20.0.1", )"
+              R"(cuda_from: "wheels", pins: ["nvidia-cuda-nvcc==20.0.1"])")}});
+    CHECK(refusal("set: {family: debian, os: debian13, cuda: \"20.0.1\"}\n", facts) ==
           "no fact names the runtime library of CUDA 20 (cuda_runtimes)");
-    CHECK(refusal("set: {family: debian, os: debian12, cuda: \"20.0.1\"}\n", *facts) ==
+    CHECK(refusal("set: {family: debian, os: debian12, cuda: \"20.0.1\"}\n", facts) ==
           "CUDA 20.0.1 has no source for family debian on debian12");
 }
 
