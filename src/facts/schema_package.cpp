@@ -36,6 +36,7 @@ constexpr Column kPackageTorchFloors[] = {
     {"versions", Kind::specifiers, Form::scalar, kRequired},
     {"torch_min", Kind::version, Form::scalar, kRequired},
     {"torch_below", Kind::version},
+    {"torch_versions", Kind::specifiers},  // the torch that the row is about; without it: every one
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };

@@ -97,7 +97,7 @@ constexpr Apart kApart[] = {
     {"package_numpy_abi", {{{"package"}, {"severity"}, {"versions"}, {"numpy"}}}},
     {"package_pairs", {{{"package"}, {"other"}, {"versions"}, {"other_versions"}}}},
     {"package_sources", {{{"package"}, {"not_on"}, {"versions"}}}},
-    {"package_torch_floors", {{{"package"}, {"severity"}, {"versions"}}}},
+    {"package_torch_floors", {{{"package"}, {"severity"}, {"versions"}, {"torch_versions"}}}},
     {"pytorch_images", {{{"torch"}, {"cuda"}, {"cudnn"}}}},
     {"toolkit_sources", {{{"family"}, {"os"}, {"cuda"}, {"cuda_from"}}}},
     {"torch_compiler_limits", {{{"compiler"}, {"cuda"}, {"torch_first", "torch_last"}}}},

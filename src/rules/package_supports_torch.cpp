@@ -18,6 +18,16 @@ bool is_met(const Row& floor, const Version& torch) {
     return torch >= lookup::required_version(floor, "torch_min") && (!below || torch < *below);
 }
 
+// Is the row about that release of the package, and about that torch? Wheels for one torch may be broken,
+// while for the next there are none and the package is built from its source.
+bool is_about(const Row& row, std::string_view package, const pep440::Version& version,
+              const Version& torch) {
+    if (row.text("package") != package || !covers(row, "versions", version)) return false;
+    if (!row.has("torch_versions")) return true;
+    const auto release = pep440::Version::parse(torch.text());
+    return release && covers(row, "torch_versions", *release);
+}
+
 // "torch 2.5 and newer", "torch 2.5 and newer, below 2.6".
 std::string demand_text(const Row& floor) {
     return fmt::format("torch {} and newer{}", floor.text("torch_min"),
@@ -30,8 +40,7 @@ std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep
                          const Version& torch) {
     std::optional<Row> worst;
     for (const auto& row : facts.rows("package_torch_floors")) {
-        if (row.text("package") != package || !covers(row, "versions", version) || is_met(row, torch))
-            continue;
+        if (!is_about(row, package, version, torch) || is_met(row, torch)) continue;
         if (!worst || row.text("severity") == "error") worst = row;
     }
     return worst;
@@ -50,7 +59,7 @@ void judge_package(const Context& context, const TorchBuild& build, const Packag
     const auto floor = unmet(context.facts, package.name, *package.version, build.torch.exact);
     if (!floor) {
         for (const auto& row : context.facts.rows("package_torch_floors")) {
-            if (row.text("package") != package.name || !covers(row, "versions", *package.version)) continue;
+            if (!is_about(row, package.name, *package.version, build.torch.exact)) continue;
             passed(context, [&] {
                 return Acceptance{{},
                                   kStage,

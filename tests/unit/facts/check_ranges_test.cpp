@@ -174,7 +174,17 @@ TEST_CASE("rows about the same thing do not overlap") {
         "package_torch_floors",
         {{"id: package-torch-x, package: transformers, versions: \">=5.20\", torch_min: \"2.7\"" + error,
           "'package-torch-x': it overlaps row 'package-torch-transformers-5.20': package transformers; "
-          "severity error; versions >=5.20: expected one of these apart"}});
+          "severity error; versions >=5.20: expected one of these apart"},
+         {"id: package-torch-x, package: flash-attn, versions: \">=2.5.7,<2.5.8\", torch_versions: "
+          "\">=2.3.1,<2.5\", torch_min: \"2.7\"" +
+              error,
+          "'package-torch-x': it overlaps row 'package-torch-flash-attn-2.5.1-torch-2.3': package "
+          "flash-attn; severity error; versions >=2.5.7,<2.5.8 beside >=2.5.1,<2.5.8; torch_versions "
+          ">=2.3.1,<2.5 beside >=2.3,<2.4: expected one of these apart"},
+         {"id: package-torch-x, package: flash-attn, versions: \">=2.5.7,<2.5.8\", torch_versions: "
+          "\">=2.4,<2.5\", torch_min: \"2.7\"" +
+              error,
+          ""}});
     check_cases(
         "package_pairs",
         {{"id: package-pair-x, package: trl, versions: \">=0.7\", other: transformers, other_versions: "

@@ -46,6 +46,21 @@ TEST_CASE("package-supports-torch: libraries that were compiled against one torc
     CHECK(verdict_of(kRule, words("2.3.1", "torchtext=0.18.0")) == Verdict::accepted);
 }
 
+TEST_CASE("package-supports-torch: a wheel for one torch that was compiled before that torch was released") {
+    const auto words = [](const std::string& torch, const std::string& version) {
+        return Words{{Field::torch, torch}, {Field::packages, "flash-attn=" + version}};
+    };
+    CHECK(message_of(kRule, words("2.3.0", "2.5.7")) ==
+          "flash-attn 2.5.7 works with torch 1.12 and newer, below 2.3; the cell has torch 2.3.0+cu121: for "
+          "torch 2.3 its setup.py takes the makers' wheel, which was compiled with a nightly build before "
+          "that release: import flash_attn ends with \"undefined symbol: _ZN3c104cuda9SetDeviceEi\"");
+    CHECK(verdict_of(kRule, words("2.3.1", "2.5.1")) == Verdict::rejected);
+    CHECK(verdict_of(kRule, words("2.3.0", "2.5.8")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, words("2.3.0", "2.5.0")) == Verdict::accepted);  // no wheel for torch 2.3
+    CHECK(verdict_of(kRule, words("2.2.2", "2.5.7")) == Verdict::accepted);
+    CHECK(verdict_of(kRule, words("2.4.0", "2.5.7")) == Verdict::accepted);  // built from its source
+}
+
 TEST_CASE("package-supports-torch accepts newer ones, and warns where nothing but the extra asks") {
     CHECK(verdict_of(kRule, with("2.1.0", "4.57.0")) == Verdict::degraded);
     CHECK(verdict_of(kRule, with("1.13.1", "4.49.0")) == Verdict::degraded);

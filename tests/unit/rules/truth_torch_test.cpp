@@ -102,6 +102,9 @@ TEST_CASE("truth table: package-supports-torch, every release of a package with 
         for (const auto& release : facts.rows("torch_releases")) {
             auto expected = Verdict::accepted;
             for (const auto& floor : floors) {
+                if (floor.has("torch_versions") &&
+                    !within(floor.text("torch_versions"), release.text("torch")))
+                    continue;
                 const auto torch = lowest(release.text("torch"));
                 const bool newer = floor.has("torch_below") && torch >= lowest(floor.text("torch_below"));
                 if (torch >= lowest(floor.text("torch_min")) && !newer) continue;
