@@ -4,6 +4,12 @@
 namespace cudamatrix::facts {
 namespace {
 
+constexpr Column kInstallers[] = {
+    {"tool", Kind::text, Form::scalar, kRequired},
+    {"version", Kind::version, Form::scalar, kRequired},
+    {"python_min", Kind::version, Form::scalar, kRequired, "pythons.python"},
+};
+
 constexpr Column kPythons[] = {
     {"python", Kind::version, Form::scalar, kRequired},
     {"released", Kind::date},
@@ -91,6 +97,7 @@ constexpr Column kTorchOsWheels[] = {
 
 constexpr Schema kSchemas[] = {
     {"absent_wheel_indexes", "no-index-{name}", kAbsentWheelIndexes},
+    {"installers", "installer-{tool}-{version}", kInstallers},
     {"pythons", "python-{python}", kPythons},
     {"torch_releases", "torch-{torch}", kTorchReleases},
     {"torch_companions", "companion-{package}-{version}", kTorchCompanions, kCompanionDemand},

@@ -28,7 +28,7 @@ mustache::Data::Object attempt_model(const ImageInput& input, const AttemptReque
                               {"beside", request.beside},
                               {"beside_any", !request.beside.empty()},
                               {"pip", request.pip},
-                              {"pip_tool", resolving_pip()},
+                              {"pip_tool", input.image.resolver},
                               {"index", request.index},
                               {"steps", std::move(steps)}};
     return model;

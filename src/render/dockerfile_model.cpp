@@ -6,6 +6,7 @@
 #include "base/build_info.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "render/common_model.hpp"
 #include "render/context.hpp"
 #include "render/dockerfile_header.hpp"
 #include "render/lock_lists.hpp"
@@ -19,14 +20,9 @@ using mustache::Data;
 using Object = Data::Object;
 using List = Data::List;
 
-constexpr std::string_view kVenv = "/opt/venv";
 constexpr std::string_view kToolkit = "/usr/local/cuda";
 constexpr std::string_view kUserId =
     "65532";  // the number that hardened images use for "nobody in particular"
-// Reads metadata by range requests; older ones download every wheel. The newest of them that runs on the
-// image's python: 25.3, on python 3.8 25.0.1, on 3.7 24.0 (the index says which, PEP 503).
-constexpr std::string_view kPipTool = "pip>=24.0,<=25.3";
-constexpr std::string_view kUnpinned = "unpinned";
 constexpr std::size_t kCellsInLabel = 100;
 
 // The archive's multiarch folder.
@@ -36,18 +32,6 @@ std::string library_folder(const Image& image) {
 
 std::string cuda_major(const Image& image) {
     return text::split(image.cuda, '.').front();
-}
-
-List apt_list(const std::vector<AptPin>* pins, const std::vector<std::string>& wanted) {
-    List out;
-    if (pins != nullptr) {
-        for (const auto& [package, version] : *pins)
-            out.push_back(Object{{"package", package}, {"version", version}, {"pinned", true}});
-    } else {
-        for (const auto& package : wanted)
-            out.push_back(Object{{"package", package}, {"version", kUnpinned}, {"pinned", false}});
-    }
-    return out;
 }
 
 List wheel_list(const std::vector<WheelPin>* pins, const std::vector<std::string>& wanted) {
@@ -67,13 +51,6 @@ List wheel_list(const std::vector<WheelPin>* pins, const std::vector<std::string
         }
     }
     return out;
-}
-
-// A line of a requirements file; the hash makes pip refuse any other bytes.
-std::string installer(const std::vector<WheelPin>* pins, const Wanted& wanted) {
-    if (pins == nullptr || pins->empty()) return text::join(wanted.installer, " ");
-    const auto& pin = pins->front();
-    return fmt::format("{}=={} --hash=sha256:{}", pin.name, pin.version, pin.sha256);
 }
 
 Object cuda_model(const Image& image, bool pinned) {
@@ -156,40 +133,9 @@ List labels(const ImageInput& input) {
 
 std::string search_path(const Image& image) {
     std::string path;
-    if (!wanted_of(image).wheels.empty()) path += std::string(kVenv) + "/bin:";
+    if (has_venv(image)) path += std::string(kVenv) + "/bin:";
     if (image.cuda_from == "wheels" && image.flavour == "devel") path += std::string(kToolkit) + "/bin:";
     return path + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-}
-
-// Archives of two distributions name different packages alike, so each distribution has a cache of its own:
-// where nobody knows which one it is, each base.
-Object cache_model(const Matrix& matrix, const Image& image) {
-    const auto tag = image.base_reference.substr(image.base_reference.rfind(':') + 1);
-    return {{"any", uses_cache_mounts(matrix)},
-            {"packages", fmt::format("cudamatrix-{}-{}{}", image.package_manager,
-                                     image.os.empty() ? image.family + "-" + tag : image.os,
-                                     image.arch == "x86_64" ? "" : "-" + image.arch)}};
-}
-
-// What both kinds of Dockerfile say about themselves.
-Object common_model(const Matrix& matrix, const Image& image) {
-    return {{"tool", Object{{"version", kVersion}}},
-            {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
-            {"header", List{}},
-            {"ca", !matrix.build.ca_bundle.empty()},
-            {"netrc", !matrix.build.netrc.empty()},
-            {"cache", cache_model(matrix, image)},
-            {"copies", List{}},
-            {"pip",
-             Object{{"options", pip_options(image)}, {"installer", installer(nullptr, wanted_of(image))}}}};
-}
-
-// What makes the environment in which `lock` resolves, where the distribution's python does.
-List python_packages(const Image& image) {
-    if (image.python_from != "distribution") return {};
-    auto packages = List{"python3"};
-    if (image.package_manager == "apt") packages.emplace_back("python3-venv");
-    return List{Object{{"packages", std::move(packages)}}};
 }
 
 }  // namespace
@@ -201,10 +147,6 @@ ToolkitPaths toolkit_paths(const Image& image) {
     const auto root = std::string(kToolkit);
     return {root + "/bin/nvcc", image.compiler, root + "/include",
             root + (image.cuda_from == "base" ? "/lib64" : "/lib")};
-}
-
-std::string_view resolving_pip() {
-    return kPipTool;
 }
 
 std::string image_title(const Image& image) {
@@ -241,7 +183,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto* pins = input.lock.covers(image) ? input.lock.pins(image) : nullptr;
     const auto pinned = [&](auto member) { return pins == nullptr ? nullptr : &(pins->*member); };
 
-    auto model = common_model(input.matrix, image);
+    auto model = common_model(input.matrix, image, pins);
     model["header"] = dockerfile_header(input);
     if (image.references().empty()) {
         model["bootstrap"] =
@@ -251,12 +193,12 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
         add_registry_model(model, input.matrix, image, pins == nullptr ? nullptr : &input.lock);
     }
     model["cuda"] = cuda_model(image, pins != nullptr);
-    const auto runtime = apt_list(pinned(&ImagePins::runtime), wanted.runtime);
-    const auto devel = apt_list(pinned(&ImagePins::devel), wanted.devel);
+    const auto runtime = package_list(pinned(&ImagePins::runtime), wanted.runtime);
+    const auto devel = package_list(pinned(&ImagePins::devel), wanted.devel);
     model["apt"] = Object{{"devel", devel},
                           {"devel_any", !devel.empty()},
-                          {"unpack", apt_list(pinned(&ImagePins::toolkit), wanted.toolkit)},
-                          {"python", apt_list(pinned(&ImagePins::python), wanted.python)},
+                          {"unpack", package_list(pinned(&ImagePins::toolkit), wanted.toolkit)},
+                          {"python", package_list(pinned(&ImagePins::python), wanted.python)},
                           {"runtime", runtime},
                           {"runtime_any", !runtime.empty()}};
     model["suite"] =
@@ -264,15 +206,15 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["flavour"] = Object{{"devel", image.flavour == "devel"}};
     // A lock was resolved with them: what it pins needs no more.
     const auto constraints = pins == nullptr ? image.constraints : std::vector<std::string>{};
-    model["pip"] = Object{{"any", !wanted.wheels.empty()},
-                          {"constraints", constraints},
-                          {"constraints_any", !constraints.empty()},
-                          {"hashed", pins != nullptr},
-                          {"no_deps", pins != nullptr},
-                          {"options", pip_options(image)},
-                          {"installer", installer(pinned(&ImagePins::installer), wanted)},
-                          {"requirements", "requirements.txt"},
-                          {"venv", kVenv}};
+    auto pip = *model["pip"].object();
+    pip.insert({{"any", !wanted.wheels.empty()},
+                {"constraints", constraints},
+                {"constraints_any", !constraints.empty()},
+                {"hashed", pins != nullptr},
+                {"no_deps", pins != nullptr},
+                {"requirements", "requirements.txt"},
+                {"venv", kVenv}});
+    model["pip"] = std::move(pip);
     model["torch"] = Object{{"present", !image.torch.empty()},
                             {"nvidia", image.family == "ngc"},
                             {"version", image.torch},
@@ -303,62 +245,6 @@ std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
         files.emplace("requirements-cuda.txt",
                       wheel_list(pins == nullptr ? nullptr : &pins->cuda, wanted.cuda));
     return files;
-}
-
-mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, const Lock* lock) {
-    const auto wanted = wanted_of(image);
-    auto model = common_model(matrix, image);
-    // What is asked of archives and indexes is what they have now.
-    model["cache"] = Object{{"any", false}, {"packages", std::string()}};
-    const bool bootstrapped = image.references().empty();
-    if (bootstrapped) model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix).file}};
-    // The digests of the lock that is being made are not known here: `lock` builds on the tags that it
-    // resolved.
-    if (!bootstrapped) add_registry_model(model, matrix, image, lock);
-    const auto named = [](std::string_view name, const std::vector<std::string>& packages) {
-        return packages.empty() ? List{} : List{Object{{"name", name}, {"packages", packages}}};
-    };
-    const std::vector<std::string> none;
-    List apt;
-    for (const auto& [name, packages] :
-         {std::pair{"devel", bootstrapped ? &wanted.devel : &none}, std::pair{"python", &wanted.python},
-          std::pair{"runtime", &wanted.runtime}}) {
-        for (auto& item : named(name, *packages))
-            apt.push_back(std::move(item));
-    }
-    List pip;
-    if (!wanted.cuda.empty())
-        pip.push_back(
-            Object{{"name", "cuda"}, {"options", List{"--no-deps"}}, {"requirements", wanted.cuda}});
-    if (!wanted.wheels.empty())
-        pip.push_back(Object{{"name", "wheels"}, {"options", List{}}, {"requirements", wanted.wheels}});
-    if (!wanted.installer.empty())
-        pip.push_back(Object{
-            {"name", "installer"}, {"options", List{"--no-deps"}}, {"requirements", wanted.installer}});
-    for (auto& item : pip) {
-        auto object = *item.object();
-        auto options = *object["options"].list();
-        for (const auto& option : pip_options(image))
-            options.emplace_back(option);
-        // With a torch of the base, what it already holds is not installed again.
-        object["own"] = !(image.torch_from_base && *object["name"].text() == "wheels");
-        object["options"] = std::move(options);
-        const auto& constraints =
-            *object["name"].text() == "wheels" ? image.constraints : std::vector<std::string>{};
-        object["constraints_any"] = !constraints.empty();
-        object["constraints"] = constraints;
-        item = std::move(object);
-    }
-    const bool any = !pip.empty();
-    model["resolve"] = Object{{"apt", std::move(apt)},
-                              {"download", named("toolkit", wanted.toolkit)},
-                              {"devel", bootstrapped ? none : wanted.devel},
-                              {"devel_any", !bootstrapped},
-                              {"python_packages", python_packages(image)},
-                              {"pip_any", any},
-                              {"pip_tool", kPipTool},
-                              {"pip", std::move(pip)}};
-    return model;
 }
 
 }  // namespace cudamatrix

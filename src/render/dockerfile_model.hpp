@@ -33,9 +33,6 @@ struct ImageInput {
 /// For attempt.mustache: the model of the Dockerfile and the steps.
 [[nodiscard]] mustache::Data::Object attempt_model(const ImageInput& input, const AttemptRequest& request);
 
-/// The pip that resolves, as a requirement.
-[[nodiscard]] std::string_view resolving_pip();
-
 /// "Debian 12 (bookworm), CUDA 11.8.0 ...": what the image is, in one line.
 [[nodiscard]] std::string image_title(const Image& image);
 

@@ -55,6 +55,14 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_constraints(Request& request);  ///< of packages that nobody wrote
 [[nodiscard]] std::string find_environment(Request& request);
 
+/// The distribution's own where it is the one that is asked for, or where none is and torch has a wheel for
+/// it; else a standalone build.
+[[nodiscard]] std::string find_python(Request& request);
+/// Whether the distribution's own is that one: decides between distributions where a cell names none.
+[[nodiscard]] bool python_serves(const Request& request, const Row& os);
+/// What resolves and installs wheels.
+[[nodiscard]] std::string find_installer(Request& request);
+
 /// Where packages of the distribution come from: the mirror map, or a snapshot of its archive.
 [[nodiscard]] std::string find_package_sources(Request& request);
 /// Where wheels and standalone builds of python come from: the mirror map; refuses nothing.

@@ -9,8 +9,6 @@ namespace cudamatrix::family {
 namespace {
 
 constexpr std::string_view kName = "nvidia-cuda";
-constexpr std::string_view kOldestForInstaller =
-    "3.8";  // what the pinned installer (uv) makes environments for
 
 // Distributions that images can be rendered on, of which NVIDIA has tags.
 std::vector<Row> distributions(const Facts& facts) {
@@ -96,44 +94,6 @@ std::string find_base(Request& request) {
     if (auto refused = refusal_of(request, devel); !refused.empty())
         return refused + ", which compiles the suite";
     image.devel_reference = repository + ":" + devel.text();
-    return {};
-}
-
-// The distribution's own where it is the one that is asked for, else a standalone build.
-std::string find_python(Request& request) {
-    auto& image = request.image;
-    if (!wants_python(request)) return {};
-    const std::string own(request.os->text("python"));
-    const bool own_serves = *Version::parse(own) >= *Version::parse(kOldestForInstaller);
-    const auto& wheel = request.torch ? request.torch->wheel : std::nullopt;
-    auto wanted = minor_of(request.text(Field::python));
-    if (wanted.empty()) {
-        const auto has = [&](std::string_view python) {
-            return !wheel || holds(wheel->list("pythons"), python);
-        };
-        if (own_serves && has(own)) wanted = own;
-        for (const auto& row : request.facts.rows("standalone_pythons")) {
-            if (wanted != own && has(row.text("python"))) wanted = row.text("python");
-        }
-    }
-    image.python = wanted;
-    if (wanted == own && own_serves) {
-        image.python_from = "distribution";
-        return {};
-    }
-    const auto row = lookup::standalone_python(request.facts, wanted);
-    if (!row || !holds(row->list("arch"), image.arch)) {
-        std::vector<std::string> names;
-        for (const auto& known : request.facts.rows("standalone_pythons"))
-            names.emplace_back(known.text("python"));
-        return fmt::format("python {}: {} has {}, and of standalone builds the facts know {}", wanted,
-                           image.os, own, text::join(names, ", "));
-    }
-    image.python_from = "standalone";
-    image.python_release = row->text("release");
-    const auto installers = request.facts.rows("python_images");
-    image.installer_reference =
-        repository_of(request.facts, "cpu") + ":" + std::string(installers.back().text("tag"));
     return {};
 }
 

@@ -14,26 +14,25 @@ std::vector<std::string> strings(std::span<const std::string_view> values) {
 }
 
 // Whether a distribution may be chosen for a cell that names none.
-bool fits(const Request& request, const Row& os) {
-    const auto python = os.text("python");
-    const auto& torch = request.torch;
-    if (request.cuda && !lookup::toolkit_source(request.facts, kName, os.text("os"), request.cuda->exact,
-                                                request.text(Field::cuda_from)))
-        return false;
-    if (torch && torch->wheel && !holds(torch->wheel->list("pythons"), python)) return false;
-    return !request.cell.has(Field::python) || minor_of(request.text(Field::python)) == python;
+bool has_toolkit(const Request& request, const Row& os) {
+    return !request.cuda || lookup::toolkit_source(request.facts, kName, os.text("os"), request.cuda->exact,
+                                                   request.text(Field::cuda_from));
 }
 
 std::string find_os(Request& request) {
     std::vector<std::string> names;
     std::optional<Row> best;
+    std::pair<bool, bool> best_has;
     const auto wanted = request.text(Field::os);
     for (const auto& row : request.facts.rows("operating_systems")) {
         if (row.text("render") != "true" || !row.text("os").starts_with(kName)) continue;
         names.emplace_back(row.text("os"));
-        if (wanted.empty() ? !fits(request, row) : row.text("os") != wanted) continue;
-        // The newest, but rather one that has the compiler of the cell.
-        if (!best || !has_compiler(request, *best) || has_compiler(request, row)) best = row;
+        if (wanted.empty() ? !has_toolkit(request, row) : row.text("os") != wanted) continue;
+        // The newest, but rather one that has the compiler of the cell, or whose own python is the cell's.
+        const std::pair has(has_compiler(request, row), python_serves(request, row));
+        if (best && has < best_has) continue;
+        best = row;
+        best_has = has;
     }
     if (!best && wanted.empty()) {
         return fmt::format("no distribution of family {} has all that the cell needs ({} were tried)", kName,
@@ -72,20 +71,6 @@ std::string find_source(Request& request) {
     if (!archive && image.cudart.empty()) {
         return fmt::format("no fact names the runtime library of CUDA {} (cuda_runtimes)",
                            request.cuda->exact.major());
-    }
-    return {};
-}
-
-std::string find_python(Request& request) {
-    const auto wanted = request.text(Field::python);
-    const std::string own(request.os->text("python"));
-    if (!wanted.empty() && minor_of(wanted) != own) {
-        return fmt::format("python {}: family {} takes the distribution's python, which is {} on {}", wanted,
-                           kName, own, request.image.os);
-    }
-    if (wants_python(request)) {
-        request.image.python = own;
-        request.image.python_from = "distribution";
     }
     return {};
 }

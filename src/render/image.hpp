@@ -66,6 +66,8 @@ struct Image {
     std::string python;                      ///< minor of its python, empty: none, or whichever the base has
     std::string python_from;                 ///< distribution, base or standalone; empty: the image gets none
     std::string python_release;              ///< standalone: 3.12.16
+    std::string installer;                   ///< requirement of what installs wheels: uv==0.13.8
+    std::string resolver;                    ///< ... of what `lock` resolves them with: pip>=24.0,<=25.3
     std::vector<std::pair<std::string, std::string>>
         packages;                         ///< wheels besides torch, each at an exact version
     std::vector<std::string> companions;  ///< of those, what was chosen to go with torch: a line each

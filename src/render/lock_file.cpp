@@ -230,8 +230,9 @@ std::string asked_of(const Image& image) {
         all += reference + "\n";
     if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
     if (!image.constraints.empty()) all += "constraints " + text::join(image.constraints, " ") + "\n";
-    // What else such an image asks its base for; a bootstrapped one has no choice.
-    if (!image.references().empty())
+    // What else such an image asks its base for; a bootstrapped one has the choice of a standalone python
+    // only.
+    if (!image.references().empty() || !image.python_release.empty())
         all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);
     return sha256(all);
 }

@@ -216,7 +216,11 @@ Status read_wheels(const WheelQuestion& question, const LockAnswer& answer) {
 Status check_python(const Image& image, const LockAnswer& answer) {
     const auto said = answer("python.txt");
     if (!said) return unanswered("python.txt");
-    if (!text::trim(*said).starts_with("Python " + image.python + ".")) {
+    // Which a build without the interpreter lock says of itself in words.
+    const bool free_threaded = image.python.ends_with('t');
+    const auto minor = image.python.substr(0, image.python.size() - (free_threaded ? 1 : 0));
+    const bool said_so = said->find("free-threading") != std::string::npos;
+    if (!text::trim(*said).starts_with("Python " + minor + ".") || said_so != free_threaded) {
         return strange("python.txt",
                        fmt::format("\"{}\" where python {} is promised", text::trim(*said), image.python));
     }

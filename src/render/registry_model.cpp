@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/mirrors.hpp"
-#include "render/wanted.hpp"
+#include "render/common_model.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -11,9 +11,6 @@ namespace {
 using mustache::Data;
 using Object = Data::Object;
 using List = Data::List;
-
-constexpr std::string_view kUnpinned = "unpinned";
-constexpr std::string_view kVenv = "/opt/venv";
 
 // A base by the name that it is pulled by, with the digest of the lock; without one by its tag alone.
 Object base_model(const std::string& reference, const Matrix& matrix, const Lock* lock) {
@@ -25,10 +22,6 @@ Object base_model(const std::string& reference, const Matrix& matrix, const Lock
                   {"from", std::move(from)}};
 }
 
-List only(const std::string& value) {
-    return value.empty() ? List{} : List{value};
-}
-
 // What takes the place of the base's own package sources.
 Object sources_model(const Image& image) {
     const bool debian = image.family == "cpu";
@@ -37,18 +30,18 @@ Object sources_model(const Image& image) {
     List apt;
     if (!dnf && !archive.empty()) {
         apt.push_back(Object{{"archive", archive},
-                             {"security", only(security)},
+                             {"security", list_of_one(security)},
                              {"universe", !debian},
-                             {"snapshot", only(snapshot)}});
+                             {"snapshot", list_of_one(snapshot)}});
     }
-    return Object{{"apt", std::move(apt)}, {"dnf", only(dnf ? archive : "")}};
+    return Object{{"apt", std::move(apt)}, {"dnf", list_of_one(dnf ? archive : "")}};
 }
 
 // What a tag leaves open and the cell says.
 Object check_model(const Image& image) {
     const bool tag_is_silent = image.family == "pytorch" || image.family == "ngc";
-    const auto arch = only(image.arch == "x86_64" ? "" : image.arch);
-    const auto os = only(tag_is_silent ? image.os : "");
+    const auto arch = list_of_one(image.arch == "x86_64" ? "" : image.arch);
+    const auto os = list_of_one(tag_is_silent ? image.os : "");
     List python;
     if (tag_is_silent && !image.python.empty())
         python.push_back(Object{{"command", python_command(image)}, {"minor", image.python}});
@@ -56,25 +49,7 @@ Object check_model(const Image& image) {
     return Object{{"any", any}, {"arch", arch}, {"os", os}, {"python", std::move(python)}};
 }
 
-Object python_model(const Image& image, bool wheels) {
-    const bool standalone = image.python_from == "standalone";
-    const bool venv = wheels || standalone;
-    List options;
-    if (image.torch_from_base) options = {"--system-site-packages", "--without-pip"};
-    return Object{{"standalone", standalone},
-                  {"command", python_command(image)},
-                  {"run", venv ? std::string(kVenv) + "/bin/python" : python_command(image)},
-                  {"shares_base", image.torch_from_base},
-                  {"venv_any", venv},
-                  {"venv_bin", std::string(kVenv) + "/bin"},
-                  {"venv_options", std::move(options)}};
-}
-
 }  // namespace
-
-std::string python_command(const Image& image) {
-    return image.python_from == "standalone" ? "/opt/python/python3" : "python3";
-}
 
 void add_registry_model(Object& model, const Matrix& matrix, const Image& image, const Lock* lock) {
     model["base"] = base_model(image.base_reference, matrix, lock);
@@ -83,10 +58,9 @@ void add_registry_model(Object& model, const Matrix& matrix, const Image& image,
     model["devel"] = Object{{"own", std::move(devel)}};
     auto interpreter = base_model(
         image.installer_reference.empty() ? image.base_reference : image.installer_reference, matrix, lock);
-    interpreter["release"] = image.python_release;
-    interpreter["mirror"] = only(image.indexes.builds);
+    auto common = *model["interpreter"].object();
+    interpreter.merge(common);
     model["interpreter"] = std::move(interpreter);
-    model["python"] = python_model(image, !wanted_of(image).wheels.empty());
     model["dnf"] = image.package_manager == "dnf";
     model["sources"] = sources_model(image);
     model["check"] = check_model(image);

@@ -10,12 +10,9 @@
 
 namespace cudamatrix {
 
-/// Adds the bases, the python and the package sources of `image` to `model`. `lock` nullptr: no digest
-/// counts.
+/// Adds the bases and the package sources of `image` to `model`, which has what all have in common. `lock`
+/// nullptr: no digest counts.
 void add_registry_model(mustache::Data::Object& model, const Matrix& matrix, const Image& image,
                         const Lock* lock);
-
-/// The python that makes environments and, with packages, the one that programs run on.
-[[nodiscard]] std::string python_command(const Image& image);
 
 }  // namespace cudamatrix

@@ -102,6 +102,7 @@ std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& 
     }
     if (auto reason = family::find_package_sources(request); !reason.empty()) return reason;
     if (auto reason = family::find_indexes(request); !reason.empty()) return reason;
+    if (auto reason = family::find_installer(request); !reason.empty()) return reason;
     return std::move(request.image);
 }
 
@@ -138,8 +139,9 @@ std::string image_id(const Image& image, const Facts& facts) {
         if (!usual || usual->id() != image.cuda_source) id += "_" + image.cuda_from;
     }
     if (!image.torch.empty()) id += fmt::format("-torch{}_{}", image.torch, image.torch_variant);
-    // A registry's families have their choice of pythons.
-    const bool says_python = !bootstrapped || (image.torch.empty() && image.packages.empty());
+    // A registry's families have their choice of pythons, a bootstrapped base that of a standalone one.
+    const bool says_python =
+        !bootstrapped || image.python_from == "standalone" || (image.torch.empty() && image.packages.empty());
     if (says_python && !image.python.empty()) id += "-py" + image.python;
     if (!is_default_compiler(image, facts)) id += "-gcc" + image.compiler.substr(4);
     const auto* made = family::named(image.family);

@@ -28,6 +28,8 @@ include:
   - {gpu: T4, cuda: "13.4.3", os: debian12, flavour: devel, packages: {timm: "0.6.13"}}
   - {gpu: T4, torch: 2.6.0+cu118, python: "3.11", os: debian12, env: {HF_HOME: /cache}}
   - {gpu: T4, python: "3.11", os: debian12}
+  - {gpu: T4, python: "3.12", os: debian12, torch: 2.6.0+cu124}
+  - {gpu: T4, python: "3.12", os: debian12}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: ubuntu22.04}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: ubuntu22.04, flavour: devel, torch: 2.6.0+cu124, python: "3.10"}
   - {family: nvidia-cuda, gpu: H100, cuda: "12.4.1", os: ubuntu22.04, arch: aarch64, python: "3.12", packages: {timm: "0.6.13"}}

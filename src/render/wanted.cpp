@@ -5,12 +5,6 @@
 #include "base/text.hpp"
 
 namespace cudamatrix {
-namespace {
-
-constexpr std::string_view kInstaller = "uv==0.13.8";
-
-}  // namespace
-
 Wanted wanted_of(const Image& image) {
     Wanted wanted;
     const bool dnf = image.package_manager == "dnf";
@@ -23,13 +17,12 @@ Wanted wanted_of(const Image& image) {
         if (!whole) wanted.toolkit = image.cuda_unpack;
         wanted.runtime = image.cuda_runtime;
     }
-    if (image.cuda_from == "wheels") {
-        wanted.python.push_back("python3-venv");
-        wanted.cuda = image.cuda_pins;
-    }
-    // A registry's base may bring its python; a bootstrapped one never does.
-    const bool distribution =
-        image.references().empty() ? !image.python.empty() : image.python_from == "distribution";
+    const bool standalone = image.python_from == "standalone";
+    if (image.cuda_from == "wheels") wanted.cuda = image.cuda_pins;
+    // What fetches a toolkit of wheels, or a standalone python where no registry has a base for that.
+    if (image.cuda_from == "wheels" || (standalone && image.base_reference.empty()))
+        wanted.python.emplace_back("python3-venv");
+    const bool distribution = image.python_from == "distribution";
     if (distribution) wanted.runtime.emplace_back("python3");
     if (distribution && !dnf) wanted.runtime.emplace_back("python3-venv");
     // Not in every base of the family: it makes the user.
@@ -45,8 +38,7 @@ Wanted wanted_of(const Image& image) {
     }
     for (const auto& [name, version] : image.packages)
         wanted.wheels.push_back(name + "==" + version);
-    if (!wanted.wheels.empty() || image.python_from == "standalone")
-        wanted.installer.emplace_back(kInstaller);
+    if (!wanted.wheels.empty() || standalone) wanted.installer.push_back(image.installer);
     return wanted;
 }
 

@@ -31,6 +31,8 @@ Image torch_image() {
     image.torch = "2.6.0";
     image.torch_variant = "cu124";
     image.python = "3.11";
+    image.python_from = "distribution";
+    image.installer = "uv==0.13.8";
     return image;
 }
 
@@ -282,6 +284,13 @@ TEST_CASE("a lock covers an image only while the image asks the same") {
     SUBCASE("another python") {
         image.python = "3.13";
     }
+    SUBCASE("a standalone build") {
+        image.python_from = "standalone";
+        image.python_release = "3.11.18";
+    }
+    SUBCASE("another installer") {
+        image.installer = "uv==0.14.0";
+    }
     CHECK_FALSE(lock.covers(image));
 }
 
@@ -433,4 +442,6 @@ TEST_CASE("answers that cannot be believed are refused") {
     CHECK(why("python.txt", "Python 3.12.1") ==
           "the answer python.txt of the lock cannot be believed: \"Python 3.12.1\" where python 3.11 is "
           "promised");
+    CHECK(why("python.txt", "Python 3.11.1 experimental free-threading build").find("is promised") !=
+          std::string::npos);
 }

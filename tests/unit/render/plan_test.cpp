@@ -196,10 +196,12 @@ TEST_CASE("each refusal says what and what instead") {
           "CUDA 12.6.3 has no source for family debian on debian12");
     CHECK(refusal("set: {cuda: \"99.1\", os: debian12}\n") == "cuda 99.1: no fact knows this release");
     CHECK(refusal("set: {torch: 99.1.0, os: debian12}\n") == "torch 99.1.0: no fact knows this release");
-    CHECK(refusal("set: {python: \"3.12\", os: debian12}\n") ==
-          "python 3.12: family debian takes the distribution's python, which is 3.11 on debian12");
-    CHECK(refusal("set: {python: \"3.11t\", os: debian12}\n") ==
-          "python 3.11t: family debian takes the distribution's python, which is 3.11 on debian12");
+    for (const auto* python : {"3.7", "3.11t"}) {
+        CHECK(refusal(fmt::format("set: {{python: \"{}\", os: debian12}}\n", python)) ==
+              fmt::format("python {}: debian12 has 3.11, and of standalone builds the facts know 3.8, 3.9, "
+                          "3.10, 3.11, 3.12, 3.13, 3.13t, 3.14, 3.14t, 3.15, 3.15t",
+                          python));
+    }
     CHECK(refusal("set: {compiler: clang-14, os: debian12}\n") ==
           "compiler clang-14: family debian compiles with gcc");
     CHECK(refusal("set: {env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,root\"}, os: debian12}\n") ==
