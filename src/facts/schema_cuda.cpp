@@ -39,6 +39,7 @@ constexpr Column kCudaReleases[] = {
 constexpr Column kCudaRuntimes[] = {
     {"major", Kind::number, Form::scalar, kRequired},
     {"soname", Kind::text, Form::scalar, kRequired},
+    {"wheel_root", Kind::text},
 };
 
 constexpr Column kCudaToolkits[] = {

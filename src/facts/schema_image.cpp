@@ -60,6 +60,7 @@ constexpr Column kImageRepositories[] = {
     {"repository", Kind::text, Form::scalar, kRequired},
     {"scheme", Kind::text, Form::scalar, kRequired},
     {"family", Kind::text},
+    {"distribution", Kind::text},
 };
 
 constexpr Column kNgcImages[] = {

@@ -1,9 +1,8 @@
 #include "fatbin/cover.hpp"
 
 namespace cudamatrix::fatbin {
-namespace {
 
-/// Tegra devices (Jetson, Drive). 11.0 is the later name of 10.1.
+// Compiled into images, where there are no facts: a test holds it to the table architectures.
 bool is_tegra(const Arch& arch) {
     static constexpr int kTegra[][2] = {{3, 2}, {5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
     for (const auto& cc : kTegra) {
@@ -11,6 +10,8 @@ bool is_tegra(const Arch& arch) {
     }
     return false;
 }
+
+namespace {
 
 bool same_capability(const Arch& a, const Arch& b) {
     return a.major == b.major && a.minor == b.minor;

@@ -35,6 +35,9 @@ struct Cover {
     std::string text;  ///< "sass 7.5", "sass 8.0 (same major) for 8.6", "ptx 9.0 via JIT", "none: ..."
 };
 
+/// Whether it is of an integrated GPU (Tegra: Jetson, Drive).
+[[nodiscard]] bool is_tegra(const Arch& arch);
+
 /// May SASS of `code` be loaded on a device of compute capability `device`?
 /// Plain code: same major, same or lower minor. "f": the same within its family. "a": only its own
 /// capability. Devices of the Tegra line take no SASS but their own, and theirs runs nowhere else. Source:

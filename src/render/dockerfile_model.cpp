@@ -30,10 +30,6 @@ std::string library_folder(const Image& image) {
     return fmt::format("/usr/lib/{}-linux-gnu", image.arch);
 }
 
-std::string cuda_major(const Image& image) {
-    return text::split(image.cuda, '.').front();
-}
-
 List wheel_list(const std::vector<WheelPin>* pins, const std::vector<std::string>& wanted) {
     List out;
     if (pins != nullptr) {
@@ -69,7 +65,7 @@ Object cuda_model(const Image& image, bool pinned) {
                 {"lib", paths.lib},
                 {"requirements", "requirements-cuda.txt"},
                 {"hashed", pinned},
-                {"wheel_root", "nvidia/cu" + cuda_major(image)},
+                {"wheel_root", image.wheel_root},
                 {"runtime_files", List{}}};
     if (wheels) {
         cuda["runtime_files"] = List{

@@ -85,8 +85,10 @@ std::string find_toolkit(Request& request) {
     request.cuda = lookup::cuda(request.facts, text);
     if (!request.cuda) return fmt::format("cuda {}: no fact knows this release", text);
     request.image.cuda = request.cuda->exact.text();
-    if (const auto runtime = request.facts.row(fmt::format("cuda-runtime-{}", request.cuda->exact.major())))
+    if (const auto runtime = request.facts.row(fmt::format("cuda-runtime-{}", request.cuda->exact.major()))) {
         request.image.cudart = runtime->text("soname");
+        request.image.wheel_root = runtime->text("wheel_root");
+    }
     return {};
 }
 

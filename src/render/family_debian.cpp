@@ -68,8 +68,8 @@ std::string find_source(Request& request) {
     if (archive ? image.cuda_packages.empty() : image.cuda_pins.empty())
         return fmt::format("the fact {} does not say what to install", image.cuda_source);
     // Of the wheels' toolkit the image keeps this one file.
-    if (!archive && image.cudart.empty()) {
-        return fmt::format("no fact names the runtime library of CUDA {} (cuda_runtimes)",
+    if (!archive && (image.cudart.empty() || image.wheel_root.empty())) {
+        return fmt::format("no fact says where the wheels of CUDA {} put its runtime library (cuda_runtimes)",
                            request.cuda->exact.major());
     }
     return {};

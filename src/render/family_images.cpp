@@ -22,8 +22,11 @@ std::string own_tools(Request& request) {
 std::string named_os(Request& request) {
     auto& image = request.image;
     image.os = request.text(Field::os);
-    if (image.os.empty() || image.os.starts_with("ubuntu")) return {};
-    return fmt::format("os {}: the images of family {} are built on Ubuntu", image.os, image.family);
+    const auto repository = lookup::family_repository(request.facts, image.family);
+    const auto distribution = repository ? repository->text("distribution") : std::string_view();
+    if (image.os.empty() || image.os.starts_with(distribution)) return {};
+    return fmt::format("os {}: the images of family {} are built on {}", image.os, image.family,
+                       distribution);
 }
 
 std::string find_pytorch(Request& request) {

@@ -50,6 +50,7 @@ struct Image {
     std::string arch;                 ///< x86_64
     std::string cuda;                 ///< exact toolkit release, empty: none
     std::string cudart;               ///< soname of its runtime library; empty: no fact says which
+    std::string wheel_root;           ///< where its wheels put it below site-packages; empty: none do
     std::string cuda_source;          ///< id of the row of toolkit_sources, empty: no toolkit
     std::string cuda_from;            ///< archive, wheels or base, empty: no toolkit
     std::vector<std::string> cuda_unpack;    ///< archive: packages that are unpacked to compile kernels

@@ -176,7 +176,7 @@ TEST_CASE("a toolkit of wheels whose runtime library no fact names is refused") 
           row(R"(id: toolkit-debian13-wheels-20.0.1, family: "debian", os: "debian13", cuda: "20.0.1", )"
               R"(cuda_from: "wheels", pins: ["nvidia-cuda-nvcc==20.0.1"])")}});
     CHECK(refusal("set: {family: debian, os: debian13, cuda: \"20.0.1\"}\n", facts) ==
-          "no fact names the runtime library of CUDA 20 (cuda_runtimes)");
+          "no fact says where the wheels of CUDA 20 put its runtime library (cuda_runtimes)");
     CHECK(refusal("set: {family: debian, os: debian12, cuda: \"20.0.1\"}\n", facts) ==
           "CUDA 20.0.1 has no source for family debian on debian12");
 }

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
+#include "fatbin/cover.hpp"
 #include "own_facts.hpp"
 #include "rule_check.hpp"
 
@@ -156,4 +158,18 @@ TEST_CASE("known-defect accepts other releases and other hardware") {
           "CUDA 12.4.1 has a known defect: sums are wrong; this rests on the unverified fact defect-x: would "
           "be "
           "degraded");
+}
+
+TEST_CASE("the suite takes for integrated what the facts say is") {
+    const auto facts = Facts::embedded();
+    std::size_t integrated = 0;
+    for (const auto& row : facts.rows("architectures")) {
+        for (const auto compute : row.list("compute")) {
+            const auto version = *Version::parse(compute);
+            const fatbin::Arch arch{static_cast<int>(version.part(0)), static_cast<int>(version.part(1))};
+            CHECK_MESSAGE(fatbin::is_tegra(arch) == (row.text("integrated") == "true"), compute);
+            if (fatbin::is_tegra(arch)) ++integrated;
+        }
+    }
+    CHECK(integrated == 7);
 }
