@@ -2,12 +2,15 @@
 // or the plan refuses it, or the files keep the instructions, words and keys that they have with harmless
 // text.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/schema.hpp"
@@ -101,8 +104,8 @@ class Renderer {
     Renderer() : library_(load_templates(settings_).value()) {}
 
     // Nothing where the text is refused.
-    std::optional<Structures> render(const std::string& text) {
-        const auto matrix = read_matrix_text(text, "matrix.yaml");
+    std::optional<Structures> render(const std::string& text, const std::string& path = "matrix.yaml") {
+        const auto matrix = read_matrix_text(text, path);
         if (!matrix.ok()) return refuse(matrix.failure());
         std::vector<PlannedCell> cells;
         for_each_cell(*matrix, [&](const Cell& cell) {
@@ -283,6 +286,47 @@ TEST_CASE("no value of any field changes the structure of any file") {
     attack(renderer, file, found.all, tally);
     MESSAGE(tally_text(tally, found.all.size()));
     CHECK(tally.refused > 1000 / kEvery);
+    CHECK(tally.kept > 100 / kEvery);
+}
+
+TEST_CASE("no line of a file of requirements changes the structure of any file") {
+    const auto folder =
+        std::filesystem::temp_directory_path() / fmt::format("cudamatrix-requirements-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const auto matrix = text::replace_all(std::string(kImages), "[accelerate==1.2.1]", "requirements.txt");
+    Renderer renderer;
+    const auto render = [&](const std::string& requirements) {
+        REQUIRE(file::write(folder / "requirements.txt", requirements));
+        return renderer.render(matrix, (folder / "matrix.yaml").string());
+    };
+    // Without a package, with one, with two.
+    Structures known;
+    for (const auto* harmless :
+         {"# none\n", "timm==0.6.13\n", "accelerate==1.2.1\n", "accelerate==1.2.1\nnumpy==1.26.4\n"}) {
+        auto structures = render(harmless);
+        REQUIRE(structures);
+        known.merge(*structures);
+    }
+    Tally tally;
+    const auto& values = hostile_values();
+    for (std::size_t each = 0; each < values.size(); each += kEvery) {
+        const auto& value = values[each];
+        CAPTURE(value.substr(0, 100));
+        for (const auto& requirements :
+             {value, "accelerate==" + value, value + "==1.2.1", "accelerate==1.2.1" + value,
+              "accelerate==1.2.1 # " + value, "accelerate==1.2.1\n" + value + "==1.0"}) {
+            ++tally.tried;
+            const auto got = render(requirements + "\n");
+            ++(got ? tally.kept : tally.refused);
+            for (const auto& one : got.value_or(Structures{})) {
+                const auto shown = text::join(one, "\n");
+                CHECK_MESSAGE(known.count(one) == 1, shown);
+            }
+        }
+    }
+    std::filesystem::remove_all(folder);
+    MESSAGE(tally_text(tally, 6));
+    CHECK(tally.refused > 500 / kEvery);
     CHECK(tally.kept > 100 / kEvery);
 }
 
