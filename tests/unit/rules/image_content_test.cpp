@@ -130,7 +130,7 @@ TEST_CASE("image-content-runs: GPUs newer than the CUDA of one of NVIDIA's own i
     for (const auto& [tag, gpu] : newer)
         CHECK(verdict_of(kContent, {{Field::image, kNgc + tag}, {Field::gpu, gpu}}) == Verdict::unknown);
     CHECK(message_of(kContent, {{Field::image, kNgc + "24.12-py3"}, {Field::gpu, "V100"}}) ==
-          "NVIDIA names compute capability 7.5 and newer for image nvcr.io/nvidia/pytorch:25.03-py3, the "
+          "NVIDIA names compute capability 7.5 and newer for image nvcr.io/nvidia/pytorch:25.02-py3, the "
           "nearest of which a fact says it: whether the torch of image nvcr.io/nvidia/pytorch:24.12-py3 has "
           "code for V100 (compute 7.0) is unknown");
     CHECK(message_of(kContent, {{Field::image, kNgc + "25.04-py3"}, {Field::compute, "7.0"}}) ==

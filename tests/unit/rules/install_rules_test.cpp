@@ -118,10 +118,12 @@ TEST_CASE("end-of-life of a driver branch without a date follows from the younge
         ended({{Field::driver, "435.21"}}, "2021-01-01") ==
         "driver branch 435 has reached its end of life, on a day that no fact names: branch 440, which came "
         "after it, did so in 2020-11");
-    for (const std::string driver : {"615", "620"})
-        CHECK(verdict_of(kEnd, {{Field::driver, driver}}) == Verdict::unknown);
-    CHECK(message_of(kEnd, {{Field::driver, "620"}}) ==
-          "no fact says when driver branch 620 ends: whether it is supported is unknown");
+    CHECK(verdict_of(kEnd, {{Field::driver, "615"}}) == Verdict::unknown);
+    CHECK(message_of(kEnd, {{Field::driver, "615"}}) ==
+          "no fact says when driver branch 615 ends: whether it is supported is unknown");
+    CHECK(ended({{Field::driver, "620"}}, "2029-09-30") == "");
+    CHECK(ended({{Field::driver, "620"}}, "2029-10-01") ==
+          "driver branch 620 reached its end of life in 2029-09");
 }
 
 TEST_CASE("end-of-life is silent about what is supported") {
