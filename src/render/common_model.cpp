@@ -61,7 +61,8 @@ Object common_model(const Matrix& matrix, const Image& image, const ImagePins* p
 }
 
 bool has_venv(const Image& image) {
-    return image.python_from == "standalone" || !wanted_of(image).wheels.empty();
+    const bool installs_torch = !image.torch.empty() && !image.torch_from_base;
+    return image.python_from == "standalone" || installs_torch || !image.packages.empty();
 }
 
 List package_list(const std::vector<AptPin>* pins, const std::vector<std::string>& wanted) {
