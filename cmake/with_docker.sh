@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs a command with a docker daemon at hand: the one that DOCKER_HOST or the default socket reaches, or else a private one
-# that is started for the command and ended with it. Its images stay in CUDAMATRIX_DOCKER_ROOT for the next time.
+# that is started for the command and ended with it. Its images stay in CUDAMATRIX_DOCKER_ROOT for the next time; what BuildKit
+# keeps of their steps is held below 15 GB, or it would grow with every change of a Dockerfile.
 # Usage: with_docker.sh COMMAND [ARG...]
 set -eu
 
@@ -14,7 +15,8 @@ root=${CUDAMATRIX_DOCKER_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/cudamatrix/docker
 state=$(mktemp -d)
 mkdir -p "$root"
 echo "no docker daemon answers: starting a private one (images in $root)"
-dockerd --iptables=false --bridge=none --data-root "$root" --exec-root "$state/exec" --pidfile "$state/pid" \
+echo '{"builder": {"gc": {"enabled": true, "defaultKeepStorage": "15GB"}}}' >"$state/daemon.json"
+dockerd --config-file "$state/daemon.json" --iptables=false --bridge=none --data-root "$root" --exec-root "$state/exec" --pidfile "$state/pid" \
         --host "unix://$state/docker.sock" >"$state/log" 2>&1 &
 daemon=$!
 finish() {

@@ -379,7 +379,7 @@ cudamatrix: error: --need "timm>=1": timm is needed twice
                     {Field::os, ">=debian12"},
                     {Field::arch, "x86-64"}},
                    {"", "a b", "==1", "transformers>=99", "flash-attn=>2"}}) ==
-          R"(cudamatrix: error: no known torch is ">=99": 1.0.0+cu90 to 2.15.0+cu132 would be accepted
+          R"(cudamatrix: error: no known torch is ">=99": 1.0.0+cu80 to 2.15.0+cu132 would be accepted
 cudamatrix: error: cuda "12;4": a CUDA toolkit version such as 12.4.1, or 12.4 for its newest update would be accepted
 cudamatrix: error: os: a range compares versions, os is text: a value, a list or a pattern with '*' would be accepted
 cudamatrix: error: arch "x86-64": x86_64, aarch64 or ppc64le would be accepted
