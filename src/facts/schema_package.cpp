@@ -66,6 +66,22 @@ constexpr Column kPackageNumpyAbi[] = {
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 
+constexpr Column kPackageMakersWheels[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"torch", Kind::release, Form::list, kRequired},  // what each wheel was compiled with
+    {"pythons", Kind::version, Form::list, kRequired},
+    {"arches", Kind::text, Form::list, kRequired},
+};
+
+constexpr Column kPackageImages[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"images", Kind::text, Form::list, kRequired, "ngc_images.tag"},
+    {"works", Kind::truth, Form::scalar, kRequired},
+    {"consequence", Kind::text},  // of what does not work
+};
+
 constexpr Column kPackagePairs[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
@@ -92,6 +108,8 @@ constexpr Schema kSchemas[] = {
     {"manylinux_tags", "tag-{tag}", kManylinuxTags},
     {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
+    {"package_images", "package-image-*", kPackageImages},
+    {"package_makers_wheels", "package-makers-wheel-*", kPackageMakersWheels},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
     {"package_pairs", "package-pair-*", kPackagePairs},
     {"package_releases", "package-{package}-{version}", kPackageReleases},

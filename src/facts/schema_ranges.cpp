@@ -94,6 +94,8 @@ constexpr Apart kApart[] = {
     {"driver_branches", {{{"windows_oldest", "windows_newest"}}}},
     {"gpus", {{{"aliases"}}}},
     {"package_cuda", {{{"package"}, {"severity"}, {"versions"}}}},
+    {"package_images", {{{"package"}, {"images"}, {"versions"}}}},
+    {"package_makers_wheels", {{{"package"}, {"versions"}}}},
     {"package_numpy_abi", {{{"package"}, {"severity"}, {"versions"}, {"numpy"}}}},
     {"package_pairs", {{{"package"}, {"other"}, {"versions"}, {"other_versions"}}}},
     {"package_sources", {{{"package"}, {"not_on"}, {"versions"}}}},

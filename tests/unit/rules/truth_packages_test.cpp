@@ -145,6 +145,44 @@ TEST_CASE("truth table: packages-run-together, every release of each pair with e
 }
 
 TEST_CASE(
+    "truth table: package-wheel-fits-image, every release with makers' wheels in every image of NVIDIA's") {
+    TruthTable table("package-wheel-fits-image");
+    const auto& facts = table.facts();
+    for (const auto& wheels : facts.rows("package_makers_wheels")) {
+        for (const auto& release : facts.rows("package_releases")) {
+            if (release.text("package") != wheels.text("package") ||
+                !admits(wheels.text("versions"), release.text("version")))
+                continue;
+            for (const auto& image : facts.rows("ngc_images")) {
+                const auto python = image.text("python");
+                const bool compiled = !python.empty() && !naive::lists(wheels, "pythons", python);
+                const auto torch = image.text("torch");
+                auto expected = Verdict::accepted;
+                if (!compiled) {
+                    if (torch.empty()) expected = Verdict::unknown;
+                    for (const auto with : wheels.list("torch")) {
+                        if (!torch.empty() && naive::number(with) == naive::number(torch))
+                            expected = Verdict::unknown;
+                    }
+                }
+                if (expected == Verdict::unknown && !torch.empty()) {
+                    for (const auto& row : facts.rows("package_images")) {
+                        if (row.text("package") == release.text("package") &&
+                            admits(row.text("versions"), release.text("version")) &&
+                            naive::lists(row, "images", image.text("tag")))
+                            expected = row.text("works") == "true" ? Verdict::accepted : Verdict::rejected;
+                    }
+                }
+                table.expect({{Field::image, fmt::format("nvcr.io/nvidia/pytorch:{}", image.text("tag"))},
+                              {Field::packages, pin(release)}},
+                             expected);
+            }
+        }
+    }
+    table.finish(5'000);
+}
+
+TEST_CASE(
     "truth table: packages-agree, every exact demand on torch with every build that is not the default") {
     TruthTable table("packages-agree");
     const auto& facts = table.facts();
