@@ -138,8 +138,7 @@ Rule package_wheel_fits_image() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = judge,
-        .add_up = {Field::packages}};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules
