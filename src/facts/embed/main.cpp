@@ -2,7 +2,9 @@
 // arrays.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.hpp"
@@ -30,8 +32,8 @@ std::string literal(std::string_view text) {
     return out + fmt::format("\", {}}}", text.size());
 }
 
-// Three flat arrays (values, columns, rows), addressed by position: small relocations, no pointers between
-// objects.
+// Three flat arrays (values, columns, rows), addressed by position. Each holds pointers that the loader fills
+// in at every start, a page at a time: values that are the same stand there once.
 class Writer {
   public:
     void add(const ParsedTable& table) {
@@ -43,14 +45,12 @@ class Writer {
             ++row_count_;
             for (const auto& column : row.columns) {
                 columns_ += fmt::format("    {{{}, {{kValues + {}, {}}}, {}}},\n", literal(column.name),
-                                        value_count_, column.values.size(), column.is_list);
+                                        position_of({column.values.begin(), column.values.end()}),
+                                        column.values.size(), column.is_list);
                 ++column_count_;
                 hash_.column(column.name, column.is_list);
-                for (const auto& value : column.values) {
-                    values_ += "    " + literal(value) + ",\n";
+                for (const auto& value : column.values)
                     hash_.value(value);
-                }
-                value_count_ += column.values.size();
             }
             hash_.row_end();
         }
@@ -82,7 +82,20 @@ class Writer {
     }
 
   private:
+    // Where a run of values stands; written where it does not stand yet.
+    std::size_t position_of(std::vector<std::string> run) {
+        const auto size = run.size();
+        const auto [known, is_new] = runs_.try_emplace(std::move(run), value_count_);
+        if (is_new) {
+            for (const auto& value : known->first)
+                values_ += "    " + literal(value) + ",\n";
+            value_count_ += size;
+        }
+        return known->second;
+    }
+
     std::string values_, columns_, rows_, tables_;
+    std::map<std::vector<std::string>, std::size_t> runs_;
     TableHash hash_;
     std::size_t value_count_ = 0, column_count_ = 0, row_count_ = 0;
 };
