@@ -1,40 +1,41 @@
 // Packages that take a wheel of their makers, compiled for a release of torch, where they are installed into
 // an image whose torch is a state of the sources between two releases.
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/image_torch.hpp"
 #include "rules/packages.hpp"
 #include "rules/passed.hpp"
+#include "rules/subject.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
 constexpr Stage kStage = Stage::runtime;
 
-bool lists(const Row& row, std::string_view column, std::string_view value) {
-    const auto items = row.list(column);
-    return std::find(items.begin(), items.end(), value) != items.end();
-}
-
-// The row about a release in one of the two tables, if there is one.
-std::optional<Row> row_of(const Facts& facts, std::string_view table, std::string_view package,
-                          const pep440::Version& version, std::string_view image = {}) {
-    for (const auto& row : facts.rows(table)) {
+// The makers' wheels of a release, if there are any for the python and the machine of the image; a python
+// that no fact names may be one of theirs.
+std::optional<Row> wheels_of(const Context& context, const ImageTorch& torch, std::string_view package,
+                             const pep440::Version& version) {
+    const auto python = torch.row ? torch.row->text("python") : std::string_view{};
+    for (const auto& row : context.facts.rows("package_makers_wheels")) {
         if (row.text("package") == package && covers(row, "versions", version) &&
-            (image.empty() || lists(row, "images", image)))
+            contains(row.list("arches"), arch_of(context)) &&
+            (python.empty() || contains(row.list("pythons"), Version::parse(python)->major_minor())))
             return row;
     }
     return std::nullopt;
 }
 
-// Whether the makers have wheels for the python and the machine of the image; a python that no fact names may
-// be one of theirs.
-bool are_for(const Context& context, const Row& wheels, const ImageTorch& torch) {
-    const auto python = torch.row ? torch.row->text("python") : std::string_view{};
-    return lists(wheels, "arches", arch_of(context)) &&
-           (python.empty() || lists(wheels, "pythons", Version::parse(python)->major_minor()));
+// What is known of them in the image.
+std::optional<Row> known_in_image(const Context& context, const ImageTorch& torch, std::string_view package,
+                                  const pep440::Version& version) {
+    if (!torch.row) return std::nullopt;
+    for (const auto& row : context.facts.rows("package_images")) {
+        if (row.text("package") == package && covers(row, "versions", version) &&
+            contains(row.list("images"), torch.row->text("tag")))
+            return row;
+    }
+    return std::nullopt;
 }
 
 // What the wheel for the minor of the image's torch was compiled with; empty where there is none.
@@ -49,10 +50,9 @@ std::string_view compiled_with(const Row& wheels, const Version& torch) {
 // Whether facts say that a release works in the image: by a wheel that fits, or because it is compiled there.
 bool is_known_to_work(const Context& context, std::string_view package, const pep440::Version& version,
                       const ImageTorch& torch) {
-    const auto wheels = row_of(context.facts, "package_makers_wheels", package, version);
-    if (!wheels || !are_for(context, *wheels, torch) || compiled_with(*wheels, *torch.release).empty())
-        return true;
-    const auto row = row_of(context.facts, "package_images", package, version, torch.row->text("tag"));
+    const auto wheels = wheels_of(context, torch, package, version);
+    if (!wheels || compiled_with(*wheels, *torch.release).empty()) return true;
+    const auto row = known_in_image(context, torch, package, version);
     return row && row->text("works") == "true";
 }
 
@@ -76,8 +76,8 @@ Finding misfit(const Context& context, const ImageTorch& torch, const Package& p
 }
 
 void judge_package(const Context& context, const ImageTorch& torch, const Package& package, Findings& out) {
-    const auto wheels = row_of(context.facts, "package_makers_wheels", package.name, *package.version);
-    if (!wheels || !are_for(context, *wheels, torch)) return;
+    const auto wheels = wheels_of(context, torch, package.name, *package.version);
+    if (!wheels) return;
     const auto question = fmt::format("whether {} can be imported", package.text);
     if (!torch.release) {
         out.push_back(
@@ -86,9 +86,7 @@ void judge_package(const Context& context, const ImageTorch& torch, const Packag
     }
     const auto compiled = compiled_with(*wheels, *torch.release);
     if (compiled.empty()) return;
-    const auto row = torch.row ? row_of(context.facts, "package_images", package.name, *package.version,
-                                        torch.row->text("tag"))
-                               : std::nullopt;
+    const auto row = known_in_image(context, torch, package.name, *package.version);
     if (!row) {
         auto found = unknown_of(
             context, torch, kStage, package.name, Field::packages,
@@ -129,10 +127,9 @@ Rule package_wheel_fits_image() {
             "with.",
         .why =
             "The setup.py of flash-attn, causal-conv1d and mamba-ssm looks for a wheel of its makers by the "
-            "minor "
-            "release of torch alone. The torch in images of NVIDIA's own is a state of the sources on the "
-            "way to "
-            "that release, so that the wheel installs, and its import may end with \"undefined symbol\".",
+            "minor release of torch alone. The torch in images of NVIDIA's own is a state of the sources on "
+            "the way to that release, so that the wheel installs, and its import may end with \"undefined "
+            "symbol\".",
         .fails = "image: \"nvcr.io/nvidia/pytorch:23.11-py3\", packages: {flash-attn: 2.3.6}",
         .passes = "image: \"nvcr.io/nvidia/pytorch:23.12-py3\", packages: {flash-attn: 2.5.1.post1}",
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
