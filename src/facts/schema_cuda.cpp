@@ -51,7 +51,6 @@ constexpr Column kCudaToolkits[] = {
     {"gcc_max", Kind::version},
     {"clang_min", Kind::version},
     {"clang_max", Kind::version},
-    {"glibc_below", Kind::version},
     {"nvcc_wheel", Kind::truth},
     {"eol", Kind::month},
 };

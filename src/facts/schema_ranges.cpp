@@ -69,7 +69,6 @@ constexpr Rise kRises[] = {
     {"cuda_toolkits", "clang_max", "cuda"},
     {"cuda_toolkits", "gcc_max", "cuda"},
     {"cuda_toolkits", "gcc_min", "cuda"},
-    {"cuda_toolkits", "glibc_below", "cuda"},
     {"cuda_toolkits", "ptx_isa", "cuda"},
     {"driver_branches", "cuda", "branch"},
     {"driver_branches", "ptx_isa", "branch"},

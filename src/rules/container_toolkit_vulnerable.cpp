@@ -25,7 +25,9 @@ void judge(const Context& context, Findings& out) {
     for (const auto& row : context.facts.rows("container_toolkit_flaws")) {
         const auto fixed_in = lookup::required_version(row, "fixed_in");
         if (!is_affected(*toolkit, fixed_in)) continue;
-        names.push_back(fmt::format("{} ({})", row.text("cve"), row.text("says")));
+        const auto mode = row.text("only_mode");
+        names.push_back(fmt::format("{} ({}{})", row.text("cve"), row.text("says"),
+                                    mode.empty() ? "" : fmt::format("; only in {} mode", mode)));
         facts.push_back(row.ref());
         if (!fixed || *fixed < fixed_in) fixed = fixed_in;
     }
