@@ -61,6 +61,7 @@ constexpr Column kImageRepositories[] = {
     {"scheme", Kind::text, Form::scalar, kRequired},
     {"family", Kind::text},
     {"distribution", Kind::text},
+    {"arch", Kind::text, Form::list},
 };
 
 constexpr Column kNgcImages[] = {

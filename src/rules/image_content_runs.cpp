@@ -189,10 +189,26 @@ void judge_pinned(const Context& context, Findings& out) {
                              "whether its CUDA and torch run there"));
 }
 
+// Of a repository that no fact describes nothing is known, and the cell says nothing of its content either.
+void say_unlisted(const Context& context, Findings& out) {
+    const auto& cell = context.cell;
+    const auto reference = image_reference(cell.text(Field::image));
+    if (reference.pinned || image_repository(context.facts, reference.repository)) return;
+    if (cell.has(Field::cuda) || cell.has(Field::torch)) return;
+    out.push_back(finding(Severity::note, kStage, "content", {Field::image},
+                          fmt::format("no fact describes the images of {}: whether what is in them runs on "
+                                      "the host is not checked; cuda and torch can say what it is",
+                                      reference.repository),
+                          {}));
+}
+
 void judge(const Context& context, Findings& out) {
     if (!context.cell.has(Field::image)) return judge_family(context, out);
     const auto image = image_content(context);
-    if (!image) return judge_pinned(context, out);
+    if (!image) {
+        say_unlisted(context, out);
+        return judge_pinned(context, out);
+    }
     judge_content(context, *image, out);
     offer_other_tags(context, *image, judge_content, out);
 }

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
 #include "rules/container_toolkits.hpp"
+#include "rules/host_driver.hpp"
 #include "rules/image_fixes.hpp"
 #include "rules/image_requirements.hpp"
 
@@ -85,7 +86,7 @@ void refuse(const Context& context, const CudaImage& image, const ImageHost& hos
     const auto toolkit = container_toolkit(context);
     const bool depends = wanted.answer == RequirementAnswer::depends_on_gpu;
     std::string message = fmt::format("{} requires {}; {}{}", image.text, wanted.text,
-                                      driver_text(host.driver), runs_text(host));
+                                      host_driver_text(context, host.driver), runs_text(host));
     if (!host.gpu_class.empty()) message += fmt::format(" and the GPU is of class {}", host.gpu_class);
     if (depends) message += " and gpu is not given";
     message += check_text(context, toolkit, wanted.facts);
@@ -132,11 +133,22 @@ void say_unknown(const CudaImage& image, const Unresolved& gap, std::string_view
 
 void judge(const Context& context, Findings& out) {
     const auto image = started_image(context);
+    if (!image || never_was(context, *image)) return;
+    if (const auto gpu = integrated_gpu(context)) {
+        if (is_overridden(context, out)) return;
+        auto facts = gpu->facts;
+        cite(facts, context.facts, "policy-jetson-driver");
+        say_unknown(
+            *image, outside_branches(*gpu),
+            fmt::format("whether its driver {} starts {}", context.cell.text(Field::driver), image->text),
+            std::move(facts), out);
+        return;
+    }
     const auto host = image_host(context);  // another unknown driver is left to the rules about drivers
-    if (!image || !host || never_was(context, *image)) return;
-    if (host->gpu_class == "jetson" || is_overridden(context, out)) return;
+    if (!host || is_overridden(context, out)) return;
     auto wanted = requirement(context, *image, *host);
-    const auto question = fmt::format("whether {} starts {}", driver_text(host->driver), image->text);
+    const auto question =
+        fmt::format("whether {} starts {}", host_driver_text(context, host->driver), image->text);
     using enum RequirementAnswer;
     if (wanted.answer == depends_on_image) return;  // os is absent, and not guessed
     if (wanted.answer == met) {
@@ -179,7 +191,8 @@ Rule image_requirement_met() {
                 "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: A100 80GB, "
                 "toolkit: 1.17.8",
             .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
-                      Field::arch, Field::driver, Field::gpu, Field::host_class, Field::toolkit, Field::env},
+                      Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class,
+                      Field::toolkit, Field::env, Field::platform},
             .needs = {{Field::image, Field::family}, {Field::driver}},
             .judge = judge};
 }

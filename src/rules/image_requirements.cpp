@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "rules/host_driver.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -131,7 +132,7 @@ RequirementAnswer joined(RequirementAnswer a, RequirementAnswer b) {
 }  // namespace
 
 std::optional<ImageHost> image_host(const Context& context) {
-    const auto resolved = driver(context);
+    const auto resolved = host_driver(context);
     const auto* known = std::get_if<lookup::Driver>(&resolved);
     const auto host_driver = known != nullptr ? std::optional(*known) : older_than_facts(context);
     if (!host_driver) return std::nullopt;

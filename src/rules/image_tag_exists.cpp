@@ -28,13 +28,15 @@ void refuse(const Context& context, const CudaImage& image, const std::string& w
     out.push_back(std::move(error));
 }
 
-void judge_arch(const Context& context, const CudaImage& image, const Row& row, Findings& out) {
+// The row, of an image or of its repository, may list the processors.
+void refuse_arch(const Context& context, const std::string& image, Field field, const Row& row,
+                 Findings& out) {
     const auto arch = context.cell.text(Field::arch);
     if (arch.empty() || !row.has("arch") || contains(row.list("arch"), arch)) return;
-    auto error = finding(
-        Severity::error, kStage, "arch", {Field::arch, image.field},
-        fmt::format("{} is not built for {}: it is for {}", image.text, arch, listed(row.list("arch"))),
-        {row.ref()});
+    auto error =
+        finding(Severity::error, kStage, "arch", {Field::arch, field},
+                fmt::format("{} is not built for {}: it is for {}", image, arch, listed(row.list("arch"))),
+                {row.ref()});
     for (const auto built : row.list("arch"))
         error.fixes.push_back(set_to(Field::arch, built));
     out.push_back(std::move(error));
@@ -87,7 +89,7 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
     }
     if (row) {
         accept(context, out, kStage, "", about_of(image), "whether " + image.text + " exists", {row->ref()});
-        judge_arch(context, image, *row, out);
+        refuse_arch(context, image.text, image.field, *row, out);
         return;
     }
     if (release.settled) {
@@ -141,6 +143,8 @@ void judge_pytorch(const Context& context, const PytorchImage& image, const Pyto
             reject(fmt::format("the tags of torch {} say cudnn{}", tag.torch, row.text("cudnn")), row.ref());
         } else if (contains(row.list("flavours"), tag.flavour)) {
             accept(context, out, kStage, "", about, "whether " + image.text + " exists", {row.ref()});
+            const auto repository = image_repository(context.facts, image_reference(image.name).repository);
+            if (repository) refuse_arch(context, image.text, about.front(), *repository, out);
         } else {
             continue;
         }

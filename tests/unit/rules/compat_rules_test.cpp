@@ -152,6 +152,38 @@ TEST_CASE("compat libraries: the number of a driver is not their CUDA") {
     CHECK(ask(kMatches, on("384.111", "10.0", "Tesla P100")).empty());
 }
 
+TEST_CASE("compat-supports-gpu: a branch that dropped the GPU has no libraries for it") {
+    constexpr std::string_view kSupports = "compat-supports-gpu";
+    CHECK(message_of(kSupports, on("470.161.03", "11.7", "Tesla K80")) ==
+          "the compat libraries of CUDA 11.7 are of driver branch 515, which has no Kepler: with driver "
+          "470.161.03 the container toolkit puts them to use in place of the driver's own, and they find no "
+          "device on Tesla K80 (compute 3.7)");
+    CHECK(fix_of(kSupports, on("470.161.03", "11.7", "Tesla K80")) == "cuda_compat 11.4");
+    const auto image = [](std::string name, std::string driver, std::string gpu) {
+        return Words{{Field::image, name}, {Field::driver, driver}, {Field::gpu, gpu}};
+    };
+    const std::string k117 = "nvidia/cuda:11.7.1-base-ubuntu20.04";
+    CHECK(verdict_of(kSupports, image(k117, "470.161.03", "Tesla K80")) == Verdict::rejected);
+    CHECK(fix_of(kSupports, image(k117, "470.161.03", "Tesla K80")) ==
+          "image nvidia/cuda:11.4.3-base-ubuntu20.04");
+    CHECK(verdict_of(kSupports, image("nvidia/cuda:13.2.1-base-ubuntu24.04", "580.95.05", "V100")) ==
+          Verdict::rejected);
+    // Not used, of a branch that has the GPU, refused for another reason, or no such image.
+    for (const auto& words : {on("470.161.03", "11.4", "Tesla K80"), on("450.80.02", "11.4", "Tesla K80"),
+                              on("535.183.01", "13.0", "V100"), on("580.95.05", "13.2", "T4"),
+                              on("470.161.03", "11.7", "GTX 780"), on("999.10", "11.7", "Tesla K80"),
+                              image("debian:12", "470.161.03", "Tesla K80"),
+                              image("nvidia/cuda:11.4.3-base-ubuntu20.04", "470.161.03", "Tesla K80"),
+                              image("nvidia/cuda:12.9.1-base-ubuntu22.04", "535.183.01", "V100")}) {
+        CAPTURE(words[0].second + " " + words[1].second + " " + words[2].second);
+        CHECK(ask(kSupports, words).empty());
+    }
+    CHECK(message_of(kSupports, on("470.161.03", "11.7", "Tesla K99")) ==
+          "no fact knows gpu Tesla K99 (did you mean Tesla K10?): whether the compat libraries of CUDA 11.7 "
+          "have support for it is "
+          "unknown");
+}
+
 TEST_CASE("forward-compatibility-hardware does not guess") {
     CHECK(message_of(kHardware, on("535.183.01", "12.4", "RTX 9090")) ==
           "no fact knows gpu RTX 9090: whether it accepts the compat libraries of CUDA 12.4 is unknown");

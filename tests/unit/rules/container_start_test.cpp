@@ -108,7 +108,29 @@ TEST_CASE("image-requirement-met: met") {
     }
     CHECK(verdict_of(kRequires, start("12.3.2-base-ubuntu22.04", "470.161.03", "H100", "1.17.8",
                                       {{Field::arch, "aarch64"}})) == Verdict::accepted);  // CUDA in capitals
-    CHECK(verdict_of(kRequires, start(k126, "535.183.01", "Jetson AGX Orin", "1.17.8")) == Verdict::accepted);
+}
+
+TEST_CASE("image-requirement-met: a Jetson is asked too, and no fact says which CUDA its driver offers") {
+    CHECK(message_of(kRequires, start(k126, "540.4.0", "Jetson AGX Orin", "1.17.8")) ==
+          "no branch of the desktop and server driver applies to Jetson AGX Orin (compute 8.7): whether its "
+          "driver 540.4.0 starts image nvidia/cuda:12.6.3-base-ubuntu22.04 is unknown");
+    CHECK(ask(kRequires, start(k126, "540.4.0", "Jetson AGX Orin", "1.17.8",
+                               {{Field::env, "NVIDIA_DISABLE_REQUIRE=true"}}))
+              .empty());
+}
+
+TEST_CASE("image-requirement-met: under WSL2 the driver of Windows is asked") {
+    const auto wsl = [](std::string driver) {
+        return start("12.8.1-base-ubuntu22.04", driver, "RTX 3090", "", {{Field::platform, "wsl2"}});
+    };
+    CHECK(
+        message_of(kRequires, wsl("551.78")) ==
+        "image nvidia/cuda:12.8.1-base-ubuntu22.04 requires cuda>=12.8, or driver branch 470, 535, 550, 560, "
+        "565 with a data-centre or workstation GPU; Windows driver 551.78 runs CUDA 12.4 and the GPU is of "
+        "class geforce: the hook behind docker's --gpus refuses to start it, only the nvidia runtime of "
+        "container toolkit 1.18 or newer does not check");
+    CHECK(verdict_of(kRequires, wsl("572.16")) == Verdict::accepted);
+    CHECK(verdict_of(kRequires, wsl("581.57")) == Verdict::accepted);
 }
 
 TEST_CASE("image-requirement-met: what is not its question") {
