@@ -29,6 +29,7 @@ constexpr Column kPackageGpuFloors[] = {
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
     {"torch_cuda", Kind::specifiers},
+    {"sass", Kind::compute, Form::list},  // all that there is, and no PTX
 };
 
 constexpr Column kPackageTorchFloors[] = {

@@ -1,7 +1,8 @@
-// Has each package code for the GPU? Only floors: what a package's binaries hold above them is for the scan
-// of the wheel to say.
+// Has each package code for the GPU? Mostly floors: what a package's binaries hold above them is for the scan
+// of the wheel to say, except where a row lists their machine code.
 #include "base/text.hpp"
 #include "rules/all_rules.hpp"
+#include "rules/gpu_code.hpp"
 #include "rules/packages.hpp"
 #include "rules/passed.hpp"
 
@@ -24,6 +25,16 @@ bool below(const Device& device, const Row& row) {
     return std::pair(device.arch.major, device.arch.minor) < std::pair(floor->major, floor->minor);
 }
 
+bool left_out(const Device& device, const Row& row) {
+    return row.has("sass") && !has_sass(row.list("sass"), device_arch(device.arch));
+}
+
+std::string needs_text(const Device& device, const Row& row) {
+    if (below(device, row) || !row.has("sass"))
+        return fmt::format("needs compute {} or higher", row.text("compute_min"));
+    return fmt::format("has machine code for compute {} and no PTX", listed(row.list("sass")));
+}
+
 bool worse(const Row& a, const Row& b) {
     if (severity_in(a) != severity_in(b)) return severity_in(a) == Severity::error;
     return Version::parse(a.text("compute_min")) > Version::parse(b.text("compute_min"));
@@ -34,8 +45,8 @@ std::optional<Row> verdict_on(const Context& context, const Package& package, co
     std::optional<Row> worst;
     const auto cuda = torch_cuda(context);
     for (const auto& row : context.facts.rows("package_gpu_floors")) {
-        if (speaks_of(row, package, cuda) && below(device, row) && (!worst || worse(row, *worst)))
-            worst = row;
+        const bool fails = below(device, row) || left_out(device, row);
+        if (fails && speaks_of(row, package, cuda) && (!worst || worse(row, *worst))) worst = row;
     }
     return worst;
 }
@@ -92,8 +103,8 @@ void judge_package(const Context& context, const Package& package, const Device&
     std::vector<FactRef> facts{row->ref()};
     facts.insert(facts.end(), gpu.facts.begin(), gpu.facts.end());
     auto found = finding(severity_in(*row), kStage, row->text("package"), about,
-                         fmt::format("{} needs compute {} or higher; the cell has {}: {}", package.text,
-                                     row->text("compute_min"), gpu.text, row->text("consequence")),
+                         fmt::format("{} {}; the cell has {}: {}", package.text, needs_text(gpu, *row), gpu.text,
+                                     row->text("consequence")),
                          std::move(facts));
     found.fixes = better(context, package, gpu, *row);
     if (gpu.field == Field::compute) found.fixes.push_back(set_to(Field::compute, row->text("compute_min")));
