@@ -242,6 +242,26 @@ TEST_CASE("numpy-abi") {
     CHECK(fix_of("numpy-abi", packages("timm=0.6.13,numpy=2.0.2"), facts) == "timm 0.9.0");
 }
 
+TEST_CASE("package-supports-gpu: machine code without PTX leaves out what lies between") {
+    const auto fbgemm = [](std::string gpu, std::string torch = "2.12.1+cu130") {
+        return Words{{Field::gpu, gpu}, {Field::torch, torch}, {Field::packages, "fbgemm-gpu=1.7.0"}};
+    };
+    CHECK(message_of("package-supports-gpu", fbgemm("B300")) ==
+          "fbgemm-gpu 1.7.0 has machine code for compute 8.0, 9.0a, 10.0a and no PTX; the cell has B300 "
+          "(compute "
+          "10.3): its kernels find no image for the device");
+    CHECK(verdict_of("package-supports-gpu", fbgemm("RTX 5090")) == Verdict::rejected);
+    CHECK(message_of("package-supports-gpu", fbgemm("T4")) ==
+          "fbgemm-gpu 1.7.0 needs compute 8.0 or higher; the cell has T4 (compute 7.5): its kernels find no "
+          "image "
+          "for the device");
+    for (const auto* gpu : {"A100", "RTX 3090", "L4", "H100", "B200"}) {
+        CAPTURE(gpu);
+        CHECK(ask("package-supports-gpu", fbgemm(gpu)).empty());
+    }
+    CHECK(ask("package-supports-gpu", fbgemm("B300", "2.12.1+cu126")).empty());  // another binary
+}
+
 TEST_CASE("package-supports-gpu") {
     CHECK(message_of("package-supports-gpu", with(Field::gpu, "T4", "flash-attn=2.7.4")) ==
           "flash-attn 2.7.4 needs compute 8.0 or higher; the cell has T4 (compute 7.5): \"RuntimeError: "
