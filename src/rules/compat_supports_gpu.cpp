@@ -38,7 +38,7 @@ std::optional<Row> branch_of(const Facts& facts, const Version& cuda) {
 }
 
 std::string text_of(const Context& context, const Libraries& libraries) {
-    const auto text = fmt::format("the compat libraries of CUDA {}", libraries.cuda);
+    auto text = fmt::format("the compat libraries of CUDA {}", libraries.cuda);
     if (libraries.field != Field::image) return text;
     return fmt::format("{} in image {}", text, context.cell.text(Field::image));
 }
