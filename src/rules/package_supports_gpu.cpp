@@ -103,8 +103,8 @@ void judge_package(const Context& context, const Package& package, const Device&
     std::vector<FactRef> facts{row->ref()};
     facts.insert(facts.end(), gpu.facts.begin(), gpu.facts.end());
     auto found = finding(severity_in(*row), kStage, row->text("package"), about,
-                         fmt::format("{} {}; the cell has {}: {}", package.text, needs_text(gpu, *row), gpu.text,
-                                     row->text("consequence")),
+                         fmt::format("{} {}; the cell has {}: {}", package.text, needs_text(gpu, *row),
+                                     gpu.text, row->text("consequence")),
                          std::move(facts));
     found.fixes = better(context, package, gpu, *row);
     if (gpu.field == Field::compute) found.fixes.push_back(set_to(Field::compute, row->text("compute_min")));
