@@ -84,7 +84,9 @@ std::string sorted_clauses(std::string_view demand) {
 Metadata parse_metadata(std::string_view text) {
     Metadata metadata;
     for (const auto& line : text::split(text, '\n')) {
-        if (text::trim(line).empty()) break;
+        if (line.empty() || line == "\r") break;
+        // A header goes on in lines that start with a blank, and some of those hold nothing else.
+        if (line.front() == ' ' || line.front() == '\t') continue;
         const auto colon = line.find(':');
         if (colon == std::string::npos) continue;
         const auto name = text::lower(line.substr(0, colon));

@@ -103,6 +103,17 @@ TEST_CASE("Metadata ends where the description starts") {
     CHECK(parse_metadata("").requires_dist.empty());
 }
 
+TEST_CASE("A header of several lines, some of them blank, ends nothing") {
+    const auto metadata = parse_metadata(
+        "Metadata-Version: 2.1\nVersion: 2.2.2\nLicense: BSD 3-Clause License\n        \n"
+        "        Copyright (c) the authors\n\t\n        Requires-Dist: nothing>=9\n"
+        "Requires-Python: >=3.9\nRequires-Dist: numpy>=1.26.0\n\n Requires-Dist: numpy>=9\n"
+        "Requires-Dist: numpy>=9\n");
+    CHECK(metadata.version == "2.2.2");
+    CHECK(metadata.requires_python == ">=3.9");
+    CHECK(metadata.requires_dist == std::vector<std::string>{"numpy>=1.26.0"});
+}
+
 TEST_CASE("The order of clauses and demands makes no difference") {
     CHECK(same_demands({"a >=1,!=1.3", "b ==2; arch x86_64"}, {"b ==2; arch x86_64", "a !=1.3,>=1"}));
     CHECK_FALSE(same_demands({"a >=1"}, {"a >=2"}));
