@@ -116,7 +116,7 @@ std::string_view accepts(Kind kind) {
         case Kind::source:
             return "an https:// URL, github:OWNER/REPO@REF:PATH, wheel:FILE.whl sha256:DIGEST, "
                    "sdist:FILE.tar.gz "
-                   "sha256:DIGEST, or image:HOST/PATH:TAG sha256:DIGEST";
+                   "sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or image:HOST/PATH:TAG sha256:DIGEST";
         case Kind::level:
             return "measured, read or unverified";
     }

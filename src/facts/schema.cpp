@@ -62,6 +62,7 @@ const Schema* schema_of(std::string_view table) {
 bool is_source(std::string_view text) {
     constexpr std::string_view url = "https://", github = "github:", wheel = "wheel:", sha = ".whl sha256:";
     constexpr std::string_view sdist = "sdist:", sdist_sha = ".tar.gz sha256:";
+    constexpr std::string_view deb = "deb:", deb_sha = ".deb sha256:";
     if (text.starts_with(url))
         return all_of(text.substr(url.size()), is_visible) && text.find('.') != text.npos;
     if (text.starts_with(github)) {
@@ -82,15 +83,14 @@ bool is_source(std::string_view text) {
         return name.find('/') != name.npos && name.find(':', name.rfind('/')) != name.npos &&
                all_of(name, is_visible) && digest.size() == 64 && all_of(digest, is_hex);
     }
-    const bool is_sdist = text.starts_with(sdist);
-    if (is_sdist || text.starts_with(wheel)) {
-        const auto ending = is_sdist ? sdist_sha : sha;
-        const auto start = is_sdist ? sdist.size() : wheel.size();
+    // A file that was opened: its name, and its digest.
+    for (const auto& [start, ending] : {std::pair{wheel, sha}, {sdist, sdist_sha}, {deb, deb_sha}}) {
+        if (!text.starts_with(start)) continue;
         const auto at = text.find(ending);
-        if (at == text.npos || at == start) return false;
+        if (at == text.npos || at == start.size()) return false;
         const auto digest = text.substr(at + ending.size());
         return digest.size() == 64 && all_of(digest, is_hex) &&
-               all_of(text.substr(start, at - start), is_visible);
+               all_of(text.substr(start.size(), at - start.size()), is_visible);
     }
     return false;
 }

@@ -55,8 +55,8 @@ TEST_CASE("each mistake is reported at its row") {
         {"id: driver-r700, branch: 700, source: [], confidence: read", "row 'driver-r700': it has no source"},
         {"id: driver-r700, branch: 700, source: \"a friend\", confidence: read",
          "row 'driver-r700': source 'a friend': expected an https:// URL, github:OWNER/REPO@REF:PATH, "
-         "wheel:FILE.whl sha256:DIGEST, sdist:FILE.tar.gz sha256:DIGEST, or image:HOST/PATH:TAG "
-         "sha256:DIGEST"},
+         "wheel:FILE.whl sha256:DIGEST, sdist:FILE.tar.gz sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or "
+         "image:HOST/PATH:TAG sha256:DIGEST"},
         {"id: driver-r700, branch: 700, source: \"https://example.org/a\", confidence: unverified",
          "row 'driver-r700': it is unverified, so its source is 'none found, DATE', not "
          "'https://example.org/a'"},
@@ -197,6 +197,9 @@ TEST_CASE("sources and dates") {
     CHECK(facts::is_source("sdist:flash_attn-2.8.3.tar.gz sha256:" + std::string(64, 'a')));
     CHECK_FALSE(facts::is_source("sdist:flash_attn-2.8.3.whl sha256:" + std::string(64, 'a')));
     CHECK_FALSE(facts::is_source("sdist:.tar.gz sha256:" + std::string(64, 'a')));
+    CHECK(facts::is_source("deb:nvidia-driver_535.261.03-1_amd64.deb sha256:" + std::string(64, 'a')));
+    CHECK_FALSE(facts::is_source("deb:nvidia-driver_535.261.03-1_amd64.deb"));
+    CHECK_FALSE(facts::is_source("deb:.deb sha256:" + std::string(64, 'a')));
     CHECK(facts::is_source("image:docker.io/nvidia/cuda:13.0.2-base-ubuntu24.04 sha256:" +
                            std::string(64, 'a')));
     CHECK_FALSE(facts::is_source("image:docker.io/nvidia/cuda sha256:" + std::string(64, 'a')));

@@ -82,6 +82,19 @@ TEST_CASE("driver-supports-gpu: a GPU that came out later than its architecture"
           "is "
           "unknown");
     CHECK(fix_of(kRule, on("545.29.06", "H20")) == "driver >= 550.54.14 (then accepted)");
+    // Before the lists of the open modules NVIDIA's log of changes says it.
+    CHECK(message_of(kRule, on("410.48", "T4")) ==
+          "T4 (compute 7.5) is first listed in driver 410.78: whether driver 410.48 runs T4 (compute 7.5) is "
+          "unknown");
+    CHECK(message_of(kRule, on("455.45.01", "RTX 3060")) ==
+          "RTX 3060 (compute 8.6) is first listed in driver 460.56: whether driver 455.45.01 runs RTX 3060 "
+          "(compute 8.6) is unknown");
+    CHECK(message_of(kRule, on("465.19.01", "A30")) ==
+          "branch 465 first lists A30 (compute 8.0) in 465.24.02: whether driver 465.19.01 runs A30 (compute "
+          "8.0) is unknown");
+    CHECK(fix_of(kRule, on("418.39", "GTX 1660 Ti")) == "driver >= 418.43 (then accepted)");
+    CHECK(fix_of(kRule, on("384.81", "GTX 1660")) == "driver >= 418.56");
+
     // An architecture that the branch does not know is still a rejection, mended by what lists the GPU.
     CHECK(fix_of(kRule, open_on("545.29.06", "RTX 5060 Ti")) == "driver >= 570.148.08");
     CHECK(fix_of(kRule, open_on("545.29.06", "B200")) == "driver >= 570.133.20");
@@ -91,7 +104,9 @@ TEST_CASE("driver-supports-gpu: a GPU that came out later than its architecture"
          {on("535", "L40S"), on("535.104.05", "L40S"), on("545.23.06", "L40S"), on("550", "H200"),
           on("550.90.07", "H200"), on("560.28.03", "H200"), on("525.85.05", "H100 SXM"),
           on("520.61.05", "H100"), on("520.61.05", "H100 PCIe"), on("520.61.05", "RTX 4090"),
-          on("535.161.07", "H20"), on("550.54.15", "H20"), on("620.70.06", "H200 NVL"), on("410.48", "T4")}) {
+          on("535.161.07", "H20"), on("550.54.15", "H20"), on("620.70.06", "H200 NVL"), on("410.78", "T4"),
+          on("415.18", "T4"), on("410.48", "RTX 2080"), on("465.24.02", "A30"),
+          on("470.57.02", "RTX 3060")}) {
         CAPTURE(words[0].second + " " + words[1].second);
         CHECK(ask(kRule, words).empty());
     }
