@@ -23,7 +23,7 @@ std::optional<Row> triton_of(const Context& context, const Row& row) {
 }
 
 bool works(const Context& context, const Row& wheel, const Device& gpu) {
-    // Where a wheel has no code for the GPU at all, torch-ships-compute says so.
+    // Not one that torch-ships-compute refuses.
     if (!has_code(wheel, "compute", device_arch(gpu.arch))) return false;
     const auto row = compile_row(context.facts, wheel.text("torch"));
     const auto triton = row ? triton_of(context, *row) : std::nullopt;
@@ -80,9 +80,6 @@ void judge(const Context& context, Findings& out) {
     const auto* gpu = std::get_if<Device>(&resolved);
     // Unknown words and builds without CUDA are other rules' findings.
     if (build == nullptr || gpu == nullptr || build->torch.variant == "cpu") return;
-    if (build->torch.wheel && build->torch.wheel->has("compute") &&
-        !has_code(*build->torch.wheel, "compute", device_arch(gpu->arch)))
-        return;
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
     if (!row && before_compile(context.facts, build->torch.exact)) return;
     const std::vector<Field> about{Field::torch, gpu->field};
