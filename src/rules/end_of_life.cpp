@@ -96,10 +96,10 @@ void undated(const Context& context, const Row& row, std::optional<FixOption> op
         out.push_back(std::move(warning));
         return;
     }
-    const Unresolved gap{Field::driver, fmt::format("no fact says when {} ends", text), {}};
-    auto open = unknown(stage, "driver", {Field::driver}, gap, "whether it is supported");
-    open.facts = {row.ref()};
-    out.push_back(std::move(open));
+    // Nothing that works fails by it: a note, as an unknown would hide what is known of the cell.
+    out.push_back(finding(
+        Severity::note, stage, "driver", {Field::driver},
+        fmt::format("no fact says when {} ends: whether it is supported is not checked", text), {row.ref()}));
 }
 
 void judge_driver(const Context& context, Findings& out) {
