@@ -8,6 +8,8 @@ namespace cudamatrix::rules {
 namespace {
 
 constexpr Stage kStage = Stage::build;
+// The family whose toolkit is that of the distribution's archive.
+constexpr std::string_view kArchiveFamily = "debian";
 
 struct Library {
     Version version;
@@ -49,10 +51,23 @@ std::optional<Row> limits(const Context& context, const Version& cuda) {
     return limits(context, cuda, arch_of(context));
 }
 
-// A distribution's own toolkit that was seen to compile with its own C library.
-bool works_there(const Context& context, const Row& row, const Version& cuda) {
+// The release of a distribution's own toolkit that was seen to compile with its own C library.
+bool is_mended(const Context& context, const Row& row, const Version& cuda) {
     return !context.cell.has(Field::glibc) && row.has("works_on") &&
            row.text("works_on") == context.cell.text(Field::os) && row.text("works_cuda") == cuda.text();
+}
+
+// Nothing in the cell says where the toolkit comes from.
+bool from_anywhere(const Context& context) {
+    return !context.cell.has(Field::family) && !context.cell.has(Field::cuda_from) &&
+           !context.cell.has(Field::image);
+}
+
+// Only the distribution's package is mended: NVIDIA's own of the same release is not.
+bool works_there(const Context& context, const Row& row, const Version& cuda) {
+    if (!is_mended(context, row, cuda) || context.cell.has(Field::image)) return false;
+    const auto family = context.cell.text(Field::family), from = context.cell.text(Field::cuda_from);
+    return from == "archive" || (family == kArchiveFamily && from.empty());
 }
 
 bool too_new(const Row& row, const Version& glibc) {
@@ -97,7 +112,7 @@ std::string refusal(const Context& context, const Row& row, const Version& cuda,
 // The distribution's own toolkit was seen to compile, on another processor.
 bool seen_elsewhere(const Context& context, const Row& row, const Version& cuda) {
     const auto of_all = row.has("arch") ? limits(context, cuda, {}) : std::nullopt;
-    return of_all && works_there(context, *of_all, cuda);
+    return of_all && is_mended(context, *of_all, cuda);
 }
 
 void judge(const Context& context, Findings& out) {
@@ -135,6 +150,17 @@ void judge(const Context& context, Findings& out) {
     }
     if (!too_new(*row, glibc->version) || works_there(context, *row, cuda)) {
         accept(context, out, kStage, "", about, question, std::move(facts));
+        return;
+    }
+    if (is_mended(context, *row, cuda) && from_anywhere(context)) {
+        const Unresolved gap{
+            Field::family,
+            fmt::format("the archive's toolkit of {} is mended for its glibc, NVIDIA's own is "
+                        "not, and neither family nor cuda_from says which it is",
+                        context.cell.text(Field::os)),
+            {set_to(Field::family, kArchiveFamily)}};
+        out.push_back(unknown(kStage, "", about, gap, question));
+        out.back().facts = std::move(facts);
         return;
     }
     auto about_arch = about;
@@ -177,7 +203,8 @@ Rule glibc_supported_by_cuda() {
             "is not touched.",
         .fails = "cuda: 12.8.1, glibc: \"2.41\"",
         .passes = "cuda: 13.0.2, glibc: \"2.41\"",
-        .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch},
+        .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch, Field::family,
+                  Field::cuda_from, Field::image},
         .needs = {{Field::glibc, Field::os}, {Field::cuda}},
         .judge = judge};
 }

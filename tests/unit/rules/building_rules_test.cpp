@@ -156,12 +156,26 @@ TEST_CASE("glibc-supported-by-cuda knows the types of glibc 2.38 on aarch64") {
 TEST_CASE("glibc-supported-by-cuda accepts the others") {
     for (const auto& words :
          {glibc("12.8.1", "2.40"), glibc("13.0.2", "2.41"), glibc("13.2.1", "2.42"), glibc("13.5", "2.43"),
-          glibc("11.2.2", "2.31"), on("12.4.1", "debian13"), on("12.4.1", "ubuntu22.04"),
-          on("13.0.2", "debian13"), on("12.9.1", "ubuntu24.04"), on("11.8.0", "debian12"),
-          on("8.0", "ubuntu18.04")}) {
+          glibc("11.2.2", "2.31"), on("12.4.1", "ubuntu22.04"), on("13.0.2", "debian13"),
+          on("12.9.1", "ubuntu24.04"), on("11.8.0", "debian12"), on("8.0", "ubuntu18.04")}) {
         CAPTURE(words[0].second + " " + words[1].second);
         CHECK(ask(kGlibc, words).empty());
     }
+    const auto from = [](Field field, std::string text) {
+        auto words = on("12.4.1", "debian13");
+        words.emplace_back(field, std::move(text));
+        return words;
+    };
+    CHECK(ask(kGlibc, from(Field::family, "debian")).empty());
+    CHECK(ask(kGlibc, from(Field::cuda_from, "archive")).empty());
+    CHECK(verdict_of(kGlibc, from(Field::cuda_from, "wheels")) == Verdict::rejected);
+    CHECK(verdict_of(kGlibc, from(Field::family, "pytorch")) == Verdict::rejected);
+    CHECK(
+        message_of(kGlibc, on("12.4.1", "debian13")) ==
+        "the archive's toolkit of debian13 is mended for its glibc, NVIDIA's own is not, and neither family "
+        "nor cuda_from says which it is: whether the headers of CUDA 12.4.1 compile with its C library is "
+        "unknown");
+    CHECK(fix_of(kGlibc, on("12.4.1", "debian13")) == "family debian (then accepted)");
     auto runs = glibc("12.8.1", "2.41");
     runs.emplace_back(Field::flavour, "runtime");
     CHECK(ask(kGlibc, runs).empty());
