@@ -16,7 +16,9 @@ bool holds(const Table& table, const Row& row, const std::string& word) {
     if (has(table.name)) return true;
     const auto columns = row.columns();
     return std::any_of(columns.begin(), columns.end(), [&](const Row::Column& column) {
-        return std::any_of(column.values.begin(), column.values.end(), has);
+        if (column.values.empty()) return false;
+        return text::lower(column.name) == word ||
+               std::any_of(column.values.begin(), column.values.end(), has);
     });
 }
 

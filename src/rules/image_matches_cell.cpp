@@ -68,6 +68,22 @@ void compare_all(const Context& context, const Content& image, Findings& out) {
     compare(context, image, Field::torch, image.torch, text(Field::torch), same, "torch ", out);
 }
 
+// What of the cell no fact and no tag of an image of torch can confirm.
+void mention_unread(const Context& context, const Content& image, Findings& out) {
+    std::vector<Field> about;
+    std::vector<std::string> words;
+    for (const auto& [field, holds] : {std::pair{Field::os, &image.os}, {Field::python, &image.python}}) {
+        if (!holds->empty() || !context.cell.has(field)) continue;
+        about.push_back(field);
+        words.push_back(fmt::format("{} {}", info(field).name, context.cell.text(field)));
+    }
+    if (about.empty()) return;
+    out.push_back(finding(Severity::note, kStage, "unread", about,
+                          fmt::format("no fact says whether {} holds the cell's {}: that is not checked",
+                                      image.text, text::join(words, " and ")),
+                          image.facts));
+}
+
 // The wheel inside an image of pytorch/pytorch is the variant that its tag names.
 void compare_variant(const Context& context, const Content& image, const PytorchTag& tag, Findings& out) {
     const auto torch = context.cell.text(Field::torch);
@@ -144,14 +160,15 @@ void judge_pytorch_cuda(const Context& context, const TorchBuild& build, Finding
 }
 
 // Each image of torch holds one cuDNN; which flavour it is makes no difference.
-void judge_pytorch_cudnn(const Context& context, const TorchBuild& build, Findings& out) {
-    if (!context.cell.has(Field::cudnn)) return;
+void judge_pytorch_content(const Context& context, const TorchBuild& build, Findings& out) {
     const auto row = lookup::pytorch_image(context.facts, build.torch.exact.text(),
                                            build.torch.wheel->text("cuda"), "runtime");
     if (!row) return;
     Content content;
     content.text = fmt::format("the image of {} in family {}", build.text, context.cell.text(Field::family));
     content.facts = {row->ref()};
+    mention_unread(context, content, out);
+    if (!context.cell.has(Field::cudnn)) return;
     content.cudnn = row->text("cudnn");
     compare_all(context, content, out);
 }
@@ -161,7 +178,7 @@ void judge_pytorch_family(const Context& context, Findings& out) {
     const auto resolved = torch_build(context);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || !build->torch.wheel || !build->torch.wheel->has("cuda")) return;
-    judge_pytorch_cudnn(context, *build, out);
+    judge_pytorch_content(context, *build, out);
     judge_pytorch_cuda(context, *build, out);
 }
 
@@ -229,6 +246,7 @@ void judge(const Context& context, Findings& out) {
         content.cudnn = tag->cudnn;
         compare_all(context, content, out);
         compare_variant(context, content, *tag, out);
+        mention_unread(context, content, out);
     } else if (const auto row = context.facts.row("ngc-pytorch-" + reference.tag)) {
         content.facts = {row->ref()};
         content.torch = row->text("torch");
@@ -237,6 +255,7 @@ void judge(const Context& context, Findings& out) {
         content.os = row->text("os");
         content.python = row->text("python");
         compare_all(context, content, out);
+        mention_unread(context, content, out);
     }
 }
 

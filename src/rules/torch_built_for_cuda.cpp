@@ -74,8 +74,12 @@ void judge(const Context& context, Findings& out) {
         return;
     }
     if (never_published(build)) {
+        // The builds for GPUs of other makers (rocm6.2.4, xpu) are in no fact: no claim that there is none.
+        const auto& variant = build.torch.variant;
+        const bool foreign = !variant.starts_with("cu") && variant != "cpu";
         auto error = finding(Severity::error, kStage, "", about,
-                             fmt::format("{} was never published: torch {} was built for {}", build.text,
+                             fmt::format("{} {}: torch {} was built for {}", build.text,
+                                         foreign ? "is no build for CUDA" : "was never published",
                                          build.torch.exact.text(), variants_text(context.facts, build)),
                              {build.torch.release->ref()});
         error.fixes = options(context, build);

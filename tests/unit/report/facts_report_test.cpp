@@ -203,6 +203,10 @@ TEST_CASE("facts search: all the words, in any column, whatever their case") {
     CHECK(found({"driver_branches"}) == std::vector<std::string>{"driver-r470"});
     CHECK(found({"r"}) == std::vector<std::string>{"cuda-12.4", "driver-r470"});
     CHECK(found({"release", "470"}).empty());
+    // A column's name, written out, finds the rows that fill it.
+    CHECK(found({"cuda-12.4", "targets"}) == std::vector<std::string>{"cuda-12.4"});
+    CHECK(found({"470", "targets"}).empty());
+    CHECK(found({"cuda-12.4", "target"}).empty());
     const auto one = search_facts(facts.report(), {"9.0a"});
     CHECK(facts_search_text(facts.report(), one) ==
           "cuda-12.4 (table cuda_toolkits, measured)\n"

@@ -31,6 +31,22 @@ Words start(const std::string& tag, std::string driver) {
 
 }  // namespace
 
+TEST_CASE("image-matches-cell says what of an image of torch no fact gives") {
+    const std::string image = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel";
+    CHECK(message_of(kMatches, {{Field::image, image}, {Field::os, "ubuntu24.04"}, {Field::python, "3.9"}}) ==
+          "no fact says whether image " + image +
+              " holds the cell's os ubuntu24.04 and python 3.9: that is not checked");
+    CHECK(
+        message_of(kMatches,
+                   {{Field::family, "pytorch"}, {Field::torch, "2.6.0"}, {Field::os, "debian12"}}) ==
+        "no fact says whether the image of torch 2.6.0+cu124 in family pytorch holds the cell's os debian12: "
+        "that is not checked");
+    CHECK(verdict_of(kMatches, {{Field::image, image}, {Field::python, "3.9"}}) == Verdict::accepted);
+    CHECK(ask(kMatches, {{Field::image, image}, {Field::torch, "2.6.0+cu124"}}).empty());
+    CHECK(ask(kMatches, {{Field::image, "nvidia/cuda:12.4.1-devel-ubuntu22.04"}, {Field::python, "3.9"}})
+              .empty());
+}
+
 TEST_CASE("the nearest image of a family may be two fields away") {
     const auto gone = family("8.0.61", "ubuntu14.04");
     CHECK(message_of(kExists, gone) ==

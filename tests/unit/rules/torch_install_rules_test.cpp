@@ -48,6 +48,16 @@ TEST_CASE("wheel-index-exists rejects a CUDA that never had an index") {
     CHECK(verdict_of(kIndex, torch("1.10.0+cu112")) == Verdict::rejected);
 }
 
+TEST_CASE("torch-built-for-cuda does not deny the builds for other makers' GPUs") {
+    for (const std::string variant : {"rocm6.2.4", "xpu"}) {
+        CHECK(message_of("torch-built-for-cuda", torch("2.6.0+" + variant)) ==
+              "torch 2.6.0+" + variant +
+                  " is no build for CUDA: torch 2.6.0 was built for cpu, cu118, cu124, cu126");
+    }
+    CHECK(message_of("torch-built-for-cuda", torch("1.12.1+cu118")) ==
+          "torch 1.12.1+cu118 was never published: torch 1.12.1 was built for cpu, cu102, cu113, cu116");
+}
+
 TEST_CASE("wheel-index-exists leaves the rest to torch-built-for-cuda") {
     for (const auto* text : {"2.6.0+cu124", "2.6.0+cu132", "1.12.1+cu118", "2.6.0", "2.6", "none",
                              "2.6.0+cpu", "2.15.0+cu136", "2.99.0+cu126", "2.6.0+xpu"}) {
