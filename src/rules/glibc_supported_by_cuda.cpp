@@ -152,15 +152,14 @@ void judge(const Context& context, Findings& out) {
         accept(context, out, kStage, "", about, question, std::move(facts));
         return;
     }
+    // What is rendered without a family takes the archive's.
     if (is_mended(context, *row, cuda) && from_anywhere(context)) {
-        const Unresolved gap{
-            Field::family,
-            fmt::format("the archive's toolkit of {} is mended for its glibc, NVIDIA's own is "
-                        "not, and neither family nor cuda_from says which it is",
-                        context.cell.text(Field::os)),
-            {set_to(Field::family, kArchiveFamily)}};
-        out.push_back(unknown(kStage, "", about, gap, question));
-        out.back().facts = std::move(facts);
+        out.push_back(finding(Severity::note, kStage, "", about,
+                              fmt::format("CUDA {} compiles with {} where it is the archive's own, which is "
+                                          "mended for it; NVIDIA's is not, and neither family nor cuda_from "
+                                          "says which it is",
+                                          cuda.text(), glibc->text),
+                              std::move(facts)));
         return;
     }
     auto about_arch = about;

@@ -170,12 +170,12 @@ TEST_CASE("glibc-supported-by-cuda accepts the others") {
     CHECK(ask(kGlibc, from(Field::cuda_from, "archive")).empty());
     CHECK(verdict_of(kGlibc, from(Field::cuda_from, "wheels")) == Verdict::rejected);
     CHECK(verdict_of(kGlibc, from(Field::family, "pytorch")) == Verdict::rejected);
+    // What is rendered without a family takes the archive's.
+    CHECK(verdict_of(kGlibc, on("12.4.1", "debian13")) == Verdict::accepted);
     CHECK(
         message_of(kGlibc, on("12.4.1", "debian13")) ==
-        "the archive's toolkit of debian13 is mended for its glibc, NVIDIA's own is not, and neither family "
-        "nor cuda_from says which it is: whether the headers of CUDA 12.4.1 compile with its C library is "
-        "unknown");
-    CHECK(fix_of(kGlibc, on("12.4.1", "debian13")) == "family debian (then accepted)");
+        "CUDA 12.4.1 compiles with glibc 2.41 of debian13 where it is the archive's own, which is mended for "
+        "it; NVIDIA's is not, and neither family nor cuda_from says which it is");
     auto runs = glibc("12.8.1", "2.41");
     runs.emplace_back(Field::flavour, "runtime");
     CHECK(ask(kGlibc, runs).empty());
