@@ -8,8 +8,6 @@ namespace cudamatrix::rules {
 namespace {
 
 constexpr Stage kStage = Stage::build;
-// The family whose toolkit is that of the distribution's archive.
-constexpr std::string_view kArchiveFamily = "debian";
 
 struct Library {
     Version version;
@@ -66,8 +64,11 @@ bool from_anywhere(const Context& context) {
 // Only the distribution's package is mended: NVIDIA's own of the same release is not.
 bool works_there(const Context& context, const Row& row, const Version& cuda) {
     if (!is_mended(context, row, cuda) || context.cell.has(Field::image)) return false;
-    const auto family = context.cell.text(Field::family), from = context.cell.text(Field::cuda_from);
-    return from == "archive" || (family == kArchiveFamily && from.empty());
+    const auto from = context.cell.text(Field::cuda_from);
+    if (!from.empty()) return from == "archive";
+    return lookup::toolkit_source(context.facts, context.cell.text(Field::family),
+                                  context.cell.text(Field::os), cuda, "archive")
+        .has_value();
 }
 
 bool too_new(const Row& row, const Version& glibc) {
