@@ -36,11 +36,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(cudamatrix_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache asks for it
 endif()
 
-# cudamatrix_library(NAME SOURCES a.cpp ... [USES base matrix ...] [LINKS third-party ...])
-# USES names folders of src/; LINKS are private, so that a third-party header reaches this folder only.
-function(cudamatrix_library name)
+# cudamatrix_library(FOLDER [USES base matrix ...] [LINKS third-party ...] [SOURCES generated.cpp ...]), for src/CMakeLists.txt:
+# a library named by the folder's last step, of all files below it. USES names other such libraries; LINKS are private, so that a
+# third-party header reaches this folder only.
+function(cudamatrix_library folder)
     cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS;PUBLIC_LINKS" ${ARGN})
-    add_library(cudamatrix_${name} STATIC ${arg_SOURCES})
+    get_filename_component(name ${folder} NAME)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+    list(FILTER files EXCLUDE REGEX /embed/)  # programs that run while building
+    add_library(cudamatrix_${name} STATIC ${files} ${arg_SOURCES})
     add_library(cudamatrix::${name} ALIAS cudamatrix_${name})
     target_include_directories(cudamatrix_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(cudamatrix_${name} PRIVATE cudamatrix_options ${arg_LINKS} PUBLIC ${arg_PUBLIC_LINKS})

@@ -16,7 +16,7 @@
 #include "base/build_info.hpp"
 #include "base/text.hpp"
 #include "commands/command.hpp"
-#include "facts/facts.hpp"
+#include "knowledge/facts/facts.hpp"
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>

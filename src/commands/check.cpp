@@ -1,7 +1,7 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "knowledge/judge/additions.hpp"
 #include "report/formats.hpp"
-#include "rules/additions.hpp"
 
 namespace cudamatrix {
 namespace {

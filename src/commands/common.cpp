@@ -10,12 +10,12 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/what_if.hpp"
-#include "facts/age.hpp"
+#include "knowledge/facts/age.hpp"
+#include "knowledge/judge/additions.hpp"
+#include "knowledge/judge/own_rules.hpp"
+#include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/formats.hpp"
-#include "rules/additions.hpp"
-#include "rules/own_rules.hpp"
-#include "solve/fixes.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "commands/command.hpp"
-#include "facts/facts.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
 #include "report/inputs.hpp"
-#include "rules/judge.hpp"
-#include "run/session.hpp"
+#include "run/job/session.hpp"
 
 namespace cudamatrix {
 

@@ -4,9 +4,9 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/what_if.hpp"
+#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/solve/explain.hpp"
 #include "report/formats.hpp"
-#include "rules/all_rules.hpp"
-#include "solve/explain.hpp"
 
 namespace cudamatrix {
 namespace {

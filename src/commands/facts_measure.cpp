@@ -10,10 +10,10 @@
 #include "commands/facts_measure.hpp"
 #include "commands/measure_toolkit.hpp"
 #include "commands/measured.hpp"
-#include "facts/pep440.hpp"
-#include "measure/held.hpp"
-#include "measure/job.hpp"
-#include "measure/rows.hpp"
+#include "knowledge/facts/pep440.hpp"
+#include "look/measure/held.hpp"
+#include "look/measure/job.hpp"
+#include "look/measure/rows.hpp"
 #include "registry/page_cache.hpp"
 
 namespace cudamatrix {

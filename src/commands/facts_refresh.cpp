@@ -9,7 +9,7 @@
 #include "commands/common.hpp"
 #include "commands/facts_measure.hpp"
 #include "commands/refresh.hpp"
-#include "measure/toolkit.hpp"
+#include "look/measure/toolkit.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/json.hpp"
 #include "commands/command.hpp"
-#include "facts/facts.hpp"
-#include "measure/job.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "look/measure/job.hpp"
 #include "registry/http.hpp"
 
 namespace cudamatrix {

@@ -1,4 +1,4 @@
-#include "lint/lint.hpp"
+#include "advise/lint/lint.hpp"
 
 #include "base/text.hpp"
 #include "commands/common.hpp"

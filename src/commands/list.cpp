@@ -1,6 +1,6 @@
+#include "advise/lint/find.hpp"
 #include "commands/common.hpp"
-#include "lint/find.hpp"
-#include "render/image_plan.hpp"
+#include "render/image/image_plan.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

@@ -4,7 +4,7 @@
 #include "commands/common.hpp"
 #include "matrix/condition_text.hpp"
 #include "report/formats.hpp"
-#include "run/rejections.hpp"
+#include "run/prove/rejections.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "facts/pep440.hpp"
-#include "measure/toolkit.hpp"
+#include "knowledge/facts/pep440.hpp"
+#include "look/measure/toolkit.hpp"
 #include "registry/page_cache.hpp"
 
 namespace cudamatrix {

@@ -4,7 +4,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "measure/overlay.hpp"
+#include "look/measure/overlay.hpp"
 
 namespace cudamatrix {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commands/index_options.hpp"
-#include "facts/pep440.hpp"
+#include "knowledge/facts/pep440.hpp"
 
 namespace cudamatrix {
 

@@ -6,9 +6,9 @@
 
 #include "base/text.hpp"
 #include "commands/refresh_images.hpp"
-#include "measure/archive.hpp"
-#include "measure/overlay.hpp"
-#include "measure/toolkit.hpp"
+#include "look/measure/archive.hpp"
+#include "look/measure/overlay.hpp"
+#include "look/measure/toolkit.hpp"
 #include "registry/inflate.hpp"
 #include "registry/oci.hpp"
 #include "registry/page_cache.hpp"

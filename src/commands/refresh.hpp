@@ -7,7 +7,7 @@
 
 #include "commands/command.hpp"
 #include "commands/index_options.hpp"
-#include "measure/news.hpp"
+#include "look/measure/news.hpp"
 
 namespace cudamatrix {
 

@@ -4,7 +4,7 @@
 
 #include "base/image_reference.hpp"
 #include "base/text.hpp"
-#include "measure/image_news.hpp"
+#include "look/measure/image_news.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -2,15 +2,15 @@
 // (--explain).
 #include <algorithm>
 
+#include "advise/lint/find.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "lint/find.hpp"
-#include "render/artifacts.hpp"
-#include "render/image_plan.hpp"
+#include "render/files/artifacts.hpp"
+#include "render/image/image_plan.hpp"
 #include "report/drift_report.hpp"
 #include "report/formats.hpp"
 #include "report/templates_report.hpp"
-#include "run/plan.hpp"
+#include "run/job/plan.hpp"
 
 namespace cudamatrix {
 namespace {

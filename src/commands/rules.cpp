@@ -1,6 +1,6 @@
 #include "commands/common.hpp"
+#include "knowledge/rules/all_rules.hpp"
 #include "report/formats.hpp"
-#include "rules/all_rules.hpp"
 
 namespace cudamatrix {
 namespace {

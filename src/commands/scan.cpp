@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/scan_target.hpp"
-#include "facts/lookup.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

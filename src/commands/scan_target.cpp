@@ -7,13 +7,13 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/index_options.hpp"
-#include "engine/save.hpp"
+#include "look/scan/image.hpp"
+#include "look/scan/index_wheel.hpp"
+#include "look/scan/registry_image.hpp"
+#include "look/scan/wheel.hpp"
 #include "registry/oci.hpp"
-#include "run/plan.hpp"
-#include "scan/image.hpp"
-#include "scan/index_wheel.hpp"
-#include "scan/registry_image.hpp"
-#include "scan/wheel.hpp"
+#include "run/engine/save.hpp"
+#include "run/job/plan.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "commands/command.hpp"
-#include "engine/engine.hpp"
-#include "scan/local.hpp"
+#include "look/scan/local.hpp"
+#include "run/engine/engine.hpp"
 
 namespace cudamatrix {
 

@@ -3,8 +3,8 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "knowledge/solve/suggest.hpp"
 #include "report/formats.hpp"
-#include "solve/suggest.hpp"
 
 namespace cudamatrix {
 namespace {

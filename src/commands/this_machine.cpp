@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "commands/what_if.hpp"
-#include "facts/lookup.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "matrix/value.hpp"
 #include "matrix/what_if.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "commands/common.hpp"
-#include "probe/host.hpp"
+#include "run/host/host.hpp"
 
 namespace cudamatrix {
 

@@ -6,10 +6,10 @@
 
 #include "base/date.hpp"
 #include "base/text.hpp"
+#include "matrix/deployment/system_folders.hpp"
 #include "matrix/entry.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/syntax.hpp"
-#include "matrix/system_folders.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "matrix/services.hpp"
+#include "matrix/deployment/services.hpp"
 #include "matrix/yaml.hpp"
 
 namespace cudamatrix {

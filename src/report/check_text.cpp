@@ -1,8 +1,8 @@
 #include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
 #include "report/cell_json.hpp"
 #include "report/check.hpp"
 #include "report/layout.hpp"
-#include "rules/finding_text.hpp"
 
 namespace cudamatrix::report {
 namespace {

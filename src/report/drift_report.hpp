@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "render/output_folder.hpp"
+#include "render/output/output_folder.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "knowledge/solve/explain.hpp"
 #include "report/inputs.hpp"
-#include "solve/explain.hpp"
 
 namespace cudamatrix::report {
 

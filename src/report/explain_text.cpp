@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
 #include "report/cell_json.hpp"
 #include "report/explain_report.hpp"
 #include "report/layout.hpp"
-#include "rules/finding_text.hpp"
 
 namespace cudamatrix::report {
 namespace {

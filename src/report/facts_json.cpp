@@ -1,6 +1,6 @@
 #include "base/json.hpp"
-#include "facts/age.hpp"
-#include "facts/schema.hpp"
+#include "knowledge/facts/age.hpp"
+#include "knowledge/facts/schema.hpp"
 #include "report/facts_report.hpp"
 #include "report/json_document.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "facts/facts.hpp"
+#include "knowledge/facts/facts.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {

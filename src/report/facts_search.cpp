@@ -3,7 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "facts/age.hpp"
+#include "knowledge/facts/age.hpp"
 #include "report/facts_report.hpp"
 #include "report/json_document.hpp"
 #include "report/layout.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "facts/age.hpp"
+#include "knowledge/facts/age.hpp"
 #include "report/facts_report.hpp"
 #include "report/layout.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "render/image_plan.hpp"
+#include "render/image/image_plan.hpp"
 #include "report/explain_report.hpp"
 #include "report/facts_report.hpp"
 #include "report/inputs.hpp"

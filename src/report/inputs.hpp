@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
-#include "rules/judge.hpp"
 
 namespace cudamatrix::report {
 

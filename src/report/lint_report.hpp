@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lint/lint.hpp"
+#include "advise/lint/lint.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "render/image_plan.hpp"
+#include "render/image/image_plan.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {

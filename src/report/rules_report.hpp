@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "facts/facts.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "report/inputs.hpp"
-#include "rules/rule.hpp"
 
 namespace cudamatrix::report {
 

@@ -2,11 +2,11 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/judge/evaluate.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/layout.hpp"
 #include "report/rules_report.hpp"
-#include "rules/evaluate.hpp"
-#include "rules/finding_text.hpp"
 
 namespace cudamatrix::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "look/scan/answer.hpp"
 #include "report/inputs.hpp"
-#include "scan/answer.hpp"
 
 namespace cudamatrix::report {
 

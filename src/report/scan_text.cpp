@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
 #include "report/layout.hpp"
 #include "report/scan_report.hpp"
-#include "rules/finding_text.hpp"
 
 namespace cudamatrix::report {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "knowledge/solve/suggest.hpp"
 #include "report/inputs.hpp"
-#include "solve/suggest.hpp"
 
 namespace cudamatrix::report {
 

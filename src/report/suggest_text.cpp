@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
 #include "report/cell_json.hpp"
 #include "report/layout.hpp"
 #include "report/suggest_report.hpp"
-#include "rules/finding_text.hpp"
 
 namespace cudamatrix::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "render/template_check.hpp"
+#include "render/files/template_check.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {

@@ -18,4 +18,4 @@ cmake --build --preset coverage --target "unit_$folder" -j "${JOBS:-$(nproc)}" >
 LLVM_PROFILE_FILE=$build/$folder.profraw "$program" >"$build/$folder.log" || { cat "$build/$folder.log" >&2; exit 1; }
 llvm-profdata-14 merge -o "$build/$folder.profdata" "$build/$folder.profraw"
 llvm-cov-14 export "$program" -instr-profile="$build/$folder.profdata" -skip-expansions |
-    python3 tests/bench/coverage_table.py "$(pwd)/src/$folder"
+    python3 tests/bench/coverage_table.py "$(pwd)/$(find src -type d -name "$folder")"

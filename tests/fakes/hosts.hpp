@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "folders.hpp"
-#include "probe/host.hpp"
+#include "run/host/host.hpp"
 
 namespace cudamatrix::fakes {
 

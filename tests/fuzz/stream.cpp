@@ -1,7 +1,7 @@
 // libFuzzer: what goes by once. The first byte chooses the size of the pieces.
 #include <algorithm>
 
-#include "scan/stream.hpp"
+#include "look/scan/stream.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "base/byte_source.hpp"
+#include "look/scan/wheel.hpp"
 #include "registry/zip.hpp"
-#include "scan/wheel.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "matrix/extended_cell.hpp"
+#include "matrix/deployment/extended_cell.hpp"
 #include "support.hpp"
 
 using namespace cudamatrix;

@@ -1,4 +1,4 @@
-#include "matrix/system_folders.hpp"
+#include "matrix/deployment/system_folders.hpp"
 
 #include "support.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../../fakes/http_server.hpp"
+#include "fakes/http_server.hpp"
 #include "base/text.hpp"
 #include "registry/http_source.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "../../fakes/http_server.hpp"
+#include "fakes/http_server.hpp"
 #include "base/base64.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../../fakes/http_server.hpp"
+#include "fakes/http_server.hpp"
 #include "registry/wheel_index.hpp"
 
 using namespace cudamatrix;

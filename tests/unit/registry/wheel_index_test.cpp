@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../../fakes/http_server.hpp"
+#include "fakes/http_server.hpp"
 #include "base/text.hpp"
 
 using namespace cudamatrix;

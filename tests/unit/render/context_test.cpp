@@ -4,7 +4,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "matrix/yaml.hpp"
-#include "render/context.hpp"
+#include "render/templates/context.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 #include "unit/render/payloads.hpp"
 

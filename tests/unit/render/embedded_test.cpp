@@ -8,10 +8,10 @@
 #include "base/text.hpp"
 #include "folders.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/artifacts.hpp"
-#include "render/embedded.hpp"
-#include "render/image_plan.hpp"
-#include "render/output_folder.hpp"
+#include "render/files/artifacts.hpp"
+#include "render/image/image_plan.hpp"
+#include "render/output/output_folder.hpp"
+#include "render/templates/embedded.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;

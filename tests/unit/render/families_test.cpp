@@ -7,13 +7,13 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "facts/images.hpp"
+#include "knowledge/facts/images.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/artifacts.hpp"
-#include "render/dockerfile_model.hpp"
-#include "render/image_plan.hpp"
-#include "render/library.hpp"
-#include "render/resolve_cell.hpp"
+#include "render/files/artifacts.hpp"
+#include "render/files/dockerfile_model.hpp"
+#include "render/files/library.hpp"
+#include "render/image/image_plan.hpp"
+#include "render/image/resolve_cell.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 
 using namespace cudamatrix;

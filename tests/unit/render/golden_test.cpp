@@ -16,8 +16,8 @@
 #include "base/text.hpp"
 #include "folders.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/artifacts.hpp"
-#include "render/image_plan.hpp"
+#include "render/files/artifacts.hpp"
+#include "render/image/image_plan.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 
 namespace fs = std::filesystem;

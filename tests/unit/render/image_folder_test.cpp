@@ -8,9 +8,9 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/artifacts.hpp"
-#include "render/image_plan.hpp"
-#include "unit/measure/folder.hpp"
+#include "render/files/artifacts.hpp"
+#include "render/image/image_plan.hpp"
+#include "unit/look/measure/folder.hpp"
 
 using namespace cudamatrix;
 

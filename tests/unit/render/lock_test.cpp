@@ -5,9 +5,9 @@
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
-#include "render/dockerfile_model.hpp"
-#include "render/lock_file.hpp"
-#include "render/lock_request.hpp"
+#include "render/files/dockerfile_model.hpp"
+#include "render/files/lock_request.hpp"
+#include "render/lock/lock_file.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
-#include "render/output_folder.hpp"
+#include "render/output/output_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;

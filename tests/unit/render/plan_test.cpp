@@ -5,12 +5,12 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/artifacts.hpp"
-#include "render/dockerfile_model.hpp"
-#include "render/image_plan.hpp"
-#include "render/library.hpp"
-#include "render/wanted.hpp"
-#include "unit/rules/own_facts.hpp"
+#include "render/files/artifacts.hpp"
+#include "render/files/dockerfile_model.hpp"
+#include "render/files/library.hpp"
+#include "render/image/image_plan.hpp"
+#include "render/image/wanted.hpp"
+#include "unit/knowledge/rules/own_facts.hpp"
 
 using namespace cudamatrix;
 

@@ -3,9 +3,9 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/image_plan.hpp"
-#include "render/services.hpp"
-#include "render/wanted.hpp"
+#include "render/image/image_plan.hpp"
+#include "render/image/services.hpp"
+#include "render/image/wanted.hpp"
 
 using namespace cudamatrix;
 

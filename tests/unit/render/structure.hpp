@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "render/image_plan.hpp"
-#include "render/lock_file.hpp"
+#include "render/image/image_plan.hpp"
+#include "render/lock/lock_file.hpp"
 #include "sanitized.hpp"
 
 /// Instructions and words of a Dockerfile, keys and items of a compose file, words of the lines of the rest;

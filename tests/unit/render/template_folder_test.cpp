@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "base/text.hpp"
-#include "facts/facts.hpp"
-#include "render/template.hpp"
-#include "render/template_check.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "render/files/template_check.hpp"
+#include "render/templates/template.hpp"
 
 using namespace cudamatrix;
 using mustache::Data;

@@ -6,7 +6,7 @@
 #endif
 
 #include "base/text.hpp"
-#include "render/template.hpp"
+#include "render/templates/template.hpp"
 
 using cudamatrix::Result;
 using cudamatrix::mustache::Data;

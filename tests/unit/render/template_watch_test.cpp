@@ -9,10 +9,10 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "facts/facts.hpp"
 #include "folders.hpp"
-#include "render/template.hpp"
-#include "render/template_check.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "render/files/template_check.hpp"
+#include "render/templates/template.hpp"
 
 using namespace cudamatrix;
 using mustache::Data;

@@ -7,8 +7,8 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
 #include "report/formats.hpp"
-#include "rules/finding_text.hpp"
 #include "unit/report/fixtures.hpp"
 
 using namespace cudamatrix;

@@ -1,0 +1,120 @@
+#include "advise/lint/lint.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "advise/lint/allow.hpp"
+#include "advise/lint/find.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::lint {
+namespace {
+
+Severity severity_of(std::string_view id) {
+    const auto list = checks();
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const Check& check) { return check.id == id; });
+    return found == list.end() ? Severity::warning : found->severity;
+}
+
+std::uint64_t cell_count(const Judgement& judgement) {
+    return std::accumulate(judgement.verdicts.begin(), judgement.verdicts.end(), std::uint64_t{0});
+}
+
+void find_old_facts(Search& search) {
+    if (!search.input.facts_warning.empty())
+        search.add("facts-old", {}, search.input.facts_warning, "install a newer cudamatrix, or --facts DIR");
+}
+
+void find_unknown_words(Search& search, const Allowed& allowed) {
+    std::vector<std::string> known;
+    for (const auto& check : checks())
+        known.emplace_back(check.id);
+    for (const auto& [id, where] : allowed.words()) {
+        if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+        const auto near = text::did_you_mean(id, known);
+        search.add(
+            "allow-unknown", where, fmt::format("lint has no check \"{}\": this comment allows nothing", id),
+            near ? fmt::format("did you mean {}?", *near) : "`cudamatrix lint --help` lists the checks");
+    }
+}
+
+bool before(const Finding& a, const Finding& b) {
+    const auto key = [](const Finding& finding) {
+        return std::tuple(finding.where.line == 0, finding.where.line, finding.where.column, finding.id);
+    };
+    return key(a) < key(b);
+}
+
+}  // namespace
+
+std::size_t Report::count(Severity severity) const {
+    return static_cast<std::size_t>(
+        std::count_if(findings.begin(), findings.end(),
+                      [&](const Finding& finding) { return finding.severity == severity; }));
+}
+
+Search::Search(const Input& of, const ImagePlan& images)
+    : input(of),
+      matrix(of.matrix),
+      plan(images),
+      places(of.matrix),
+      editor(of.matrix, places),
+      cells(cell_count(of.judgement)),
+      product(product_size(of.matrix)) {}
+
+Finding& Search::add(std::string_view id, const Location& where, std::string message, std::string fix,
+                     std::vector<std::optional<Edit>> edits, std::optional<std::uint64_t> cells_after) {
+    Finding finding{id, severity_of(id), where, std::move(message), {}, std::move(fix), {}};
+    const bool complete =
+        std::all_of(edits.begin(), edits.end(), [](const auto& edit) { return edit.has_value(); });
+    if (input.edits && complete) {
+        std::vector<Edit> all;
+        for (auto& edit : edits)
+            all.push_back(*std::move(edit));
+        finding.edits = editor.checked(std::move(all), cells_after.value_or(cells));
+    }
+    return out.emplace_back(std::move(finding));
+}
+
+bool Search::has(std::string_view id, const Location& where) const {
+    return std::any_of(out.begin(), out.end(),
+                       [&](const Finding& finding) { return finding.id == id && finding.where == where; });
+}
+
+std::vector<PlannedCell> cells_with_image(const Judgement& judgement) {
+    std::vector<PlannedCell> cells;
+    for (const auto& judged : judgement.cells) {
+        if (judged.verdict == Verdict::accepted || judged.verdict == Verdict::degraded)
+            cells.push_back({judged.cell, judged.id});
+    }
+    return cells;
+}
+
+Report lint(const Input& input) {
+    const auto plan = plan_images(input.matrix, cells_with_image(input.judgement), input.facts);
+    Search search(input, plan);
+    // The order matters where a check leaves out what an earlier one has said.
+    for (const auto look :
+         {find_idle_conditions, find_names_that_cannot_exist, find_unused_values, find_repeated_releases,
+          find_one_value_axes, find_waivers_at_their_end, find_hiding_stages, find_unread_fields,
+          find_same_images, find_unused_mirrors, find_old_facts}) {
+        look(search);
+    }
+    const Allowed allowed(input.matrix.source, input.matrix.path);
+    find_unknown_words(search, allowed);
+    Report report;
+    report.images = plan.images.size();
+    for (auto& finding : search.out) {
+        if (allowed.covers(finding.id, finding.where)) {
+            ++report.allowed;
+        } else {
+            report.findings.push_back(std::move(finding));
+        }
+    }
+    std::stable_sort(report.findings.begin(), report.findings.end(), before);
+    return report;
+}
+
+}  // namespace cudamatrix::lint

@@ -1,0 +1,133 @@
+// Build-time generator: `facts_embed OUT.cpp FILE.yaml...` turns the fact tables into constant-initialised
+// arrays.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "knowledge/facts/read_table.hpp"
+#include "knowledge/facts/table_hash.hpp"
+
+namespace cudamatrix::facts {
+namespace {
+
+// A C++ string literal with its length beside it, so that the compiler need not count.
+std::string literal(std::string_view text) {
+    std::string out = "{\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\' || c == '?') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20 || byte >= 0x7F) {
+            out += fmt::format("\\{:03o}", byte);
+        } else {
+            out += c;
+        }
+    }
+    return out + fmt::format("\", {}}}", text.size());
+}
+
+// Three flat arrays (values, columns, rows), addressed by position. Each holds pointers that the loader fills
+// in at every start, a page at a time: values that are the same stand there once.
+class Writer {
+  public:
+    void add(const ParsedTable& table) {
+        hash_.table(table.name);
+        tables_ += fmt::format("    {{{}, {}, {{kRows + {}, {}}}}},\n", literal(table.name),
+                               literal(table.as_of), row_count_, table.rows.size());
+        for (const auto& row : table.rows) {
+            rows_ += fmt::format("    Columns{{kColumns + {}, {}}},\n", column_count_, row.columns.size());
+            ++row_count_;
+            for (const auto& column : row.columns) {
+                columns_ += fmt::format("    {{{}, {{kValues + {}, {}}}, {}}},\n", literal(column.name),
+                                        position_of({column.values.begin(), column.values.end()}),
+                                        column.values.size(), column.is_list);
+                ++column_count_;
+                hash_.column(column.name, column.is_list);
+                for (const auto& value : column.values)
+                    hash_.value(value);
+            }
+            hash_.row_end();
+        }
+    }
+
+    [[nodiscard]] std::string text() {
+        return "// Generated from matrix/facts/*.yaml by facts_embed. Do not edit.\n"
+               "#include \"knowledge/facts/embedded.hpp\"\n\n"
+               "namespace cudamatrix::facts {\nnamespace {\n"
+               "using Columns = std::span<const Row::Column>;\n"
+               "constexpr std::string_view kValues[] = {\n" +
+               values_ +
+               "};\n"
+               "constexpr Row::Column kColumns[] = {\n" +
+               columns_ +
+               "};\n"
+               "constexpr Columns kRows[] = {\n" +
+               rows_ +
+               "};\n"
+               "constexpr EmbeddedTable kTables[] = {\n" +
+               tables_ +
+               "};\n"
+               "}  // namespace\n\n"
+               "std::span<const EmbeddedTable> embedded_tables() { return kTables; }\n\n"
+               "std::string_view embedded_hash() { return \"" +
+               hash_.digits() +
+               "\"; }\n\n"
+               "}  // namespace cudamatrix::facts\n";
+    }
+
+  private:
+    // Where a run of values stands; written where it does not stand yet.
+    std::size_t position_of(std::vector<std::string> run) {
+        const auto size = run.size();
+        const auto [known, is_new] = runs_.try_emplace(std::move(run), value_count_);
+        if (is_new) {
+            for (const auto& value : known->first)
+                values_ += "    " + literal(value) + ",\n";
+            value_count_ += size;
+        }
+        return known->second;
+    }
+
+    std::string values_, columns_, rows_, tables_;
+    std::map<std::vector<std::string>, std::size_t> runs_;
+    TableHash hash_;
+    std::size_t value_count_ = 0, column_count_ = 0, row_count_ = 0;
+};
+
+int report(const Failure& failure) {
+    for (const auto& diagnostic : failure.diagnostics)
+        std::fputs(render(diagnostic, {}).c_str(), stderr);
+    return static_cast<int>(failure.code);
+}
+
+int run(const std::string& out, std::vector<std::string> inputs) {
+    std::sort(inputs.begin(), inputs.end());
+    Writer writer;
+    for (const auto& input : inputs) {
+        const auto content = file::read(input, 16u << 20);
+        if (!content) return report(content.failure());
+        const auto table = read_table(*content, input);
+        if (!table) return report(table.failure());
+        writer.add(*table);
+    }
+    const auto written = file::write(out, writer.text());
+    return written ? 0 : report(written.failure());
+}
+
+}  // namespace
+}  // namespace cudamatrix::facts
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (arguments.size() < 2) {
+        std::fputs("usage: facts_embed OUT.cpp FILE.yaml...\n", stderr);
+        return 2;
+    }
+    return cudamatrix::facts::run(arguments.front(), {arguments.begin() + 1, arguments.end()});
+}

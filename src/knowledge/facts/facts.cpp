@@ -1,0 +1,210 @@
+#include "knowledge/facts/facts.hpp"
+
+#include <algorithm>
+
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "knowledge/facts/embedded.hpp"
+#include "knowledge/facts/read_table.hpp"
+#include "knowledge/facts/store.hpp"
+#include "knowledge/facts/table_hash.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::uint64_t kLargestTable = 16u << 20;
+
+Result<std::vector<std::filesystem::path>> tables_in(const std::filesystem::path& directory) {
+    std::vector<std::filesystem::path> found;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
+         it.increment(error)) {
+        if (it->path().extension() == ".yaml") found.push_back(it->path());
+    }
+    if (error) {
+        return input_failure(
+            fmt::format("the facts folder {} cannot be read: {}", directory.string(), error.message()),
+            "name a folder of fact tables, as `cudamatrix facts show` prints them");
+    }
+    if (found.empty()) {
+        return input_failure(fmt::format("the facts folder {} holds no .yaml file", directory.string()),
+                             "put a table with the keys table, as_of and rows there, or leave --facts out");
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+// What the overlay brought in; a mistake of the embedded tables is none of its user's.
+std::vector<Diagnostic> mistakes_of_overlay(const Facts& base, const Facts& laid, std::string_view today) {
+    const auto known = base.check(today);
+    auto found = laid.check(today);
+    std::erase_if(found, [&](const Diagnostic& mistake) {
+        return std::any_of(known.begin(), known.end(), [&](const Diagnostic& other) {
+            return other.message == mistake.message && other.where == mistake.where;
+        });
+    });
+    return found;
+}
+
+}  // namespace
+
+std::string_view to_string(Confidence confidence) {
+    switch (confidence) {
+        case Confidence::measured:
+            return "measured";
+        case Confidence::read:
+            return "read";
+        case Confidence::unverified:
+            return "unverified";
+    }
+    return "unverified";
+}
+
+bool Row::has(std::string_view column) const {
+    return std::any_of(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == column; });
+}
+
+std::string_view Row::text(std::string_view column) const {
+    const auto values = list(column);
+    return values.empty() ? std::string_view{} : values.front();
+}
+
+std::span<const std::string_view> Row::list(std::string_view column) const {
+    for (const auto& candidate : columns_) {
+        if (candidate.name == column) return candidate.values;
+    }
+    return {};
+}
+
+Confidence Row::confidence() const {
+    const auto value = text("confidence");
+    if (value == "measured") return Confidence::measured;
+    return value == "read" ? Confidence::read : Confidence::unverified;
+}
+
+FactRef Row::ref() const {
+    const auto sources = list("source");
+    return {std::string(id()), {sources.begin(), sources.end()}, std::string(text("as_of")), confidence()};
+}
+
+Facts Facts::embedded() {
+    // Built once: the tables are constant, only the vectors of row handles and the indexes are made at run
+    // time.
+    static const std::shared_ptr<const Store> store = [] {
+        auto made = std::make_shared<Store>();
+        made->is_embedded = true;
+        for (const auto& table : facts::embedded_tables()) {
+            Table& out = made->tables.emplace_back(Table{table.name, table.as_of, {}});
+            out.rows.reserve(table.rows.size());
+            for (const auto columns : table.rows)
+                out.rows.emplace_back(columns);
+            made->where.emplace_back(table.rows.size());
+        }
+        made->finish();
+        return made;
+    }();
+    return Facts(store);
+}
+
+Result<Facts> Facts::with_overlay(const std::filesystem::path& directory, std::string_view today) {
+    const auto files = tables_in(directory);
+    if (!files) return files.failure();
+    const Facts base = embedded();
+    auto store = std::make_shared<Store>();
+    store->tables = base.store_->tables;
+    store->where = base.store_->where;
+
+    std::vector<std::string> known;
+    for (const auto& table : store->tables)
+        known.emplace_back(table.name);
+    std::vector<Diagnostic> mistakes;
+    const auto add = [&](const Failure& failure) {
+        mistakes.insert(mistakes.end(), failure.diagnostics.begin(), failure.diagnostics.end());
+    };
+    for (const auto& path : *files) {
+        const auto content = file::read(path, kLargestTable);
+        if (!content) {
+            add(content.failure());
+            continue;
+        }
+        auto parsed = facts::read_table(*content, path.string());
+        if (!parsed) {
+            add(parsed.failure());
+            continue;
+        }
+        const auto at = std::find(known.begin(), known.end(), parsed->name);
+        if (at == known.end()) {
+            const auto near = text::did_you_mean(parsed->name, known);
+            mistakes.push_back(Diagnostic::error(fmt::format("there is no table '{}'{}", parsed->name,
+                                                             near ? fmt::format("; did you mean '{}'?", *near)
+                                                                  : ": one of " + text::join(known, ", ")),
+                                                 Location{path.string(), 1, 1, 1}));
+            continue;
+        }
+        store->merge(static_cast<std::size_t>(at - known.begin()), std::move(*parsed));
+    }
+    if (mistakes.empty()) {
+        store->finish();
+        const Facts laid(store);
+        mistakes = mistakes_of_overlay(base, laid, today);
+        if (mistakes.empty()) return laid;
+    }
+    return Failure{ExitCode::bad_input, std::move(mistakes)};
+}
+
+std::span<const Table> Facts::tables() const {
+    return store_->tables;
+}
+
+const Table* Facts::table(std::string_view name) const {
+    for (const auto& table : store_->tables) {
+        if (table.name == name) return &table;
+    }
+    return nullptr;
+}
+
+std::span<const Row> Facts::rows(std::string_view table) const {
+    const auto* found = this->table(table);
+    return found != nullptr ? std::span<const Row>(found->rows) : std::span<const Row>();
+}
+
+std::optional<Row> Facts::row(std::string_view id) const {
+    const auto found = store_->by_id.find(id);
+    if (found == store_->by_id.end()) return std::nullopt;
+    return store_->at(found->second);
+}
+
+std::optional<Row> Facts::named(std::string_view name) const {
+    const auto found = store_->by_name.find(facts::folded(name));
+    if (found == store_->by_name.end()) return std::nullopt;
+    return store_->at(found->second);
+}
+
+std::string Facts::date() const {
+    std::string_view newest;
+    for (const auto& table : store_->tables) {
+        for (const auto& row : table.rows)
+            newest = std::max(newest, row.text("as_of"));
+    }
+    return std::string(newest);
+}
+
+std::string Facts::hash() const {
+    if (store_->is_embedded) return std::string(facts::embedded_hash());
+    facts::TableHash hash;
+    for (const auto& table : store_->tables) {
+        hash.table(table.name);
+        for (const auto& row : table.rows) {
+            for (const auto& column : row.columns()) {
+                hash.column(column.name, column.is_list);
+                for (const auto value : column.values)
+                    hash.value(value);
+            }
+            hash.row_end();
+        }
+    }
+    return hash.digits();
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,78 @@
+// Typed look-ups: from what a user wrote to the rows that know about it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mirrors.hpp"
+#include "base/version.hpp"
+#include "knowledge/facts/facts.hpp"
+
+namespace cudamatrix::lookup {
+
+/// The version in a column whose schema says that every row has one there: the self-check lets no others in.
+[[nodiscard]] Version required_version(const Row& row, std::string_view column);
+
+/// `12.6` -> its newest known release; `12.4.1` -> itself when known.
+struct Cuda {
+    Version exact;               ///< 12.4.1
+    std::optional<Row> toolkit;  ///< row of cuda_toolkits (the minor: targets, PTX ISA, host compilers)
+    std::optional<Row> release;  ///< row of cuda_releases
+};
+[[nodiscard]] std::optional<Cuda> cuda(const Facts& facts, std::string_view text);
+
+/// `550` or `R550` -> its newest known release; `550.54.15` -> itself, in the branch of its first component.
+struct Driver {
+    Version exact;
+    bool bare_branch = false;   ///< the user named a branch only
+    std::optional<Row> branch;  ///< row of driver_branches
+};
+[[nodiscard]] std::optional<Driver> driver(const Facts& facts, std::string_view text);
+
+/// By canonical name or alias, case and spacing ignored, never by substring.
+[[nodiscard]] std::optional<Row> gpu(const Facts& facts, std::string_view name);
+/// All names and aliases of GPUs, for "did you mean".
+[[nodiscard]] std::vector<std::string> gpu_names(const Facts& facts);
+
+/// `2.6.0+cu124`, `2.6.0` (the index default), `2.6` (its newest release that was not yanked). `arch` is
+/// x86_64 or aarch64.
+struct Torch {
+    Version exact;               ///< 2.6.0, without the variant
+    std::string variant;         ///< cu124, cpu; empty when unknown
+    bool index_default = false;  ///< this build is what the Python index serves without a variant
+    std::optional<Row> release;  ///< row of torch_releases
+    std::optional<Row> wheel;    ///< row of torch_wheels for (release, variant, arch)
+};
+[[nodiscard]] std::optional<Torch> torch(const Facts& facts, std::string_view text, std::string_view arch);
+
+[[nodiscard]] std::optional<Row> os(const Facts& facts, std::string_view slug);
+[[nodiscard]] std::optional<Row> python(const Facts& facts, std::string_view text);
+
+/// All rows of package_releases about `package` (canonical name), found by their place: the table is large
+/// and its rows are sorted by id.
+[[nodiscard]] std::span<const Row> package_releases(const Facts& facts, std::string_view package);
+
+/// Whether the author of a release (a row of package_releases) took it back (PEP 592): an index keeps it for
+/// those who pinned exactly it, and everybody else gets another.
+[[nodiscard]] bool is_yanked(const Row& release);
+/// The same of a build of torch (a row of torch_wheels): of the release that it is a build of.
+[[nodiscard]] bool is_yanked_build(const Facts& facts, const Row& wheel);
+
+/// The row of toolkit_sources that supplies `cuda` (exact) on `os` in `family`; `from` empty: the archive
+/// before wheels.
+[[nodiscard]] std::optional<Row> toolkit_source(const Facts& facts, std::string_view family,
+                                                std::string_view os, const Version& cuda,
+                                                std::string_view from);
+
+/// Where a site has the source `name` of package_archives: by its name in the map, or by a prefix of its
+/// address; empty: the map says nothing of it.
+[[nodiscard]] std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::string_view name);
+
+/// Where the mirror map says that the wheels of one variant of torch (cu124, cpu) are; empty: nothing.
+[[nodiscard]] std::string mirror_of_torch_index(const Facts& facts, const Mirrors& mirrors,
+                                                std::string_view variant);
+
+}  // namespace cudamatrix::lookup

@@ -1,0 +1,121 @@
+// Schemas of the tables about container images and the container toolkit.
+#include "knowledge/facts/schema_groups.hpp"
+
+namespace cudamatrix::facts {
+namespace {
+
+constexpr Column kContainerToolkitFlaws[] = {
+    {"cve", Kind::text, Form::scalar, kRequired},
+    {"last_affected", Kind::version, Form::scalar, kRequired},
+    {"fixed_in", Kind::version, Form::scalar, kRequired},
+    {"says", Kind::text, Form::scalar, kRequired},
+    {"only_mode", Kind::text},
+};
+
+constexpr Column kContainerToolkits[] = {
+    {"first", Kind::version, Form::scalar, kRequired},
+    {"last", Kind::version, Form::scalar, kRequired},
+    {"mode", Kind::text, Form::scalar, kRequired},
+    {"checks_requirements", Kind::truth, Form::scalar, kRequired},
+};
+
+constexpr Column kCudaImageRequirements[] = {
+    {"cuda", Kind::version, Form::scalar, kRequired, "cuda_images.cuda"},
+    {"arch", Kind::text, Form::list, kRequired},
+    {"os", Kind::text, Form::list, kOptional, "operating_systems.os"},
+    {"cuda_min", Kind::version},
+    {"first_driver", Kind::version},
+    {"driver_min", Kind::number},
+    {"tesla_branches", Kind::number, Form::list},
+    {"professional_branches", Kind::number, Form::list},
+    {"any_branches", Kind::number, Form::list},
+};
+
+constexpr Column kCudaImages[] = {
+    {"cuda", Kind::version, Form::scalar, kRequired},
+    {"status", Kind::text, Form::scalar, kRequired},
+    {"os", Kind::text, Form::list, kOptional, "operating_systems.os"},
+    {"flavours", Kind::text, Form::list},
+    {"cudnn", Kind::version},
+    {"arch", Kind::text, Form::list},
+    {"marked_eol", Kind::date},
+    {"complete", Kind::truth, Form::scalar, kRequired},
+};
+
+constexpr Column kGpuCapabilities[] = {
+    {"capability", Kind::text, Form::scalar, kRequired},
+    {"says", Kind::text, Form::scalar, kRequired},
+    {"reserved", Kind::truth, Form::scalar, kRequired},
+};
+
+constexpr Column kImagePolicies[] = {
+    {"policy", Kind::text, Form::scalar, kRequired},
+    {"says", Kind::text, Form::scalar, kRequired},
+    {"months", Kind::number},
+    {"since", Kind::version},
+    {"values", Kind::text, Form::list},
+};
+
+constexpr Column kImageRepositories[] = {
+    {"repository", Kind::text, Form::scalar, kRequired},
+    {"scheme", Kind::text, Form::scalar, kRequired},
+    {"family", Kind::text},
+    {"distribution", Kind::text},
+    {"arch", Kind::text, Form::list},
+};
+
+constexpr Column kNgcImages[] = {
+    {"tag", Kind::text, Form::scalar, kRequired},
+    {"torch", Kind::version},
+    {"cuda", Kind::version},
+    {"compute_min", Kind::compute, Form::scalar, kOptional, "architectures.compute"},
+    {"python", Kind::version, Form::scalar, kOptional, "pythons.python"},
+    {"os", Kind::text, Form::scalar, kOptional, "operating_systems.os"},
+    {"triton", Kind::version},
+    {"numpy_below", Kind::version},
+};
+
+constexpr Column kPythonImages[] = {
+    {"tag", Kind::text, Form::scalar, kRequired},
+    {"python", Kind::version, Form::scalar, kRequired, "pythons.python"},
+    {"os", Kind::text, Form::scalar, kRequired, "operating_systems.os"},
+    {"arch", Kind::text, Form::list, kRequired},
+};
+
+constexpr Column kPytorchImages[] = {
+    {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
+    {"tag_torch", Kind::version},
+    {"cuda", Kind::version, Form::list, kRequired},
+    {"cudnn", Kind::version, Form::scalar, kRequired},
+    {"flavours", Kind::text, Form::list, kRequired},
+    {"exists", Kind::truth, Form::scalar, kRequired},
+    {"externally_managed", Kind::truth},
+};
+
+constexpr Column kStandalonePythons[] = {
+    {"python", Kind::version, Form::scalar, kRequired, "pythons.python"},
+    {"release", Kind::version, Form::scalar, kRequired},
+    {"arch", Kind::text, Form::list, kRequired},
+};
+
+constexpr Schema kSchemas[] = {
+    {"container_toolkit_flaws", "flaw-{cve}", kContainerToolkitFlaws},
+    {"container_toolkits", "container-toolkit-{first}", kContainerToolkits},
+    {"cuda_image_requirements", "cuda-image-requires-{cuda}-*", kCudaImageRequirements},
+    {"cuda_images", "cuda-image-{cuda}-*", kCudaImages},
+    {"gpu_capabilities", "gpu-capability-{capability}", kGpuCapabilities},
+    {"image_policies", "image-policy-{policy}", kImagePolicies},
+    {"image_repositories", "repository-*", kImageRepositories},
+    {"ngc_images", "ngc-pytorch-{tag}", kNgcImages},
+    {"python_images", "python-image-{tag}", kPythonImages},
+    {"pytorch_images", "pytorch-image-{torch}-*", kPytorchImages},
+    {"standalone_pythons", "standalone-python-{python}", kStandalonePythons},
+};
+
+}  // namespace
+
+std::span<const Schema> image_schemas() {
+    return kSchemas;
+}
+
+}  // namespace cudamatrix::facts

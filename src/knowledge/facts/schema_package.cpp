@@ -1,0 +1,127 @@
+// Schemas of the tables about Python packages beside torch.
+#include "knowledge/facts/schema_groups.hpp"
+
+namespace cudamatrix::facts {
+namespace {
+
+constexpr Column kPackageReleases[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"version", Kind::release, Form::scalar, kRequired},
+    {"requires_python", Kind::specifiers},
+    {"requires", Kind::demand, Form::list},
+    {"one_release", Kind::demand, Form::list},
+    {"nvcc", Kind::demand, Form::list},
+    {"abi", Kind::wheel_tag, Form::list},
+    {"abi_aarch64", Kind::wheel_tag, Form::list},
+    {"platforms", Kind::text, Form::list},  // any of linux, macos, musl, windows
+    {"abi_windows", Kind::wheel_tag, Form::list},
+    {"abi_macos", Kind::wheel_tag, Form::list},
+    {"abi_musl", Kind::wheel_tag, Form::list},
+    {"sdist", Kind::truth},
+    {"yanked", Kind::truth},         // its author took it back (PEP 592)
+    {"yanked_because", Kind::text},  // in its author's words
+};
+
+constexpr Column kPackageGpuFloors[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"compute_min", Kind::compute, Form::scalar, kRequired, "architectures.compute"},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+    {"torch_cuda", Kind::specifiers},
+    {"sass", Kind::compute, Form::list},  // all that there is, and no PTX
+};
+
+constexpr Column kPackageTorchFloors[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"torch_min", Kind::version, Form::scalar, kRequired},
+    {"torch_below", Kind::version},
+    {"torch_versions", Kind::specifiers},  // the torch that the row is about; without it: every one
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kPackageCuda[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"cuda_major", Kind::number},
+    {"cuda_majors", Kind::number, Form::list},
+    {"cuda_minors", Kind::version, Form::list},
+    {"cuda_min", Kind::version},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+    {"needs_torch", Kind::truth},
+    {"instead", Kind::text},
+};
+
+// One major for which it is built, those majors or releases for each of which it has a library of its own, or
+// the oldest that it compiles with.
+constexpr std::string_view kPackageCudaOneOf[] = {"cuda_major", "cuda_majors", "cuda_minors", "cuda_min"};
+
+constexpr Column kPackageNumpyAbi[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"numpy", Kind::specifiers, Form::scalar, kRequired},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kPackageMakersWheels[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"torch", Kind::release, Form::list, kRequired},  // what each wheel was compiled with
+    {"pythons", Kind::version, Form::list, kRequired},
+    {"arches", Kind::text, Form::list, kRequired},
+};
+
+constexpr Column kPackageImages[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"images", Kind::text, Form::list, kRequired, "ngc_images.tag"},
+    {"works", Kind::truth, Form::scalar, kRequired},
+    {"consequence", Kind::text},  // of what does not work
+};
+
+constexpr Column kPackagePairs[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"other", Kind::text, Form::scalar, kRequired},
+    {"other_versions", Kind::specifiers, Form::scalar, kRequired},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kPackageSources[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"not_on", Kind::text, Form::list, kRequired, "operating_systems.wheels"},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kManylinuxTags[] = {
+    {"tag", Kind::text, Form::scalar, kRequired},
+    {"glibc", Kind::version, Form::scalar, kRequired},
+    {"kept", Kind::truth, Form::scalar, kRequired},
+};
+
+constexpr Schema kSchemas[] = {
+    {"manylinux_tags", "tag-{tag}", kManylinuxTags},
+    {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
+    {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
+    {"package_images", "package-image-*", kPackageImages},
+    {"package_makers_wheels", "package-makers-wheel-*", kPackageMakersWheels},
+    {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
+    {"package_pairs", "package-pair-*", kPackagePairs},
+    {"package_releases", "package-{package}-{version}", kPackageReleases},
+    {"package_sources", "package-source-*", kPackageSources},
+    {"package_torch_floors", "package-torch-*", kPackageTorchFloors},
+};
+
+}  // namespace
+
+std::span<const Schema> package_schemas() {
+    return kSchemas;
+}
+
+}  // namespace cudamatrix::facts

@@ -1,0 +1,54 @@
+// What stands behind Facts: the tables, who owns their text, and the indexes.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge/facts/facts.hpp"
+#include "knowledge/facts/read_table.hpp"
+
+namespace cudamatrix {
+
+struct Facts::Store {
+    struct Position {
+        std::size_t table = 0;
+        std::size_t row = 0;
+    };
+
+    bool is_embedded = false;  ///< exactly the tables of the binary, nothing laid over them
+    std::vector<Table> tables;
+    std::vector<std::vector<Location>> where;  ///< of each row; nowhere for embedded rows
+
+    /// Lays `parsed` over the table of its name. The text of `parsed` is kept here.
+    void merge(std::size_t table, facts::ParsedTable parsed);
+    /// Sorts the rows of every table by id and builds the indexes. To be called once, when all rows are
+    /// there.
+    void finish();
+
+    [[nodiscard]] Row at(Position position) const { return tables[position.table].rows[position.row]; }
+
+    std::unordered_map<std::string_view, Position> by_id;
+    std::unordered_map<std::string, Position> by_name;
+
+  private:
+    void sort(std::size_t table);
+
+    // Owners of overlaid text; a deque does not move what it holds.
+    std::deque<facts::ParsedTable> texts_;
+    std::deque<std::vector<std::string_view>> values_;
+    std::deque<std::vector<Row::Column>> columns_;
+};
+
+namespace facts {
+
+/// "gpu-a16" before "gpu-a100": runs of digits compare as numbers.
+[[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
+
+/// A name as it is compared: lower case, without blanks.
+[[nodiscard]] std::string folded(std::string_view name);
+
+}  // namespace facts
+}  // namespace cudamatrix

@@ -1,0 +1,100 @@
+// What can be said of a cell: stages, verdicts, findings and the fixes that they offer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "matrix/field.hpp"
+
+namespace cudamatrix {
+
+/// Where a fault would strike, in the order in which a user meets it.
+enum class Stage : std::uint8_t {
+    driver_load,
+    image_pull,
+    container_start,
+    install,
+    build,
+    runtime,
+    torch_compile
+};
+inline constexpr std::size_t kStageCount = 7;
+[[nodiscard]] std::string_view to_string(Stage stage);
+[[nodiscard]] std::optional<Stage> stage_named(std::string_view name);
+
+/// In order of severity: a cell's verdict is the worst of its rules.
+enum class Verdict : std::uint8_t { accepted, degraded, unknown, rejected };
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+/// One way out: the fields to set, and how it reads ("driver >= 525.60.13"). Applied to the cell it makes the
+/// finding vanish. The last resort of a rejection is to leave the combination out: `exclude` then holds what
+/// the condition would say and `set` is empty.
+struct FixOption {
+    std::string text;
+    std::vector<std::pair<Field, std::string>> set;
+    std::vector<std::pair<Field, std::string>> exclude = {};
+};
+
+/// One rule's answer for one projection.
+struct Finding {
+    Severity severity = Severity::error;  ///< error: rejected, warning: degraded, unknown, note
+    Stage stage = Stage::runtime;
+    std::string_view rule;
+    std::string aspect = {};  ///< which of the rule's questions this answers ("image", "wheel"); often empty
+    Field primary = Field::driver;  ///< whose value the caret points at
+    std::string message;            ///< names both halves of the conflict
+    std::vector<FixOption> fixes;   ///< alternatives, best first; may be empty for unknown and notes
+    std::vector<FactRef> facts;     ///< what the answer rests on
+    std::vector<Field> about;       ///< the halves of the conflict, `primary` among them
+
+    [[nodiscard]] Verdict verdict() const;
+    /// "driver >= 525.60.13, or cuda 11.8.0 with this driver".
+    [[nodiscard]] std::string fix_text() const;
+};
+
+/// Why a finding does not count: the entry of `waive` that accepts it.
+struct Waived {
+    std::string because;
+    std::string until;  ///< YYYY-MM-DD, the last day
+    Location where;
+};
+
+/// A finding with all the cells that share it. The same finding is two groups where only some of its cells
+/// are waived.
+struct FindingGroup {
+    Finding finding;
+    Location where;
+    std::uint64_t cells = 0;
+    std::string first_cell;
+    std::optional<Waived> waived = {};
+
+    /// What it makes of its cells: a waived finding leaves them accepted.
+    [[nodiscard]] Verdict verdict() const { return waived ? Verdict::accepted : finding.verdict(); }
+};
+
+/// The rule of the finding that says that a waiver has ended.
+inline constexpr std::string_view kWaiverExpired = "waiver-expired";
+
+namespace rules {
+
+using Findings = std::vector<Finding>;
+
+/// A question of a rule that is answered by yes, and what the answer rests on.
+struct Acceptance {
+    std::string_view rule;
+    Stage stage = Stage::runtime;
+    std::vector<Field> about;
+    std::string question;  ///< "whether driver 550.54.15 runs CUDA 12.4.1"
+    std::vector<FactRef> facts;
+};
+using Acceptances = std::vector<Acceptance>;
+
+}  // namespace rules
+
+}  // namespace cudamatrix

@@ -1,0 +1,206 @@
+#include "knowledge/judge/evaluate.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "base/text.hpp"
+#include "knowledge/facts/age.hpp"
+#include "knowledge/facts/lookup.hpp"
+#include "knowledge/resolve/subject.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+bool same_question(const Finding& a, const Finding& b) {
+    return a.aspect == b.aspect;
+}
+
+// A verdict on an unverified fact would be a guess: it becomes unknown and says what it would have been.
+void doubt_unverified(Finding& finding) {
+    if (finding.severity == Severity::unknown) return;
+    const auto doubtful = std::find_if(finding.facts.begin(), finding.facts.end(), [](const FactRef& fact) {
+        return fact.confidence == Confidence::unverified;
+    });
+    if (doubtful == finding.facts.end()) return;
+    finding.message = fmt::format("{}; this rests on the unverified fact {}: would be {}", finding.message,
+                                  doubtful->id, to_string(finding.verdict()));
+    finding.severity = Severity::unknown;
+}
+
+// Where an answer is told, each fact behind it says that it is old by itself: no newer one hides it.
+template <typename Answers>
+void date_facts(Answers& answers, std::string_view today) {
+    for (auto& answer : answers) {
+        for (auto& fact : answer.facts)
+            fact.is_old = is_old(fact.as_of, today);
+    }
+}
+
+// What a cell that says no arch is asked with instead, and the GPU that implies it.
+struct ImpliedArch {
+    Value arch;
+    std::string gpu;
+    FactRef fact;
+};
+
+std::optional<ImpliedArch> implied_arch(const Rule& rule, const Facts& facts, const Cell& cell) {
+    const auto* gpu = cell.get(Field::gpu);
+    if (gpu == nullptr || cell.has(Field::arch) || !rule.reads.contains(Field::arch)) return std::nullopt;
+    const auto arch = host_arch(facts, gpu->text);
+    if (arch.empty()) return std::nullopt;
+    return ImpliedArch{{std::string(arch), {}, {}}, gpu->text, lookup::gpu(facts, gpu->text)->ref()};
+}
+
+// Must not outlive `implied`.
+ProjectedCell with_arch(const ProjectedCell& cell, const std::optional<ImpliedArch>& implied) {
+    return implied ? cell.with(Field::arch, &implied->arch) : cell;
+}
+
+// What is about the arch is about the GPU that implies it. True where it was.
+bool name_gpu(std::vector<Field>& about) {
+    const auto arch = std::find(about.begin(), about.end(), Field::arch);
+    if (arch == about.end()) return false;
+    if (std::find(about.begin(), about.end(), Field::gpu) == about.end()) {
+        *arch = Field::gpu;
+    } else {
+        about.erase(arch);
+    }
+    return true;
+}
+
+void name_gpu(Findings& found, const std::optional<ImpliedArch>& implied) {
+    if (!implied) return;
+    for (auto& finding : found) {
+        if (finding.primary == Field::arch) finding.primary = Field::gpu;
+        if (!name_gpu(finding.about)) continue;
+        finding.message += fmt::format(" ({} is in hosts of {} only)", implied->gpu, implied->arch.text);
+        finding.facts.push_back(implied->fact);
+        std::erase_if(finding.fixes, [](const FixOption& fix) {
+            return std::any_of(fix.set.begin(), fix.set.end(),
+                               [](const auto& set) { return set.first == Field::arch; });
+        });
+    }
+}
+
+Findings ask_projected(const Rule& rule, const ProjectedCell& cell, const Facts& facts,
+                       std::string_view today, bool wants_fixes, Memo* memo = nullptr) {
+    Findings found;
+    rule.judge(Context{cell, facts, today, wants_fixes, memo, nullptr}, found);
+    for (auto& finding : found) {
+        finding.rule = rule.id;
+        doubt_unverified(finding);
+    }
+    return found;
+}
+
+Verdict worst_answer(const Finding& question, const Findings& findings) {
+    auto verdict = Verdict::accepted;
+    for (const auto& finding : findings) {
+        if (same_question(finding, question)) verdict = std::max(verdict, finding.verdict());
+    }
+    return verdict;
+}
+
+// What the rule says once `option` is applied; nothing when a value of it is not one of its field.
+std::optional<Findings> after_fix(const Rule& rule, const Cell& cell, const FixOption& option,
+                                  const Facts& facts, std::string_view today) {
+    std::deque<Value> storage;
+    Cell changed = cell;
+    for (const auto& [field, text] : option.set) {
+        auto value = value_from_text(field, text);
+        if (std::holds_alternative<ValueProblem>(value)) return std::nullopt;
+        changed.set(field, &storage.emplace_back(std::get<Value>(std::move(value))));
+    }
+    return ask(rule, changed, facts, today);
+}
+
+bool makes_worse(const Findings& before, const Findings& after) {
+    return std::any_of(after.begin(), after.end(), [&](const Finding& now) {
+        if (now.verdict() != Verdict::rejected) return false;
+        return std::none_of(before.begin(), before.end(), [&](const Finding& then) {
+            return same_question(then, now) && then.verdict() == Verdict::rejected;
+        });
+    });
+}
+
+}  // namespace
+
+bool gpu_implies_arch(const Matrix& matrix, const Facts& facts) {
+    if (std::any_of(matrix.set.begin(), matrix.set.end(),
+                    [](const auto& each) { return each.first == Field::arch; }))
+        return false;
+    bool implies = false;
+    for (const auto& axis : matrix.axes) {
+        for (std::size_t i = 0; i < axis.fields.size(); ++i) {
+            if (axis.fields[i] == Field::arch) return false;
+            if (axis.fields[i] != Field::gpu) continue;
+            implies = implies || std::any_of(axis.rows.begin(), axis.rows.end(), [&](const auto& row) {
+                          return !host_arch(facts, row[i].text).empty();
+                      });
+        }
+    }
+    return implies;
+}
+
+FieldSet depends_on(const Rule& rule) {
+    auto fields = rule.reads;
+    if (fields.contains(Field::arch)) fields.insert(Field::gpu);
+    return fields;
+}
+
+Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
+    const auto implied = implied_arch(rule, facts, cell);
+    const auto projected = with_arch(ProjectedCell(cell, rule.reads), implied);
+    Acceptances accepted;
+    Findings found;
+    // Without a memo: it remembers findings only.
+    rule.judge(Context{projected, facts, today, false, nullptr, &accepted}, found);
+    for (auto& each : accepted) {
+        each.rule = rule.id;
+        if (implied && name_gpu(each.about)) each.facts.push_back(implied->fact);
+    }
+    date_facts(accepted, today);
+    return accepted;
+}
+
+bool vanished(const Finding& finding, const Findings& after) {
+    return std::none_of(after.begin(), after.end(), [&](const Finding& now) {
+        if (now.rule != finding.rule || !same_question(now, finding)) return false;
+        if (finding.severity == Severity::unknown) return now.severity == Severity::unknown;
+        return now.verdict() >= std::min(finding.verdict(), Verdict::unknown) &&
+               now.severity != Severity::note;
+    });
+}
+
+Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today, Memo* memo,
+             ReadLog* log) {
+    const auto implied = implied_arch(rule, facts, cell);
+    const auto projected = with_arch(ProjectedCell(cell, rule.reads, log), implied);
+    auto found = ask_projected(rule, projected, facts, today, false, memo);
+    name_gpu(found, implied);
+    return found;
+}
+
+Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
+    const auto implied = implied_arch(rule, facts, cell);
+    const auto projected = with_arch(ProjectedCell(cell, rule.reads), implied);
+    auto found = ask_projected(rule, projected, facts, today, true);
+    name_gpu(found, implied);
+    for (auto& finding : found) {
+        std::vector<FixOption> kept;
+        for (auto& option : finding.fixes) {
+            const auto after = after_fix(rule, cell, option, facts, today);
+            if (!after || !vanished(finding, *after) || makes_worse(found, *after)) continue;
+            if (finding.severity == Severity::unknown) {
+                option.text += fmt::format(" (then {})", to_string(worst_answer(finding, *after)));
+            }
+            kept.push_back(std::move(option));
+        }
+        finding.fixes = std::move(kept);
+    }
+    date_facts(found, today);
+    return found;
+}
+
+}  // namespace cudamatrix::rules

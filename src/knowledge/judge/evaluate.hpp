@@ -1,0 +1,34 @@
+// Asks one rule about one projection, and makes sure that what it prints is true: every fix is tried, and
+// what rests on an unverified fact is unknown.
+#pragma once
+
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+
+/// Whether `host_arch` says one for a GPU of an axis while the product says no arch.
+[[nodiscard]] bool gpu_implies_arch(const Matrix& matrix, const Facts& facts);
+
+/// What the rule's answer depends on: the fields that it reads, and with the arch the GPU, which may imply
+/// it.
+[[nodiscard]] FieldSet depends_on(const Rule& rule);
+
+/// The rule's findings for the cell, without fixes: enough to know whether they were already said.
+/// `memo` remembers look-ups between calls with the same facts; `log` learns what was looked at.
+[[nodiscard]] Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today,
+                           Memo* memo = nullptr, ReadLog* log = nullptr);
+
+/// The same findings with their fixes. A fix stays only if, applied, it makes its finding vanish (`vanished`)
+/// and no other question of the rule turns into a rejection.
+[[nodiscard]] Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts,
+                                std::string_view today);
+
+/// What the rule accepts in the cell. Empty where it has nothing to accept, or accepts without a fact.
+[[nodiscard]] Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts,
+                                 std::string_view today);
+
+/// True when `after` has nothing as bad as `finding` to say about the same question: a rejection may become a
+/// named limit but no open question, an unknown must become an answer.
+[[nodiscard]] bool vanished(const Finding& finding, const Findings& after);
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,74 @@
+#include "knowledge/judge/groups.hpp"
+
+#include "base/text.hpp"
+#include "knowledge/judge/exclude_fix.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+// What a finding is about, spelt out: equal keys are the same sentence about the same values.
+std::string key_of(const Finding& finding, const Cell& cell) {
+    auto key = fmt::format("{}\n{}\n{}\n{}\n{}", finding.rule, finding.aspect, to_string(finding.stage),
+                           to_string(finding.severity), finding.message);
+    for (const auto field : finding.about) {
+        if (const auto* value = cell.get(field)) key.append("\n").append(value->text);
+    }
+    return key;
+}
+
+Location place_of(const Finding& finding, const Cell& cell) {
+    if (const auto* value = cell.get(finding.primary)) return value->where;
+    for (const auto field : finding.about) {
+        if (const auto* value = cell.get(field)) return value->where;
+    }
+    return {};
+}
+
+}  // namespace
+
+Groups::Groups(const Matrix& matrix) : matrix_(matrix), product_(product_size(matrix)) {}
+
+std::uint32_t Groups::of(const Finding& finding, const Cell& cell, const Waiver* waived,
+                         const std::function<Finding()>& complete) {
+    auto key = key_of(finding, cell);
+    if (waived != nullptr) key += fmt::format("\nwaived {}", waived - matrix_.waivers.data());
+    const auto [known, is_new] = ids_.emplace(std::move(key), next_id());
+    if (!is_new) return known->second;
+    auto whole = complete();
+    const auto place = place_of(whole, cell);
+    FindingGroup group{std::move(whole), place, 0, {}};
+    if (waived != nullptr) group.waived = Waived{waived->because, waived->until, waived->where};
+    add(std::move(group), cell);
+    return known->second;
+}
+
+std::uint32_t Groups::of_expiry(const Waiver& waiver, const Finding& news, const Cell& cell) {
+    const auto key =
+        fmt::format("{}\n{}\n{}", news.rule, &waiver - matrix_.waivers.data(), to_string(news.stage));
+    const auto [known, is_new] = ids_.emplace(key, next_id());
+    if (is_new) add({news, waiver.where, 0, {}}, cell);
+    return known->second;
+}
+
+void Groups::meet(std::uint32_t group, const std::string& cell_id) {
+    auto& met = groups_[group];
+    if (met.cells++ == 0) met.first_cell = cell_id;
+}
+
+std::vector<FindingGroup> Groups::take() && {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+        auto& finding = groups_[i].finding;
+        // An exclude does not touch includes.
+        if (finding.severity != Severity::error || firsts_[i].index >= product_) continue;
+        if (auto option = exclude_fix(matrix_, firsts_[i], finding))
+            finding.fixes.push_back(std::move(*option));
+    }
+    return std::move(groups_);
+}
+
+void Groups::add(FindingGroup group, const Cell& cell) {
+    groups_.push_back(std::move(group));
+    firsts_.push_back(cell);
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,42 @@
+// The findings of a matrix, each once with the number of cells that share it (private to src/rules).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge/judge/judge.hpp"
+
+namespace cudamatrix::rules {
+
+class Groups {
+  public:
+    /// `matrix` is kept by reference.
+    explicit Groups(const Matrix& matrix);
+
+    /// The group that the finding belongs to: the same sentence about the same values, waived by the same
+    /// entry. `complete` gives it with its fixes, and is asked for the first of its kind only.
+    [[nodiscard]] std::uint32_t of(const Finding& finding, const Cell& cell, const Waiver* waived,
+                                   const std::function<Finding()>& complete);
+    /// The group of the news that a waiver has ended.
+    [[nodiscard]] std::uint32_t of_expiry(const Waiver& waiver, const Finding& news, const Cell& cell);
+
+    /// One more cell of the group.
+    void meet(std::uint32_t group, const std::string& cell_id);
+
+    /// In the order of first appearance; a rejection's last fix is to leave the combination out.
+    [[nodiscard]] std::vector<FindingGroup> take() &&;
+
+  private:
+    [[nodiscard]] std::uint32_t next_id() const { return static_cast<std::uint32_t>(groups_.size()); }
+    void add(FindingGroup group, const Cell& cell);
+
+    const Matrix& matrix_;
+    std::uint64_t product_;
+    std::unordered_map<std::string, std::uint32_t> ids_;
+    std::vector<FindingGroup> groups_;
+    std::vector<Cell> firsts_;  ///< the cell in which each finding was first seen
+};
+
+}  // namespace cudamatrix::rules

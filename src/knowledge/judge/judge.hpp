@@ -1,0 +1,81 @@
+// Judging a matrix: every rule once for each distinct projection of the matrix on the fields that the rule
+// reads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "knowledge/finding/finding.hpp"
+#include "matrix/matrix.hpp"
+
+namespace cudamatrix {
+
+/// How many cells a rule has something to say about. A cell that two findings of a rule meet counts once.
+struct RuleCount {
+    std::string rule;
+    std::array<std::uint64_t, 4> cells{};  ///< by Severity, without waived findings
+    std::uint64_t waived = 0;
+
+    [[nodiscard]] std::uint64_t by(Severity severity) const {
+        return cells[static_cast<std::size_t>(severity)];
+    }
+};
+
+struct JudgedCell {
+    Cell cell;
+    std::string id;
+    Verdict verdict = Verdict::accepted;        ///< the worst over the stages that the matrix asks for
+    std::array<Verdict, kStageCount> stages{};  ///< every stage, asked for or not
+    std::vector<std::uint32_t> findings;        ///< indices into Judgement::findings
+    std::string held = {};  ///< what images or services add to it that no fact knows: it is unknown by that
+    std::vector<std::string_view>
+        not_checked;  ///< "rule: field" for each field that a rule lacked; the texts live in the Judgement
+};
+
+struct Judgement {
+    std::vector<JudgedCell> cells;            ///< in the order of the file
+    std::vector<FindingGroup> findings;       ///< in the order of first appearance
+    std::array<std::uint64_t, 4> verdicts{};  ///< cells by Verdict
+    std::vector<RuleCount> rules;             ///< rules that have something to say, in the order of judging
+    /// Own rules and waivers that match nothing.
+    std::vector<Diagnostic> warnings;
+    /// Owns what the cells' `not_checked` shows.
+    std::shared_ptr<const std::vector<std::string>> need_texts;
+
+    [[nodiscard]] std::uint64_t count(Verdict verdict) const {
+        return verdicts[static_cast<std::size_t>(verdict)];
+    }
+};
+
+/// How far a long judgement is: "rules asked", 12 of 55.
+struct JudgingProgress {
+    std::string_view step;
+    std::size_t done = 0;
+    std::size_t all = 0;
+};
+/// Told now and then; false: stop.
+using GoOn = std::function<bool(const JudgingProgress&)>;
+
+struct JudgeOptions {
+    std::string today;                   ///< YYYY-MM-DD: what "end of life" is measured against (--on DATE)
+    std::uint64_t cell_limit = 100'000;  ///< of listed cells
+    /// false: only `verdicts`, `rules` and `warnings` are filled, for matrices of any size.
+    bool list_cells = true;
+    GoOn go_on = {};  ///< where it says stop, the judgement fails as interrupted, without a diagnostic
+};
+
+/// Judges every cell by the list of rules and by those of the matrix file. Input failures: more cells than
+/// the limit (where they are only counted: 2^64), an own rule with the id of one of ours, a waiver of a rule
+/// that does not exist.
+[[nodiscard]] Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options);
+
+}  // namespace cudamatrix

@@ -1,0 +1,261 @@
+#include "knowledge/resolve/packages.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/text.hpp"
+#include "knowledge/resolve/image_torch.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr std::string_view kNewestPatch = ".99";
+
+std::string prefix_of(std::string_view package) {
+    return fmt::format("package-{}-", package);
+}
+
+// By id; a version written another way (2.0 for 2.0.0) is found by its value, and a build for one CUDA
+// (0.13.1+cu113) as the release that it is a build of: both demand the same.
+std::optional<Row> release_row(const Facts& facts, std::string_view package, std::string_view text,
+                               const std::optional<pep440::Version>& version) {
+    if (auto row = facts.row(prefix_of(package) + std::string(text))) return row;
+    if (!version) return std::nullopt;
+    for (const auto& release : releases_of(facts, package)) {
+        if (release.version == *version) return release.row;
+    }
+    const auto plus = text.find('+');
+    if (plus == text.npos) return std::nullopt;
+    const auto release = text.substr(0, plus);
+    return release_row(facts, package, release, pep440::Version::parse(release));
+}
+
+// "python >=3.13", "arch x86_64"
+bool holds(const Context& context, std::string_view condition) {
+    const auto blank = condition.find(' ');
+    const auto subject = condition.substr(0, blank);
+    const auto wanted = condition.substr(blank + 1);
+    if (subject == "arch") return wanted == arch_of(context);
+    const auto python = Version::parse(context.cell.text(Field::python));
+    const auto minor = python ? pep440::Version::parse(python->major_minor()) : std::nullopt;
+    return minor && pep440::Specifiers::parse(wanted)->admits(*minor);
+}
+
+const std::vector<std::pair<std::string, std::string>>& items_of(const Context& context) {
+    static const std::vector<std::pair<std::string, std::string>> none;
+    const auto* value = context.cell.value(Field::packages);
+    return value == nullptr ? none : value->items;
+}
+
+FixOption set_packages(const std::vector<std::pair<std::string, std::string>>& items, std::string text) {
+    std::string value;
+    for (const auto& [name, version] : items)
+        value += fmt::format("{}{}={}", value.empty() ? "" : ",", name, version);
+    return set_to(Field::packages, value, std::move(text));
+}
+
+}  // namespace
+
+std::vector<Package> packages_of(const Context& context) {
+    std::vector<Package> out;
+    for (const auto& [written, text] : items_of(context)) {
+        if (text == kCompanionVersion) continue;
+        Package package;
+        package.name = pep440::canonical_name(written);
+        package.text = fmt::format("{} {}", package.name, text);
+        package.version = pep440::Version::parse(text);
+        package.row = release_row(context.facts, package.name, text, package.version);
+        out.push_back(std::move(package));
+    }
+    return out;
+}
+
+std::optional<Package> torch_package(const Context& context) {
+    if (const auto own = image_torch(context)) {
+        Package package;
+        package.name = "torch";
+        package.text = own->text;
+        if (own->release) package.version = pep440::Version::parse(own->release->text() + "a0");
+        package.field = context.cell.has(Field::torch) ? Field::torch : own->field;
+        if (own->row) package.torch_release = own->row->ref();
+        package.in_image = true;
+        return package;
+    }
+    if (!wants_torch(context)) return std::nullopt;
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (build == nullptr || never_published(*build)) return std::nullopt;
+    const auto text = context.cell.text(Field::torch);
+    const auto plus = text.find('+');
+    const auto exact = build->torch.exact.text();
+    Package package;
+    package.name = "torch";
+    package.text = plus == text.npos ? "torch " + exact : build->text;
+    package.version =
+        pep440::Version::parse(plus == text.npos ? exact : exact + std::string(text.substr(plus)));
+    if (build->torch.index_default) package.row = context.facts.row(prefix_of("torch") + exact);
+    package.field = Field::torch;
+    package.torch_release = build->torch.release->ref();
+    return package;
+}
+
+std::string torch_cuda(const Context& context) {
+    if (const auto own = image_torch(context)) return own->cuda;
+    if (!wants_torch(context)) return {};
+    const auto resolved = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (build == nullptr || !build->torch.wheel) return {};
+    return std::string(build->torch.wheel->text("cuda"));
+}
+
+const pep440::Specifiers& Demand::specifiers() const {
+    if (!read_specifiers) read_specifiers = pep440::Specifiers::parse(clauses).value_or(pep440::Specifiers{});
+    return *read_specifiers;
+}
+
+std::vector<Demand> demands_of(const Context& context, const Row& release) {
+    std::vector<Demand> out;
+    for (const auto text : release.list("requires")) {
+        const auto end = std::min(text.find(';'), text.size());
+        const auto demand = text.substr(0, end);
+        bool applies_here = true;
+        for (auto rest = text.substr(end); applies_here && !rest.empty();) {
+            rest.remove_prefix(std::min<std::size_t>(2, rest.size()));
+            const auto stop = std::min(rest.find(';'), rest.size());
+            applies_here = holds(context, rest.substr(0, stop));
+            rest.remove_prefix(stop);
+        }
+        const auto blank = demand.find(' ');
+        if (applies_here) out.push_back({demand.substr(0, blank), demand.substr(blank + 1), text});
+    }
+    return out;
+}
+
+std::vector<Release> releases_of(const Facts& facts, std::string_view package) {
+    std::vector<Release> out;
+    for (const auto& row : lookup::package_releases(facts, package)) {
+        out.push_back({*pep440::Version::parse(row.text("version")), row});
+    }
+    std::sort(out.begin(), out.end(),
+              [](const Release& a, const Release& b) { return a.version < b.version; });
+    return out;
+}
+
+std::vector<Release> fitting_releases(const Facts& facts, std::string_view package,
+                                      const std::function<bool(const Release&)>& fits) {
+    auto out = releases_of(facts, package);
+    std::erase_if(out, [&](const Release& release) { return !fits(release); });
+    const auto kept = [](const Release& release) { return !lookup::is_yanked(release.row); };
+    if (std::any_of(out.begin(), out.end(), kept)) std::erase_if(out, std::not_fn(kept));
+    return out;
+}
+
+bool knows_package(const Facts& facts, std::string_view package) {
+    return !lookup::package_releases(facts, package).empty();
+}
+
+bool covers(const Row& row, std::string_view column, const pep440::Version& version) {
+    return pep440::Specifiers::parse(row.text(column))->admits(version);
+}
+
+std::optional<pep440::Version> python_version(std::string_view text) {
+    if (text.ends_with('t')) text.remove_suffix(1);
+    const auto version = Version::parse(text);
+    if (!version || version->size() < 2) return std::nullopt;
+    std::string whole(text);
+    if (version->size() == 2 && version->suffix().empty()) whole += kNewestPatch;
+    return pep440::Version::parse(whole);
+}
+
+FixOption with_packages(const Context& context,
+                        const std::vector<std::pair<std::string, std::string>>& changes) {
+    auto items = items_of(context);
+    std::string text;
+    for (const auto& [name, version] : changes) {
+        const auto at = std::find_if(items.begin(), items.end(), [&name = name](const auto& item) {
+            return pep440::canonical_name(item.first) == name;
+        });
+        if (at == items.end()) {
+            items.emplace_back(name, version);
+        } else {
+            at->second = version;
+        }
+        text += fmt::format("{}{} {}", text.empty() ? "" : " and ", name, version);
+    }
+    return set_packages(items, std::move(text));
+}
+
+FixOption with_package(const Context& context, std::string_view name, std::string_view version) {
+    return with_packages(context, {{std::string(name), std::string(version)}});
+}
+
+FixOption without_package(const Context& context, std::string_view name) {
+    auto items = items_of(context);
+    std::erase_if(items, [&](const auto& item) { return pep440::canonical_name(item.first) == name; });
+    return set_packages(items, fmt::format("leave {} out", name));
+}
+
+std::vector<FixOption> release_options(const Context& context, const Package& package,
+                                       const std::function<bool(const Release&)>& fits) {
+    if (!context.wants_fixes) return {};
+    const auto releases = releases_of(context.facts, package.name);
+    for (const bool yanked : {false, true}) {
+        const auto newer = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
+            return release.version > *package.version && lookup::is_yanked(release.row) == yanked &&
+                   fits(release);
+        });
+        if (newer != releases.end()) return {with_package(context, package.name, newer->version.text())};
+        // Only where no newer release will do: an old one often fits because it asks for less than it needs.
+        const auto older = std::find_if(releases.rbegin(), releases.rend(), [&](const Release& release) {
+            return release.version < *package.version && lookup::is_yanked(release.row) == yanked &&
+                   fits(release);
+        });
+        if (older != releases.rend()) return {with_package(context, package.name, older->version.text())};
+    }
+    return {};
+}
+
+std::string_view arch_of(const Context& context) {
+    return context.cell.has(Field::arch) ? context.cell.text(Field::arch) : std::string_view("x86_64");
+}
+
+Machine machine_of(const Context& context) {
+    Machine out{.arch = arch_of(context), .text = {}};
+    const auto os = lookup::os(context.facts, context.cell.text(Field::os));
+    if (os && os->has("wheels")) {
+        out.system = os->text("wheels");
+        out.text = os->text("name");
+    } else if (os && os->text("libc") == "musl") {
+        out.system = "musl";
+        out.text = fmt::format("{}, which has musl", os->text("name"));
+    }
+    if (out.is_glibc()) {
+        out.text = fmt::format("Linux on {}", out.arch);
+    } else {
+        out.os = os;
+    }
+    return out;
+}
+
+std::span<const std::string_view> wheel_tags(const Row& row, const Machine& machine) {
+    if (machine.is_glibc())
+        return row.list(machine.arch == "aarch64" && row.has("abi_aarch64") ? "abi_aarch64" : "abi");
+    if (!contains(row.list("platforms"), machine.system)) return {};
+    const auto own = fmt::format("abi_{}", machine.system);
+    return row.list(row.has(own) ? std::string_view(own) : "abi");
+}
+
+bool knows_wheels(const Row& row, const Machine& machine) {
+    return row.has(machine.is_glibc() ? "abi" : "platforms");
+}
+
+bool lacks_wheels(const Row& row, const Machine& machine) {
+    return wheel_tags(row, machine).empty();
+}
+
+Severity severity_in(const Row& row) {
+    return row.text("severity") == "error" ? Severity::error : Severity::warning;
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,107 @@
+// The Python packages of a cell: what the facts know about their releases, and how a fix changes them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "knowledge/facts/pep440.hpp"
+#include "knowledge/resolve/context.hpp"
+#include "knowledge/resolve/subject.hpp"
+
+namespace cudamatrix::rules {
+
+/// One package of the cell, or its torch.
+struct Package {
+    std::string name;  ///< canonical (PEP 503)
+    std::string text;  ///< "xformers 0.0.28.post1"
+    std::optional<pep440::Version> version;
+    std::optional<Row> row;                ///< of package_releases
+    Field field = Field::packages;         ///< torch for torch
+    std::optional<FactRef> torch_release;  ///< of torch: the row that says the release exists
+    bool in_image = false;                 ///< of torch: an image of NVIDIA's own brings it
+};
+
+/// What `packages` names, in its order.
+[[nodiscard]] std::vector<Package> packages_of(const Context& context);
+/// The cell's torch as pip sees it; nothing for none, and where facts do not resolve it. It has demands of
+/// its own (`row`) where it is the build of the index default. That of an image of NVIDIA's own (image_torch,
+/// whose fields a rule that asks declares) is there even where the cell names none, without a version where
+/// no fact says it.
+[[nodiscard]] std::optional<Package> torch_package(const Context& context);
+/// Major and minor of the CUDA that the cell's torch is built for ("12.4"), that of an image of NVIDIA's own
+/// as its row says it ("13.0.2"); empty where unknown or none.
+[[nodiscard]] std::string torch_cuda(const Context& context);
+
+/// A version demand of a package on another: "numpy >=1.17", as it applies in this cell.
+struct Demand {
+    std::string_view name;
+    std::string_view clauses;
+    std::string_view text;  ///< the whole fact; lives as long as the facts
+    /// The clauses, read when first asked for: most demands are about nothing that the cell names.
+    [[nodiscard]] const pep440::Specifiers& specifiers() const;
+    mutable std::optional<pep440::Specifiers> read_specifiers = std::nullopt;
+};
+/// Those demands whose condition (python, arch) the cell meets; one that asks for a python is left out where
+/// the cell names none.
+[[nodiscard]] std::vector<Demand> demands_of(const Context& context, const Row& release);
+
+/// A known release of a package.
+struct Release {
+    pep440::Version version;
+    Row row;
+};
+/// All of a package, oldest first.
+[[nodiscard]] std::vector<Release> releases_of(const Facts& facts, std::string_view package);
+/// Those that `fits` takes, oldest first; such as were yanked only where it takes no others.
+[[nodiscard]] std::vector<Release> fitting_releases(const Facts& facts, std::string_view package,
+                                                    const std::function<bool(const Release&)>& fits);
+[[nodiscard]] bool knows_package(const Facts& facts, std::string_view package);
+
+/// True when `version` is covered by the PEP 440 specifier in `column` of `row`.
+[[nodiscard]] bool covers(const Row& row, std::string_view column, const pep440::Version& version);
+
+/// "3.12" -> 3.12.99, its newest patch level whatever it is; "3.12.4" -> itself; "3.13t" loses the t.
+[[nodiscard]] std::optional<pep440::Version> python_version(std::string_view text);
+
+/// The cell's packages with `name` at `version`, as a fix.
+[[nodiscard]] FixOption with_package(const Context& context, std::string_view name, std::string_view version);
+/// The cell's packages with several at new versions (added where absent).
+[[nodiscard]] FixOption with_packages(const Context& context,
+                                      const std::vector<std::pair<std::string, std::string>>& changes);
+/// The cell's packages without `name`.
+[[nodiscard]] FixOption without_package(const Context& context, std::string_view name);
+/// The nearest newer release of `package` that `fits` takes, else the nearest older one; one that was yanked
+/// only where there is no other.
+[[nodiscard]] std::vector<FixOption> release_options(const Context& context, const Package& package,
+                                                     const std::function<bool(const Release&)>& fits);
+
+/// The cell's machine: as it says, or as its GPU does that is in hosts of one kind only; else x86_64.
+[[nodiscard]] std::string_view arch_of(const Context& context);
+
+/// What decides which wheels pip takes.
+struct Machine {
+    std::string_view system = "linux";  ///< linux (with glibc), musl, windows, macos: words of `platforms`
+    std::string_view arch;
+    std::string text;         ///< "Linux on x86_64", "Windows", "Alpine Linux 3.20, which has musl"
+    std::optional<Row> os{};  ///< of a system that is not Linux with glibc
+    [[nodiscard]] bool is_glibc() const { return system == "linux"; }
+    /// The field that the system comes from: what a finding about it speaks of.
+    [[nodiscard]] Field field() const { return is_glibc() ? Field::arch : Field::os; }
+};
+/// Linux with glibc where the cell names no system, or one that no fact knows.
+[[nodiscard]] Machine machine_of(const Context& context);
+/// "cp312", "cp39-abi3", "py3": the wheels of a release for the machine.
+[[nodiscard]] std::span<const std::string_view> wheel_tags(const Row& row, const Machine& machine);
+/// False where a release's wheels were looked through for Linux with glibc only, and the machine is another.
+[[nodiscard]] bool knows_wheels(const Row& row, const Machine& machine);
+/// None at all (package-has-wheel says so).
+[[nodiscard]] bool lacks_wheels(const Row& row, const Machine& machine);
+
+/// Severity "error" or "warning" as a row says it.
+[[nodiscard]] Severity severity_in(const Row& row);
+
+}  // namespace cudamatrix::rules

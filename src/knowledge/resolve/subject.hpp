@@ -1,0 +1,140 @@
+// What a cell's words mean: resolved by facts, or said to be unknown with the nearest thing that is known.
+// Shared by rules.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "fatbin/arch.hpp"
+#include "knowledge/facts/lookup.hpp"
+#include "knowledge/resolve/context.hpp"
+
+namespace cudamatrix::rules {
+
+/// A well-formed value that no fact knows, or of which a fact says that there never was such a thing.
+struct Unresolved {
+    Field field = Field::driver;
+    std::string what;  ///< "no fact knows gpu RTX 9090 (did you mean RTX 3090?)"
+    std::vector<FixOption> near;
+    std::optional<FactRef> never = std::nullopt;  ///< the fact that says so: no gap, the value is wrong
+};
+
+template <class T>
+using Resolved = std::variant<T, Unresolved>;
+
+/// The GPU that a cell runs on: from `compute` where it is given, else from `gpu`.
+struct Device {
+    Field field = Field::gpu;
+    fatbin::Arch arch;    ///< with the a or f of a compute that has one
+    std::string compute;  ///< "8.9", without a or f
+    std::string text;     ///< "RTX 4090 (compute 8.9)", "compute 8.9"
+    std::optional<Row> gpu;
+    Row architecture;
+    std::vector<FactRef> facts;
+};
+[[nodiscard]] Resolved<Device> device(const Context& context);
+
+/// The processor of every host that a GPU is sold in, where that is one only: an Arm one beside a Grace, on a
+/// Jetson. Empty for all others, which are plugged into any host. A rule that reads the arch is asked with it
+/// where the cell does not say one.
+[[nodiscard]] std::string_view host_arch(const Facts& facts, std::string_view gpu);
+
+[[nodiscard]] Resolved<lookup::Driver> driver(const Context& context);
+[[nodiscard]] Resolved<lookup::Cuda> image_cuda(const Context& context);
+
+/// The build of torch that a cell installs.
+struct TorchBuild {
+    lookup::Torch torch;
+    std::string text;  ///< "torch 2.6.0+cu124"
+    std::string arch;  ///< as the cell says, or its GPU where that is in hosts of one kind only; else x86_64
+    /// Where no row describes the build: the newest older release, or else the oldest newer one, that has one
+    /// for its CUDA and arch; without any, that release's newest build.
+    std::optional<Row> nearest;
+};
+/// What the words of cells meant so far: a matrix says the same few words in every projection. For one thread
+/// and one Facts.
+class Memo {
+  public:
+    template <class T>
+    using Known = std::map<std::string, Resolved<T>, std::less<>>;
+
+    Known<Device> devices;
+    Known<lookup::Driver> drivers;
+    Known<lookup::Cuda> cudas;
+    Known<TorchBuild> builds;
+    std::map<std::string, Findings, std::less<>> parts;
+};
+
+/// A part of a rule that depends on `fields` only: judged once for each of their combinations while no fixes
+/// are wanted. `part` names it among all rules.
+void judge_part(const Context& context, std::string_view part, std::initializer_list<Field> fields,
+                const std::function<void(Findings&)>& judge, Findings& out);
+
+/// Whether the cell wants torch at all (`none` is an answer, not a gap).
+[[nodiscard]] bool wants_torch(const Context& context);
+/// Whether that torch is a wheel of an index: the images of NVIDIA's own, which family ngc is built on, bring
+/// a build that no index has (image_torch). Reads image and family.
+[[nodiscard]] bool wants_wheel(const Context& context);
+/// Known release and variant; the wheel's row may be absent (`never_published`, or a gap in the facts).
+[[nodiscard]] Resolved<TorchBuild> torch_build(const Context& context);
+/// The default index has no wheel of the release for the arch, and the cell names no other index:
+/// torch-published-for-arch rejects it.
+[[nodiscard]] bool no_wheels_for_arch(const TorchBuild& build);
+/// That, or the list of the release's variants is whole and does not have this one (torch-built-for-cuda
+/// rejects it): other rules have nothing to look at.
+[[nodiscard]] bool never_published(const TorchBuild& build);
+/// For a build that may exist and that no row describes: with the nearest that one does.
+[[nodiscard]] Unresolved no_wheel_row(const TorchBuild& build);
+
+/// Driver branch bounds of the CUDA that a driver runs natively: equal when the branch's row says it, else
+/// from the neighbouring branches (a newer branch never runs less).
+struct NativeCuda {
+    std::optional<Version> at_least;
+    std::optional<Version> at_most;
+};
+[[nodiscard]] NativeCuda native_cuda(const Facts& facts, const lookup::Driver& driver);
+
+/// "driver 550.54.15"; a bare branch says which release it stands for.
+[[nodiscard]] std::string driver_text(const lookup::Driver& driver);
+
+/// `value` as a fix of one field: the text is "FIELD VALUE".
+[[nodiscard]] FixOption set_to(Field field, std::string_view value);
+/// The same with words of its own.
+[[nodiscard]] FixOption set_to(Field field, std::string_view value, std::string text);
+
+/// A finding; the first field of `about` is the one the caret points at.
+[[nodiscard]] Finding finding(Severity severity, Stage stage, std::string_view aspect,
+                              std::vector<Field> about, std::string message, std::vector<FactRef> facts);
+/// "WHAT: QUESTION is unknown"; an error that says WHAT for a value that never was.
+[[nodiscard]] Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about,
+                              const Unresolved& gap, std::string_view question);
+/// An acceptance is silent unless the context asks for it, and unknown where it rests on an unverified fact.
+void accept(const Context& context, Findings& out, Stage stage, std::string_view aspect,
+            std::vector<Field> about, std::string_view question, std::vector<FactRef> facts);
+
+/// The row with `id` as a reference; nothing when the facts lack it.
+void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
+
+/// "no fact knows python 3.16 (the nearest that is known is 3.15)": a version of `table` below `text`, or the
+/// lowest of all.
+[[nodiscard]] Unresolved unknown_version(const Facts& facts, Field field, std::string_view text,
+                                         std::string_view table, std::string_view column);
+/// "no fact knows os ubuntu26.10 (did you mean ubuntu26.04?)".
+[[nodiscard]] Unresolved unknown_name(Field field, std::string_view text,
+                                      const std::vector<std::string>& names);
+/// An operating system that no fact knows.
+[[nodiscard]] Unresolved unknown_os(const Facts& facts, std::string_view text);
+/// A python that no fact knows.
+[[nodiscard]] Unresolved unknown_python(const Facts& facts, std::string_view text);
+
+/// "3.10, 3.11, 3.12".
+[[nodiscard]] std::string listed(std::span<const std::string_view> values);
+[[nodiscard]] bool contains(std::span<const std::string_view> values, std::string_view value);
+
+}  // namespace cudamatrix::rules

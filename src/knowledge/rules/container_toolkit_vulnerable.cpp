@@ -1,0 +1,72 @@
+// Flaws of the container toolkit let a container reach its host: who runs foreign images wants to know.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "knowledge/resolve/container_toolkits.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::container_start;
+
+// A series without its last part stands for its newest release, which has what was fixed in the series.
+bool is_affected(const Version& toolkit, const Version& fixed_in) {
+    return toolkit < fixed_in && !(toolkit.size() < 3 && toolkit.covers(fixed_in));
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto text = context.cell.text(Field::toolkit);
+    const auto toolkit = Version::parse(text);
+    if (!toolkit) return;
+    std::vector<std::string> names;
+    std::vector<FactRef> facts;
+    std::optional<Version> fixed;
+    for (const auto& row : context.facts.rows("container_toolkit_flaws")) {
+        const auto fixed_in = lookup::required_version(row, "fixed_in");
+        if (!is_affected(*toolkit, fixed_in)) continue;
+        const auto mode = row.text("only_mode");
+        names.push_back(fmt::format("{} ({}{})", row.text("cve"), row.text("says"),
+                                    mode.empty() ? "" : fmt::format("; only in {} mode", mode)));
+        facts.push_back(row.ref());
+        if (!fixed || *fixed < fixed_in) fixed = fixed_in;
+    }
+    if (!names.empty()) {
+        auto warning = finding(
+            Severity::warning, kStage, "", {Field::toolkit},
+            fmt::format("container toolkit {} has {}: {}; fixed in {}", text,
+                        text::count(names.size(), "published flaw"), text::join(names, ", "), fixed->text()),
+            std::move(facts));
+        warning.fixes.push_back(set_to(Field::toolkit, fixed->text(), "toolkit >= " + fixed->text()));
+        out.push_back(std::move(warning));
+        return;
+    }
+    if (const auto known = container_toolkit(context)) {
+        accept(context, out, kStage, "", {Field::toolkit}, "whether it has published flaws", {known->ref()});
+        return;
+    }
+    const auto last = context.facts.rows("container_toolkits").back().text("last");
+    const Unresolved gap{Field::toolkit,
+                         fmt::format("no fact knows toolkit {} (the newest that is known is {})", text, last),
+                         {set_to(Field::toolkit, last)}};
+    out.push_back(unknown(kStage, "", {Field::toolkit}, gap, "whether it has published flaws"));
+}
+
+}  // namespace
+
+Rule container_toolkit_vulnerable() {
+    return {.id = "container-toolkit-vulnerable",
+            .stage = kStage,
+            .summary = "The container toolkit has no published flaw.",
+            .why =
+                "The toolkit prepares each GPU container with the rights of the host. With a flawed release "
+                "a crafted image reads the host's files or runs code on it, and nothing in the container "
+                "fails to tell so.",
+            .fails = "toolkit: 1.17.3",
+            .passes = "toolkit: 1.19.1",
+            .reads = {Field::toolkit},
+            .needs = {{Field::toolkit}},
+            .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

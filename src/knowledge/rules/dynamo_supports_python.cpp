@@ -1,0 +1,118 @@
+// torch.compile refuses pythons whose frames Dynamo does not read yet; everything else of torch works there.
+#include "base/text.hpp"
+#include "knowledge/resolve/building.hpp"
+#include "knowledge/resolve/image_torch.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::torch_compile;
+
+bool free_threaded(const Version& python) {
+    return python.suffix() == "t";
+}
+
+bool too_new(const Row& row, const Version& python) {
+    const auto most = lookup::required_version(row, "python_max");
+    return python > most && !most.covers(python);
+}
+
+// A bare 3.13t is its newest patch release.
+bool takes(const Row& row, const Version& python) {
+    if (too_new(row, python)) return false;
+    if (!free_threaded(python)) return true;
+    const auto least = Version::parse(row.text("free_threaded_min"));
+    return least && (python >= *least || python.covers(*least));
+}
+
+bool has_wheel(const Row& wheel, const Version& python) {
+    return contains(wheel.list("pythons"), python.major_minor() + python.suffix());
+}
+
+std::string reason(const Row& row, const Version& python) {
+    if (!free_threaded(python) || too_new(row, python))
+        return fmt::format("python {} is the newest that it takes", row.text("python_max"));
+    if (!row.has("free_threaded_min")) return "it takes no free-threaded python";
+    return fmt::format("python {}t is the oldest free-threaded one that it takes",
+                       row.text("free_threaded_min"));
+}
+
+void offer(const Context& context, const Row& row, const Version& python, Finding& finding) {
+    finding.fixes = torch_options(context, [&](const Row& wheel) {
+        const auto other = compile_row(context.facts, wheel.text("torch"));
+        return other && takes(*other, python) && has_wheel(wheel, python);
+    });
+    finding.fixes.push_back(set_to(Field::python, row.text("python_max")));
+}
+
+void judge_build(const Context& context, const TorchBuild& build, const Version& python, bool has_python,
+                 Findings& out) {
+    const std::vector<Field> about{Field::torch, Field::python};
+    const auto row = compile_row(context.facts, build.torch.release->text("torch"));
+    if (!row) {
+        // No torch.compile there, or nobody who calls it.
+        if (before_compile(context.facts, build.torch.exact) || !has_python) return;
+        const Unresolved gap{
+            Field::torch, fmt::format("no fact describes torch.compile of {}", build.text), {}};
+        out.push_back(
+            unknown(kStage, "", about, gap, fmt::format("whether it takes python {}", python.text())));
+        return;
+    }
+    if (takes(*row, python)) {
+        accept(context, out, kStage, "", about,
+               fmt::format("whether torch.compile of {} takes python {}", build.text, python.text()),
+               {row->ref()});
+        return;
+    }
+    auto warning = finding(Severity::warning, kStage, "", about,
+                           fmt::format("torch.compile of {} refuses python {}: {}; eager mode works",
+                                       build.text, python.text(), reason(*row, python)),
+                           {row->ref()});
+    offer(context, *row, python, warning);
+    out.push_back(std::move(warning));
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_torch(context)) return;
+    const auto python = Version::parse(context.cell.text(Field::python));
+    if (!python || python->size() < 2) return;
+    if (const auto own = image_torch(context)) {
+        // Of another python than the image's it is image-matches-cell that speaks.
+        const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
+            judge_build(other, build, *python, true, found);
+        };
+        judge_image_torch(context, *own, kStage, Field::python,
+                          fmt::format("whether its torch.compile takes python {}", python->text()), judge_one,
+                          out);
+        return;
+    }
+    const auto torch = torch_build(context);
+    const auto* build = std::get_if<TorchBuild>(&torch);
+    // Unknown words are the install stage's findings. A python without a wheel is one, too, and torch that
+    // is built from source meets the refusal all the same.
+    if (build == nullptr || !build->torch.wheel) return;
+    judge_build(context, *build, *python, has_wheel(*build->torch.wheel, *python), out);
+}
+
+}  // namespace
+
+Rule dynamo_supports_python() {
+    return {.id = "dynamo-supports-python",
+            .stage = kStage,
+            .summary = "torch.compile takes the python, which is not the same as having a wheel for it.",
+            .why =
+                "Wheels for a new python come out before Dynamo can read its bytecode, and torch.compile "
+                "raises at once: \"Dynamo is not supported on Python 3.12+\". Everything but "
+                "torch.compile works, and a rule cannot see whether the code calls it, so the cell is "
+                "degraded, not rejected. Releases before 2.0 have no torch.compile and are not asked.",
+            .fails = "torch: 2.3.1+cu121, python: \"3.12\"",
+            .passes = "torch: 2.4.1+cu121, python: \"3.12\"",
+            .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
+                      Field::os},
+            .needs = {{Field::torch}, {Field::python}},
+            .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

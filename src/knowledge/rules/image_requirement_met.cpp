@@ -1,0 +1,200 @@
+// The images of nvidia/cuda carry a condition on the host, NVIDIA_REQUIRE_CUDA, that a container toolkit
+// checks at start, or does not: stricter than what the driver could run, since minor-version compatibility is
+// not in it.
+#include "base/text.hpp"
+#include "knowledge/resolve/container_toolkits.hpp"
+#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/resolve/image_requirements.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::container_start;
+
+std::vector<FixOption> options(const Context& context, const CudaImage& image, const ImageHost& host) {
+    std::vector<FixOption> out;
+    const auto cuda = Version::parse(image.tag.cuda);
+    if (!context.wants_fixes) return out;
+    for (const auto& row : context.facts.rows("driver_branches")) {
+        const auto native = Version::parse(row.text("cuda"));
+        if (!native || !row.has("oldest") || native->major_minor() != cuda->major_minor()) continue;
+        out.push_back(
+            set_to(Field::driver, row.text("oldest"), fmt::format("driver >= {}", row.text("oldest"))));
+        break;
+    }
+    std::optional<CudaTag> best;
+    for (const auto& row : context.facts.rows("cuda_images")) {
+        const auto version = lookup::required_version(row, "cuda");
+        auto tag = image.tag;
+        tag.cuda = row.text("cuda");
+        if (row.text("status") != "supported" || version >= *cuda) continue;
+        const auto minor = Version::parse(version.major_minor());
+        if (runs_natively(host.native, *minor) != true) continue;
+        if (!tag.os.empty() && !cuda_image_row({{row}, true}, tag)) continue;
+        if (!best || *Version::parse(best->cuda) < version) best = tag;
+    }
+    if (best) out.push_back(set_to_tag(image, *best));
+    return out;
+}
+
+std::string runs_text(const ImageHost& host) {
+    if (!host.native.at_least) return " is older";
+    return fmt::format(" runs CUDA {}", host.native.at_least->text());
+}
+
+// Who checks: the hook that docker calls for --gpus does in every version; the nvidia runtime does in the
+// mode that it takes by default up to some version.
+std::string check_text(const Context& context, const std::optional<Row>& toolkit,
+                       std::vector<FactRef>& facts) {
+    const auto version = context.cell.text(Field::toolkit);
+    if (toolkit) {
+        facts.push_back(toolkit->ref());
+        if (toolkit->text("checks_requirements") == "true")
+            return fmt::format(": container toolkit {} refuses to start it", version);
+        return fmt::format(
+            ": the hook behind docker's --gpus refuses to start it, the nvidia runtime of container toolkit "
+            "{} "
+            "starts it unchecked and a failure moves to runtime",
+            version);
+    }
+    if (!version.empty())
+        return fmt::format(
+            ": the hook behind docker's --gpus refuses to start it, of the nvidia runtime of container "
+            "toolkit {} no fact says whether it does",
+            version);
+    for (const auto& row : context.facts.rows("container_toolkits")) {
+        if (row.text("checks_requirements") == "true") continue;
+        facts.push_back(row.ref());
+        return fmt::format(
+            ": the hook behind docker's --gpus refuses to start it, only the nvidia runtime of container "
+            "toolkit {} or newer does not check",
+            row.text("first"));
+    }
+    return {};
+}
+
+// A toolkit that is not given is taken to check: all of them do where docker is asked with --gpus.
+bool is_checked(const Context& context, const std::optional<Row>& toolkit) {
+    if (toolkit) return toolkit->text("checks_requirements") == "true";
+    return !context.cell.has(Field::toolkit);
+}
+
+void refuse(const Context& context, const CudaImage& image, const ImageHost& host, Requirement wanted,
+            Findings& out) {
+    const auto toolkit = container_toolkit(context);
+    const bool depends = wanted.answer == RequirementAnswer::depends_on_gpu;
+    std::string message = fmt::format("{} requires {}; {}{}", image.text, wanted.text,
+                                      host_driver_text(context, host.driver), runs_text(host));
+    if (!host.gpu_class.empty()) message += fmt::format(" and the GPU is of class {}", host.gpu_class);
+    if (depends) message += " and gpu is not given";
+    message += check_text(context, toolkit, wanted.facts);
+    const bool is_error = is_checked(context, toolkit) && !depends;
+    auto found = finding(is_error ? Severity::error : Severity::warning, kStage, "",
+                         {Field::driver, image.field}, std::move(message), std::move(wanted.facts));
+    found.fixes = options(context, image, host);
+    out.push_back(std::move(found));
+}
+
+// True when the cell's env decides in place of the image.
+bool is_overridden(const Context& context, Findings& out) {
+    const auto policy = image_policy(context.facts, "disable-require");
+    const auto disable = member(context, Field::env, "NVIDIA_DISABLE_REQUIRE");
+    if (disable && contains(policy.list("values"), *disable)) return true;
+    if (member(context, Field::env, "NVIDIA_DISABLE_REQUIRES")) {
+        out.push_back(finding(Severity::note, kStage, "switch", {Field::env},
+                              "NVIDIA_DISABLE_REQUIRES is not read by the container toolkit: the switch is "
+                              "NVIDIA_DISABLE_REQUIRE",
+                              {policy.ref()}));
+    }
+    if (!member(context, Field::env, "NVIDIA_REQUIRE_CUDA")) return false;
+    out.push_back(finding(Severity::note, kStage, "switch", {Field::env},
+                          "env sets NVIDIA_REQUIRE_CUDA in place of the image's own: it is not judged", {}));
+    return true;
+}
+
+// A tag that never was starts nowhere: image-tag-exists says so. One that was deleted may still lie on a
+// host.
+bool never_was(const Context& context, const CudaImage& image) {
+    if (image.pinned || image.tag.os.empty()) return false;
+    const auto release = cuda_release_images(context.facts, image.tag.cuda);
+    if (cuda_image_row(release, image.tag)) return false;
+    if (release.rows.empty()) return image.by_reference;
+    return release.rows.front().has("os");
+}
+
+void say_unknown(const CudaImage& image, const Unresolved& gap, std::string_view question,
+                 std::vector<FactRef> facts, Findings& out) {
+    auto open = unknown(kStage, "", {gap.field, image.field, Field::driver}, gap, question);
+    open.facts = std::move(facts);
+    out.push_back(std::move(open));
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto image = started_image(context);
+    if (!image || never_was(context, *image)) return;
+    if (const auto gpu = integrated_gpu(context)) {
+        if (is_overridden(context, out)) return;
+        auto facts = gpu->facts;
+        cite(facts, context.facts, "policy-jetson-driver");
+        say_unknown(
+            *image, outside_branches(*gpu),
+            fmt::format("whether its driver {} starts {}", context.cell.text(Field::driver), image->text),
+            std::move(facts), out);
+        return;
+    }
+    const auto host = image_host(context);  // another unknown driver is left to the rules about drivers
+    if (!host || is_overridden(context, out)) return;
+    auto wanted = requirement(context, *image, *host);
+    const auto question =
+        fmt::format("whether {} starts {}", host_driver_text(context, host->driver), image->text);
+    using enum RequirementAnswer;
+    if (wanted.answer == depends_on_image) return;  // os is absent, and not guessed
+    if (wanted.answer == met) {
+        accept(context, out, kStage, "", {Field::driver, image->field}, question, std::move(wanted.facts));
+    } else if (wanted.answer == open) {
+        say_unknown(
+            *image,
+            {image->field, "no fact lists all driver branches on which " + image->text + " starts", {}},
+            question, std::move(wanted.facts), out);
+    } else if (wanted.answer == depends_on_gpu && context.cell.has(Field::gpu)) {
+        say_unknown(*image,
+                    {Field::gpu,
+                     fmt::format("no fact knows gpu {}, and the image excuses the driver's branch for some "
+                                 "GPUs only",
+                                 context.cell.text(Field::gpu)),
+                     {}},
+                    question, std::move(wanted.facts), out);
+    } else {
+        refuse(context, *image, *host, std::move(wanted), out);
+    }
+}
+
+}  // namespace
+
+Rule image_requirement_met() {
+    return {.id = "image-requirement-met",
+            .stage = kStage,
+            .summary = "The host meets the condition that the nvidia/cuda image puts on its start.",
+            .why =
+                "NVIDIA_REQUIRE_CUDA in the image names the CUDA that the driver must run itself, and driver "
+                "branches with kinds of GPUs that are excused. The hook behind docker's --gpus checks it in "
+                "every "
+                "toolkit and ends the start with \"nvidia-container-cli: requirement error: unsatisfied "
+                "condition: cuda>=12.6\", although minor-version compatibility would let the program run; "
+                "only the nvidia runtime in its jit-cdi mode starts the image unchecked.",
+            .fails =
+                "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: RTX 4090, "
+                "toolkit: 1.17.8",
+            .passes =
+                "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: A100 80GB, "
+                "toolkit: 1.17.8",
+            .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
+                      Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class,
+                      Field::toolkit, Field::env, Field::platform},
+            .needs = {{Field::image, Field::family}, {Field::driver}},
+            .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,110 @@
+// Images of nvidia/cuda past their end: nobody rebuilds them when a hole is found, and NVIDIA deletes them.
+#include "base/text.hpp"
+#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::image_pull;
+
+// YYYY-MM-DD some months later; the day is cut where it may not exist.
+std::string months_later(std::string_view date, unsigned months) {
+    const auto number = [](std::string_view text) { return Version::parse(text)->major(); };
+    const auto count = number(date.substr(0, 4)) * 12 + number(date.substr(5, 2)) - 1 + months;
+    return fmt::format("{}-{:02}-{:02}", count / 12, count % 12 + 1,
+                       std::min<std::uint32_t>(number(date.substr(8)), 28));
+}
+
+// The newest update of the same minor that has images, where it is newer.
+std::optional<Row> newer_update(const Facts& facts, const Row& row) {
+    const auto mine = lookup::required_version(row, "cuda");
+    std::optional<Row> best;
+    for (const auto& other : facts.rows("cuda_images")) {
+        const auto version = lookup::required_version(other, "cuda");
+        if (version.major_minor() != mine.major_minor() || version <= mine) continue;
+        if (other.text("status") == "deleted") continue;
+        best = other;  // the rows are sorted
+    }
+    return best;
+}
+
+// The newest supported release that has the same flavour on the same distribution, of this minor if it can
+// be.
+std::vector<FixOption> options(const Context& context, const CudaImage& image) {
+    std::vector<FixOption> out;
+    const auto mine = *Version::parse(image.tag.cuda);
+    if (!context.wants_fixes) return out;
+    std::optional<CudaTag> same_minor, later;
+    for (const auto& row : context.facts.rows("cuda_images")) {
+        const auto version = lookup::required_version(row, "cuda");
+        if (version <= mine || row.text("status") != "supported") continue;
+        if (!contains(row.list("os"), image.tag.os)) continue;
+        auto tag = image.tag;
+        tag.cuda = row.text("cuda");
+        const auto cudnn = tag.flavour.find('-');
+        for (const auto flavour : row.list("flavours")) {
+            if (image.tag.has_cudnn() && flavour.starts_with("cudnn") &&
+                flavour.ends_with(image.tag.flavour.substr(cudnn)))
+                tag.flavour = flavour;
+        }
+        if (!tag.flavour.empty() && !contains(row.list("flavours"), tag.flavour)) continue;
+        if (newer_update(context.facts, row)) continue;
+        (version.major_minor() == mine.major_minor() ? same_minor : later) = tag;
+    }
+    for (const auto& tag : {same_minor, later}) {
+        if (tag) out.push_back(set_to_tag(image, *tag));
+    }
+    return out;
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto image = cuda_image(context);
+    if (!image || image->pinned) return;
+    const auto row = cuda_image_row(cuda_release_images(context.facts, image->tag.cuda), image->tag);
+    if (!row || row->text("status") == "deleted") return;  // see image-tag-exists
+    const std::vector<Field> about =
+        image->by_reference ? std::vector{Field::image} : std::vector{Field::cuda, Field::os, Field::family};
+    const auto policy = image_policy(context.facts, "cuda-lifetime");
+    std::vector<FactRef> facts{row->ref()};
+    std::string message;
+    if (row->text("status") == "eol") {
+        message = image->text + " is past its end of life";
+        if (const auto since = row->text("marked_eol"); !since.empty()) {
+            const auto months = Version::parse(policy.text("months"));
+            const auto end = months_later(since, months ? months->major() : 0);
+            message += fmt::format(" since {} and can be deleted {}", since,
+                                   end <= context.today ? "any day" : "from " + end + " on");
+        }
+    } else if (const auto newer = newer_update(context.facts, *row)) {
+        message = fmt::format("{} is no longer supported: its update CUDA {} has images", image->text,
+                              newer->text("cuda"));
+        facts.push_back(newer->ref());
+    } else {
+        accept(context, out, kStage, "", about, "whether " + image->text + " is supported", std::move(facts));
+        return;
+    }
+    facts.push_back(policy.ref());
+    auto warning = finding(Severity::warning, kStage, "", about, std::move(message), std::move(facts));
+    warning.fixes = options(context, *image);
+    out.push_back(std::move(warning));
+}
+
+}  // namespace
+
+Rule image_tag_supported() {
+    return {.id = "image-tag-supported",
+            .stage = kStage,
+            .summary = "The nvidia/cuda image is still supported by NVIDIA.",
+            .why =
+                "Of each CUDA minor only the newest update keeps its images; older ones get no security "
+                "fixes from the day that a newer one is out, and may be deleted six months later. A "
+                "Dockerfile that builds today then ends in \"manifest unknown\".",
+            .fails = "image: \"nvidia/cuda:12.6.0-devel-ubuntu22.04\"",
+            .passes = "image: \"nvidia/cuda:12.6.3-devel-ubuntu22.04\"",
+            .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn},
+            .needs = {{Field::family, Field::image}},
+            .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

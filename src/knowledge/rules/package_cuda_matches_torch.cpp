@@ -1,0 +1,187 @@
+// Packages built for one CUDA major load its libraries by name (libcublas.so.12). They come with the torch
+// wheel or with the image; where neither has that major, they are not there.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/passed.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::runtime;
+
+// What the cell brings: the CUDA of the torch build and that of the image, where they are known.
+struct Libraries {
+    std::string torch, image;  ///< "12.4", "11.8.0"
+    std::string torch_text;
+    bool own = false;  ///< the torch is NVIDIA's own, which loads the libraries of its image
+};
+
+Libraries libraries_of(const Context& context) {
+    Libraries out;
+    out.torch = torch_cuda(context);
+    if (const auto torch = torch_package(context)) {
+        if (!out.torch.empty()) out.torch_text = torch->text;
+        out.own = torch->in_image;
+    }
+    if (context.cell.has(Field::cuda)) {
+        const auto resolved = image_cuda(context);
+        if (const auto* cuda = std::get_if<lookup::Cuda>(&resolved)) out.image = cuda->exact.text();
+    }
+    return out;
+}
+
+// Is the package built for the CUDA of that version? One that picks among libraries of its own has to have
+// that minor's.
+bool is_for(const Row& row, std::string_view cuda) {
+    const auto version = Version::parse(cuda);
+    if (!version) return false;
+    if (const auto least = Version::parse(row.text("cuda_min"))) return *version >= *least;
+    if (row.has("cuda_minors")) return contains(row.list("cuda_minors"), version->major_minor());
+    if (row.has("cuda_majors")) return contains(row.list("cuda_majors"), std::to_string(version->major()));
+    return std::to_string(version->major()) == row.text("cuda_major");
+}
+
+// "12", "11.7, 11.8", "12.0 or newer".
+std::string built_for(const Row& row) {
+    if (row.has("cuda_min")) return fmt::format("{} or newer", row.text("cuda_min"));
+    for (const auto* column : {"cuda_minors", "cuda_majors"}) {
+        if (row.has(column)) return listed(row.list(column));
+    }
+    return std::string(row.text("cuda_major"));
+}
+
+bool has_libraries(const Row& row, const Libraries& libraries) {
+    if (row.text("needs_torch") == "true") return libraries.torch.empty() || is_for(row, libraries.torch);
+    if (libraries.torch.empty() && libraries.image.empty()) return true;
+    return is_for(row, libraries.torch) || is_for(row, libraries.image);
+}
+
+std::string text_of(const Libraries& libraries) {
+    std::string out;
+    if (!libraries.torch.empty())
+        out = fmt::format("{}, built for CUDA {}", libraries.torch_text, libraries.torch);
+    if (!libraries.image.empty())
+        out += fmt::format("{}CUDA {}{}", out.empty() ? "" : ", and ", libraries.image,
+                           libraries.torch.empty() ? "" : " in the image");
+    return out;
+}
+
+// The same software for another major: cupy-cuda12x for cupy-cuda11x, at its newest release.
+std::optional<FixOption> renamed(const Context& context, const Package& package, const Row& row,
+                                 const Libraries& libraries) {
+    const auto& version = libraries.torch.empty() ? libraries.image : libraries.torch;
+    const auto major = version.substr(0, version.find('.'));
+    const auto name = text::replace_all(row.text("instead"), "{major}", major);
+    const auto releases = fitting_releases(context.facts, name, [](const Release&) { return true; });
+    if (releases.empty()) return std::nullopt;
+    const auto newest = releases.back().version.text();
+    const auto* value = context.cell.value(Field::packages);
+    std::string items;
+    for (const auto& [other, pin] : value->items) {
+        const bool same = pep440::canonical_name(other) == package.name;
+        items += fmt::format("{}{}={}", items.empty() ? "" : ",", same ? name : other, same ? newest : pin);
+    }
+    return set_to(Field::packages, items, fmt::format("{} {} in its place", name, newest));
+}
+
+const Row* row_for(std::span<const Row> rows, const Package& package, const pep440::Version& version) {
+    for (const auto& row : rows) {
+        if (row.text("package") == package.name && covers(row, "versions", version)) return &row;
+    }
+    return nullptr;
+}
+
+void add_fixes(const Context& context, std::span<const Row> rows, const Package& package, const Row& row,
+               const Libraries& libraries, Finding& found) {
+    if (!context.wants_fixes) return;
+    if (auto option = renamed(context, package, row, libraries)) found.fixes.push_back(*std::move(option));
+    for (auto& option : release_options(context, package, [&](const Release& release) {
+             const auto* other = row_for(rows, package, release.version);
+             return other != nullptr && has_libraries(*other, libraries);
+         })) {
+        found.fixes.push_back(std::move(option));
+    }
+    if (!libraries.torch.empty()) {
+        for (auto& option :
+             torch_options(context, [&](const Row& wheel) { return is_for(row, wheel.text("cuda")); })) {
+            found.fixes.push_back(std::move(option));
+        }
+    }
+    found.fixes.push_back(without_package(context, package.name));
+}
+
+// A package that holds a library for each CUDA has others in each release: of one that nobody looked into
+// nothing is known. A release that no fact knows at all is said by packages-agree.
+void judge_gap(std::span<const Row> rows, const Package& package, const Libraries& libraries, Findings& out) {
+    const bool picks = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.text("package") == package.name && row.has("cuda_minors");
+    });
+    if (!picks || !package.row || libraries.torch.empty()) return;
+    const Unresolved gap{
+        Field::packages, fmt::format("no fact says for which CUDA {} holds a library", package.text), {}};
+    out.push_back(unknown(kStage, package.row->text("package"), {Field::packages, Field::torch}, gap,
+                          fmt::format("whether it has one for {}", text_of(libraries))));
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto rows = context.facts.rows("package_cuda");
+    const auto libraries = libraries_of(context);
+    for (const auto& package : packages_of(context)) {
+        const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
+        if (row == nullptr) {
+            judge_gap(rows, package, libraries, out);
+            continue;
+        }
+        if (has_libraries(*row, libraries)) {
+            passed(context, [&] {
+                return Acceptance{
+                    {},
+                    kStage,
+                    {Field::packages},
+                    fmt::format("whether {} finds the libraries of CUDA {}", package.text, built_for(*row)),
+                    {row->ref()}};
+            });
+            continue;
+        }
+        // Where the cell does not say which CUDA the image has, the image may have the right one.
+        const bool open = libraries.image.empty() && row->text("needs_torch") != "true";
+        std::vector<Field> about{Field::packages};
+        if (!libraries.torch.empty()) about.push_back(Field::torch);
+        if (!libraries.image.empty()) about.push_back(Field::cuda);
+        auto found = finding(
+            open ? Severity::warning : severity_in(*row), kStage, row->text("package"), std::move(about),
+            fmt::format(
+                "{} is built for CUDA {}; the cell has {}: {}{}", package.text, built_for(*row),
+                text_of(libraries), row->text("consequence"),
+                open ? fmt::format(", unless the image has the libraries of CUDA {}", built_for(*row)) : ""),
+            {row->ref()});
+        add_fixes(context, rows, package, *row, libraries, found);
+        out.push_back(std::move(found));
+    }
+}
+
+}  // namespace
+
+Rule package_cuda_matches_torch() {
+    return {
+        .id = "package-cuda-matches-torch",
+        .stage = kStage,
+        .summary = "Packages built for one CUDA major find its libraries in the torch wheel or the image.",
+        .why =
+            "A binary for CUDA 11 asks the loader for libcublas.so.11 and takes no other. Where torch and "
+            "the image bring another major, the import fails (\"cannot open shared object file\") or the "
+            "package falls back to the CPU without an error.",
+        .fails = "torch: 2.6.0+cu124, cuda: 12.4.1, packages: {cupy-cuda11x: 13.3.0}",
+        .passes = "torch: 2.6.0+cu124, cuda: 12.4.1, packages: {cupy-cuda12x: 13.3.0}",
+        .reads = {Field::packages, Field::torch, Field::cuda, Field::arch, Field::image, Field::family,
+                  Field::python, Field::os},
+        .needs = {{Field::packages}, {Field::torch, Field::cuda}},
+        .judge = judge,
+        .add_up = {Field::packages, Field::torch, Field::cuda}};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,105 @@
+// pip refuses to install into a python that the distribution manages (PEP 668), which newer images have.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "knowledge/resolve/images.hpp"
+#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/passed.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::install;
+constexpr std::string_view kSwitch = "PIP_BREAK_SYSTEM_PACKAGES";
+
+// The row that says that the image's python is managed: of its distribution, or of the image itself.
+struct Managed {
+    std::string image;
+    std::optional<Row> row;
+    bool has_torch = false;  ///< the image brings it, nothing has to install it
+};
+
+std::optional<Managed> managed(const Context& context) {
+    if (const auto image = cuda_image(context)) {
+        if (image->pinned) return std::nullopt;
+        const auto os = lookup::os(context.facts, image->tag.os);
+        if (!os || os->text("externally_managed") != "true") return std::nullopt;
+        return Managed{image->text, os, false};
+    }
+    const auto reference = image_reference(context.cell.text(Field::image));
+    const auto repository = image_repository(context.facts, reference.repository);
+    const auto tag = pytorch_tag(reference.tag);
+    if (!repository || repository->text("scheme") != "pytorch" || !tag || reference.pinned)
+        return std::nullopt;
+    for (const auto& row : rows_with(context.facts, "pytorch_images", "torch", tag->release())) {
+        if (row.text("externally_managed") == "true")
+            return Managed{fmt::format("image {}:{}", reference.name, reference.tag), row, true};
+    }
+    return std::nullopt;
+}
+
+bool switched_off(const Context& context) {
+    const auto value = member(context, Field::env, kSwitch);
+    return value && (*value == "1" || *value == "true");
+}
+
+// The cell's variables with the switch among them.
+std::string with_switch(const Context& context) {
+    std::string out;
+    if (const auto* env = context.cell.value(Field::env)) {
+        for (const auto& [name, value] : env->items) {
+            if (name != kSwitch) out += fmt::format("{}={},", name, value);
+        }
+    }
+    return fmt::format("{}{}=1", out, kSwitch);
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto image = managed(context);
+    if (!image) return;
+    if (switched_off(context)) {
+        return passed(context, [&] {
+            return Acceptance{{},
+                              kStage,
+                              {Field::image, Field::env},
+                              fmt::format("whether pip may install into the python of {}", image->image),
+                              {image->row->ref()}};
+        });
+    }
+    const bool packages = context.cell.has(Field::packages);
+    const bool torch = wants_torch(context) && !image->has_torch;
+    if (!packages && !torch) return;
+    auto warning = finding(
+        Severity::warning, kStage, "", {Field::image, packages ? Field::packages : Field::torch},
+        fmt::format("{}: its python is managed by the distribution (PEP 668), so that a plain pip install "
+                    "of the cell's {} ends with \"error: externally-managed-environment\"; a virtual "
+                    "environment takes them",
+                    image->image,
+                    packages && torch ? "torch and packages"
+                    : packages        ? "packages"
+                                      : "torch"),
+        {image->row->ref()});
+    warning.fixes.push_back(set_to(Field::env, with_switch(context), fmt::format("env {}=1", kSwitch)));
+    out.push_back(std::move(warning));
+}
+
+}  // namespace
+
+Rule pip_installs_into_image() {
+    return {
+        .id = "pip-installs-into-image",
+        .stage = kStage,
+        .summary = "pip may install into the python of the image.",
+        .why =
+            "Debian 12 and Ubuntu 24.04 mark their python as externally managed, and images built on them "
+            "inherit the mark: pip stops at the first package. A virtual environment, "
+            "--break-system-packages or the variable of that name get around it.",
+        .fails = "image: \"nvidia/cuda:12.6.3-devel-ubuntu24.04\", torch: 2.6.0+cu126",
+        .passes = "image: \"nvidia/cuda:12.6.3-devel-ubuntu22.04\", torch: 2.6.0+cu126",
+        .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
+                  Field::torch, Field::packages, Field::env},
+        .needs = {{Field::image}, {Field::torch, Field::packages}},
+        .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,113 @@
+// Was that torch ever built for that CUDA? A variant that was never published cannot be installed, whatever
+// the rest says.
+#include "base/text.hpp"
+#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::install;
+
+// The variants of the release that have a wheel for the arch; all of the release's where no row tells the
+// arches apart.
+std::string variants_text(const Facts& facts, const TorchBuild& build) {
+    std::vector<std::string_view> variants;
+    for (const auto variant : build.torch.release->list("variants")) {
+        if (facts.row(fmt::format("torch-{}+{}-{}", build.torch.exact.text(), variant, build.arch)))
+            variants.push_back(variant);
+    }
+    return variants.empty() ? listed(build.torch.release->list("variants")) : listed(variants);
+}
+
+// The highest CUDA of the same release, and the nearest releases that have the variant.
+std::vector<FixOption> options(const Context& context, const TorchBuild& build) {
+    auto same = torch_options(
+        context, [&](const Row& wheel) { return wheel.text("torch") == build.torch.exact.text(); });
+    for (auto& option : torch_options(
+             context, [&](const Row& wheel) { return wheel.text("variant") == build.torch.variant; })) {
+        same.push_back(std::move(option));
+    }
+    return same;
+}
+
+// The first release of the CUDA of a variant that facts date ("cu134": 13.4.1).
+std::optional<Row> first_release(const Facts& facts, std::string_view variant) {
+    std::optional<Row> first;
+    for (const auto& row : facts.rows("cuda_releases")) {
+        const auto name = "cu" + text::replace_all(row.text("minor"), ".", "");
+        if (name != variant || !row.has("released")) continue;
+        if (!first || row.text("released") < first->text("released")) first = row;
+    }
+    return first;
+}
+
+// A CUDA that came after the torch: nobody can have built it with that. The days compare as texts.
+std::optional<Finding> came_later(const Context& context, const TorchBuild& build) {
+    const auto cuda = first_release(context.facts, build.torch.variant);
+    const auto& release = *build.torch.release;
+    if (!cuda || !release.has("released") || cuda->text("released") <= release.text("released"))
+        return std::nullopt;
+    return finding(Severity::error, kStage, "", {Field::torch},
+                   fmt::format("{} was never published: torch {} came out on {}, CUDA {} on {}", build.text,
+                               build.torch.exact.text(), release.text("released"), cuda->text("minor"),
+                               cuda->text("released")),
+                   {release.ref(), cuda->ref()});
+}
+
+void judge(const Context& context, Findings& out) {
+    if (!wants_wheel(context)) return;
+    const auto resolved = torch_build(context);
+    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+        out.push_back(unknown(kStage, "", {Field::torch}, *gap, "whether it was published"));
+        return;
+    }
+    const auto& build = std::get<TorchBuild>(resolved);
+    const std::vector<Field> about{Field::torch};
+    const auto question = fmt::format("whether {} was published", build.text);
+    if (no_such_index(context.facts, build.torch.variant)) return;  // wheel-index-exists says so
+    if (no_wheels_for_arch(build)) return;                          // torch-published-for-arch says so
+    if (build.torch.wheel) {
+        accept(context, out, kStage, "", about, question,
+               {build.torch.release->ref(), build.torch.wheel->ref()});
+        return;
+    }
+    if (never_published(build)) {
+        // The builds for GPUs of other makers (rocm6.2.4, xpu) are in no fact: no claim that there is none.
+        const auto& variant = build.torch.variant;
+        const bool foreign = !variant.starts_with("cu") && variant != "cpu";
+        auto error = finding(Severity::error, kStage, "", about,
+                             fmt::format("{} {}: torch {} was built for {}", build.text,
+                                         foreign ? "is no build for CUDA" : "was never published",
+                                         build.torch.exact.text(), variants_text(context.facts, build)),
+                             {build.torch.release->ref()});
+        error.fixes = options(context, build);
+        out.push_back(std::move(error));
+    } else if (auto error = came_later(context, build)) {
+        error->fixes = options(context, build);
+        out.push_back(*std::move(error));
+    } else {
+        out.push_back(unknown(kStage, "", about, no_wheel_row(build), question));
+    }
+}
+
+}  // namespace
+
+Rule torch_built_for_cuda() {
+    return {.id = "torch-built-for-cuda",
+            .stage = kStage,
+            .summary = "The torch release was published for the CUDA variant that the cell names.",
+            .why =
+                "Each torch release is published for a few CUDA variants only. Asking pip for another one "
+                "ends with \"No matching distribution\", or, without the variant's own index, silently "
+                "installs another build.",
+            .fails = "torch: 1.12.1+cu118",
+            .passes = "torch: 1.12.1+cu113",
+            .reads = {Field::torch, Field::arch, Field::family, Field::image},
+            .needs = {{Field::torch}},
+            .judge = judge,
+            .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}}};
+}
+
+}  // namespace cudamatrix::rules

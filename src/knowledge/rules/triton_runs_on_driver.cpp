@@ -1,0 +1,122 @@
+// Triton assembles kernels with a ptxas of its own: a driver of an older CUDA major does not load what it
+// makes.
+#include <algorithm>
+#include <cstdint>
+
+#include "base/text.hpp"
+#include "knowledge/resolve/compat_hardware.hpp"
+#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/image_torch.hpp"
+#include "knowledge/resolve/images.hpp"
+#include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/triton.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+constexpr Stage kStage = Stage::torch_compile;
+
+// The assembler in charge of the GPU.
+std::optional<Version> ptxas_for(const Row& triton, const Device& gpu) {
+    const auto from = Version::parse(triton.text("blackwell_from"));
+    return Version::parse(
+        triton.text(from && *Version::parse(gpu.compute) >= *from ? "ptxas_blackwell" : "ptxas"));
+}
+
+// torch's own libraries are of that major, too: driver-supports-cuda rejects the cell.
+bool torch_is_too_new(const Context& context, std::uint32_t major) {
+    const auto cuda = Version::parse(torch_cuda(context));
+    return cuda && cuda->major() > major;
+}
+
+// The compat libraries that are put before the driver's own: those that the cell names, or else those that
+// an image of NVIDIA's own PyTorch has on its library path, on hardware that they are made for.
+std::optional<Version> compat_version(const Context& context) {
+    if (context.cell.has(Field::cuda_compat)) return Version::parse(context.cell.text(Field::cuda_compat));
+    if (!image_torch(context) || !accepts_compat(context)) return std::nullopt;
+    const auto compat = compat_in_image(context);
+    return compat ? Version::parse(compat->cuda) : std::nullopt;
+}
+
+std::vector<FixOption> options(const Context& context, const CellTriton& triton, const Device& gpu,
+                               const Version& ptxas, std::uint32_t major) {
+    std::vector<FixOption> out;
+    if (!context.wants_fixes) return out;
+    for (const auto& row : context.facts.rows("driver_branches")) {
+        const auto cuda = Version::parse(row.text("cuda"));
+        if (!cuda || cuda->major() < ptxas.major() || !row.has("newest")) continue;
+        out.push_back(set_to(Field::driver, row.text(windows_driver(context) ? "branch" : "newest")));
+        break;
+    }
+    if (triton.field != Field::packages) return out;
+    std::string_view older;
+    for (const auto& row : context.facts.rows("triton_releases")) {
+        const auto other = ptxas_for(row, gpu);
+        if (other && other->major() <= major && contains(row.list("targets"), gpu.compute))
+            older = row.text("triton");
+    }
+    if (!older.empty()) out.push_back(with_package(context, named_triton(context)->package, older));
+    return out;
+}
+
+void judge(const Context& context, Findings& out) {
+    const auto triton = cell_triton(context);
+    const auto gpu_resolved = device(context);
+    const auto driver_resolved = host_driver(context);
+    const auto* gpu = std::get_if<Device>(&gpu_resolved);
+    const auto* driver = std::get_if<lookup::Driver>(&driver_resolved);
+    // Unknown words are other rules' findings; an integrated GPU's driver follows no branch.
+    if (!triton || gpu == nullptr || driver == nullptr || integrated_gpu(context)) return;
+    const std::vector<Field> about{Field::driver, triton->field, gpu->field};
+    const auto question = fmt::format("whether the driver loads kernels of {}", triton->text);
+    if (!triton->row) {
+        const Unresolved gap{triton->field, fmt::format("no fact knows the ptxas of {}", triton->text), {}};
+        out.push_back(unknown(kStage, "", about, gap, question));
+        return;
+    }
+    const auto ptxas = ptxas_for(*triton->row, *gpu);
+    const auto native = native_cuda(context.facts, *driver);
+    if (!ptxas || !native.at_most) return;
+    auto major = native.at_most->major();
+    if (const auto compat = compat_version(context)) major = std::max(major, compat->major());
+    auto facts = triton->facts;
+    facts.push_back(driver->branch->ref());
+    if (ptxas->major() <= major) {
+        accept(context, out, kStage, "", about, question, std::move(facts));
+        return;
+    }
+    if (torch_is_too_new(context, major)) return;
+    cite(facts, context.facts, "policy-minor-version-compatibility");
+    auto warning =
+        finding(Severity::warning, kStage, "", about,
+                fmt::format("{} assembles for {} with the ptxas of CUDA {}: {} (CUDA {}) does not load "
+                            "kernels of CUDA {} (TRITON_PTXAS_PATH may name an older one)",
+                            triton->text, gpu->text, ptxas->major_minor(), host_driver_text(context, *driver),
+                            native.at_most->text(), ptxas->major()),
+                std::move(facts));
+    warning.fixes = options(context, *triton, *gpu, *ptxas, major);
+    out.push_back(std::move(warning));
+}
+
+}  // namespace
+
+Rule triton_runs_on_driver() {
+    return {.id = "triton-runs-on-driver",
+            .stage = kStage,
+            .summary = "The driver loads what triton's own assembler makes.",
+            .why =
+                "The triton wheel brings a ptxas of one CUDA release, newer ones a second for Blackwell. "
+                "What it makes is machine code of that CUDA's major, and a driver of an older major refuses "
+                "it: \"device kernel image is invalid\". Only torch.compile and kernels in triton are lost, "
+                "so the cell is degraded, not rejected.",
+            .fails = "driver: 470.57.02, gpu: A100, packages: {triton: 2.2.0}",
+            .passes = "driver: 535.104.05, gpu: A100, packages: {triton: 2.2.0}",
+            .reads = {Field::driver, Field::gpu, Field::compute, Field::torch, Field::arch, Field::packages,
+                      Field::os, Field::platform, Field::host_class, Field::cuda_compat, Field::python,
+                      Field::image, Field::family, Field::cuda},
+            .needs = {{Field::driver}, {Field::gpu, Field::compute}, {Field::torch, Field::packages}},
+            .judge = judge};
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,268 @@
+#include "knowledge/solve/demand.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
+#include "knowledge/facts/pep440.hpp"
+#include "matrix/condition.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix::solve {
+namespace {
+
+// The slots of every search, and their order: what comes first is tried the slowest, so it ranks first.
+constexpr std::array kOrder{Field::torch,  Field::python, Field::cuda, Field::packages,
+                            Field::driver, Field::gpu,    Field::os,   Field::arch};
+
+bool is_always_there(Field field) {
+    return field == Field::torch || field == Field::python || field == Field::driver;
+}
+
+bool is_plain(const std::vector<Predicate>& all) {
+    return all.size() == 1 && all.front().op == Predicate::Op::equal;
+}
+
+// The ends of what is known: "11.8.0 to 13.4.3".
+std::string known_range(const Slot& slot) {
+    if (slot.values.empty()) return "nothing";
+    if (!slot.ordered || slot.field == Field::gpu) {
+        std::vector<std::string> names;
+        for (const auto& value : slot.values)
+            names.push_back(value->text);
+        if (names.size() > 8) {
+            names.resize(8);
+            names.emplace_back("...");
+        }
+        return text::join(names, ", ");
+    }
+    return fmt::format("{} to {}", slot.values.back()->text, slot.values.front()->text);
+}
+
+Diagnostic unknown_value(const Slot& slot, std::string_view text, std::vector<std::string> names) {
+    if (names.empty()) {
+        for (const auto& value : slot.values)
+            names.push_back(value->text);
+    }
+    const auto near = text::did_you_mean(text, names);
+    return Diagnostic::error(fmt::format("no fact knows {} {}: {} would be accepted", slot.name(),
+                                         in_quotes(text), known_range(slot)))
+        .with_fix(near ? fmt::format("did you mean {}?", *near) : "");
+}
+
+bool is_known(const Facts& facts, Field field, const std::string& text) {
+    switch (field) {
+        case Field::driver: {
+            const auto found = lookup::driver(facts, text);
+            return found && found->branch;
+        }
+        case Field::gpu:
+            return lookup::gpu(facts, text).has_value();
+        case Field::torch: {
+            const auto found = lookup::torch(facts, text, "x86_64");
+            return text == "none" || (found && found->release);
+        }
+        case Field::python:
+            return lookup::python(facts, text).has_value();
+        case Field::cuda:
+            return lookup::cuda(facts, text).has_value();
+        case Field::os:
+            return lookup::os(facts, text).has_value();
+        default:
+            return true;  // a closed list of choices, checked with the syntax
+    }
+}
+
+// An alias stands where its GPU stands.
+std::uint32_t add_exact(const Facts& facts, Slot& slot, Value value) {
+    if (slot.field == Field::gpu && !slot.find(value.text)) {
+        const auto row = lookup::gpu(facts, value.text);
+        if (const auto at = row ? slot.find(row->text("name")) : std::nullopt; at) {
+            slot.insert(*at, std::move(value));
+            return *at;
+        }
+    }
+    return slot.add(std::move(value));
+}
+
+std::vector<std::uint32_t> matching(const Slot& slot, const Condition::Clause& clause) {
+    const ClauseTest test(clause);
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < slot.values.size(); ++i) {
+        if (slot.values[i] && test.holds(operands_of(slot.field, &*slot.values[i]))) out.push_back(i);
+    }
+    return out;
+}
+
+class Reading {
+  public:
+    explicit Reading(const Facts& facts) : facts_(facts) {}
+
+    void field(Field field, const std::string& text) {
+        if (text.empty() || text.size() > 64) {
+            return fail(Diagnostic::error(fmt::format(
+                "{} {}: {}{} would be accepted", info(field).name, in_quotes(text), info(field).accepts,
+                compares_as_version(field) ? ", or a range such as \">=1.2,<2\"," : "")));
+        }
+        auto parsed = parse_alternative(field, text);
+        if (auto* problem = std::get_if<ValueProblem>(&parsed))
+            return fail(Diagnostic::error(std::move(problem->message)).with_fix(std::move(problem->fix)));
+        auto& all = std::get<std::vector<Predicate>>(parsed);
+        auto slot = slot_of(facts_, field);
+        Demand demand{0, text, {}, is_plain(all)};
+        const auto& operand = all.front().operand;
+        if (demand.exact && !is_known(facts_, field, operand))
+            return fail(unknown_value(
+                slot, operand, field == Field::gpu ? lookup::gpu_names(facts_) : std::vector<std::string>{}));
+        // A torch without a variant is any of its builds.
+        const bool any_build =
+            field == Field::torch && operand.find('+') == std::string::npos && operand != "none";
+        if (demand.exact && !any_build) {
+            demand.allowed = {add_exact(facts_, slot, std::get<Value>(value_from_text(field, operand)))};
+        } else {
+            demand.allowed = matching(slot, {field, {std::move(all)}, {}});
+        }
+        if (demand.allowed.empty())
+            return fail(Diagnostic::error(fmt::format("no known {} is {}: {} would be accepted", slot.name(),
+                                                      in_quotes(text), known_range(slot))));
+        keep(std::move(slot), std::move(demand));
+    }
+
+    void need(const std::string& text) {
+        const auto end = std::min(text.find_first_of("<>=!~ "), text.size());
+        const auto name = text.substr(0, end);
+        const std::string clauses(text::trim(std::string_view(text).substr(end)));
+        const auto specifiers = pep440::Specifiers::parse(clauses);
+        // The name alone is checked: any version will do for that.
+        if (!specifiers || text.size() > 96 || check_member(Field::packages, name, "1")) {
+            return fail(
+                Diagnostic::error(fmt::format("--need {}: a package with a version, as transformers==4.27.4 "
+                                              "or timm>=0.6, would be accepted",
+                                              in_quotes(text))));
+        }
+        const auto canonical = pep440::canonical_name(name);
+        const auto names = package_names(facts_);
+        if (std::find(names.begin(), names.end(), canonical) == names.end()) {
+            const auto near = text::did_you_mean(canonical, names);
+            return fail(Diagnostic::error(fmt::format("no fact knows package {}", in_quotes(name)))
+                            .with_fix(near ? fmt::format("did you mean {}?", *near)
+                                           : "leave it out, nothing is known of it"));
+        }
+        if (std::find(needed_.begin(), needed_.end(), canonical) != needed_.end())
+            return fail(
+                Diagnostic::error(fmt::format("--need {}: {} is needed twice", in_quotes(text), canonical))
+                    .with_fix("join the two with a comma, as in \"timm>=0.6,<1\""));
+        needed_.push_back(canonical);
+        auto slot = slot_of_package(facts_, name);
+        Demand demand{0, text, {}, false};
+        if (slot.values.empty()) return unlisted(std::move(slot), std::move(demand), clauses);
+        for (std::uint32_t i = 0; i < slot.values.size(); ++i) {
+            if (specifiers->admits(*pep440::Version::parse(slot.values[i]->text)))
+                demand.allowed.push_back(i);
+        }
+        demand.exact = demand.allowed.size() == 1;
+        if (demand.allowed.empty()) {
+            std::vector<std::string> known;
+            for (const auto& value : slot.values)
+                known.push_back(value->text);
+            const auto near = text::did_you_mean(clauses.substr(clauses.find_last_of("<>=!~") + 1), known);
+            return fail(Diagnostic::error(fmt::format("no known release of {} is {}: {} would be accepted",
+                                                      canonical, in_quotes(clauses), known_range(slot)))
+                            .with_fix(near ? fmt::format("did you mean {}?", *near) : ""));
+        }
+        slot.values.emplace_back(std::nullopt);  // what is left of a need that is given up
+        keep(std::move(slot), std::move(demand));
+    }
+
+    Result<Wanted> take() {
+        if (problems_.empty() && out_.demands.empty())
+            problems_.push_back(Diagnostic::error("nothing is asked for")
+                                    .with_fix("say what you have, e.g. --gpu T4 --driver 470.161.03"));
+        if (problems_.empty() && out_.demands.size() > kMostWishes)
+            problems_.push_back(Diagnostic::error(
+                fmt::format("{} demands: at most {} are taken", out_.demands.size(), kMostWishes)));
+        if (!problems_.empty()) return Failure{ExitCode::bad_input, std::move(problems_)};
+        for (const auto field : kOrder) {
+            const bool asked = std::any_of(out_.slots.begin(), out_.slots.end(),
+                                           [&](const Slot& slot) { return slot.field == field; });
+            if (is_always_there(field) && !asked) out_.slots.push_back(slot_of(facts_, field));
+        }
+        for (auto& slot : out_.slots) {
+            // For proofs that need no word about it: no stack goes without it.
+            if (slot.package.empty()) slot.values.emplace_back(std::nullopt);
+        }
+        sort();
+        return std::move(out_);
+    }
+
+  private:
+    void fail(Diagnostic problem) { problems_.push_back(std::move(problem)); }
+
+    void keep(Slot slot, Demand demand) {
+        demand.slot = out_.slots.size();
+        out_.slots.push_back(std::move(slot));
+        out_.demands.push_back(std::move(demand));
+    }
+
+    // A package that facts speak of without listing its releases: a pin is taken as it is.
+    void unlisted(Slot slot, Demand demand, const std::string& clauses) {
+        const auto version =
+            clauses.starts_with("==") ? std::string(text::trim(std::string_view(clauses).substr(2))) : "";
+        if (version.empty() || check_member(Field::packages, slot.package, version))
+            return fail(Diagnostic::error(
+                fmt::format("no fact lists the releases of {}: only {}==VERSION would be accepted",
+                            slot.package, slot.package)));
+        Value value;
+        value.text = version;
+        slot.values = {std::move(value), std::nullopt};
+        demand.allowed = {0};
+        demand.exact = true;
+        keep(std::move(slot), std::move(demand));
+    }
+
+    // The slots in the order of kOrder; demands follow theirs.
+    void sort() {
+        const auto rank = [](const Slot& slot) {
+            return std::find(kOrder.begin(), kOrder.end(), slot.field) - kOrder.begin();
+        };
+        std::vector<std::size_t> from(out_.slots.size());
+        std::iota(from.begin(), from.end(), std::size_t{0});
+        std::stable_sort(from.begin(), from.end(), [&](std::size_t a, std::size_t b) {
+            return rank(out_.slots[a]) < rank(out_.slots[b]);
+        });
+        std::vector<Slot> slots;
+        std::vector<std::size_t> to(from.size());
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            to[from[i]] = i;
+            slots.push_back(std::move(out_.slots[from[i]]));
+        }
+        out_.slots = std::move(slots);
+        for (auto& demand : out_.demands)
+            demand.slot = to[demand.slot];
+    }
+
+    const Facts& facts_;
+    Wanted out_;
+    std::vector<std::string> needed_;
+    std::vector<Diagnostic> problems_;
+};
+
+}  // namespace
+
+const std::vector<Field>& wish_fields() {
+    static const std::vector<Field> fields{Field::gpu,  Field::driver, Field::torch, Field::python,
+                                           Field::cuda, Field::os,     Field::arch};
+    return fields;
+}
+
+Result<Wanted> wanted(const Facts& facts, const Wishes& wishes) {
+    Reading reading(facts);
+    for (const auto& [field, text] : wishes.fields)
+        reading.field(field, text);
+    for (const auto& need : wishes.needs)
+        reading.need(need);
+    return reading.take();
+}
+
+}  // namespace cudamatrix::solve

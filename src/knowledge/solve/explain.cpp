@@ -1,0 +1,243 @@
+#include "knowledge/solve/explain.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "base/text.hpp"
+#include "knowledge/judge/evaluate.hpp"
+#include "knowledge/judge/own_rules.hpp"
+#include "knowledge/rules/all_rules.hpp"
+#include "matrix/condition.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix::solve {
+namespace {
+
+constexpr std::uint64_t kMostLookedAt = 100'000;  // cells without their excludes
+
+Result<Condition> condition_from(const std::string& where) {
+    Condition condition;
+    std::vector<Diagnostic> problems;
+    for (const auto& part : text::split(where, ',')) {
+        const auto equals = std::min(part.find('='), part.size());
+        const std::string name(text::trim(std::string_view(part).substr(0, equals)));
+        const auto field = field_named(name);
+        if (equals == part.size() || !field) {
+            std::vector<std::string> names;
+            for (const auto& known : all_fields())
+                names.emplace_back(known.name);
+            const auto near = text::did_you_mean(name, names);
+            problems.push_back(
+                Diagnostic::error(
+                    fmt::format("--where {}: a field and its value, as cuda=11.8, would be accepted",
+                                in_quotes(part)))
+                    .with_fix(field || !near ? "" : fmt::format("did you mean {}?", *near)));
+            continue;
+        }
+        auto all = parse_alternative(*field, text::trim(std::string_view(part).substr(equals + 1)));
+        if (auto* problem = std::get_if<ValueProblem>(&all)) {
+            problems.push_back(
+                Diagnostic::error("--where: " + problem->message).with_fix(std::move(problem->fix)));
+        } else {
+            condition.clauses.push_back({*field, {std::get<std::vector<Predicate>>(std::move(all))}, {}});
+        }
+    }
+    if (!problems.empty()) return Failure{ExitCode::bad_input, std::move(problems)};
+    return condition;
+}
+
+class Explaining {
+  public:
+    Explaining(const Matrix& matrix, const Facts& facts, const Judgement& judgement, const std::string& today,
+               std::size_t limit, const GoOn& go_on)
+        : matrix_(matrix),
+          facts_(facts),
+          judgement_(judgement),
+          today_(today),
+          limit_(limit),
+          go_on_(go_on),
+          own_(rules::own_rules(matrix)) {}
+
+    [[nodiscard]] bool is_stopped() const { return is_stopped_; }
+
+    Result<Explanation> by_id(const std::string& id) {
+        take_cells([&](const JudgedCell& cell) { return cell.id == id; });
+        if (out_.cells.empty())
+            take_left_out([&](const std::string& other, const Cell&) { return other == id; });
+        if (out_.cells.empty() && out_.left_out.empty()) return no_such_cell(id);
+        return std::move(out_);
+    }
+
+    Result<Explanation> by_values(const Condition& condition) {
+        take_cells([&](const JudgedCell& cell) { return matches(condition, cell.cell); });
+        if (out_.cells.empty())
+            take_left_out([&](const std::string&, const Cell& cell) { return matches(condition, cell); });
+        if (out_.cells.empty() && out_.left_out.empty()) say_absent(condition);
+        return std::move(out_);
+    }
+
+  private:
+    template <class Meant>
+    void take_cells(const Meant& meant) {
+        for (const auto& cell : judgement_.cells) {
+            if (!meant(cell)) continue;
+            if (out_.cells.size() == limit_) {
+                ++out_.more_cells;
+            } else {
+                out_.cells.push_back(account_of(cell));
+            }
+        }
+    }
+
+    // The product as it would be without its excludes.
+    template <class Meant>
+    void take_left_out(const Meant& meant) {
+        if (matrix_.exclude.empty()) return;
+        auto whole = matrix_;
+        whole.exclude.clear();
+        std::uint64_t looked_at = 0;
+        for_each_cell(whole, [&](const Cell& cell) {
+            LeftOut left{{}, {}};
+            for (const auto& exclude : matrix_.exclude) {
+                if (matches(exclude, cell)) left.excludes.push_back(exclude.where);
+            }
+            // An include is never left out.
+            if (left.excludes.empty() || cell.index >= product_size(matrix_))
+                return ++looked_at < kMostLookedAt;
+            left.id = cell_id(matrix_, cell);
+            if (meant(left.id, cell)) {
+                if (out_.left_out.size() == limit_) {
+                    ++out_.more_left_out;
+                } else {
+                    out_.left_out.push_back(std::move(left));
+                }
+            }
+            return ++looked_at < kMostLookedAt;
+        });
+    }
+
+    Result<Explanation> no_such_cell(const std::string& id) const {
+        std::vector<std::string> ids;
+        for (const auto& cell : judgement_.cells)
+            ids.push_back(cell.id);
+        const auto near = text::did_you_mean(id, ids);
+        return input_failure(
+            fmt::format("{} has no cell {}, and no exclude leaves it out", matrix_.path, in_quotes(id)),
+            near
+                ? fmt::format("did you mean {}?", *near)
+                : "cudamatrix list shows the ids; --where cuda=11.8,python=3.12 finds cells by their values");
+    }
+
+    // What the file says about a field: axes, set and includes.
+    [[nodiscard]] std::vector<const Value*> values_of(Field field) const {
+        std::vector<const Value*> out;
+        const auto add = [&](const Value& value) {
+            if (std::none_of(out.begin(), out.end(),
+                             [&](const Value* known) { return known->text == value.text; }))
+                out.push_back(&value);
+        };
+        for (const auto& axis : matrix_.axes) {
+            for (std::size_t f = 0; f < axis.fields.size(); ++f) {
+                if (axis.fields[f] != field) continue;
+                for (const auto& row : axis.rows)
+                    add(row[f]);
+            }
+        }
+        const auto add_of = [&](const std::vector<std::pair<Field, Value>>& row) {
+            for (const auto& [other, value] : row) {
+                if (other == field) add(value);
+            }
+        };
+        add_of(matrix_.set);
+        for (const auto& row : matrix_.include)
+            add_of(row);
+        return out;
+    }
+
+    void say_absent(const Condition& condition) {
+        for (const auto& clause : condition.clauses) {
+            const auto values = values_of(clause.field);
+            const auto name = info(clause.field).name;
+            const bool occurs = std::any_of(values.begin(), values.end(), [&](const Value* value) {
+                Cell cell;
+                cell.set(clause.field, value);
+                return matches(clause, cell);
+            });
+            if (occurs) continue;
+            std::vector<std::string> texts;
+            for (const auto* value : values)
+                texts.push_back(value->text);
+            out_.absent.push_back(texts.empty()
+                                      ? fmt::format("{} does not name the field {}", matrix_.path, name)
+                                      : fmt::format("{} {} stands nowhere in {}: its values are {}", name,
+                                                    alternatives_text(clause), matrix_.path,
+                                                    text::join(texts, ", ")));
+        }
+        if (!out_.absent.empty()) return;
+        std::vector<std::string> parts;
+        for (const auto& clause : condition.clauses)
+            parts.push_back(fmt::format("{} {}", info(clause.field).name, alternatives_text(clause)));
+        out_.absent.push_back(
+            fmt::format("{} stand in {}, but in no cell together: zip or the rows of include keep them apart",
+                        text::join(parts, " and "), matrix_.path));
+    }
+
+    Account account_of(const JudgedCell& judged) {
+        Account out{&judged, {}, {}, {}};
+        const auto look = [&](const rules::Rule& rule) {
+            if (!rules::applies(rule, judged.cell)) return;
+            auto passed = rules::passes(rule, judged.cell, facts_, today_);
+            const bool found = std::any_of(
+                judged.findings.begin(), judged.findings.end(),
+                [&](std::uint32_t id) { return judgement_.findings[id].finding.rule == rule.id; });
+            if (!found && passed.empty()) out.silent.push_back(rule.id);
+            for (auto& each : passed)
+                out.passed.push_back(std::move(each));
+        };
+        for (const auto& rule : rules::all_rules())
+            look(rule);
+        for (const auto& rule : own_)
+            look(rule);
+        if (judged.verdict > kGoodEnough)
+            out.nearest = nearest(facts_, today_, judged.cell, setting_here(judged), kMostNeighbours);
+        return out;
+    }
+
+    [[nodiscard]] Setting setting_here(const JudgedCell& judged) {
+        auto setting = setting_of(matrix_, own_);
+        setting.go_on = [this](const JudgingProgress& progress) {
+            if (go_on_ && !go_on_(progress)) is_stopped_ = true;
+            return !is_stopped_;
+        };
+        for (const auto id : judged.findings) {
+            const auto& group = judgement_.findings[id];
+            if (group.waived) setting.waived.push_back(group.finding.rule);
+        }
+        return setting;
+    }
+
+    const Matrix& matrix_;
+    const Facts& facts_;
+    const Judgement& judgement_;
+    const std::string& today_;
+    std::size_t limit_;
+    const GoOn& go_on_;
+    std::vector<rules::Rule> own_;
+    bool is_stopped_ = false;
+    Explanation out_;
+};
+
+}  // namespace
+
+Result<Explanation> explain(const Matrix& matrix, const Facts& facts, const Judgement& judgement,
+                            const std::string& today, const Question& question, std::size_t limit,
+                            const GoOn& go_on) {
+    Explaining explaining(matrix, facts, judgement, today, limit, go_on);
+    const auto condition = question.id.empty() ? condition_from(question.where) : Condition();
+    if (!condition.ok()) return condition.failure();
+    auto explained = question.id.empty() ? explaining.by_values(*condition) : explaining.by_id(question.id);
+    if (explaining.is_stopped()) return Failure{ExitCode::interrupted, {}};
+    return explained;
+}
+
+}  // namespace cudamatrix::solve

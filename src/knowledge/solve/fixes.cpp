@@ -1,0 +1,259 @@
+#include "knowledge/solve/fixes.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "knowledge/judge/own_rules.hpp"
+#include "knowledge/solve/around.hpp"
+#include "knowledge/solve/repair.hpp"
+
+namespace cudamatrix::solve {
+namespace {
+
+// The ways out of one finding.
+class WaysOut {
+  public:
+    WaysOut(Repair& repair, const Finding& finding, std::uint64_t& budget, FixTally& tally)
+        : repair_(repair), finding_(finding), budget_(budget), tally_(tally) {
+        repair_.look_at(finding);
+        for (const auto& option : finding.fixes) {
+            if (option.set.empty()) continue;
+            ++offered_;
+            const auto picks = repair_.after(option);
+            if (picks && *picks != repair_.present() && repair_.works(*picks)) {
+                keep(option, *picks);
+                ++kept_;
+            } else if (picks) {
+                broken_.push_back({&option, *picks});
+            }
+        }
+    }
+
+    /// Whether all that the rule offers works, and it offers something where something is needed.
+    [[nodiscard]] bool is_enough() const { return kept_ == offered_ && (kept_ != 0 || !is_urgent()); }
+
+    std::vector<FixOption> search() {
+        replace();
+        if (found_.empty()) complete();
+        if (found_.empty() && is_urgent()) look_around();
+        return take();
+    }
+
+    std::vector<FixOption> take() {
+        mark_refused();
+        tally_.offered += offered_;
+        tally_.kept += kept_;
+        tally_.dropped += offered_ - std::min(offered_, kept_ + mended_);
+        return std::move(found_);
+    }
+
+  private:
+    struct Broken {
+        const FixOption* option;
+        Picks picks;
+    };
+
+    [[nodiscard]] bool is_urgent() const { return finding_.verdict() == Verdict::rejected; }
+
+    // What another rule refuses as well is worth a word only where nothing better is known, and says so.
+    void mark_refused() {
+        std::vector<FixOption> good;
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            if (!repair_.is_refused(seen_[i])) good.push_back(found_[i]);
+        }
+        if (good.empty()) {
+            for (auto& option : found_)
+                option.text += kNotEnough;
+        } else {
+            found_ = std::move(good);
+        }
+    }
+
+    void keep(FixOption option, const Picks& picks) {
+        if (std::find(seen_.begin(), seen_.end(), picks) != seen_.end()) return;
+        seen_.push_back(picks);
+        found_.push_back(std::move(option));
+    }
+
+    [[nodiscard]] std::vector<std::size_t> changed(const Picks& picks) const {
+        std::vector<std::size_t> out;
+        for (std::size_t slot = 0; slot < picks.size(); ++slot) {
+            if (picks[slot] != repair_.present()[slot]) out.push_back(slot);
+        }
+        return out;
+    }
+
+    // A field that one of the ways out changes alone.
+    [[nodiscard]] bool is_served(std::size_t slot) const {
+        return std::any_of(seen_.begin(), seen_.end(),
+                           [&](const Picks& picks) { return changed(picks) == std::vector{slot}; });
+    }
+
+    // Another value of the one field that an option changes.
+    void replace() {
+        for (const auto& [option, picks] : broken_) {
+            const auto slots = changed(picks);
+            if (slots.size() != 1 || is_served(slots.front())) continue;
+            const auto slot = slots.front();
+            const bool is_floor = option->text.find(">=") != std::string::npos;
+            auto domains = Repair::only(repair_.present());
+            domains[slot] = repair_.values_of(slot, is_floor ? std::optional(picks[slot]) : std::nullopt);
+            if (const auto found = repair_.first(domains, budget_)) {
+                auto text = is_floor ? fmt::format("{} >= {}", repair_.slots()[slot].name(),
+                                                   repair_.slots()[slot].values[(*found)[slot]]->text)
+                                     : std::string();
+                keep(repair_.option_of(*found, std::move(text), is_floor ? &*found : nullptr), *found);
+                ++tally_.replaced;
+                ++mended_;
+            }
+        }
+    }
+
+    // An option with one more change.
+    void complete() {
+        for (const auto& [option, picks] : broken_) {
+            for (std::size_t slot = 0; slot < picks.size(); ++slot) {
+                const bool taken = picks[slot] != repair_.present()[slot];
+                if (taken || is_given(repair_.slots()[slot].field)) continue;
+                auto domains = Repair::only(picks);
+                domains[slot] = repair_.values_of(slot);
+                const auto found = repair_.first(domains, budget_);
+                if (!found) continue;
+                keep(repair_.option_of(*found, without_outcome(option->text), &picks), *found);
+                ++tally_.completed;
+                ++mended_;
+                break;
+            }
+        }
+    }
+
+    // One field that the finding is about, else that one with another that the rule reads.
+    void look_around() {
+        std::vector<std::size_t> open;
+        for (std::size_t slot = 0; slot < repair_.slots().size(); ++slot) {
+            if (repair_.is_read(slot) && !is_given(repair_.slots()[slot].field)) open.push_back(slot);
+        }
+        for (const auto slot : open)
+            try_both(slot, slot);
+        for (std::size_t a = 0; a < open.size() && found_.empty(); ++a) {
+            for (std::size_t b = a + 1; b < open.size() && found_.empty(); ++b)
+                try_both(open[a], open[b]);
+        }
+    }
+
+    [[nodiscard]] bool is_about(std::size_t slot) const {
+        const auto& about = finding_.about;
+        return std::find(about.begin(), about.end(), repair_.slots()[slot].field) != about.end();
+    }
+
+    void try_both(std::size_t a, std::size_t b) {
+        constexpr std::size_t most = 3;
+        if (found_.size() == most || (!is_about(a) && !is_about(b))) return;
+        auto domains = Repair::only(repair_.present());
+        domains[a] = repair_.values_of(a);
+        domains[b] = repair_.values_of(b);
+        if (const auto found = repair_.first(domains, budget_)) {
+            keep(repair_.option_of(*found), *found);
+            ++tally_.searched;
+        }
+    }
+
+    // "python 3.15 (then accepted)": of an open question; with a second change it may be another.
+    static std::string without_outcome(const std::string& text) {
+        return text.substr(0, text.find(" (then "));
+    }
+
+    Repair& repair_;
+    const Finding& finding_;
+    std::uint64_t& budget_;
+    FixTally& tally_;
+    std::vector<FixOption> found_;
+    std::vector<Picks> seen_;
+    std::vector<Broken> broken_;
+    std::uint64_t offered_ = 0, kept_ = 0, mended_ = 0;
+};
+
+class Verifying {
+  public:
+    Verifying(const Matrix& matrix, const Facts& facts, const std::string& today, const GoOn& go_on)
+        : facts_(facts), today_(today), own_(rules::own_rules(matrix)), setting_(setting_of(matrix, own_)) {
+        setting_.go_on = [this, go_on](const JudgingProgress& progress) {
+            if (go_on && !go_on(progress)) is_stopped_ = true;
+            return !is_stopped_;
+        };
+    }
+
+    void mend(const Cell& cell, const std::vector<Finding*>& findings) {
+        // Most offers hold: the values that the facts know are gathered only where one does not.
+        Repair offered(facts_, today_, cell, setting_, findings, false);
+        std::vector<Finding*> open;
+        for (auto* finding : findings) {
+            WaysOut ways(offered, *finding, budget_, tally_);
+            if (ways.is_enough()) {
+                put(*finding, ways.take());
+            } else {
+                open.push_back(finding);
+            }
+        }
+        if (open.empty()) return;
+        Repair whole(facts_, today_, cell, setting_, open, true);
+        for (auto* finding : open) {
+            WaysOut ways(whole, *finding, budget_, tally_);
+            put(*finding, budget_ == 0 ? ways.take() : ways.search());
+        }
+    }
+
+    Result<FixTally> take() {
+        if (is_stopped_) return Failure{ExitCode::interrupted, {}};
+        tally_.whole = budget_ != 0;
+        return tally_;
+    }
+
+  private:
+    void put(Finding& finding, std::vector<FixOption> found) {
+        if (found.empty() && finding.verdict() == Verdict::rejected) {
+            ++tally_.without;
+            // The rule's own answer takes this finding away; the next check names what is in its way.
+            for (const auto& option : finding.fixes) {
+                if (option.set.empty()) continue;
+                found.push_back(option);
+                found.back().text += kNotEnough;
+            }
+        }
+        // To leave the combination out is the last resort.
+        for (auto& option : finding.fixes) {
+            if (option.set.empty()) found.push_back(std::move(option));
+        }
+        finding.fixes = std::move(found);
+    }
+
+    const Facts& facts_;
+    const std::string& today_;
+    std::vector<rules::Rule> own_;
+    Setting setting_;
+    bool is_stopped_ = false;
+    std::uint64_t budget_ = kMostTriedForFixes;
+    FixTally tally_;
+};
+
+}  // namespace
+
+Result<FixTally> verify_fixes(const Matrix& matrix, const Facts& facts, const std::string& today,
+                              Judgement& judgement, const GoOn& go_on) {
+    Verifying verifying(matrix, facts, today, go_on);
+    std::vector<bool> done(judgement.findings.size(), false);
+    for (const auto& judged : judgement.cells) {
+        std::vector<Finding*> findings;
+        for (const auto id : judged.findings) {
+            auto& group = judgement.findings[id];
+            if (done[id]) continue;
+            done[id] = true;
+            const bool counts = !group.waived && group.finding.severity != Severity::note;
+            if (counts && group.finding.rule != kWaiverExpired) findings.push_back(&group.finding);
+        }
+        if (!findings.empty()) verifying.mend(judged.cell, findings);
+    }
+    return verifying.take();
+}
+
+}  // namespace cudamatrix::solve

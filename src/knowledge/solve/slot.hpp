@@ -1,0 +1,83 @@
+// What a search may vary, and the values that the facts know for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "knowledge/facts/facts.hpp"
+#include "matrix/matrix.hpp"
+
+namespace cudamatrix::solve {
+
+/// One field of a cell, or the release of one package of it, with the values that it may take.
+struct Slot {
+    Field field = Field::driver;
+    std::string package = {};                    ///< of Field::packages: which one; else empty
+    std::vector<std::optional<Value>> values{};  ///< best first (newest); nothing: the cell does not name it
+    bool ordered = false;  ///< the order is one of versions: older and newer mean something
+    std::set<std::string, std::less<>> yanked = {};  ///< texts of values that their authors took back
+
+    /// "driver", "transformers".
+    [[nodiscard]] std::string_view name() const { return package.empty() ? info(field).name : package; }
+    /// The index of the value with that text.
+    [[nodiscard]] std::optional<std::uint32_t> find(std::string_view text) const;
+    [[nodiscard]] bool is_yanked(std::uint32_t index) const;
+    /// The index of "the cell does not name it".
+    [[nodiscard]] std::optional<std::uint32_t> nothing() const;
+    /// Puts a value at its place in the order (at the end where there is none), unless it is there already.
+    /// Gives its index: those behind it move.
+    std::uint32_t add(Value value);
+    /// The same at a place of one's own.
+    void insert(std::uint32_t at, Value value);
+};
+
+/// One value of each slot, by index.
+using Picks = std::vector<std::uint32_t>;
+
+/// In the place of an index: of this slot nothing is said yet.
+inline constexpr std::uint32_t kNotPicked = std::numeric_limits<std::uint32_t>::max();
+
+/// Which values each slot may take, best first.
+using Domains = std::vector<std::vector<std::uint32_t>>;
+
+/// The domains without values that were yanked, but for those of slots that would have no value left.
+[[nodiscard]] Domains without_yanked(const std::vector<Slot>& slots, Domains domains);
+
+/// The domains with values that were yanked behind all others.
+[[nodiscard]] Domains yanked_last(const std::vector<Slot>& slots, Domains domains);
+
+/// What `attempt` finds without values that were yanked; with them where there is no other. Where nothing is
+/// found, which takes longest, it is asked once only.
+template <class Attempt>
+[[nodiscard]] std::optional<Picks> prefer_kept(const std::vector<Slot>& slots, const Domains& domains,
+                                               const Attempt& attempt) {
+    const auto kept = without_yanked(slots, domains);
+    if (kept == domains) return attempt(domains);
+    auto found = attempt(yanked_last(slots, domains));
+    for (std::size_t i = 0; found && i < slots.size(); ++i) {
+        if (!slots[i].is_yanked((*found)[i])) continue;
+        if (auto better = attempt(kept)) return better;
+        break;
+    }
+    return found;
+}
+
+/// Every value that the facts know for the field, newest first: releases of drivers with the floors that
+/// other facts name, wheels of torch with their CUDA variant (CPU builds are left out), GPUs by compute
+/// capability. Empty for fields without a table.
+[[nodiscard]] Slot slot_of(const Facts& facts, Field field);
+
+/// The releases of a package, newest first; empty where no fact lists them.
+[[nodiscard]] Slot slot_of_package(const Facts& facts, std::string_view package);
+
+/// Every package that some fact is about, for "did you mean".
+[[nodiscard]] std::vector<std::string> package_names(const Facts& facts);
+
+}  // namespace cudamatrix::solve

@@ -1,0 +1,68 @@
+// The newest stacks that meet what a user asks for; where there is none, why not and what is the least to
+// change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "knowledge/judge/judge.hpp"
+#include "knowledge/solve/demand.hpp"
+
+namespace cudamatrix::solve {
+
+/// One combination that works.
+struct Stack {
+    Verdict verdict = Verdict::accepted;
+    std::vector<std::pair<Field, Value>> fields;  ///< in the order of the fields
+    std::vector<Finding> limits;                  ///< what makes it degraded
+    std::string row;                              ///< as it stands under `include:`
+
+    [[nodiscard]] Cell cell() const;  ///< points into `fields`
+};
+
+/// The stack that the picks make.
+[[nodiscard]] Stack stack_of(Oracle& oracle, const Picks& picks);
+
+/// A demand with the words of another value: "driver >= 525.60.13".
+struct Remedy {
+    std::vector<std::string> changes;
+    Stack stack;  ///< what works then
+};
+
+struct Clash {
+    std::vector<std::string> demands;  ///< "driver 470.161.03"
+    struct Reason {
+        std::string_view rule;
+        Finding example;
+        std::uint64_t closed = 0;
+        std::vector<FactRef> facts;
+    };
+    std::vector<Reason> reasons;
+};
+
+struct Suggestion {
+    std::vector<std::string> demands;  ///< what was asked for, in words
+    std::vector<std::string> free;     ///< "torch: 132 values": what ranged over the facts
+    std::vector<Stack> stacks;         ///< best first
+    std::vector<Clash> clashes;  ///< where there is no stack: every smallest set of demands that conflict
+    bool all_clashes = true;
+    std::vector<Remedy> remedies;
+    bool all_remedies = true;
+};
+
+struct SuggestOptions {
+    std::string today;      ///< YYYY-MM-DD, for ends of life
+    std::size_t limit = 5;  ///< stacks at most
+    GoOn go_on = {};        ///< where it says stop, the search fails as interrupted, without a diagnostic
+};
+
+/// One stack for each build of torch (for each CUDA where no torch is wanted): accepted before degraded, then
+/// the newest torch, the newest CUDA of its wheel, the newest python, toolkit, packages and driver. Releases
+/// that were yanked stand only in stacks of which there are no others.
+[[nodiscard]] Result<Suggestion> suggest(const Facts& facts, const Wishes& wishes,
+                                         const SuggestOptions& options);
+
+/// "include:" with the rows of all stacks: a whole matrix file.
+[[nodiscard]] std::string matrix_text(const Suggestion& suggestion);
+
+}  // namespace cudamatrix::solve

@@ -1,0 +1,58 @@
+// Looks into many wheels at once, and remembers what was seen.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "look/measure/look.hpp"
+#include "look/measure/rows.hpp"
+
+namespace cudamatrix::measure {
+
+/// What was seen in earlier runs, by sha256 of the wheel: a file of JSON lines to which each wheel adds one
+/// at once, so that a run that is ended goes on where it was. A torn or foreign line is passed over.
+class Memory {
+  public:
+    /// Reads `path` where it is; a file that is no memory at all is an input failure.
+    [[nodiscard]] static Result<std::unique_ptr<Memory>> open(const std::filesystem::path& path);
+    /// `torch`: only one that was looked into as torch.
+    [[nodiscard]] std::optional<Look> recall(const std::string& sha256, bool torch) const;
+    [[nodiscard]] Status add(const Look& look);
+
+  private:
+    explicit Memory(std::filesystem::path path) : path_(std::move(path)) {}
+    std::filesystem::path path_;
+    mutable std::mutex mutex_;
+    std::map<std::string, Look> looks_;
+};
+
+struct Task {
+    std::string package;  ///< "torch" is looked into as such where `torch`
+    bool torch = false;
+    Group group;
+    bool held = false;      ///< its libraries are read, too, where it was built with CUDA
+    bool compiler = false;  ///< a wheel of NVIDIA's compiler, asked what it takes
+    std::optional<std::filesystem::path> workshop =
+        {};  ///< of a compiler: the folder in which its ptxas may be run
+};
+
+struct Seen {
+    Result<Look> look;
+    bool remembered = false;  ///< nothing was transferred for it
+    std::chrono::milliseconds took{0};
+};
+
+/// Called by the worker that has finished a task, never by two at once.
+using Progress = std::function<void(std::size_t done, std::size_t all, const Task& task, const Seen& seen)>;
+
+/// One answer for each task, in their order. Ends early, with failures, when the run is cancelled.
+[[nodiscard]] std::vector<Seen> look_into_all(Http& http, const std::vector<Task>& tasks, Memory& memory,
+                                              unsigned jobs, const Progress& progress);
+
+}  // namespace cudamatrix::measure

@@ -1,0 +1,262 @@
+#include "look/measure/look.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "registry/http_source.hpp"
+#include "registry/zip.hpp"
+
+namespace cudamatrix::measure {
+namespace {
+
+constexpr std::size_t kLongestList = 1024;
+constexpr std::size_t kLargestText = 8u << 20;
+
+// "sm_90a" or "compute_90".
+bool is_entry(std::string_view text) {
+    for (const std::string_view prefix : {"sm_", "compute_"}) {
+        if (!text.starts_with(prefix)) continue;
+        auto digits = text.substr(prefix.size());
+        if (digits.ends_with('a') || digits.ends_with('f')) digits.remove_suffix(1);
+        return digits.size() >= 2 && digits.size() <= 3 &&
+               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }
+    return false;
+}
+
+// Entries of a list; 0 when it is none.
+std::size_t entries(std::string_view text) {
+    const auto parts = text::split(text, ' ');
+    return std::all_of(parts.begin(), parts.end(), [](const std::string& part) { return is_entry(part); })
+               ? parts.size()
+               : 0;
+}
+
+Result<std::string> member_text(const Zip& zip, std::string_view name) {
+    const auto* member = zip.find(name);
+    if (member == nullptr)
+        return input_failure(
+            fmt::format("{} has no {}", text::printable(zip.label()), text::printable(name)));
+    return zip.text(*member, kLargestText);
+}
+
+// NAME-VERSION.dist-info/METADATA, at the top of the archive.
+const ZipMember* metadata_member(const Zip& zip) {
+    const auto members = zip.members();
+    const auto found = std::find_if(members.begin(), members.end(), [](const ZipMember& member) {
+        return member.name.ends_with(".dist-info/METADATA") &&
+               std::count(member.name.begin(), member.name.end(), '/') == 1;
+    });
+    return found == members.end() ? nullptr : &*found;
+}
+
+std::optional<bool> cxx11_abi(std::string_view cmake) {
+    constexpr std::string_view flag = "_GLIBCXX_USE_CXX11_ABI=";
+    const auto at = cmake.find(flag);
+    if (at == std::string_view::npos || at + flag.size() >= cmake.size()) return std::nullopt;
+    const char value = cmake[at + flag.size()];
+    return value == '0' || value == '1' ? std::optional(value == '1') : std::nullopt;
+}
+
+Status look_into_torch(const Zip& zip, Look& look) {
+    const auto version = member_text(zip, "torch/version.py");
+    if (!version.ok()) return version.failure();
+    look.build = python_constant(version.value(), "__version__");
+    look.cuda = python_constant(version.value(), "cuda");
+    if (zip.find("torch/share/cmake/Torch/TorchConfig.cmake") != nullptr) {
+        const auto cmake = member_text(zip, "torch/share/cmake/Torch/TorchConfig.cmake");
+        if (!cmake.ok()) return cmake.failure();
+        look.cxx11_abi = cxx11_abi(cmake.value());
+    }
+    const auto* library = zip.find("torch/lib/libtorch_python.so");
+    if (look.cuda.empty() || library == nullptr) return Done{};
+    ArchListFinder finder;
+    auto status = zip.stream(*library, [&](std::span<const std::uint8_t> bytes) -> Status {
+        finder.feed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        if (finder.done()) return input_failure("found");  // ends the stream: the rest is not needed
+        return Done{};
+    });
+    if (!status.ok() && !finder.done()) return status;
+    look.arch = finder.found();
+    return Done{};
+}
+
+bool texts_from(const Json& json, const char* name, std::vector<std::string>& into) {
+    const auto list = json.find(name);
+    if (list == json.end() || !list->is_array()) return false;
+    for (const auto& each : *list) {
+        if (!each.is_string()) return false;
+        into.push_back(each.get<std::string>());
+    }
+    return true;
+}
+
+std::optional<std::vector<HeldLibrary>> held_from(const Json& json) {
+    if (!json.is_array()) return std::nullopt;
+    std::vector<HeldLibrary> out;
+    for (const auto& each : json) {
+        HeldLibrary library;
+        if (!each.is_object() || !texts_from(each, "sass", library.sass) ||
+            !texts_from(each, "ptx", library.ptx))
+            return std::nullopt;
+        library.path = string_or(each, "path");
+        out.push_back(std::move(library));
+    }
+    return out;
+}
+
+Json compiler_json(const CompilerSays& says) {
+    Json json;
+    json["header"] = says.has_header;
+    json["gcc_max"] = says.limits.gcc_max;
+    json["clang_max"] = says.limits.clang_max;
+    json["nvcc"] = says.has_nvcc;
+    json["ptxas"] = says.has_ptxas;
+    json["targets"] = says.targets;
+    json["ptx_isa"] = says.ptx_isa;
+    return json;
+}
+
+bool flag_from(const Json& json, const char* name, bool& into) {
+    const auto flag = json.find(name);
+    if (flag == json.end() || !flag->is_boolean()) return false;
+    into = flag->get<bool>();
+    return true;
+}
+
+std::optional<CompilerSays> compiler_from(const Json& json) {
+    CompilerSays says;
+    if (!json.is_object() || !texts_from(json, "targets", says.targets) ||
+        !flag_from(json, "header", says.has_header) || !flag_from(json, "nvcc", says.has_nvcc) ||
+        !flag_from(json, "ptxas", says.has_ptxas))
+        return std::nullopt;
+    says.limits = {string_or(json, "gcc_max"), string_or(json, "clang_max")};
+    says.ptx_isa = string_or(json, "ptx_isa");
+    return says;
+}
+
+}  // namespace
+
+void ArchListFinder::feed(std::string_view bytes) {
+    if (done_) return;
+    carry_ += bytes;
+    // Each candidate starts behind a NUL byte and ends before the next one.
+    std::size_t from = 0;
+    for (auto at = carry_.find('\0'); at != std::string::npos; at = carry_.find('\0', from)) {
+        from = at + 1;
+        const auto rest = std::string_view(carry_).substr(from);
+        if (!rest.starts_with("sm_") && !rest.starts_with("compute_")) continue;
+        const auto end = rest.find('\0');
+        if (end == std::string_view::npos) {
+            if (rest.size() > kLongestList) continue;
+            from = at;  // it goes on in the next piece
+            break;
+        }
+        const auto list = rest.substr(0, end);
+        const auto count = list.size() > kLongestList ? 0 : entries(list);
+        if (count > 0 && (!found_ || count > 1)) found_ = list;
+        if (count > 1) {
+            done_ = true;
+            return;
+        }
+    }
+    if (from == 0 && carry_.size() > kLongestList) from = carry_.size() - kLongestList;
+    // A NUL byte that ends the piece may start a list: it stays. So does the start of an entry.
+    const auto last_nul = carry_.rfind('\0');
+    if (last_nul != std::string::npos && carry_.size() - last_nul <= kLongestList)
+        from = std::min(from, last_nul);
+    carry_.erase(0, from);
+}
+
+std::string python_constant(std::string_view text, std::string_view name) {
+    for (const auto& line : text::split(text, '\n')) {
+        if (!line.starts_with(name)) continue;
+        const auto rest = std::string_view(line).substr(name.size());
+        if (rest.empty() || (rest.front() != ' ' && rest.front() != ':' && rest.front() != '=')) continue;
+        const auto equals = rest.find('=');
+        if (equals == std::string_view::npos) continue;
+        const auto value = text::trim(rest.substr(equals + 1));
+        if (value.size() < 2 || (value.front() != '\'' && value.front() != '"') ||
+            value.back() != value.front())
+            return {};
+        return std::string(value.substr(1, value.size() - 2));
+    }
+    return {};
+}
+
+Result<Look> look_into(HttpConnection& connection, const IndexFile& file, bool torch) {
+    auto source = HttpSource::open(connection, file.url);
+    if (!source.ok()) return std::move(source).failure();
+    auto zip = Zip::open(**source, file.name);
+    if (!zip.ok()) return std::move(zip).failure();
+    const auto* member = metadata_member(zip.value());
+    if (member == nullptr)
+        return input_failure(fmt::format("{} is no wheel: it has no METADATA", text::printable(file.name)));
+    const auto metadata = zip->text(*member, kLargestText);
+    if (!metadata.ok()) return metadata.failure();
+    Look look;
+    look.file = file.name;
+    look.sha256 = file.sha256;
+    look.metadata = parse_metadata(metadata.value());
+    if (torch) {
+        if (auto status = look_into_torch(zip.value(), look); !status.ok()) return status.failure();
+    }
+    look.bytes = (*source)->transferred();
+    return look;
+}
+
+Json to_json(const Look& look) {
+    Json json;
+    json["file"] = look.file;
+    json["sha256"] = look.sha256;
+    json["version"] = look.metadata.version;
+    json["requires_python"] = look.metadata.requires_python;
+    json["requires_dist"] = look.metadata.requires_dist;
+    if (!look.build.empty()) {
+        json["build"] = look.build;
+        json["cuda"] = look.cuda;
+        if (look.cxx11_abi) json["cxx11_abi"] = *look.cxx11_abi;
+        if (look.arch) json["arch"] = *look.arch;
+    }
+    if (look.held) {
+        json["held"] = Json::array();
+        for (const auto& library : *look.held)
+            json["held"].push_back(
+                Json{{"path", library.path}, {"sass", library.sass}, {"ptx", library.ptx}});
+    }
+    if (look.compiler) json["compiler"] = compiler_json(*look.compiler);
+    json["bytes"] = look.bytes;
+    return json;
+}
+
+std::optional<Look> look_from(const Json& json) {
+    if (!json.is_object() || string_or(json, "file").empty() || string_or(json, "sha256").size() != 64 ||
+        !json.contains("requires_dist") || !json["requires_dist"].is_array())
+        return std::nullopt;
+    Look look;
+    look.file = string_or(json, "file");
+    look.sha256 = string_or(json, "sha256");
+    look.metadata.version = string_or(json, "version");
+    look.metadata.requires_python = string_or(json, "requires_python");
+    for (const auto& each : json["requires_dist"]) {
+        if (!each.is_string()) return std::nullopt;
+        look.metadata.requires_dist.push_back(each.get<std::string>());
+    }
+    look.build = string_or(json, "build");
+    look.cuda = string_or(json, "cuda");
+    if (const auto abi = json.find("cxx11_abi"); abi != json.end() && abi->is_boolean())
+        look.cxx11_abi = abi->get<bool>();
+    if (const auto arch = json.find("arch"); arch != json.end() && arch->is_string())
+        look.arch = arch->get<std::string>();
+    if (const auto held = json.find("held"); held != json.end()) {
+        look.held = held_from(*held);
+        if (!look.held) return std::nullopt;
+    }
+    if (const auto compiler = json.find("compiler"); compiler != json.end()) {
+        look.compiler = compiler_from(*compiler);
+        if (!look.compiler) return std::nullopt;
+    }
+    return look;
+}
+
+}  // namespace cudamatrix::measure

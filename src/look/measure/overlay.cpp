@@ -1,0 +1,148 @@
+#include "look/measure/overlay.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "knowledge/facts/read_table.hpp"
+
+namespace cudamatrix::measure {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestTable = 16U << 20;
+
+MeasuredRow row_of(const facts::ParsedRow& parsed, const std::string& table, std::string_view today) {
+    MeasuredRow row{table, std::string(parsed.text("id")), {}};
+    for (const auto& column : parsed.columns) {
+        const bool said_by_file = column.name == "as_of" && parsed.text("as_of") == today;
+        if (column.name != "id" && !said_by_file)
+            row.cells.push_back({column.name, column.values, column.is_list});
+    }
+    return row;
+}
+
+// Rows of earlier runs that no new one replaces.
+Result<std::vector<MeasuredRow>> kept_rows(const fs::path& folder, const std::vector<MeasuredRow>& fresh,
+                                           std::string_view today) {
+    std::set<std::string_view> tables, ids;
+    for (const auto& row : fresh) {
+        tables.insert(row.table);
+        ids.insert(row.id);
+    }
+    std::vector<MeasuredRow> kept;
+    for (const auto table : tables) {
+        const auto path = folder / (std::string(table) + ".yaml");
+        std::error_code error;
+        if (!fs::exists(path, error)) continue;
+        const auto text = file::read(path, kLargestTable);
+        if (!text.ok()) return text.failure();
+        const auto parsed = facts::read_table(*text, path.string());
+        if (!parsed.ok()) return parsed.failure();
+        for (const auto& row : parsed->rows) {
+            if (ids.count(row.text("id")) == 0) kept.push_back(row_of(row, std::string(table), today));
+        }
+    }
+    return kept;
+}
+
+// What --facts would say of the folder if the tables stood there: the mistake of each line of a table.
+class Rehearsal {
+  public:
+    Rehearsal(const fs::path& folder, const fs::path& base, std::string_view today)
+        : folder_(folder), base_(base), today_(today), stage_(folder / ".rehearsal") {
+        clear();
+    }
+    ~Rehearsal() { clear(); }
+    Rehearsal(const Rehearsal&) = delete;
+    Rehearsal& operator=(const Rehearsal&) = delete;
+
+    Result<std::vector<Diagnostic>> mistakes(const std::map<std::string, std::string>& tables) {
+        clear();
+        if (auto made = file::make_directories(stage_); !made.ok()) return made.failure();
+        std::error_code error;
+        const bool apart = !base_.empty() && !fs::equivalent(base_, folder_, error);
+        if (apart) {
+            if (auto laid = take(base_, "base-", {}); !laid.ok()) return laid.failure();
+        }
+        if (auto laid = take(folder_, "", tables); !laid.ok()) return laid.failure();
+        for (const auto& [table, text] : tables) {
+            if (auto put = file::create(path_of(table), text); !put.ok()) return put.failure();
+        }
+        const auto laid = Facts::with_overlay(stage_, today_);
+        return laid.ok() ? std::vector<Diagnostic>{} : laid.failure().diagnostics;
+    }
+    [[nodiscard]] fs::path path_of(const std::string& table) const { return stage_ / (table + ".yaml"); }
+
+  private:
+    // The tables of a folder, but for those that are there in a newer form.
+    [[nodiscard]] Status take(const fs::path& from, const std::string& prefix,
+                              const std::map<std::string, std::string>& but) const {
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(from, error)) {
+            const auto name = entry.path().filename();
+            if (name.extension() != ".yaml" || but.count(name.stem().string()) != 0) continue;
+            auto put = file::link_or_copy(entry.path(), stage_ / (prefix + name.string()));
+            if (!put.ok()) return put;
+        }
+        return Done{};
+    }
+    void clear() const {
+        std::error_code error;
+        fs::remove_all(stage_, error);
+    }
+    fs::path folder_;
+    fs::path base_;
+    std::string_view today_;
+    fs::path stage_;
+};
+
+// Takes the rows away that a mistake speaks of; those from before are not ours to take.
+bool take_away(std::vector<MeasuredRow>& fresh, const std::vector<Diagnostic>& mistakes,
+               std::vector<std::string>& left_out) {
+    const auto before = fresh.size();
+    for (const auto& mistake : mistakes) {
+        const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const MeasuredRow& row) {
+            return mistake.message.starts_with(fmt::format("row '{}': ", row.id));
+        });
+        if (found == fresh.end()) continue;
+        left_out.push_back(mistake.message);
+        fresh.erase(found);
+    }
+    return fresh.size() != before;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> write_overlay(const fs::path& folder, std::vector<MeasuredRow> rows,
+                                               std::string_view today, const fs::path& base) {
+    std::vector<std::string> left_out;
+    if (rows.empty()) return left_out;
+    if (auto made = file::make_directories(folder); !made.ok()) return made.failure();
+    const auto kept = kept_rows(folder, rows, today);
+    if (!kept.ok()) return kept.failure();
+    std::map<std::string, std::string> tables;
+    {
+        Rehearsal rehearsal(folder, base, today);
+        for (;;) {
+            auto all = rows;
+            all.insert(all.end(), kept->begin(), kept->end());
+            tables = rows.empty() ? std::map<std::string, std::string>{} : yaml_tables(all, today);
+            if (tables.empty()) break;
+            const auto mistakes = rehearsal.mistakes(tables);
+            if (!mistakes.ok()) return mistakes.failure();
+            if (!take_away(rows, *mistakes, left_out)) break;
+        }
+    }
+    for (const auto& [table, text] : tables) {
+        if (auto put = file::write(folder / (table + ".yaml"), text); !put.ok()) return put.failure();
+    }
+    return left_out;
+}
+
+}  // namespace cudamatrix::measure

@@ -1,0 +1,96 @@
+// Rows of facts made of what wheels say, and what they mean beside the rows that are known.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "knowledge/facts/facts.hpp"
+#include "look/measure/look.hpp"
+
+namespace cudamatrix::measure {
+
+/// A column that is written: text, list or plain (true, false).
+struct Cell {
+    std::string name;
+    std::vector<std::string> values;
+    bool is_list = false;
+    friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+[[nodiscard]] inline Cell scalar(std::string name, std::string value) {
+    return {std::move(name), {std::move(value)}, false};
+}
+[[nodiscard]] inline Cell list(std::string name, std::vector<std::string> values) {
+    return {std::move(name), std::move(values), true};
+}
+
+struct MeasuredRow {
+    std::string table;
+    std::string id;
+    std::vector<Cell> cells;  ///< without id; source and confidence come last
+    [[nodiscard]] const Cell* cell(std::string_view name) const;
+};
+
+/// Where a row was read: "wheel:NAME sha256:..."
+[[nodiscard]] std::string source_text(const Look& look);
+
+/// All files of one release, build and processor on the index, and the one that was opened.
+struct Group {
+    std::string version;  ///< as in the file names: "2.6.0", "2.6.0+cu124"
+    std::string arch;     ///< x86_64, aarch64; empty: whichever (packages)
+    std::vector<IndexFile> wheels;
+    bool sdist = false;
+    IndexFile chosen;
+    std::vector<IndexFile> elsewhere{};  ///< wheels for other systems than Linux with glibc
+};
+
+/// Wheels of torch for Linux by version and processor. Chosen is the wheel that a known row names as its
+/// source, else the one of the newest python.
+[[nodiscard]] std::vector<Group> torch_groups(const std::vector<IndexFile>& files,
+                                              const std::vector<std::string>& arches, const Facts& facts);
+/// Wheels of any package for Linux by version; chosen as above.
+[[nodiscard]] std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::string_view package,
+                                                const Facts& facts);
+
+/// torch_wheels, torch_releases where the facts do not know the release or that it has the variant, and
+/// pythons that no fact knows. `default_index`: the build of the default index. Failure: values that no row
+/// can hold.
+[[nodiscard]] Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look,
+                                                          bool default_index, const Facts& facts);
+/// Adds the variants of another build of the same release to its row of torch_releases.
+void add_variants(MeasuredRow& into, const MeasuredRow& other);
+[[nodiscard]] Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package);
+
+/// Why the author took all wheels of a release back (PEP 592), in one line of printable text that may be
+/// empty; none where one of them was not, and where there are no wheels.
+[[nodiscard]] std::optional<std::string> yanked_because(const Group& group);
+/// The known row of package_releases of a release that was taken back since, with the reason, or no longer
+/// is.
+[[nodiscard]] MeasuredRow yanked_row(const Row& known, const std::optional<std::string>& because);
+/// Columns in which two rows of the same id differ, but for where they were read.
+[[nodiscard]] std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b);
+
+enum class Standing { fresh, filled, confirmed, contradicted };
+
+/// A measured row beside the known one.
+struct Compared {
+    MeasuredRow row;  ///< with the columns of the known row that were not measured
+    Standing standing = Standing::fresh;
+    std::vector<std::string> filled;        ///< columns that the known row lacks
+    std::vector<std::string> contradicted;  ///< columns in which both differ
+};
+[[nodiscard]] Compared compare(MeasuredRow row, const Facts& facts);
+
+/// One line: `  - {id: ..., torch: "2.6.0", ...}`.
+[[nodiscard]] std::string yaml_line(const MeasuredRow& row);
+/// "cuda: 12.4" of one column, "(none)" where it is absent: for messages.
+[[nodiscard]] std::string shown(const MeasuredRow& row, std::string_view column);
+[[nodiscard]] std::string shown(const Row& row, std::string_view column);
+/// Whole files of an overlay folder: table name -> content.
+[[nodiscard]] std::map<std::string, std::string> yaml_tables(const std::vector<MeasuredRow>& rows,
+                                                             std::string_view as_of);
+
+}  // namespace cudamatrix::measure

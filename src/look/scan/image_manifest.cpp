@@ -1,0 +1,146 @@
+#include "look/scan/image_manifest.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/image_reference.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::scan {
+namespace {
+
+constexpr std::size_t kMostLayers = 1024;
+constexpr int kDeepestIndex = 4;
+constexpr std::string_view kBlobs = "blobs/sha256/";
+constexpr std::string_view kDigest = "sha256:";
+
+bool is_hash(std::string_view text) {
+    return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           });
+}
+
+Failure refused(const std::string& label, std::string_view why) {
+    return input_failure(
+        fmt::format("{} is no container image that can be read: {}", text::printable(label), why),
+        "name a tar of docker save or podman save, or an OCI image layout");
+}
+
+const Json* member(const Json& json, const char* name) {
+    const auto found = json.is_object() ? json.find(name) : json.end();
+    return json.is_object() && found != json.end() ? &*found : nullptr;
+}
+
+Result<std::vector<std::string>> docker_layers(const ImageText& text_of, const std::string& label) {
+    const auto text = text_of("manifest.json");
+    if (!text.ok()) return text.failure();
+    const auto json = parse_json(*text, "manifest.json");
+    if (!json.ok()) return refused(label, json.failure().diagnostics.front().message);
+    if (!json->is_array() || json->empty()) return refused(label, "its manifest.json names no image");
+    if (json->size() > 1) {
+        std::vector<std::string> names;
+        for (const auto& image : *json) {
+            const auto* tags = member(image, "RepoTags");
+            if (tags != nullptr && tags->is_array() && !tags->empty() && tags->front().is_string())
+                names.push_back(text::printable(tags->front().get<std::string>()));
+        }
+        return input_failure(fmt::format("{} holds {} images{}", text::printable(label), json->size(),
+                                         names.empty() ? "" : ": " + text::join(names, ", ")),
+                             "save one of them by itself");
+    }
+    const auto* layers = member(json->front(), "Layers");
+    if (layers == nullptr || !layers->is_array() || layers->size() > kMostLayers)
+        return refused(label, "its manifest.json has no list of layers");
+    std::vector<std::string> out;
+    for (const auto& layer : *layers) {
+        if (!layer.is_string()) return refused(label, "its manifest.json has a layer without a name");
+        out.push_back(layer.get<std::string>());
+    }
+    return out;
+}
+
+// What an index or a manifest says of one of its blobs.
+struct Descriptor {
+    std::string path;
+    std::string platform;  ///< "linux/amd64"; empty: not said
+};
+
+Result<std::vector<Descriptor>> descriptors(const Json& json, const char* name, const std::string& label) {
+    const auto* list = member(json, name);
+    if (list == nullptr || !list->is_array() || list->size() > kMostLayers)
+        return refused(label, fmt::format("its JSON has no list of {}", name));
+    std::vector<Descriptor> out;
+    for (const auto& each : *list) {
+        const auto digest = each.is_object() ? string_or(each, "digest") : std::string();
+        Descriptor descriptor{blob_path(digest), {}};
+        if (descriptor.path.empty())
+            return refused(label, fmt::format("'{}' is no sha256 digest", text::printable(digest)));
+        if (const auto* platform = member(each, "platform"); platform != nullptr && platform->is_object())
+            descriptor.platform =
+                fmt::format("{}/{}", string_or(*platform, "os"), string_or(*platform, "architecture"));
+        out.push_back(std::move(descriptor));
+    }
+    return out;
+}
+
+// The one manifest of an index that is for the platform; attestations say that they are for none.
+Result<std::string> choose(const std::vector<Descriptor>& manifests, const std::string& label,
+                           std::string_view arch) {
+    const auto wanted = fmt::format("linux/{}", oci_architecture(arch));
+    std::vector<std::string> fitting, platforms;
+    for (const auto& manifest : manifests) {
+        if (manifest.platform.empty() || manifest.platform == wanted) fitting.push_back(manifest.path);
+        if (!manifest.platform.empty()) platforms.push_back(text::printable(manifest.platform));
+    }
+    if (fitting.empty())
+        return input_failure(fmt::format("{} has no image for {}", text::printable(label), wanted),
+                             platforms.empty() ? "" : "--arch; there are " + text::join(platforms, ", "));
+    if (fitting.size() > 1)
+        return input_failure(fmt::format("{} holds {} images", text::printable(label), fitting.size()),
+                             "save one of them by itself");
+    return fitting.front();
+}
+
+Result<std::vector<std::string>> oci_layers(const ImageText& text_of, const std::string& label,
+                                            std::string_view arch) {
+    std::string path = "index.json";
+    for (int depth = 0; depth <= kDeepestIndex; ++depth) {
+        const auto text = text_of(path);
+        if (!text.ok()) return text.failure();
+        const auto json = parse_json(*text, path);
+        if (!json.ok()) return refused(label, json.failure().diagnostics.front().message);
+        const bool is_index = member(*json, "manifests") != nullptr;
+        auto found = descriptors(*json, is_index ? "manifests" : "layers", label);
+        if (!found.ok()) return std::move(found).failure();
+        if (!is_index) {
+            std::vector<std::string> layers;
+            for (auto& layer : *found)
+                layers.push_back(std::move(layer.path));
+            return layers;
+        }
+        auto chosen = choose(*found, label, arch);
+        if (!chosen.ok()) return std::move(chosen).failure();
+        path = std::move(chosen).value();
+    }
+    return refused(label, "its indexes name each other without end");
+}
+
+}  // namespace
+
+std::string blob_path(std::string_view digest) {
+    if (!digest.starts_with(kDigest) || !is_hash(digest.substr(kDigest.size()))) return {};
+    return fmt::format("{}{}", kBlobs, digest.substr(kDigest.size()));
+}
+
+std::string digest_in(std::string_view path) {
+    if (!path.starts_with(kBlobs) || !is_hash(path.substr(kBlobs.size()))) return {};
+    return std::string(path.substr(kBlobs.size()));
+}
+
+Result<std::vector<std::string>> image_layers(const ImageText& text_of, bool docker, const std::string& label,
+                                              std::string_view arch) {
+    return docker ? docker_layers(text_of, label) : oci_layers(text_of, label, arch);
+}
+
+}  // namespace cudamatrix::scan

@@ -1,0 +1,168 @@
+#include "look/scan/local.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/text.hpp"
+#include "fatbin/mapped_file.hpp"
+
+namespace cudamatrix::scan {
+namespace {
+
+constexpr std::size_t kDeepest = 128;  // folders in folders: each holds an open descriptor while it is walked
+
+class Fd {
+  public:
+    explicit Fd(int fd) : fd_(fd) {}
+    Fd(const Fd&) = delete;
+    Fd& operator=(const Fd&) = delete;
+    ~Fd() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    [[nodiscard]] int get() const { return fd_; }
+    [[nodiscard]] int release() { return std::exchange(fd_, -1); }
+
+  private:
+    int fd_;
+};
+
+struct CloseFolder {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+class Walk {
+  public:
+    Walk(std::string root, const Options& options, Scan& scan)
+        : root_(std::move(root)), options_(options), scan_(scan) {}
+
+    void folder(int parent, const char* name, const std::string& path, std::size_t depth) {
+        if (depth > kDeepest) {
+            not_read(path, fmt::format("more than {} folders in each other", kDeepest));
+            return;
+        }
+        Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        std::unique_ptr<DIR, CloseFolder> entries(fd.get() < 0 ? nullptr : ::fdopendir(fd.get()));
+        if (!entries) {
+            not_read(path, std::strerror(errno));
+            return;
+        }
+        const int self = fd.release();  // closedir closes it
+        while (!cancelled()) {
+            errno = 0;
+            const dirent* entry = ::readdir(entries.get());
+            if (entry == nullptr) {
+                if (errno != 0) not_read(path, std::strerror(errno));
+                return;
+            }
+            const std::string_view text(entry->d_name);
+            if (text == "." || text == "..") continue;
+            one(self, *entry, path.empty() ? std::string(text) : path + "/" + entry->d_name, depth);
+        }
+    }
+
+  private:
+    [[nodiscard]] bool cancelled() const {
+        return options_.cancellation != nullptr && options_.cancellation->requested();
+    }
+
+    void not_read(const std::string& path, std::string why) {
+        scan_.not_read.push_back({path, std::move(why)});
+    }
+
+    void one(int parent, const dirent& entry, const std::string& path, std::size_t depth) {
+        auto type = entry.d_type;
+        if (type == DT_UNKNOWN) {  // some file systems do not say
+            struct stat info {};
+            if (::fstatat(parent, entry.d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+                not_read(path, std::strerror(errno));
+                return;
+            }
+            if (S_ISDIR(info.st_mode)) type = DT_DIR;
+            if (S_ISREG(info.st_mode)) type = DT_REG;
+        }
+        if (type == DT_DIR) folder(parent, entry.d_name, path, depth + 1);
+        if (type == DT_REG) file(parent, entry.d_name, path);
+    }
+
+    void file(int parent, const char* name, const std::string& path) {
+        ++scan_.files;
+        const Fd fd(::openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        std::uint8_t start[kSniffed];
+        const auto got = fd.get() < 0 ? -1 : ::pread(fd.get(), start, sizeof start, 0);
+        if (got < 0) {
+            not_read(path, std::strerror(errno));
+            return;
+        }
+        if (!options_.depth.everywhere && !may_hold_code({start, static_cast<std::size_t>(got)})) return;
+        const auto mapped = fatbin::MappedFile::open(root_ + "/" + path);
+        if (!mapped.error().empty()) {
+            not_read(path, mapped.error());
+            return;
+        }
+        auto library = read_library(path, mapped.bytes(), options_.depth);
+        if (worth_listing(library)) scan_.libraries.push_back(std::move(library));
+    }
+
+    std::string root_;
+    const Options& options_;
+    Scan& scan_;
+};
+
+Result<Scan> scan_one_file(const std::string& path, const Options& options) {
+    const auto shown = text::printable(path);
+    const auto mapped = fatbin::MappedFile::open(path);
+    if (!mapped.error().empty())
+        return environment_failure(fmt::format("cannot read {}: {}", shown, mapped.error()));
+    const auto bytes = mapped.bytes();
+    if (!options.depth.everywhere && !may_hold_code(bytes)) {
+        return input_failure(
+            fmt::format("{}: neither an ELF file, a static library, a cubin nor a fat binary", shown),
+            "name a file that nvcc, a linker or ar has written, or search every byte of this one with "
+            "--deep");
+    }
+    Scan scan{path, "file", {}, {}, 1};
+    scan.libraries.push_back(read_library(path, bytes, options.depth));
+    if (const auto& library = scan.libraries.front(); !library.error.empty() && library.entries == 0)
+        return input_failure(fmt::format("{}: {}", shown, text::printable(library.error)));
+    return scan;
+}
+
+}  // namespace
+
+bool worth_listing(const Library& library) {
+    return library.entries != 0 || !library.error.empty();
+}
+
+Result<Scan> scan_local(const std::string& path, const Options& options) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) {
+        const auto message = fmt::format("cannot read {}: {}", text::printable(path), std::strerror(errno));
+        if (errno == ENOENT || errno == ENOTDIR) return input_failure(message, "name a file or a folder");
+        return environment_failure(message);
+    }
+    if (S_ISREG(info.st_mode)) return scan_one_file(path, options);
+    if (!S_ISDIR(info.st_mode)) {
+        return input_failure(fmt::format("{} is neither a file nor a folder", text::printable(path)),
+                             "name a file or a folder");
+    }
+    Scan scan{path, "folder", {}, {}, 0};
+    // The folder itself may be a link; below it none is followed.
+    const Fd root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (root.get() < 0)
+        return environment_failure(
+            fmt::format("cannot read {}: {}", text::printable(path), std::strerror(errno)));
+    Walk(path, options, scan).folder(root.get(), ".", "", 0);
+    const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
+    std::sort(scan.libraries.begin(), scan.libraries.end(), by_path);
+    std::sort(scan.not_read.begin(), scan.not_read.end(), by_path);
+    return scan;
+}
+
+}  // namespace cudamatrix::scan

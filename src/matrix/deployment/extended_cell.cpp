@@ -1,0 +1,49 @@
+#include "matrix/deployment/extended_cell.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "matrix/member.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix {
+
+std::string ExtendedCell::add(Field field, Value& own, const std::vector<Variable>& members, bool replace) {
+    if (members.empty()) return {};
+    auto all = own;
+    if (const auto* value = cell_.get(field); value != nullptr && value != &own) all = *value;
+    for (const auto& member : members) {
+        const auto same = [&](const std::pair<std::string, std::string>& item) {
+            return field == Field::packages
+                       ? normalised_package(item.first) == normalised_package(member.name)
+                       : item.first == member.name;
+        };
+        const auto there = std::find_if(all.items.begin(), all.items.end(), same);
+        if (there == all.items.end()) {
+            all.items.emplace_back(member.name, member.value);
+        } else if (replace) {
+            there->second = member.value;
+        } else if (there->second != member.value) {
+            return fmt::format("{} {}, where {} of the cell say {}", member.name, member.value,
+                               info(field).name, there->second);
+        }
+    }
+    set_text_from_items(all, Syntax::string_map);
+    own = std::move(all);
+    cell_.set(field, &own);
+    return {};
+}
+
+std::string ExtendedCell::add_packages(const std::vector<Variable>& packages) {
+    return add(Field::packages, packages_, packages, false);
+}
+
+std::string ExtendedCell::add_env(const std::vector<Variable>& variables) {
+    return add(Field::env, env_, variables, false);
+}
+
+void ExtendedCell::set_env(const std::vector<Variable>& variables) {
+    add(Field::env, env_, variables, true);
+}
+
+}  // namespace cudamatrix

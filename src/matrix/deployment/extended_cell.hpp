@@ -1,0 +1,38 @@
+// A cell with what an entry of images or services adds to it, in the fields that cells have for it: judging
+// and rendering treat both alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "matrix/deployment/services.hpp"
+
+namespace cudamatrix {
+
+/// Stays where it is while `cell()` or a copy of it is in use.
+class ExtendedCell {
+  public:
+    explicit ExtendedCell(const Cell& cell) : cell_(cell) {}
+    ExtendedCell(const ExtendedCell&) = delete;
+    ExtendedCell& operator=(const ExtendedCell&) = delete;
+    ~ExtendedCell() = default;
+
+    /// Adds packages. Gives what is wrong where the cell has one of them at another version, "numpy 1.26.4,
+    /// where packages of the cell say 2.0.0"; empty otherwise.
+    [[nodiscard]] std::string add_packages(const std::vector<Variable>& packages);
+    /// Adds environment variables, in the same way.
+    [[nodiscard]] std::string add_env(const std::vector<Variable>& variables);
+    /// Sets environment variables, whatever the cell says of them.
+    void set_env(const std::vector<Variable>& variables);
+
+    [[nodiscard]] const Cell& cell() const { return cell_; }
+
+  private:
+    std::string add(Field field, Value& own, const std::vector<Variable>& members, bool replace);
+
+    Cell cell_;
+    Value packages_;
+    Value env_;
+};
+
+}  // namespace cudamatrix

@@ -1,0 +1,108 @@
+#include "matrix/deployment/requirements.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "matrix/member.hpp"
+#include "matrix/reader.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::uint64_t kFileBytes = 1u << 20;
+constexpr std::size_t kMostProblems = 100;
+
+ValueProblem not_exact(std::string_view text, std::string fix) {
+    return {
+        fmt::format("pip: {}: an exact requirement such as numpy==1.26.4 would be accepted", in_quotes(text)),
+        std::move(fix)};
+}
+
+std::string fix_for(std::string_view text) {
+    if (text.find("--hash") != std::string_view::npos)
+        return "delete the hashes: cudamatrix lock writes them, for every dependency";
+    if (text.starts_with('-')) return "write the packages themselves; indexes stand under mirrors";
+    if (text.find('[') != std::string_view::npos) return "write the packages that the extra stands for";
+    if (text.find(';') != std::string_view::npos) return "delete the marker: an image has one Python";
+    return text.find_first_of("<>~!*=") != std::string_view::npos ? "write NAME==VERSION" : "";
+}
+
+void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Diagnostic>& problems) {
+    const auto path = std::filesystem::path(matrix_path).parent_path() / image.requirements.text;
+    const auto content = file::read(path, kFileBytes);
+    if (!content.ok()) {
+        problems.push_back(Diagnostic::error(
+            fmt::format("pip: {}", content.failure().diagnostics.front().message), image.requirements.where));
+        return;
+    }
+    if (const auto bad = text::invalid_utf8(*content)) {
+        problems.push_back(Diagnostic::error(
+            fmt::format("pip: {} is no UTF-8 text at byte {}", image.requirements.text, *bad + 1),
+            image.requirements.where));
+        return;
+    }
+    std::size_t number = 0;
+    for (const auto& line : text::split(*content, '\n')) {
+        ++number;
+        const auto text = text::trim(std::string_view(line).substr(0, line.find('#')));
+        if (text.empty()) continue;
+        const Location where{path.string(), number, static_cast<std::size_t>(text.data() - line.data()) + 1,
+                             text.size()};
+        auto requirement = parse_requirement(text);
+        if (auto* problem = std::get_if<ValueProblem>(&requirement)) {
+            problems.push_back(
+                Diagnostic::error(std::move(problem->message), where).with_fix(std::move(problem->fix)));
+            continue;
+        }
+        auto& [name, version] = std::get<Requirement>(requirement);
+        add_requirement(problems, image, {std::move(name), std::move(version), where});
+    }
+}
+
+}  // namespace
+
+std::variant<Requirement, ValueProblem> parse_requirement(std::string_view text) {
+    const auto equals = text.find("==");
+    if (equals == std::string_view::npos) return not_exact(text, fix_for(text));
+    const auto name = text::trim(text.substr(0, equals));
+    const auto version = text::trim(text.substr(equals + 2));
+    if (normalised_package(name) == "torch" && !check_member(Field::packages, "x", version)) {
+        return ValueProblem{"pip: torch is a field of a cell, so that it is judged",
+                            fmt::format("write torch: {} under axes or set", version)};
+    }
+    if (check_member(Field::packages, name, version)) return not_exact(text, fix_for(text));
+    return Requirement{name, version};
+}
+
+void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, Variable requirement) {
+    const auto name = normalised_package(requirement.name);
+    const auto first = std::find_if(image.pip.begin(), image.pip.end(), [&](const Variable& other) {
+        return normalised_package(other.name) == name;
+    });
+    if (first == image.pip.end()) {
+        image.pip.push_back(std::move(requirement));
+        return;
+    }
+    problems.push_back(Diagnostic::error(fmt::format("pip: {} stands twice: first at {}", requirement.name,
+                                                     place(first->where)),
+                                         requirement.where)
+                           .with_fix("keep one of the two"));
+}
+
+Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images) {
+    std::vector<Diagnostic> problems;
+    for (auto& image : images) {
+        if (!image.requirements.text.empty()) read_file(matrix_path, image, problems);
+    }
+    if (problems.empty()) return Done{};
+    if (problems.size() > kMostProblems) {
+        const auto more = problems.size() - kMostProblems;
+        problems.resize(kMostProblems);
+        problems.back().notes.push_back(fmt::format("and {} not shown", text::count(more, "more mistake")));
+    }
+    return Failure{ExitCode::bad_input, std::move(problems)};
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,196 @@
+#include "render/files/artifacts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+
+#include "base/build_info.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "render/files/compose.hpp"
+#include "render/files/image_folder.hpp"
+#include "render/files/library.hpp"
+#include "render/image/resolve_cell.hpp"
+#include "render/output/output_folder.hpp"
+
+namespace cudamatrix {
+namespace {
+
+std::string part_hash(const std::vector<SuiteFile>& suite, const Image& image) {
+    std::vector<SuiteFile> part;
+    for (const auto& file : suite) {
+        if (is_in_context(file.path, image)) part.push_back(file);
+    }
+    return suite_hash(part);
+}
+
+// All bytes that a build of the folder sees, by the hash of each file. The base and the suite count by their
+// hashes, too; the name and the pins stand in the files.
+std::string inputs_hash(const std::vector<Artifact>& folder, std::string_view base, std::string_view suite) {
+    Sha256 digest;
+    digest.update(fmt::format("base {}\nsuite {}\n", base, suite));
+    for (const auto& file : folder)
+        digest.update(fmt::format("{} {}\n", file.sha256, file.path.filename().native()));
+    return digest.hex();
+}
+
+// A base from a registry stands in the Dockerfile with its digest.
+std::string base_name(const Image& image, const Lock& lock) {
+    if (!image.references().empty()) return "registry";
+    return lock.covers(image) ? lock.base(image)->sha256 : "unpinned";
+}
+
+Json image_json(const Image& image, const RenderedImage& rendered) {
+    Json json{{"id", image.id},
+              {"folder", rendered.folder.generic_string()},
+              {"reference", rendered.reference},
+              {"inputs", rendered.inputs},
+              {"pinned", rendered.pinned},
+              {"family", image.family},
+              {"os", image.os},
+              {"arch", image.arch},
+              {"flavour", image.flavour}};
+    const auto put = [&](const char* name, const std::string& value) {
+        if (!value.empty()) json[name] = value;
+    };
+    put("cuda", image.cuda);
+    put("cuda_from", image.cuda_from);
+    put("torch", image.torch.empty() ? "" : image.torch + "+" + image.torch_variant);
+    put("python", image.python);
+    put("compiler", image.compiler);
+    if (!image.compute.empty()) json["compute"] = image.compute;
+    put("ptx", image.ptx);
+    put("base", image.base_reference);
+    put("devel_base", image.devel_reference);
+    put("entry", image.entry);
+    json["cells"] = image.cells;
+    return json;
+}
+
+struct Render {
+    const Matrix& matrix;
+    const RenderSettings& settings;
+    std::string repository;
+    Rendering out;
+    Json images = Json::array();
+    std::array<std::string, 2> suite_hashes = {};  // of the part that images with and without a toolkit get
+
+    void add_file(const std::filesystem::path& path, std::string content) {
+        auto hash = sha256(content);  // each is hashed once
+        out.artifacts.push_back({path, std::move(content), std::move(hash)});
+    }
+
+    void add_image(const Image& image, const Lock& lock, std::vector<Artifact> folder) {
+        RenderedImage rendered;
+        rendered.id = image.id;
+        rendered.folder = std::filesystem::path("images") / image.id;
+        rendered.reference = repository + ":" + image.id;
+        rendered.proof_reference = rendered.reference + "-proof";
+        rendered.pinned = lock.covers(image);
+        auto& suite = suite_hashes[image.cuda.empty()];
+        if (suite.empty()) suite = part_hash(out.suite, image);
+        rendered.inputs = inputs_hash(folder, base_name(image, lock), suite);
+        images.push_back(image_json(image, rendered));
+        out.images.push_back(std::move(rendered));
+        std::move(folder.begin(), folder.end(), std::back_inserter(out.artifacts));
+    }
+
+    // Once for all images: builds put it into their contexts.
+    void add_suite() {
+        if (out.images.empty()) return;
+        for (const auto& [path, content] : out.suite)
+            add_file(std::filesystem::path("suite") / path, content);
+    }
+
+    Status add_compose(mustache::Library& library, const std::vector<Image>& plan) {
+        const auto model = compose_model({matrix, plan, out.images, settings.matrix_folder});
+        if (!model.ok()) return model.failure();
+        for (const char* name : {"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"}) {
+            auto content = library.fill(std::string(name) + ".mustache", *model);
+            if (!content.ok()) return content.failure();
+            add_file(name, std::move(content).value());
+        }
+        return Done{};
+    }
+
+    // Lists them in their order; it is not hashed itself.
+    Artifact index_of_all() {
+        Json files = Json::object();
+        for (const auto& file : out.artifacts)
+            append_member(files, file.path.generic_string(), file.sha256);
+        const Json index{{"schema_version", 1},
+                         {"tool", "cudamatrix"},
+                         {"version", kVersion},
+                         {"matrix", matrix.name},
+                         {"facts", settings.facts_hash},
+                         {"templates", out.templates_hash},
+                         {"suite", suite_hash(out.suite)},
+                         {"images", std::move(images)},
+                         {"files", std::move(files)}};
+        return {std::string(kIndexFile), to_text(index) + "\n"};
+    }
+};
+
+bool by_path(const Artifact& a, const Artifact& b) {
+    return a.path.native() < b.path.native();
+}
+
+}  // namespace
+
+bool is_in_context(std::string_view suite_path, const Image& image) {
+    return !image.cuda.empty() || is_host_part(suite_path);
+}
+
+std::string image_repository(const Matrix& matrix) {
+    std::string slug;
+    for (const char c : text::lower(matrix.name)) {
+        const bool word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (word) slug += c;
+        // One separator between words: a repository's name has no other form.
+        if (!word && !slug.empty() && slug.back() != '-') slug += '-';
+    }
+    while (slug.ends_with('-'))
+        slug.pop_back();
+    slug = slug.substr(0, 40);
+    if (slug != matrix.name)
+        slug += (slug.empty() || slug.ends_with('-') ? "m" : "-") + sha256(matrix.name).substr(0, 6);
+    return "cudamatrix/" + slug;
+}
+
+Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image>& images, const Lock& lock,
+                                   const RenderSettings& settings) {
+    if (matrix.build.user == "root") {
+        return input_failure("build: user root: images never run as root",
+                             "name another user, or delete the key");
+    }
+    auto library = load_templates(settings);
+    if (!library.ok()) return library.failure();
+    auto suite = settings.suite.empty() ? Result<std::vector<SuiteFile>>(embedded_suite())
+                                        : suite_from(settings.suite);
+    if (!suite.ok()) return suite.failure();
+
+    Render render{matrix, settings, image_repository(matrix), {}};
+    render.out.suite = std::move(*suite);
+    render.out.templates_hash = library->hash();
+    auto folders = image_folders(*library, matrix, images, lock, settings);
+    if (!folders.ok()) return folders.failure();
+    std::map<std::string, Bootstrap> bootstraps;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        const auto& image = images[i];
+        render.add_image(image, lock, std::move((*folders)[i]));
+        if (image.references().empty()) bootstraps.emplace(image.base_name(), bootstrap_of(image, matrix));
+    }
+    for (auto& [name, bootstrap] : bootstraps)
+        render.out.bootstraps.push_back(std::move(bootstrap));
+    if (auto done = render.add_compose(*library, images); !done.ok()) return done.failure();
+    render.add_suite();
+    auto& artifacts = render.out.artifacts;
+    std::sort(artifacts.begin(), artifacts.end(), by_path);
+    auto index = render.index_of_all();
+    artifacts.insert(std::upper_bound(artifacts.begin(), artifacts.end(), index, by_path), std::move(index));
+    return std::move(render.out);
+}
+
+}  // namespace cudamatrix

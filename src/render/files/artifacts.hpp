@@ -1,0 +1,59 @@
+// The files of the output folder: Dockerfiles, requirements, compose files and the sources of the suite.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "render/image/image.hpp"
+#include "render/lock/lock_file.hpp"
+#include "render/output/owned_files.hpp"
+#include "render/templates/embedded.hpp"
+
+namespace cudamatrix {
+
+struct RenderSettings {
+    std::filesystem::path
+        templates;  ///< folder of templates that replace ours by name, and of their partials; empty: none
+    std::filesystem::path
+        suite;  ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
+    std::string facts_hash;            ///< Facts::hash()
+    std::string facts_date;            ///< Facts::date()
+    mustache::Watch* watch = nullptr;  ///< looks over the shoulder of the templates; null: nobody does
+    /// The matrix file's folder as seen from the output folder ("../.."): volumes of services are relative
+    /// to it.
+    std::string matrix_folder = ".";
+};
+
+struct RenderedImage {
+    std::string id;
+    std::filesystem::path folder;  ///< "images/ID", relative to the output folder; the context of its builds
+    std::string reference;         ///< "cudamatrix/NAME:ID": what target `runtime` is tagged
+    std::string proof_reference;   ///< "cudamatrix/NAME:ID-proof"
+    std::string inputs;   ///< hash of all that is rendered for it; with the hash of what images: copies it
+                          ///< goes on the image as label io.cudamatrix.inputs
+    bool pinned = false;  ///< the lock covers it
+};
+
+struct Rendering {
+    std::vector<Artifact> artifacts;    ///< sorted by path
+    std::vector<RenderedImage> images;  ///< in the order of the plan
+    std::vector<Bootstrap> bootstraps;  ///< one for each suite, sorted
+    std::vector<SuiteFile> suite;       ///< of the kernels; `build` puts it into the contexts
+    std::string templates_hash;
+};
+
+/// Everything that the output folder gets, as bytes: no clock, no machine, no network. An image that `lock`
+/// does not cover is rendered with its pins reading `unpinned`.
+[[nodiscard]] Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image>& images,
+                                                 const Lock& lock, const RenderSettings& settings);
+
+/// Whether the context of `image` gets that file of the suite: without a toolkit there is no kernel in it.
+[[nodiscard]] bool is_in_context(std::string_view suite_path, const Image& image);
+
+/// "cudamatrix/NAME": repository of a matrix's images.
+[[nodiscard]] std::string image_repository(const Matrix& matrix);
+
+}  // namespace cudamatrix

@@ -1,0 +1,38 @@
+// What the Dockerfile of an image and the one of its `lock` both have (names: templates/README.md; private to
+// src/render).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render/image/image.hpp"
+#include "render/lock/lock_file.hpp"
+#include "render/templates/data.hpp"
+
+namespace cudamatrix {
+
+/// Where the environment of the image's wheels lies.
+inline constexpr std::string_view kVenv = "/opt/venv";
+/// In place of a version or a hash that no lock gives.
+inline constexpr std::string_view kUnpinned = "unpinned";
+
+/// tool, image, header (empty), ca, netrc, cache, copies (empty), pip (its options and installer), python,
+/// interpreter. `pins` nullptr: nothing is pinned.
+[[nodiscard]] mustache::Data::Object common_model(const Matrix& matrix, const Image& image,
+                                                  const ImagePins* pins);
+
+/// Whether programs of the image run in an environment of their own.
+[[nodiscard]] bool has_venv(const Image& image);
+
+/// {package, version, pinned} of each: of the pins or, nullptr, of what is wanted.
+[[nodiscard]] mustache::Data::List package_list(const std::vector<AptPin>* pins,
+                                                const std::vector<std::string>& wanted);
+
+/// The python that makes environments.
+[[nodiscard]] std::string python_command(const Image& image);
+
+/// A list of the value; empty where it is.
+[[nodiscard]] mustache::Data::List list_of_one(const std::string& value);
+
+}  // namespace cudamatrix

@@ -1,0 +1,129 @@
+#include "render/files/dockerfile_header.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/text.hpp"
+#include "render/templates/context.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using List = mustache::Data::List;
+
+// A word of a command line that a person pastes into a shell, quoted only where it must be.
+std::string pasted(const std::string& word) {
+    const auto plain = [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
+    };
+    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    auto escaped = mustache::escape(word, mustache::Context::arg);
+    const auto* text = std::get_if<std::string>(&escaped);
+    return text == nullptr ? word : *text;
+}
+
+// Where the matrix file names a file from its own folder, so do its images: another checkout is the same.
+std::string from_image(const std::string& path, const std::string& beside, const ImageInput& input) {
+    if (beside.empty()) return path;
+    const auto found = std::filesystem::path("../..") / input.settings.matrix_folder / beside;
+    return found.lexically_normal().generic_string();
+}
+
+std::string ca_bundle_from(const ImageInput& input) {
+    return from_image(input.matrix.build.ca_bundle, input.matrix.build.ca_bundle_beside, input);
+}
+
+std::string netrc_from(const ImageInput& input) {
+    return from_image(input.matrix.build.netrc, input.matrix.build.netrc_beside, input);
+}
+
+std::string build_line(const ImageInput& input) {
+    const auto& build = input.matrix.build;
+    std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
+    if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
+    if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + ca_bundle_from(input));
+    if (!build.netrc.empty()) line += " " + pasted("--secret=id=netrc,src=" + netrc_from(input));
+    return line +
+           fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
+}
+
+std::string bootstrap_line(const ImageInput& input) {
+    const auto bootstrap = bootstrap_of(input.image, input.matrix);
+    // apt wants whole paths. The word stands in single quotes, which end and begin again around the folder.
+    const auto whole = [](const std::string& path) {
+        return path.starts_with('/') ? path : "'\"$PWD\"'/" + path;
+    };
+    std::string line;
+    for (const auto& [name, value] : bootstrap.environment)
+        line += name + "=" + pasted(value) + " ";
+    std::vector<std::string> words;
+    for (const auto& word : bootstrap.command)
+        words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
+    line = text::replace_all(line + text::join(words, " "), "{ca_bundle}", whole(ca_bundle_from(input)));
+    return text::replace_all(line, "{netrc}", whole(netrc_from(input)));
+}
+
+}  // namespace
+
+bool uses_cache_mounts(const Matrix& matrix) {
+    return matrix.build.cache == "mounts";
+}
+
+std::string no_network_note(const Matrix& matrix) {
+    if (matrix.build.network != "none") return {};
+    return "Builds get no network here, so that none can install anything: `build: {network: default}` in "
+           "the matrix file gives them one.";
+}
+
+List dockerfile_header(const ImageInput& input) {
+    const bool bootstrapped = input.image.references().empty();
+    std::vector<std::string> lines;
+    if (!input.lock.covers(input.image)) {
+        lines.emplace_back(
+            bootstrapped ? "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is "
+                           "whatever the archive and the"
+                         : "UNPINNED: cudamatrix.lock does not cover this image. What a build stands on and "
+                           "installs is whatever the registry, the");
+        lines.emplace_back(bootstrapped
+                               ? "index serve that day. `cudamatrix lock MATRIX` pins it."
+                               : "archive and the index serve that day. `cudamatrix lock MATRIX` pins it.");
+    }
+    lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"),
+                                   input.matrix.name));
+    for (const auto& cell : input.image.cells)
+        lines.emplace_back("  " + cell);
+    for (const auto& companion : input.image.companions)
+        lines.emplace_back("Chosen by the facts: " + companion);
+    for (const auto& constraint : input.image.constraints)
+        lines.emplace_back("Kept to by the facts, for what was compiled against it: " + constraint);
+    for (const auto& name : input.image.env_left_out)
+        lines.emplace_back(
+            fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
+                        "NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)",
+                        name));
+    if (!input.image.sources.snapshot.empty())
+        lines.emplace_back("Packages of the distribution as its archive was at " +
+                           input.image.sources.snapshot);
+    if (bootstrapped) {
+        lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
+        lines.emplace_back("  " + bootstrap_line(input));
+    } else {
+        lines.emplace_back("By hand, in this folder:");
+    }
+    for (const auto& copy : input.image.copy) {
+        const auto target = std::filesystem::path(kCopyFolder) / copy.from;
+        lines.emplace_back(
+            fmt::format("  mkdir -p {} && cp -a MATRIX_FOLDER/{} {}   (`cudamatrix build` does it)",
+                        pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
+    }
+    lines.emplace_back("  " + build_line(input));
+    if (const auto note = no_network_note(input.matrix); !note.empty()) lines.emplace_back(note);
+    if (uses_cache_mounts(input.matrix))
+        lines.emplace_back(
+            "A builder without cache mounts takes what `build: {cache: none}` in the matrix renders.");
+    return {lines.begin(), lines.end()};
+}
+
+}  // namespace cudamatrix

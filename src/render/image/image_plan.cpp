@@ -1,0 +1,201 @@
+#include "render/image/image_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
+#include "matrix/deployment/extended_cell.hpp"
+#include "render/image/resolve_cell.hpp"
+
+namespace cudamatrix {
+namespace {
+
+// Capabilities below this are not what the suite's kernels are written for.
+constexpr std::uint32_t kOldestDefault = 6;
+
+// The plain targets of a toolkit ("9.0", not "9.0a"), ascending.
+std::vector<Version> plain_targets(const Facts& facts, const std::string& cuda) {
+    std::vector<Version> targets;
+    const auto found = lookup::cuda(facts, cuda);
+    if (!found || !found->toolkit) return targets;
+    for (const auto text : found->toolkit->list("targets")) {
+        const auto version = Version::parse(text);
+        if (version && version->suffix().empty()) targets.push_back(*version);
+    }
+    std::sort(targets.begin(), targets.end());
+    return targets;
+}
+
+std::optional<Version> nearest(const std::vector<Version>& targets, const Version& wanted, bool same_major) {
+    std::optional<Version> best;
+    for (const auto& target : targets) {
+        if (target <= wanted && (!same_major || target.major() == wanted.major())) best = target;
+    }
+    return best;
+}
+
+void choose_targets(Image& image, const std::set<std::string>& asked, const Facts& facts) {
+    const auto targets = plain_targets(facts, image.cuda);
+    if (targets.empty()) return;
+    std::set<Version> chosen;
+    std::optional<Version> left_to_ptx;
+    for (const auto& text : asked) {
+        const auto wanted = *Version::parse(text);
+        if (const auto target = nearest(targets, wanted, true)) {
+            chosen.insert(*target);
+        } else {
+            left_to_ptx = nearest(targets, wanted, false).value_or(targets.back());
+        }
+    }
+    if (asked.empty()) {
+        const auto first = std::find_if(targets.begin(), targets.end(),
+                                        [](const Version& v) { return v.major() >= kOldestDefault; });
+        chosen.insert(first == targets.end() ? targets.back() : *first);
+        chosen.insert(targets.back());
+    }
+    if (chosen.empty() && left_to_ptx) chosen.insert(*left_to_ptx);
+    for (const auto& target : chosen)
+        image.compute.push_back(target.major_minor());
+    image.ptx = image.compute.back();
+}
+
+bool is_of(const Service& service, const ImageEntry& entry) {
+    return service.image.text.empty() || service.image.text == entry.name;
+}
+
+// Where the services of an entry mount volumes that start empty and belong to whom the image says.
+std::vector<std::string> volume_folders(const std::vector<Service>& services, const ImageEntry& entry) {
+    std::set<std::string> folders;
+    for (const auto& service : services) {
+        for (const auto& volume : service.volumes) {
+            if (is_of(service, entry) && volume.named()) folders.insert(volume.target);
+        }
+    }
+    return {folders.begin(), folders.end()};
+}
+
+// The image of a cell under an entry, or why there is none.
+std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const ImageEntry& entry,
+                                               const Cell& cell, const Facts& facts) {
+    ExtendedCell extended(cell);
+    auto conflict = extended.add_packages(entry.pip);
+    if (conflict.empty()) conflict = extended.add_env(entry.env);
+    if (!conflict.empty()) return fmt::format("images: {} adds {}", entry.name, conflict);
+    auto resolved = resolve_cell(matrix, extended.cell(), facts);
+    auto* image = std::get_if<Image>(&resolved);
+    if (image == nullptr) {
+        const auto& reason = std::get<std::string>(resolved);
+        return entry.name.empty() ? reason : fmt::format("images: {}: {}", entry.name, reason);
+    }
+    // The entry's name stands for what it adds: the id says what the cell is.
+    image->id = image_id(*image, facts);
+    if (entry.name.empty()) return resolved;
+    if (!entry.pip.empty() || !entry.env.empty()) {
+        auto named = *image;
+        const auto plain = resolve_cell(matrix, cell, facts);
+        if (const auto* own = std::get_if<Image>(&plain)) {
+            named.packages = own->packages;
+            named.env = own->env;
+            named.python = own->python;
+        }
+        image->id = image_id(named, facts);
+    }
+    image->id = entry.name + "-" + image->id;
+    image->entry = entry.name;
+    for (const auto& package : entry.apt)
+        image->apt.push_back(package.text);
+    image->copy = entry.copy;
+    image->healthcheck = entry.healthcheck;
+    return resolved;
+}
+
+void add_left_out(Image& shared, const std::vector<std::string>& names) {
+    std::set<std::string> all(shared.env_left_out.begin(), shared.env_left_out.end());
+    all.insert(names.begin(), names.end());
+    shared.env_left_out.assign(all.begin(), all.end());
+}
+
+// The images as they grow, cell by cell.
+class Planner {
+  public:
+    Planner(const Matrix& matrix, Deployment deployment, const Facts& facts)
+        : matrix_(matrix), deployment_(std::move(deployment)), facts_(facts) {
+        // Without entries there is one that adds nothing.
+        if (deployment_.images.empty()) deployment_.images.emplace_back();
+    }
+
+    void add(const PlannedCell& planned) {
+        std::vector<Image> images;
+        for (const auto& entry : deployment_.images) {
+            if (!matches(entry.when, planned.cell)) continue;
+            auto resolved = resolve_entry(matrix_, entry, planned.cell, facts_);
+            if (auto* reason = std::get_if<std::string>(&resolved)) {
+                plan_.refusals.push_back({planned.id, std::move(*reason)});
+                return;
+            }
+            auto& image = images.emplace_back(std::move(std::get<Image>(resolved)));
+            image.folders = volume_folders(deployment_.services, entry);
+        }
+        if (images.empty()) plan_.refusals.push_back({planned.id, "no entry of images matches it"});
+        for (auto& image : images)
+            serve(std::move(image), planned);
+    }
+
+    ImagePlan finish() {
+        for (std::size_t i = 0; i < plan_.images.size(); ++i)
+            choose_targets(plan_.images[i], asked_[i], facts_);
+        return std::move(plan_);
+    }
+
+  private:
+    void serve(Image image, const PlannedCell& planned) {
+        const auto key = image.entry + "\n" + content_key(image);
+        const auto left_out = image.env_left_out;
+        const auto [place, fresh] = by_content_.try_emplace(key, plan_.images.size());
+        if (fresh) {
+            // "a-b" of entry "a" may read like another of entry "a-b".
+            if (!ids_.insert(image.id).second) image.id += "-" + sha256(key).substr(0, 8);
+            plan_.images.push_back(std::move(image));
+            asked_.emplace_back();
+        }
+        auto& shared = plan_.images[place->second];
+        shared.cells.push_back(planned.id);
+        add_left_out(shared, left_out);
+        if (const auto* shm = planned.cell.get(Field::shm_gb)) {
+            if (const auto asked_for = Version::parse(shm->text))
+                shared.shm_gb = std::max(shared.shm_gb, asked_for->major());
+        }
+        if (const auto compute = compute_of(planned.cell, facts_); !compute.empty())
+            asked_[place->second].insert(compute);
+    }
+
+    const Matrix& matrix_;
+    Deployment deployment_;
+    const Facts& facts_;
+    ImagePlan plan_;
+    std::map<std::string, std::size_t> by_content_;
+    std::set<std::string> ids_;
+    std::vector<std::set<std::string>> asked_;
+};
+
+}  // namespace
+
+ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts) {
+    auto deployment = read_deployment(matrix);
+    if (!deployment.ok()) {
+        ImagePlan nothing;
+        for (const auto& cell : cells)
+            nothing.refusals.push_back({cell.id, deployment.failure().diagnostics.front().message});
+        return nothing;
+    }
+    Planner planner(matrix, std::move(deployment).value(), facts);
+    for (const auto& cell : cells)
+        planner.add(cell);
+    return planner.finish();
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,36 @@
+// Which images the cells need.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "render/image/image.hpp"
+
+namespace cudamatrix {
+
+/// A cell that gets no image, and why: "os windows: family debian is rendered on debian11, debian12 or
+/// debian13".
+struct Refusal {
+    std::string cell;
+    std::string reason;
+};
+
+struct ImagePlan {
+    std::vector<Image> images;      ///< in the order of their first cell
+    std::vector<Refusal> refusals;  ///< in the order of the cells
+};
+
+/// Groups `cells` by what their image holds, once for each entry of images that matches them (or once, where
+/// the matrix has none). A cell that no entry matches is refused, and one that an entry which matches it
+/// cannot serve: no image of it is made silently without the others. Fields that the matrix leaves open are
+/// filled in for rendering only: family debian, flavour runtime, arch x86_64, and the newest distribution
+/// that supplies the toolkit and has a python for the torch wheel.
+///
+/// compute of an image: the union of its cells' compute capabilities (`compute`, else the GPU's), each
+/// lowered to the nearest target of the same major version that the toolkit's nvcc knows; one that has none
+/// is left to the PTX. Cells without either get the lowest target from 6.0 on (the suite's floor) and the
+/// highest. ptx: the highest of them.
+[[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells,
+                                    const Facts& facts);
+
+}  // namespace cudamatrix

@@ -1,0 +1,87 @@
+// What differs between two locks, in lines for a person.
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "render/lock/lock_file.hpp"
+#include "render/lock/lock_lists.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using Flat = std::map<std::string, std::string>;
+
+// "g++-11" -> "11.3.0-11": one entry for each thing that is pinned.
+Flat flat(const ImagePins* pins) {
+    Flat out;
+    if (pins == nullptr) return out;
+    for (const auto& [name, member] : kAptLists) {
+        for (const auto& [package, version] : pins->*member)
+            out[package] = version;
+    }
+    for (const auto& [name, member] : kWheelLists) {
+        for (const auto& wheel : pins->*member)
+            out["wheel " + wheel.name] = fmt::format("{} ({})", wheel.version, wheel.sha256.substr(0, 12));
+    }
+    return out;
+}
+
+Flat flat(const BasePins* base) {
+    Flat out;
+    if (base == nullptr) return out;
+    out["bootstrap tar"] = base->sha256.substr(0, 12);
+    for (const auto& [package, version] : base->packages)
+        out[package] = version;
+    return out;
+}
+
+Flat flat(const RegistryBase* base) {
+    return base == nullptr ? Flat{} : Flat{{"digest", base->digest}};
+}
+
+void compare(const std::string& what, const Flat& before, const Flat& after,
+             std::vector<std::string>& lines) {
+    if (before.empty() && !after.empty()) {
+        const auto digest = after.find("digest");
+        lines.push_back(digest == after.end()
+                            ? fmt::format("{}: {} pinned", what, text::count(after.size(), "package"))
+                            : fmt::format("{}: {} pinned", what, digest->second));
+        return;
+    }
+    for (const auto& [name, version] : after) {
+        const auto old = before.find(name);
+        if (old == before.end()) lines.push_back(fmt::format("{}: {} {} is new", what, name, version));
+        if (old != before.end() && old->second != version)
+            lines.push_back(fmt::format("{}: {} {} -> {}", what, name, old->second, version));
+    }
+    for (const auto& [name, version] : before) {
+        if (after.count(name) == 0) lines.push_back(fmt::format("{}: {} {} is gone", what, name, version));
+    }
+}
+
+template <class Pins>
+void compare_all(const std::map<std::string, Pins, std::less<>>& before,
+                 const std::map<std::string, Pins, std::less<>>& after, std::vector<std::string>& lines) {
+    const auto at = [](const auto& map, const std::string& key) {
+        const auto found = map.find(key);
+        return found == map.end() ? nullptr : &found->second;
+    };
+    for (const auto& [key, pins] : after)
+        compare(key, flat(at(before, key)), flat(&pins), lines);
+    for (const auto& [key, pins] : before) {
+        if (at(after, key) == nullptr) lines.push_back(fmt::format("{}: no longer pinned", key));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
+    std::vector<std::string> lines;
+    compare_all(before.bases, after.bases, lines);
+    compare_all(before.references, after.references, lines);
+    compare_all(before.images, after.images, lines);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,279 @@
+#include "render/lock/lock_file.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/build_info.hpp"
+#include "base/file.hpp"
+#include "base/image_reference.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "render/image/wanted.hpp"
+#include "render/lock/lock_lists.hpp"
+#include "render/templates/pin_syntax.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::uint64_t kLargestLock = 64u << 20;
+
+template <class Pin, class Name>
+std::vector<Pin> sorted(std::vector<Pin> pins, Name name) {
+    std::sort(pins.begin(), pins.end(), [&](const Pin& a, const Pin& b) { return a.*name < b.*name; });
+    return pins;
+}
+
+Json apt_json(const std::vector<AptPin>& pins) {
+    Json out = Json::array();
+    for (const auto& [package, version] : sorted(pins, &AptPin::package))
+        out.push_back(package + "=" + version);
+    return out;
+}
+
+Json wheels_json(const std::vector<WheelPin>& pins) {
+    Json out = Json::array();
+    for (const auto& [name, version, digest, url] : sorted(pins, &WheelPin::name)) {
+        Json wheel{{"name", name}, {"version", version}, {"sha256", digest}};
+        if (!url.empty()) wheel["url"] = url;
+        out.push_back(std::move(wheel));
+    }
+    return out;
+}
+
+Json image_json(const ImagePins& pins) {
+    Json apt = Json::object();
+    for (const auto& [name, member] : kAptLists)
+        apt[std::string(name)] = apt_json(pins.*member);
+    Json wheels = Json::object();
+    for (const auto& [name, member] : kWheelLists)
+        wheels[std::string(name)] = wheels_json(pins.*member);
+    return Json{
+        {"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};
+}
+
+// Reads a parsed document; the first thing that does not fit stops it and is kept as the reason.
+class LockReader {
+  public:
+    explicit LockReader(std::string_view name) : name_(name) {}
+
+    Result<Lock> read(const Json& json) {
+        const auto version =
+            json.is_object() && json.contains("schema_version") ? json["schema_version"] : Json();
+        if (!version.is_number_integer()) return failure("it has no schema_version");
+        if (version != kLockSchema) {
+            return input_failure(
+                fmt::format("{}: schema_version {} is not understood: this cudamatrix {} reads {}", name_,
+                            to_text(version, false), kVersion, kLockSchema),
+                "use the cudamatrix that wrote it, or delete it and run `cudamatrix lock`");
+        }
+        Lock lock;
+        lock.tool = string(json, "tool");
+        lock.facts = string(json, "facts");
+        lock.templates = string(json, "templates");
+        for (const auto& [suite, base] : object(json, "bases").items())
+            lock.bases[suite] = base_pins(suite, base);
+        // Locks of before there were bases from registries have none.
+        if (json.contains("references")) {
+            for (const auto& [reference, base] : object(json, "references").items())
+                lock.references[reference] = registry_base(reference, base);
+        }
+        for (const auto& [id, image] : object(json, "images").items())
+            lock.images[id] = image_pins(id, image);
+        if (!problem_.empty()) return failure(problem_);
+        return lock;
+    }
+
+    [[nodiscard]] Failure failure(const std::string& why) const {
+        return input_failure(fmt::format("{} is no lock file: {}", name_, text::printable(why)),
+                             "delete it and run `cudamatrix lock`");
+    }
+
+  private:
+    void problem(std::string text) {
+        if (problem_.empty()) problem_ = std::move(text);
+    }
+
+    std::string string(const Json& json, std::string_view key) {
+        const auto found = json.is_object() ? json.find(key) : json.end();
+        if (json.is_object() && found != json.end() && found->is_string()) return found->get<std::string>();
+        problem(fmt::format("a text is missing: {}", key));
+        return {};
+    }
+
+    const Json& object(const Json& json, std::string_view key) {
+        return member(json, key, Json::value_t::object, empty_object_);
+    }
+    const Json& array(const Json& json, std::string_view key) {
+        return member(json, key, Json::value_t::array, empty_array_);
+    }
+
+    const Json& member(const Json& json, std::string_view key, Json::value_t type, const Json& empty) {
+        if (json.is_object()) {
+            const auto found = json.find(key);
+            if (found != json.end() && found->type() == type) return *found;
+        }
+        problem(fmt::format("{} is missing: {}", type == Json::value_t::array ? "a list" : "an object", key));
+        return empty;
+    }
+
+    std::string digest(const Json& json) {
+        auto text = string(json, "sha256");
+        if (!is_sha256(text)) problem(fmt::format("\"{}\" is no sha256", text));
+        return text;
+    }
+
+    std::vector<AptPin> apt_pins(const Json& list) {
+        std::vector<AptPin> pins;
+        for (const auto& item : list) {
+            const auto text = item.is_string() ? item.get<std::string>() : std::string();
+            const auto equals = std::min(text.find('='), text.size());
+            AptPin pin{text.substr(0, equals), text.substr(std::min(equals + 1, text.size()))};
+            const bool apt = is_apt_package(pin.package) && is_apt_version(pin.version);
+            if (!apt && !(is_rpm_package(pin.package) && is_rpm_version(pin.version))) {
+                problem(fmt::format("\"{}\" is no package=version", text));
+            }
+            pins.push_back(std::move(pin));
+        }
+        return pins;
+    }
+
+    std::vector<WheelPin> wheel_pins(const Json& list) {
+        std::vector<WheelPin> pins;
+        for (const auto& item : list) {
+            WheelPin pin{string(item, "name"), string(item, "version"), digest(item), {}};
+            if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version)) {
+                problem(fmt::format("\"{}\" \"{}\" is no wheel and version", pin.name, pin.version));
+            }
+            // Locks of before have none, and neither has a wheel whose address says nothing to others.
+            if (item.is_object() && item.contains("url")) pin.url = string(item, "url");
+            if (!pin.url.empty() && !is_wheel_url(pin.url))
+                problem(fmt::format("\"{}\" is no address of a wheel", pin.url));
+            pins.push_back(std::move(pin));
+        }
+        return pins;
+    }
+
+    BasePins base_pins(const std::string& suite, const Json& json) {
+        BasePins base;
+        base.sha256 = digest(json);
+        for (const auto& word : array(json, "command")) {
+            if (!word.is_string()) problem(fmt::format("the command of {} is no list of texts", suite));
+            base.command.push_back(word.is_string() ? word.get<std::string>() : std::string());
+        }
+        base.packages = apt_pins(array(json, "packages"));
+        return base;
+    }
+
+    RegistryBase registry_base(const std::string& reference, const Json& json) {
+        if (!is_tag_reference(reference)) problem(fmt::format("\"{}\" is no image reference", reference));
+        RegistryBase base{string(json, "digest")};
+        if (!is_image_digest(base.digest)) problem(fmt::format("\"{}\" is no image digest", base.digest));
+        return base;
+    }
+
+    ImagePins image_pins(const std::string& id, const Json& json) {
+        const bool clean = problem_.empty();
+        ImagePins pins;
+        pins.asked = string(json, "asked");
+        pins.index = string(json, "index");
+        const auto& apt = object(json, "apt");
+        for (const auto& [name, list] : kAptLists)
+            pins.*list = apt_pins(array(apt, name));
+        const auto& wheels = object(json, "wheels");
+        for (const auto& [name, list] : kWheelLists)
+            pins.*list = wheel_pins(array(wheels, name));
+        if (clean && !problem_.empty()) problem_ += " (image " + id + ")";
+        return pins;
+    }
+
+    std::string_view name_;
+    std::string problem_;
+    const Json empty_object_ = Json::object();
+    const Json empty_array_ = Json::array();
+};
+
+}  // namespace
+
+const BasePins* Lock::base(const Image& image) const {
+    const auto found = bases.find(image.base_name());
+    return found == bases.end() ? nullptr : &found->second;
+}
+
+const RegistryBase* Lock::registry_base(std::string_view reference) const {
+    const auto found = references.find(reference);
+    return found == references.end() ? nullptr : &found->second;
+}
+
+bool Lock::covers(const Image& image) const {
+    const auto asked = image.references();
+    if (asked.empty() && base(image) == nullptr) return false;
+    return pins(image) != nullptr &&
+           std::all_of(asked.begin(), asked.end(),
+                       [&](const std::string& reference) { return registry_base(reference) != nullptr; });
+}
+
+const ImagePins* Lock::pins(const Image& image) const {
+    const auto found = images.find(image.id);
+    return found == images.end() || found->second.asked != asked_of(image) ? nullptr : &found->second;
+}
+
+std::string asked_of(const Image& image) {
+    const auto wanted = wanted_of(image);
+    std::string all = fmt::format("{} {} {} {} {}\n", image.family, image.suite, image.arch, image.python,
+                                  image.torch_index_default ? "default" : image.torch_variant);
+    for (const auto* list : {&wanted.devel, &wanted.toolkit, &wanted.python, &wanted.runtime, &wanted.cuda,
+                             &wanted.wheels, &wanted.installer}) {
+        all += text::join(*list, " ") + "\n";
+    }
+    for (const auto& reference : image.references())
+        all += reference + "\n";
+    if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
+    if (!image.constraints.empty()) all += "constraints " + text::join(image.constraints, " ") + "\n";
+    // What else such an image asks its base for; a bootstrapped one has the choice of a standalone python
+    // only.
+    if (!image.references().empty() || !image.python_release.empty())
+        all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);
+    return sha256(all);
+}
+
+Result<Lock> parse_lock(std::string_view text, std::string_view name) {
+    LockReader reader(name);
+    const auto json = parse_json(text, name);
+    if (!json.ok()) return reader.failure(json.failure().diagnostics.front().message);
+    return reader.read(*json);
+}
+
+Result<std::optional<Lock>> read_lock(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return std::optional<Lock>();
+    const auto content = file::read(path, kLargestLock);
+    if (!content.ok()) return content.failure();
+    auto lock = parse_lock(*content, text::printable(path.string()));
+    if (!lock.ok()) return lock.failure();
+    return std::optional<Lock>(std::move(lock).value());
+}
+
+std::string lock_text(const Lock& lock) {
+    Json bases = Json::object();
+    for (const auto& [suite, base] : lock.bases) {
+        bases[suite] =
+            Json{{"sha256", base.sha256}, {"command", base.command}, {"packages", apt_json(base.packages)}};
+    }
+    Json images = Json::object();
+    for (const auto& [id, pins] : lock.images)
+        images[id] = image_json(pins);
+    Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},         {"facts", lock.facts},
+               {"templates", lock.templates},   {"bases", std::move(bases)}, {"images", std::move(images)}};
+    Json references = Json::object();
+    for (const auto& [reference, base] : lock.references)
+        references[reference] = Json{{"digest", base.digest}};
+    if (!references.empty()) whole["references"] = std::move(references);
+    return to_text(whole) + "\n";
+}
+
+Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock) {
+    return file::write(path, lock_text(lock));
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,107 @@
+// cudamatrix.lock: the exact packages, wheels and bases behind a render. Reading and writing only; what
+// resolves them is in src/run. JSON, schema_version 1:
+//   tool, facts, templates           what wrote it
+//   bases.SUITE                      {sha256, command: [..], packages: ["NAME=VERSION"]}: a bootstrap tar
+//   references."HOST/REPO:TAG"       {digest: "sha256:.."}: a base from a registry; the key is absent without
+//   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
+//                                     wheels: {LIST: [{name, version, sha256, url}]}}; the key url is absent
+//                                     where the index's address for it would say nothing to others
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "render/image/image.hpp"
+
+namespace cudamatrix {
+
+inline constexpr std::string_view kLockFile = "cudamatrix.lock";  ///< lies beside the matrix file
+inline constexpr int kLockSchema = 1;
+
+struct AptPin {
+    std::string package;
+    std::string version;
+    friend bool operator==(const AptPin&, const AptPin&) = default;
+};
+
+struct WheelPin {
+    std::string name;  ///< normalised: nvidia-cuda-nvcc
+    std::string version;
+    std::string sha256;
+    /// Where the index had it that day, for who fills a mirror; builds ask for name, version and sha256.
+    std::string url = {};
+    friend bool operator==(const WheelPin&, const WheelPin&) = default;
+};
+
+/// A bootstrap tar as it was made.
+struct BasePins {
+    std::string sha256;                ///< of the tar
+    std::vector<std::string> command;  ///< Bootstrap::command
+    std::vector<AptPin> packages;      ///< what it holds
+    friend bool operator==(const BasePins&, const BasePins&) = default;
+};
+
+/// A base that a registry has, by the digest that its tag had.
+struct RegistryBase {
+    std::string digest;  ///< "sha256:..." of the index of a multi-architecture image, else of its manifest
+    friend bool operator==(const RegistryBase&, const RegistryBase&) = default;
+};
+
+/// What an image is made of.
+struct ImagePins {
+    std::string asked;  ///< what was resolved (asked_of): pins of another question do not count
+    std::string index;  ///< where torch came from: "default" or the variant of the index; empty: no wheels
+    std::vector<AptPin> devel;        ///< installed in the stage that compiles, with their dependencies
+    std::vector<AptPin> toolkit;      ///< unpacked there
+    std::vector<AptPin> python;       ///< installed in the stage that fetches a wheel toolkit
+    std::vector<AptPin> runtime;      ///< installed in what users ship
+    std::vector<WheelPin> cuda;       ///< wheels of the toolkit
+    std::vector<WheelPin> wheels;     ///< wheels of the image
+    std::vector<WheelPin> installer;  ///< what installs those, in the build only
+    friend bool operator==(const ImagePins&, const ImagePins&) = default;
+};
+
+struct Lock {
+    std::string tool;                                    ///< version of the program that wrote it
+    std::string facts;                                   ///< Facts::hash() then
+    std::string templates;                               ///< hash of the templates then
+    std::map<std::string, BasePins, std::less<>> bases;  ///< by suite: bookworm
+    /// By the canonical reference that an image names ("docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04"),
+    /// whatever mirror it is pulled through.
+    std::map<std::string, RegistryBase, std::less<>> references;
+    std::map<std::string, ImagePins, std::less<>> images;  ///< by Image::id
+    friend bool operator==(const Lock&, const Lock&) = default;
+
+    [[nodiscard]] const BasePins* base(const Image& image) const;
+    /// The digest of a reference, nullptr without one.
+    [[nodiscard]] const RegistryBase* registry_base(std::string_view reference) const;
+    /// The pins of `image`, or nullptr when there are none for what it asks now.
+    [[nodiscard]] const ImagePins* pins(const Image& image) const;
+    /// Its pins and its base are there, of every base from a registry the digest: nothing of the image reads
+    /// `unpinned`.
+    [[nodiscard]] bool covers(const Image& image) const;
+};
+
+/// Everything about an image that its pins depend on, as a hash.
+[[nodiscard]] std::string asked_of(const Image& image);
+
+/// The lock in `path`; nullopt when there is no such file. A malformed one, one of another schema_version and
+/// values that could not stand in a Dockerfile are input failures.
+[[nodiscard]] Result<std::optional<Lock>> read_lock(const std::filesystem::path& path);
+[[nodiscard]] Result<Lock> parse_lock(std::string_view text, std::string_view name);
+
+/// The same lock gives the same bytes.
+[[nodiscard]] std::string lock_text(const Lock& lock);
+/// Replaces `path` atomically; false when it held the same already.
+[[nodiscard]] Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock);
+
+/// One line for each pin that differs: "debian12-cu11.8.0: g++-11 11.3.0-11 -> 11.3.0-12", sorted. A digest
+/// is whole: "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04: digest sha256:... -> sha256:...".
+[[nodiscard]] std::vector<std::string> lock_changes(const Lock& before, const Lock& after);
+
+}  // namespace cudamatrix

@@ -1,0 +1,188 @@
+#include "render/output/output_folder.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "render/output/folder_difference.hpp"
+
+namespace cudamatrix {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shown(const fs::path& path) {
+    return text::printable(path.string());
+}
+
+// Refuses what must not be written over or removed; nothing has been touched so far.
+Status check_allowed(const fs::path& out, const Difference& difference, bool prune) {
+    for (const auto& [artifact, kind] : difference.files) {
+        if (kind != Drift::Kind::foreign) continue;
+        return environment_failure(
+            fmt::format("cannot write {}: it is there already, and cudamatrix did not write it",
+                        shown(out / artifact->path)),
+            "move it away, or give another folder with --out");
+    }
+    for (const auto& name : difference.edited) {
+        if (!prune && difference.orphans.count(name) != 0) continue;
+        return environment_failure(
+            fmt::format("{} is no longer rendered, but it was changed by hand", shown(out / name)),
+            "move it away");
+    }
+    return Done{};
+}
+
+Status change_folder(const fs::path& out, const Difference& difference, const OwnedFiles& removes,
+                     const std::string& list, const Step& step) {
+    if (auto made = file::make_directories(out); !made.ok()) return made;
+    StagedTree staged(out, step);
+    Expected replaces;
+    const auto expect = [&](const fs::path& path) -> Status {
+        auto there = sha256_of_file(out / path);
+        if (!there.ok()) return there.failure();
+        replaces.emplace(path.generic_string(), std::move(*there));
+        return Done{};
+    };
+    std::vector<StagedTree::File> files;
+    for (const auto& [artifact, kind] : difference.files) {
+        if (kind == Drift::Kind::changed) {
+            if (auto done = expect(artifact->path); !done.ok()) return done;
+        }
+        files.push_back({artifact->path, artifact->content});
+    }
+    if (const auto there = file::compare(out / kOwnedFile, list); there != file::Compared::same) {
+        if (there != file::Compared::missing) {
+            if (auto done = expect(kOwnedFile); !done.ok()) return done;
+        }
+        files.push_back({kOwnedFile, list});
+    }
+    if (auto done = staged.put(files); !done.ok()) return done;
+    return staged.commit(replaces, removes);
+}
+
+}  // namespace
+
+Status recover_output(const fs::path& out) {
+    return StagedTree::recover(out);
+}
+
+Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts,
+                                const WriteOptions& options) {
+    if (auto done = StagedTree::recover(out, options.step); !done.ok()) return done.failure();
+    const auto ours = owned_files(out);
+    if (!ours.ok()) return ours.failure();
+    auto difference = difference_of(out, artifacts, *ours);
+    if (!difference.ok()) return difference.failure();
+    if (auto done = check_allowed(out, *difference, options.prune); !done.ok()) return done.failure();
+
+    Written written;
+    auto removes = difference->stale;
+    if (options.prune) {
+        for (const auto& [name, digest] : difference->orphans)
+            written.pruned.push_back(name);
+        removes.merge(std::exchange(difference->orphans, {}));
+    }
+    written.changed = difference->files.size();
+    written.unchanged = difference->unchanged;
+    written.removed = removes.size();
+    for (const auto& [name, digest] : difference->orphans)
+        written.orphans.push_back(name);
+    const auto list = owned_text(artifacts, difference->orphans);
+    if (difference->files.empty() && removes.empty() &&
+        file::compare(out / kOwnedFile, list) == file::Compared::same) {
+        return written;
+    }
+    if (auto done = change_folder(out, *difference, removes, list, options.step); !done.ok())
+        return done.failure();
+    return written;
+}
+
+Result<Cleared> clear_artifacts(const fs::path& out) {
+    if (auto done = StagedTree::recover(out); !done.ok()) return done.failure();
+    const auto ours = owned_files(out);
+    if (!ours.ok()) return ours.failure();
+    Cleared cleared;
+    Folders folders(out);
+    std::set<fs::path> left;
+    for (const auto& [name, digest] : *ours) {
+        const auto path = out / name;
+        std::error_code error;
+        if (!folders.obstacle(fs::path(name).parent_path()).empty()) continue;
+        if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
+        const auto there = sha256_of_file(path);
+        if (!there.ok()) return there.failure();
+        if (*there != digest) {
+            cleared.kept.push_back(name);
+            continue;
+        }
+        fs::remove(path, error);
+        if (error)
+            return environment_failure(fmt::format("cannot remove {}: {}", shown(path), error.message()));
+        ++cleared.removed;
+        for (auto step = fs::path(name).parent_path(); !step.empty(); step = step.parent_path())
+            left.insert(step);
+    }
+    std::error_code ignored;
+    // The deepest first: a folder sorts before what lies in it. One that still holds something stays.
+    for (auto folder = left.rbegin(); folder != left.rend(); ++folder)
+        fs::remove(out / *folder, ignored);
+    if (cleared.kept.empty() && fs::is_regular_file(fs::symlink_status(out / kOwnedFile, ignored)))
+        fs::remove(out / kOwnedFile, ignored);
+    return cleared;
+}
+
+std::string_view to_string(Drift::Kind kind) {
+    switch (kind) {
+        case Drift::Kind::changed:
+            return "changed";
+        case Drift::Kind::missing:
+            return "missing";
+        case Drift::Kind::stale:
+            return "stale";
+        case Drift::Kind::orphan:
+            return "orphan";
+        case Drift::Kind::foreign:
+            return "foreign";
+        case Drift::Kind::edited:
+            return "edited";
+        case Drift::Kind::unfinished:
+            return "unfinished";
+    }
+    return "?";
+}
+
+bool is_mended_by_render(Drift::Kind kind) {
+    return kind != Drift::Kind::foreign && kind != Drift::Kind::edited;
+}
+
+Result<std::vector<Drift>> compare_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts) {
+    const auto ours = owned_files(out);
+    if (!ours.ok()) return ours.failure();
+    const auto difference = difference_of(out, artifacts, *ours);
+    if (!difference.ok()) return difference.failure();
+    std::vector<Drift> drift;
+    const auto there = [&](const fs::path& path) {
+        auto content = file::read(out / path, kLargestIndex);
+        return content.ok() ? std::move(content).value() : std::string();
+    };
+    for (const auto& [artifact, kind] : difference->files) {
+        drift.push_back({kind, artifact->path.generic_string(),
+                         kind == Drift::Kind::missing ? "" : there(artifact->path), artifact->content});
+    }
+    for (const auto& [files, kind] : {std::pair{&difference->stale, Drift::Kind::stale},
+                                      std::pair{&difference->orphans, Drift::Kind::orphan}}) {
+        for (const auto& [name, digest] : *files)
+            drift.push_back(
+                {difference->edited.count(name) != 0 ? Drift::Kind::edited : kind, name, there(name), {}});
+    }
+    std::sort(drift.begin(), drift.end(), [](const Drift& a, const Drift& b) { return a.path < b.path; });
+    if (StagedTree::is_unfinished(out)) drift.push_back({Drift::Kind::unfinished, ".", {}, {}});
+    return drift;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,83 @@
+// The output folder: written as a whole, only what changed, nothing that is not ours; or only compared.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "render/output/owned_files.hpp"
+#include "render/output/staged_tree.hpp"
+
+namespace cudamatrix {
+
+inline constexpr std::string_view kIndexFile =
+    "index.json";  ///< for readers: images, cells, hashes of all files
+inline constexpr std::string_view kOwnedFile =
+    ".cudamatrix-files";  ///< for ourselves: every file that we wrote and that is still there
+
+struct WriteOptions {
+    bool prune = false;  ///< remove files of ours in folders that no image of the plan has any more
+    Step step;           ///< for tests
+};
+
+struct Written {
+    std::size_t changed = 0;  ///< files written
+    std::size_t unchanged = 0;
+    std::size_t removed = 0;  ///< files of ours that an image's folder no longer has, or that were pruned
+    std::vector<std::string> pruned;  ///< those that were pruned
+    std::vector<std::string>
+        orphans;  ///< files of ours in folders that no image of the plan has any more; left alone
+};
+
+/// Writes `artifacts` below `out`, all of them at one moment (StagedTree says what that guarantees), after
+/// finishing what an earlier call left that was killed. Files whose content is there already are not touched;
+/// where nothing differs, nothing at all is written. Refused before anything is written: paths that leave
+/// `out`, symbolic links on the way, files that are there with other content but that we did not write
+/// (kOwnedFile, or where that is missing index.json, does not list them), and files of ours that would go but
+/// were changed by hand.
+[[nodiscard]] Result<Written> write_artifacts(const std::filesystem::path& out,
+                                              const std::vector<Artifact>& artifacts,
+                                              const WriteOptions& options = {});
+
+struct Cleared {
+    std::size_t removed = 0;
+    std::vector<std::string> kept;  ///< files of ours that were changed by hand, relative to the folder
+};
+
+/// Removes the files that write_artifacts wrote below `out`, folders that are empty then, and, where nothing
+/// is kept, the list of them. Files that are not on the list stay. Can be repeated after it was killed.
+[[nodiscard]] Result<Cleared> clear_artifacts(const std::filesystem::path& out);
+
+/// Finishes or discards what a killed write_artifacts left, and does nothing else.
+[[nodiscard]] Status recover_output(const std::filesystem::path& out);
+
+/// A file of the output folder that is not as the matrix gives it.
+struct Drift {
+    enum class Kind {
+        changed,     ///< ours, with other content
+        missing,     ///< not there
+        stale,       ///< ours, in an image's folder that no longer has it: the next render removes it
+        orphan,      ///< ours, in a folder that no image of the plan has: --prune removes it
+        foreign,     ///< not ours, in the place of one of ours
+        edited,      ///< stale or orphan, but changed by hand: nobody removes it
+        unfinished,  ///< a render was killed: the next one finishes it
+    };
+    Kind kind = Kind::changed;
+    std::string path;    ///< relative to the output folder
+    std::string before;  ///< content of the folder (changed, foreign, stale, orphan, edited)
+    std::string after;   ///< what the matrix gives (changed, missing, foreign)
+};
+
+/// "changed", "missing" ...
+[[nodiscard]] std::string_view to_string(Drift::Kind kind);
+/// Whether a render (with --prune where there are orphans) makes it right by itself.
+[[nodiscard]] bool is_mended_by_render(Drift::Kind kind);
+
+/// Compares without writing anything, sorted by path. Fails as write_artifacts does where a path leaves `out`
+/// or a link is on the way. A folder that is not there lacks every file.
+[[nodiscard]] Result<std::vector<Drift>> compare_artifacts(const std::filesystem::path& out,
+                                                           const std::vector<Artifact>& artifacts);
+
+}  // namespace cudamatrix

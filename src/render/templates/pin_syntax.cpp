@@ -1,0 +1,90 @@
+#include "render/templates/pin_syntax.hpp"
+
+#include <algorithm>
+
+#include "base/image_reference.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::size_t kLongest = 128;
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+
+bool made_of(std::string_view text, std::string_view extra, bool upper) {
+    return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [&](char c) {
+        return is_digit(c) || is_lower(c) || (upper && is_upper(c)) ||
+               extra.find(c) != std::string_view::npos;
+    });
+}
+
+}  // namespace
+
+bool is_apt_package(std::string_view text) {
+    return made_of(text, "+.-", false) && (is_digit(text.front()) || is_lower(text.front()));
+}
+
+bool is_apt_version(std::string_view text) {
+    return made_of(text, ".+:~-", true) &&
+           (is_digit(text.front()) || is_lower(text.front()) || is_upper(text.front()));
+}
+
+bool is_rpm_package(std::string_view text) {
+    return made_of(text, "+._-", true) && text.front() != '-' && text.front() != '.';
+}
+
+bool is_rpm_version(std::string_view text) {
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    const auto rest = text.substr(colon + 1);
+    return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), is_digit) &&
+           made_of(rest, "._+~^-", true) && rest.find('-') != std::string_view::npos;
+}
+
+bool is_wheel_name(std::string_view text) {
+    return made_of(text, "-", false) && text.front() != '-' && text.back() != '-' &&
+           text.find("--") == std::string_view::npos;
+}
+
+bool is_wheel_version(std::string_view text) {
+    return made_of(text, ".+!", false) && is_digit(text.front());
+}
+
+bool is_wheel_url(std::string_view text) {
+    constexpr std::size_t kLongestUrl = 1024;
+    const auto scheme = text.find("://");
+    if (text.size() > kLongestUrl || scheme == std::string_view::npos) return false;
+    if (text.substr(0, scheme) != "https" && text.substr(0, scheme) != "http") return false;
+    const auto rest = text.substr(scheme + 3);
+    const auto slash = rest.find('/');
+    const auto legal = [](std::string_view extra) {
+        return [extra](char c) {
+            return is_digit(c) || is_lower(c) || is_upper(c) || extra.find(c) != std::string_view::npos;
+        };
+    };
+    if (slash == 0 || slash == std::string_view::npos) return false;
+    const auto host = rest.substr(0, slash);
+    const auto path = rest.substr(slash);
+    return std::all_of(host.begin(), host.end(), legal(".-:[]")) &&
+           std::all_of(path.begin(), path.end(), legal("/._~+!%@=,-")) && path.ends_with(".whl");
+}
+
+bool is_sha256(std::string_view text) {
+    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_tag_reference(std::string_view text) {
+    const auto reference = parse_image_reference(text);
+    return reference.ok() && !reference->tag.empty() && reference->digest.empty() &&
+           reference->text() == text;
+}
+
+}  // namespace cudamatrix

@@ -1,0 +1,81 @@
+#include "run/engine/container.hpp"
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::engine {
+namespace {
+
+constexpr std::size_t kLongestName = 128;
+
+// A clean-up call: short, never interrupted (it is what an interrupt waits for).
+Result<Outcome> call(const Engine& engine, Argv arguments, std::chrono::milliseconds limit) {
+    auto command = engine.command(std::move(arguments));
+    command.time_limit = limit;
+    command.grace = std::chrono::milliseconds(500);
+    command.output_limit = 256u << 10;
+    return cudamatrix::run(command);
+}
+
+bool is_gone(const Result<Outcome>& removed) {
+    if (!removed.ok()) return true;  // the client itself cannot be started: nothing more can be done
+    return removed->success() || text::lower(removed->err).find("no such container") != std::string::npos;
+}
+
+// Stops politely once, then removes by force until the engine agrees that it is gone. A create that was under
+// way when the client died may appear late, hence the second look.
+void end_container(const Engine& engine, const std::string& name) {
+    using std::chrono::milliseconds;
+    static_cast<void>(call(engine, engine.dialect->stop(name), milliseconds(4000)));
+    for (int round = 0; round < 3; ++round) {
+        static_cast<void>(call(engine, engine.dialect->kill(name), milliseconds(1500)));
+        if (is_gone(call(engine, engine.dialect->remove(name), milliseconds(2000)))) return;
+    }
+}
+
+}  // namespace
+
+std::string container_name(std::string_view run_id, std::string_view cell_id) {
+    auto name = fmt::format("cudamatrix-{}-{}", run_id, cell_id);
+    for (char& c : name) {
+        const bool legal = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == '.' || c == '_' || c == '-';
+        if (!legal) c = '_';
+    }
+    if (name.size() > kLongestName) {
+        name = name.substr(0, kLongestName - 13) + "-" + sha256(name).substr(0, 12);
+    }
+    return name;
+}
+
+Result<Outcome> run_container(const Engine& engine, const RunRequest& request, const RunLimits& limits,
+                              const Cancellation* cancellation,
+                              const std::function<void(std::string_view, bool)>& on_line) {
+    auto arguments = engine.dialect->run(request);
+    if (const auto forbidden = forbidden_argument(arguments)) {
+        return environment_failure(
+            fmt::format("refused to start a container with {}", text::printable(*forbidden)));
+    }
+    auto command = engine.command(std::move(arguments));
+    command.time_limit = limits.time;
+    command.grace = std::chrono::seconds(3);
+    command.output_limit = limits.output;
+    command.stop_on_flood = true;
+    command.on_line = on_line;
+    auto outcome = cudamatrix::run(command, cancellation);
+    // --rm did its work when the client saw the container end by itself; every other end is made sure of
+    // here.
+    if (!outcome.ok() || outcome->how != Ended::exited) end_container(engine, request.name);
+    return outcome;
+}
+
+void sweep(const Engine& engine, std::string_view run_id) {
+    const auto listed = call(engine, engine.dialect->list(run_id), std::chrono::seconds(5));
+    if (!listed.ok()) return;
+    for (const auto& line : text::split(listed->out, '\n')) {
+        const auto id = text::trim(line);
+        if (!id.empty()) static_cast<void>(call(engine, engine.dialect->remove(id), std::chrono::seconds(3)));
+    }
+}
+
+}  // namespace cudamatrix::engine

@@ -1,0 +1,59 @@
+// The machine that the program runs on, as far as it can be found out without loading anything of the driver.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/process.hpp"
+#include "run/host/nvidia_smi.hpp"
+
+namespace cudamatrix::probe {
+
+/// Where to look: everything comes in as a value, so that a test can build a machine.
+struct Machine {
+    Environment environment;           ///< PATH for nvidia-smi, nvidia-ctk, nvidia-container-cli
+    std::filesystem::path root = "/";  ///< proc/driver/nvidia and etc/os-release lie below it
+    std::string arch;                  ///< as uname says it: x86_64
+    std::string glibc;                 ///< as the C library says it; empty where it is another one
+    std::chrono::milliseconds time_limit = kSmiTimeLimit;  ///< of each tool
+    const Cancellation* cancellation = nullptr;
+};
+
+/// Something that was found, and where: "nvidia-smi", "/proc/driver/nvidia/version".
+struct Found {
+    std::string value;
+    std::string from;
+};
+
+struct HostGpu {
+    std::string name;     ///< as the driver calls it
+    std::string compute;  ///< may be empty
+    bool mig = false;     ///< MIG mode is on
+};
+
+/// What was not found, and why.
+struct Missing {
+    std::string what;  ///< "driver", "gpu", "toolkit" ...
+    std::string why;
+};
+
+struct Host {
+    std::optional<Found> driver;         ///< release of the loaded driver
+    std::optional<Found> kernel_module;  ///< open or proprietary
+    std::optional<Found> toolkit;        ///< release of nvidia-container-toolkit
+    std::optional<Found> os;             ///< "ubuntu22.04"
+    std::optional<Found> arch;           ///< "x86_64"
+    std::optional<Found> glibc;          ///< "2.35"
+    std::vector<HostGpu> gpus;           ///< every one of them
+    std::string gpus_from;
+    std::vector<Missing> missing;
+    std::vector<std::string> notes;  ///< contradictions
+};
+
+/// Looks; nothing is installed, loaded or changed. Takes at most a few times `time_limit`.
+[[nodiscard]] Host look_at(const Machine& machine);
+
+}  // namespace cudamatrix::probe

@@ -1,0 +1,148 @@
+#include "run/job/bootstrap.hpp"
+
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kLimit{15};
+
+// Beside each tar lies a note of how it was made: a tar without a fitting note is not trusted.
+std::string note(const Bootstrap& bootstrap, const std::string& digest) {
+    auto environment = Json::array();
+    for (const auto& [name, value] : bootstrap.environment)
+        environment.push_back(name + "=" + value);
+    return to_text(Json{{"command", bootstrap.command}, {"environment", environment}, {"sha256", digest}}) +
+           "\n";
+}
+
+bool is_whole(const Bootstrap& bootstrap, const fs::path& tar, std::string& digest) {
+    std::error_code error;
+    if (!fs::is_regular_file(tar, error)) return false;
+    const auto written = file::read(tar.string() + ".json", 64u << 10);
+    if (!written.ok()) return false;
+    const auto found = sha256_of_file(tar);
+    if (!found.ok() || *written != note(bootstrap, *found)) return false;
+    digest = *found;
+    return true;
+}
+
+// A tar and its note, each as it is called and as it is called while it waits for settle_bootstrap.
+std::vector<std::pair<fs::path, fs::path>> kept_files(const Bootstrap& bootstrap, const fs::path& folder) {
+    std::vector<std::pair<fs::path, fs::path>> out;
+    for (const auto* ending : {"", ".json"})
+        out.emplace_back(folder / (bootstrap.file + ending), folder / ("before-" + bootstrap.file + ending));
+    return out;
+}
+
+// The line of stderr that says most: the last one that begins with E:, else the last one.
+std::string reason_of(const Outcome& outcome) {
+    std::string last;
+    std::string error;
+    for (const auto& line : text::split(outcome.err, '\n')) {
+        const auto trimmed = text::trim(line);
+        if (trimmed.empty()) continue;
+        last = trimmed;
+        if (trimmed.substr(0, 2) == "E:") error = trimmed;
+    }
+    return text::printable(error.empty() ? last : error);
+}
+
+// mmdebstrap's words where this machine cannot run the programs of the base.
+bool is_foreign(std::string_view reason) {
+    return reason.find("foreign architecture") != std::string_view::npos ||
+           reason.find("can neither be executed natively") != std::string_view::npos;
+}
+
+Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
+    Command command;
+    command.argv = bootstrap.command;
+    for (auto& argument : command.argv) {
+        argument = text::replace_all(argument, "{output}", partial.string());
+        argument = text::replace_all(argument, "{ca_bundle}", bootstrap.ca_bundle);
+        argument = text::replace_all(argument, "{netrc}", bootstrap.netrc);
+    }
+    command.environment = context.environment;
+    for (const auto& [name, value] : bootstrap.environment)
+        command.environment[name] = value;
+    command.time_limit = kLimit;
+    command.output_limit = 1u << 20;
+    const auto& program = command.argv.front();
+    if (!find_program(program, command.environment)) {
+        return environment_failure(
+            fmt::format("the base of {} cannot be bootstrapped: {} is not on PATH", bootstrap.base, program),
+            fmt::format("install it (Debian, Ubuntu: apt-get install {})", program));
+    }
+    const auto outcome = cudamatrix::run(command, context.cancellation);
+    if (!outcome.ok()) return outcome.failure();
+    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (!outcome->success()) {
+        const auto reason = reason_of(*outcome);
+        return environment_failure(
+            fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}", bootstrap.base, program,
+                        outcome->describe(), reason),
+            is_foreign(reason) ? "bootstrap it on a machine of that architecture, or register an emulator "
+                                 "(Debian, Ubuntu: apt-get install arch-test qemu-user-static binfmt-support)"
+                               : "check the network, the proxy variables and the mirrors of the matrix file");
+    }
+    return Done{};
+}
+
+}  // namespace
+
+Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const BootstrapContext& context) {
+    if (bootstrap.command.empty())
+        return environment_failure("there is no bootstrap command for " + bootstrap.base);
+    BootstrapTar tar;
+    tar.path = context.folder / bootstrap.file;
+    if (!context.anew && is_whole(bootstrap, tar.path, tar.sha256)) {
+        tar.reused = true;
+        return tar;
+    }
+    if (auto made = file::make_directories(context.folder); !made.ok()) return made.failure();
+    if (context.progress) context.progress(fmt::format("bootstrapping {} (about 20 s)", bootstrap.base));
+
+    // mmdebstrap tells the format by the name's end, so the partial file ends in .tar as well.
+    const auto partial = context.folder / ("partial-" + bootstrap.file);
+    std::error_code error;
+    const auto abandon = [&](Failure failure) {
+        fs::remove(partial, error);
+        return failure;
+    };
+    if (auto made = make(bootstrap, context, partial); !made.ok()) return abandon(made.failure());
+    const auto digest = sha256_of_file(partial);
+    if (!digest.ok()) return abandon(digest.failure());
+    tar.sha256 = *digest;
+    if (context.anew) {
+        for (const auto& [now, before] : kept_files(bootstrap, context.folder))
+            fs::rename(now, before, error);
+    }
+    fs::rename(partial, tar.path, error);
+    if (error) {
+        return abandon(environment_failure(
+            fmt::format("cannot write {}: {}", text::printable(tar.path.string()), error.message())));
+    }
+    if (auto noted = file::write(tar.path.string() + ".json", note(bootstrap, tar.sha256)); !noted.ok()) {
+        return noted.failure();
+    }
+    return tar;
+}
+
+void settle_bootstrap(const Bootstrap& bootstrap, const fs::path& folder, bool back) {
+    std::error_code error;
+    for (const auto& [now, before] : kept_files(bootstrap, folder)) {
+        if (back)
+            fs::rename(before, now, error);
+        else
+            fs::remove(before, error);
+    }
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,141 @@
+#include "run/job/engine_build.hpp"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+bool names_an_error(std::string_view line) {
+    const auto low = text::lower(line);
+    for (const std::string_view sign : {"error:", "fatal:", "no matching distribution", "cannot connect"}) {
+        if (low.find(sign) != std::string::npos) return true;
+    }
+    return low.starts_with("e: ");  // apt
+}
+
+// BuildKit's plain progress: "#6 0.120 /bin/sh: useradd: not found", "#6 ERROR: ...". The number names the
+// step.
+struct StepLine {
+    std::string_view step;
+    std::string_view text;
+    bool failed = false;  ///< BuildKit's own ERROR, not a word of the step
+};
+
+std::optional<StepLine> step_line(std::string_view line) {
+    const auto space = line.find(' ');
+    if (!line.starts_with('#') || space == std::string_view::npos) return std::nullopt;
+    StepLine out{line.substr(0, space), text::trim(line.substr(space + 1))};
+    const auto time_end = out.text.find(' ');
+    const auto first = out.text.substr(0, time_end);
+    if (!first.empty() && first.find_first_not_of("0123456789.") == std::string_view::npos) {
+        out.text =
+            time_end == std::string_view::npos ? std::string_view() : text::trim(out.text.substr(time_end));
+    } else {
+        out.failed = out.text.starts_with("ERROR: ");
+    }
+    return out;
+}
+
+// What the failed step itself said: its last line that names an error, with the causes that uv names below
+// it, else its last line.
+std::string failed_step(const std::vector<std::string>& lines) {
+    std::string_view failed;
+    for (const auto& line : lines) {
+        if (const auto at = step_line(line); at && at->failed) failed = at->step;
+    }
+    std::string last, error;
+    for (const auto& line : lines) {
+        const auto at = step_line(line);
+        if (failed.empty() || !at || at->step != failed || at->text.empty() || at->failed ||
+            at->text.starts_with("sha256:")) {
+            continue;
+        }
+        last = at->text;
+        constexpr std::string_view kCause = "cause: ";
+        if (names_an_error(at->text)) {
+            error = at->text;
+        } else if (!error.empty() && at->text.starts_with(kCause)) {
+            error += fmt::format(": {}", at->text.substr(kCause.size()));
+        }
+    }
+    return error.empty() ? last : error;
+}
+
+// Programs of another machine were started, and no emulator is registered for them.
+bool is_foreign(std::string_view output) {
+    return output.find("exec format error") != std::string_view::npos;
+}
+
+// The arguments that every Dockerfile has without declaring them: no history of an image holds their values.
+constexpr std::array<std::string_view, 10> kProxies{"ALL_PROXY",   "all_proxy",   "FTP_PROXY",  "ftp_proxy",
+                                                    "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy",
+                                                    "NO_PROXY",    "no_proxy"};
+
+bool unreachable(std::string_view output) {
+    return text::lower(output).find("cannot connect to the docker daemon") != std::string::npos;
+}
+
+}  // namespace
+
+std::string build_error(std::string_view output) {
+    constexpr std::size_t kLongest = 300;
+    const auto lines = text::split(output, '\n');
+    if (const auto said = failed_step(lines); !said.empty()) return text::printable(said.substr(0, kLongest));
+    std::string last, error;
+    for (const auto& line : lines) {
+        // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says
+        // least.
+        const auto trimmed = text::trim(line);
+        if (trimmed.empty() || trimmed.starts_with("---")) continue;
+        last = trimmed;
+        if (names_an_error(trimmed) && trimmed.find("executor failed running") == std::string::npos &&
+            trimmed.find("did not complete successfully") == std::string::npos) {
+            error = trimmed;
+        }
+    }
+    return text::printable((error.empty() ? last : error).substr(0, kLongest));
+}
+
+Status engine_build(const engine::Engine& engine, const engine::BuildRequest& request, const BuildCall& call,
+                    Ticker& ticker) {
+    auto with_proxies = request;
+    for (const auto name : kProxies) {
+        const auto found = engine.environment.find(std::string(name));
+        if (found != engine.environment.end() && !found->second.empty())
+            with_proxies.forwarded.emplace_back(name);
+    }
+    auto command = engine.command(engine.dialect->build(with_proxies));
+    command.time_limit = call.limit;
+    command.output_limit = 32u << 20;
+    BuildNarrator narrator;
+    command.on_line = [&](std::string_view line, bool) {
+        if (const auto told = narrator.tell(line); !told.empty())
+            ticker.say(fmt::format("  {}: {}", call.what, told));
+    };
+    const auto outcome = cudamatrix::run(command, call.cancellation);
+    if (!outcome.ok()) return outcome.failure();
+    const auto output = outcome->err + outcome->out;
+    if (auto made = file::make_directories(call.log.parent_path()); !made.ok()) return made;
+    if (auto written = file::write(call.log, output); !written.ok()) return written.failure();
+    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (outcome->success()) return Done{};
+    const auto code = unreachable(output) ? ExitCode::environment : ExitCode::findings;
+    auto reason = outcome->how == Ended::exited ? build_error(output) : outcome->describe();
+    if (reason.empty()) reason = outcome->describe();
+    if (is_foreign(output)) {
+        reason = fmt::format(
+            "this machine cannot run programs of {}: build on one that can, or register an emulator (Debian, "
+            "Ubuntu: apt-get install qemu-user-static binfmt-support)",
+            request.platform);
+    }
+    return Failure{code,
+                   {Diagnostic::error(fmt::format("{}: the build failed: {}", call.what, reason))
+                        .with_note("log: " + text::printable(call.log.string()))}};
+}
+
+}  // namespace cudamatrix::job

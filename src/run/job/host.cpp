@@ -1,0 +1,204 @@
+#include "run/job/host.hpp"
+
+#include <algorithm>
+
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "render/templates/embedded.hpp"
+#include "run/job/cell_args.hpp"
+#include "run/job/engine_build.hpp"
+#include "run/job/suite_run.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Why the host cannot stand for a cell of this image; empty: it can.
+std::string mismatch(const Image& image, const Version& nvcc) {
+    if (!image.torch.empty()) return "engine host proves no torch: it would be this machine's own";
+    const auto cuda = Version::parse(image.cuda);
+    if (!cuda) return "engine host proves toolkits only";
+    if (cuda->major_minor() == nvcc.major_minor()) return {};
+    return fmt::format("engine host: the cell's CUDA is {}, this machine's nvcc is {}", image.cuda,
+                       nvcc.text());
+}
+
+fs::path folder_of(const RunSettings& settings, const Image& image) {
+    return settings.out / "host" / image.id;
+}
+
+Result<std::vector<SuiteFile>> suite_of(const RunSettings& settings) {
+    if (settings.suite.empty()) return embedded_suite();
+    return suite_from(settings.suite);
+}
+
+// Runs one tool of the build; its output goes to the log.
+Status run_tool(const RunSettings& settings, std::vector<std::string> argv, const std::string& what,
+                const fs::path& log) {
+    Command command;
+    command.argv = std::move(argv);
+    command.environment = settings.environment;
+    command.time_limit = settings.build_limit;
+    const auto outcome = cudamatrix::run(command, settings.cancellation);
+    if (!outcome.ok()) return outcome.failure();
+    const auto output = outcome->out + outcome->err;
+    if (auto made = file::make_directories(log.parent_path()); !made.ok()) return made;
+    if (auto written = file::write(log, output); !written.ok()) return written.failure();
+    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (outcome->success()) return Done{};
+    return Failure{
+        ExitCode::findings,
+        {Diagnostic::error(fmt::format("{}: {}: {}", what, outcome->describe(), build_error(output)))}};
+}
+
+Status write_sources(const fs::path& folder, const std::vector<SuiteFile>& suite) {
+    for (const auto& one : suite) {
+        const auto path = folder / one.path;
+        if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
+        if (auto written = file::write(path, one.content); !written.ok()) return written.failure();
+    }
+    return Done{};
+}
+
+Status build_one(const RunSettings& settings, const engine::Engine& engine, const Image& image,
+                 Ticker& ticker) {
+    const auto suite = suite_of(settings);
+    if (!suite.ok()) return suite.failure();
+    const auto folder = folder_of(settings, image);
+    const auto source = settings.out / "host" / "src";
+    const auto stamp = folder / "inputs";
+    const auto inputs =
+        sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n", suite_hash(*suite), text::join(image.compute, ","),
+                           image.ptx, engine.program, engine.version)) +
+        "\n";
+    const auto before = file::read(stamp, 1024);
+    if (before.ok() && *before == inputs) {
+        ticker.say(fmt::format("{}: the suite is up to date, reused", image.id));
+        return Done{};
+    }
+    ticker.say(fmt::format("{}: building the suite with {}", image.id, engine.program));
+    if (auto written = write_sources(source, *suite); !written.ok()) return written;
+    if (auto made = file::make_directories(folder); !made.ok()) return made;
+    const auto tool = (folder / "suite_build").string();
+    const auto log = settings.out / "logs" / ("host-" + image.id + ".log");
+    if (auto built = run_tool(settings,
+                              {"g++", "-std=c++17", "-I", source.string(), "-o", tool,
+                               (source / "kernels/build/suite_build.cpp").string()},
+                              "suite_build", log);
+        !built.ok()) {
+        return built;
+    }
+    if (auto built = run_tool(
+            settings,
+            {tool, "--source", source.string(), "--out", folder.string(), "--cxx", "g++", "--compute",
+             text::join(image.compute, ","), "--ptx", image.ptx, "--nvcc", engine.program},
+            "suite", log);
+        !built.ok()) {
+        return built;
+    }
+    if (auto written = file::write(stamp, inputs); !written.ok()) return written.failure();
+    return Done{};
+}
+
+void mark(Plan& plan, std::size_t index, const Status& status) {
+    for (auto& cell : plan.report.cells) {
+        const auto found = plan.image_of.find(cell.id);
+        if (found == plan.image_of.end() || found->second != index || cell.outcome != CellOutcome::planned)
+            continue;
+        if (status.ok()) {
+            cell.proof = Proof::built;
+        } else {
+            cell.outcome = CellOutcome::errored;
+            cell.reason = status.failure().diagnostics.front().message;
+            cell.log = fmt::format("logs/host-{}.log", plan.images[index].id);
+        }
+    }
+}
+
+}  // namespace
+
+void keep_host_cells(const engine::Engine& engine, Plan& plan) {
+    const auto nvcc = Version::parse(engine.version);
+    for (auto& cell : plan.report.cells) {
+        const auto found = plan.image_of.find(cell.id);
+        if (found == plan.image_of.end() || !nvcc) continue;
+        auto why = mismatch(plan.images[found->second], *nvcc);
+        cell.image.clear();
+        if (why.empty()) continue;
+        cell.outcome = CellOutcome::skipped;
+        cell.reason = std::move(why);
+    }
+    plan.report.images.clear();
+}
+
+Status build_on_host(const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan) {
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        const bool wanted =
+            std::any_of(plan.report.cells.begin(), plan.report.cells.end(), [&](const CellResult& cell) {
+                const auto found = plan.image_of.find(cell.id);
+                return cell.outcome == CellOutcome::planned && found != plan.image_of.end() &&
+                       found->second == i;
+            });
+        if (!wanted) continue;
+        auto status = build_one(settings, engine, plan.images[i], ticker);
+        if (!status.ok() && status.failure().code != ExitCode::findings) return status;
+        mark(plan, i, status);
+    }
+    return Done{};
+}
+
+Status test_on_host(const RunInput& input, const RunSettings& settings, const std::vector<engine::Gpu>& gpus,
+                    Ticker& ticker, Plan& plan) {
+    for (auto& cell : plan.report.cells) {
+        if (cell.outcome != CellOutcome::planned) continue;
+        if (settings.cancellation != nullptr && settings.cancellation->requested()) {
+            cell.reason = "interrupted";
+            continue;
+        }
+        const auto& image = plan.images[plan.image_of.find(cell.id)->second];
+        const auto suite = folder_of(settings, image) / "bin" / "suite";
+        if (!find_program(suite.string(), settings.environment)) {
+            cell.outcome = CellOutcome::errored;
+            cell.reason = "its suite is not built: cudamatrix build --engine host makes it";
+            continue;
+        }
+        cell.proof = Proof::built;
+        const auto& judged = *plan.judged.find(cell.cell)->second;
+        const auto device = cell_device(input.facts, judged.cell);
+        const auto gpu = choose_gpu(gpus, judged.cell, device);
+        ticker.say(fmt::format("[test] {} on this machine", cell.id));
+        const auto start = ticker.seconds();
+        const SuiteCall call{
+            {settings.run_id, cell.id, required_tests(image)},
+            gpu.index.has_value(),
+            gpu.why_not,
+            settings.out,
+            [&](const OnLine& on_line) {
+                Command command;
+                command.argv = {suite.string()};
+                for (auto& argument : suite_arguments(image, cell.id, device, gpu.index.has_value())) {
+                    command.argv.push_back(std::move(argument));
+                }
+                command.argv.insert(command.argv.end(), {"--run", settings.run_id});
+                command.environment = settings.environment;
+                if (gpu.index) command.environment["CUDA_VISIBLE_DEVICES"] = std::to_string(*gpu.index);
+                command.time_limit = settings.test_limit;
+                command.stop_on_flood = true;
+                command.on_line = on_line;
+                return cudamatrix::run(command, settings.cancellation);
+            }};
+        auto status = run_suite(call, cell);
+        cell.seconds = ticker.seconds() - start;
+        if (!status.ok()) return status;
+        if (cell.outcome == CellOutcome::planned) continue;
+        compare_with_rules(image, device.compute, cell);
+        ticker.say(fmt::format("[test] {}: {}{}", cell.id, to_string(cell.outcome),
+                               cell.reason.empty() ? "" : ": " + cell.reason));
+    }
+    return Done{};
+}
+
+}  // namespace cudamatrix::job

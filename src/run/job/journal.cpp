@@ -1,0 +1,168 @@
+#include "run/job/journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+constexpr std::uint64_t kLargestJournal = 256u << 20;
+
+template <class Enum, std::size_t N>
+std::optional<Enum> value_named(std::string_view name, const std::array<Enum, N>& values) {
+    for (const auto value : values) {
+        if (to_string(value) == name) return value;
+    }
+    return std::nullopt;
+}
+
+constexpr std::array kStatuses{TestStatus::pass,  TestStatus::fail,    TestStatus::skip,
+                               TestStatus::error, TestStatus::timeout, TestStatus::crash};
+constexpr std::array kOutcomes{CellOutcome::skipped,       CellOutcome::planned, CellOutcome::passed,
+                               CellOutcome::passed_static, CellOutcome::failed,  CellOutcome::errored};
+constexpr std::array kProofs{Proof::none, Proof::rendered, Proof::built, Proof::loaded, Proof::ran};
+
+double number_or_zero(const Json& json, const char* name) {
+    return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0.0;
+}
+
+Json to_json(const TestResult& test) {
+    return Json{{"id", test.id},
+                {"part", test.part},
+                {"status", to_string(test.status)},
+                {"reason", test.reason},
+                {"fault", test.fault},
+                {"summary", test.summary},
+                {"hint", test.hint},
+                {"road", test.road},
+                {"fatbin", test.fatbin},
+                {"evidence", test.evidence},
+                {"ms", test.milliseconds}};
+}
+
+std::optional<TestResult> test_from(const Json& json) {
+    if (!json.is_object()) return std::nullopt;
+    const auto status = value_named(string_or(json, "status"), kStatuses);
+    if (!status) return std::nullopt;
+    TestResult test{string_or(json, "id"),       string_or(json, "part"),   *status,
+                    string_or(json, "reason"),   string_or(json, "fault"),  string_or(json, "summary"),
+                    string_or(json, "hint"),     string_or(json, "road"),   {},
+                    string_or(json, "evidence"), number_or_zero(json, "ms")};
+    if (json.contains("fatbin") && json["fatbin"].is_array()) {
+        for (const auto& code : json["fatbin"]) {
+            if (code.is_string()) test.fatbin.push_back(code.get<std::string>());
+        }
+    }
+    return test;
+}
+
+std::optional<CellResult> result_from(const Json& json) {
+    if (!json.is_object() || !json.contains("v") || json["v"] != 1) return std::nullopt;
+    const auto outcome = value_named(string_or(json, "outcome"), kOutcomes);
+    const auto proof = value_named(string_or(json, "proof"), kProofs);
+    if (!outcome || !proof || !json.contains("tests") || !json["tests"].is_array()) return std::nullopt;
+    CellResult result;
+    result.id = string_or(json, "cell");
+    result.outcome = *outcome;
+    result.proof = *proof;
+    result.reason = string_or(json, "reason");
+    result.log = string_or(json, "log");
+    result.seconds = number_or_zero(json, "seconds");
+    for (const auto& test : json["tests"]) {
+        auto one = test_from(test);
+        if (!one) return std::nullopt;
+        result.tests.push_back(std::move(*one));
+    }
+    return result;
+}
+
+// One write: a line is there or it is not, unless the machine dies in the middle of it.
+bool write_line(const std::filesystem::path& path, std::string_view line) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0) return false;
+    bool good = true;
+    while (good && !line.empty()) {
+        const ssize_t put = ::write(fd, line.data(), line.size());
+        if (put < 0 && errno == EINTR) continue;
+        good = put > 0;
+        if (good) line.remove_prefix(static_cast<std::size_t>(put));
+    }
+    const int error = errno;
+    good = good && ::fsync(fd) == 0;
+    ::close(fd);
+    if (!good && error != 0) errno = error;
+    return good;
+}
+
+}  // namespace
+
+Journal::Journal(Journal&& other) noexcept
+    : path_(std::move(other.path_)), entries_(std::move(other.entries_)), torn_(other.torn_) {}
+
+Result<Journal> Journal::open(std::filesystem::path path) {
+    Journal journal(std::move(path));
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(journal.path_, error))) return journal;
+    const auto content = file::read(journal.path_, kLargestJournal);
+    if (!content.ok()) {
+        auto failure = content.failure();
+        failure.code = ExitCode::environment;
+        return failure;
+    }
+    journal.load(*content);
+    return journal;
+}
+
+void Journal::load(std::string_view content) {
+    torn_ = !content.empty() && content.back() != '\n';
+    for (const auto& line : text::split(content, '\n')) {
+        if (line.empty()) continue;
+        const auto json = parse_json(line, "journal");
+        if (!json.ok()) continue;
+        auto result = result_from(*json);
+        if (!result) continue;
+        auto id = result->id;
+        entries_.insert_or_assign(std::move(id), Entry{string_or(*json, "key"), std::move(*result)});
+    }
+}
+
+const CellResult* Journal::find(std::string_view cell_id, std::string_view key) const {
+    const auto found = entries_.find(cell_id);
+    return found != entries_.end() && found->second.key == key ? &found->second.result : nullptr;
+}
+
+Status Journal::append(const CellResult& result, std::string_view key) {
+    auto tests = Json::array();
+    for (const auto& test : result.tests)
+        tests.push_back(to_json(test));
+    const Json entry{{"v", 1},
+                     {"cell", result.id},
+                     {"key", key},
+                     {"outcome", to_string(result.outcome)},
+                     {"reason", result.reason},
+                     {"proof", to_string(result.proof)},
+                     {"log", result.log},
+                     {"seconds", result.seconds},
+                     {"tests", std::move(tests)}};
+    const std::lock_guard lock(mutex_);
+    const auto line = (torn_ ? "\n" : "") + to_text(entry, false) + "\n";
+    if (!write_line(path_, line)) {
+        const auto reason = std::generic_category().message(errno);
+        torn_ = true;  // a part of the line may be there
+        return environment_failure(
+            fmt::format("cannot write {}: {}", text::printable(path_.string()), reason));
+    }
+    torn_ = false;
+    return Done{};
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,306 @@
+#include "run/job/lock.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "base/build_info.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "render/files/lock_request.hpp"
+#include "run/job/bootstrap.hpp"
+#include "run/job/engine_build.hpp"
+#include "run/job/registry_bases.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestAnswer = 64u << 20;  // pip's report for torch has a few megabytes
+
+// Nothing under the image's own packages has changed.
+bool same_base(const Image& image, const Lock& before, const Lock& after) {
+    const auto same = [](const auto* old, const auto* now) {
+        return old != nullptr && now != nullptr && *old == *now;
+    };
+    for (const auto& reference : image.references()) {
+        if (!same(before.registry_base(reference), after.registry_base(reference))) return false;
+    }
+    if (!image.references().empty()) return true;
+    const auto* old = before.base(image);
+    const auto* now = after.base(image);
+    return old != nullptr && now != nullptr && old->sha256 == now->sha256;
+}
+
+class Resolver {
+  public:
+    Resolver(const RunInput& input, const RunSettings& settings, const LockWork& work,
+             const engine::Engine& engine, Ticker& ticker, const Plan& plan)
+        : input_(input),
+          settings_(settings),
+          work_(work),
+          engine_(engine),
+          ticker_(ticker),
+          plan_(plan),
+          folder_(settings.out / "lock") {}
+
+    Result<Lock> resolve() {
+        Lock lock = work_.lock;
+        lock.tool = kVersion;
+        lock.facts = input_.facts.hash();
+        lock.templates = plan_.rendering.templates_hash;
+        for (std::size_t i = 0; i < work_.images.size(); ++i) {
+            const auto& image = *work_.images[i];
+            ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1,
+                                    work_.images.size(), image.id));
+            const auto done = resolve(image, lock);
+            if (done.ok()) continue;
+            const auto code = done.failure().code;
+            if (code == ExitCode::interrupted || code == ExitCode::bad_input) return done.failure();
+            unresolved.emplace(image.id, done.failure());
+        }
+        put_back(lock);
+        std::error_code error;
+        fs::remove_all(folder_, error);
+        return lock;
+    }
+
+    /// Of bases that were made again, those that `lock` pins stay.
+    void settle_bases(const Lock& lock) const {
+        for (const auto& [suite, bootstrap] : made_) {
+            const auto before = plan_.lock.bases.find(suite);
+            const auto now = lock.bases.find(suite);
+            settle_bootstrap(*bootstrap, settings_.out / "bootstrap",
+                             before != plan_.lock.bases.end() && now != lock.bases.end() &&
+                                 before->second.sha256 == now->second.sha256);
+        }
+    }
+
+    std::map<std::string, Failure> unresolved;  ///< by Image::id; see LockOutcome
+
+  private:
+    Status resolve(const Image& image, Lock& lock) {
+        const bool bootstrapped = image.references().empty();
+        std::optional<BootstrapTar> tar;
+        if (bootstrapped) {
+            // One attempt is enough for all images of a suite.
+            if (const auto before = no_base_.find(image.base_name()); before != no_base_.end())
+                return before->second;
+            auto made = base_of(image, lock);
+            if (!made.ok()) {
+                no_base_.emplace(image.base_name(), made.failure());
+                return made.failure();
+            }
+            tar = std::move(*made);
+        }
+        auto resolved = ask(image, lock, tar);
+        if (!resolved.ok()) return resolved.failure();
+        lock.images[image.id] = merged(image, std::move(resolved->pins), lock);
+        if (bootstrapped) lock.bases[image.base_name()].packages = std::move(resolved->base_packages);
+        return Done{};
+    }
+
+    // Packages were resolved on a base. One that has moved under an image that could not be resolved, or on
+    // which nothing could be, goes back to what it was, with all that was resolved on it.
+    void put_back(Lock& lock) {
+        for (std::size_t before = 0; before != unresolved.size();) {
+            before = unresolved.size();
+            for (const auto* image : work_.images) {
+                const auto why = unresolved.find(image->id);
+                if (why == unresolved.end() || same_base(*image, plan_.lock, lock)) continue;
+                if (plan_.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
+                for (const auto& reference : image->references())
+                    restore(plan_.lock.references, lock.references, reference);
+                if (image->references().empty()) restore(plan_.lock.bases, lock.bases, image->base_name());
+                for (const auto* other : work_.images) {
+                    if (share_base(*image, *other)) unresolved.emplace(other->id, why->second);
+                }
+            }
+        }
+        for (const auto& [id, why] : unresolved)
+            restore(plan_.lock.images, lock.images, id);
+    }
+
+    template <class Pins>
+    static void restore(const Pins& before, Pins& now, const std::string& name) {
+        const auto old = before.find(name);
+        if (old == before.end()) {
+            now.erase(name);
+        } else {
+            now[name] = old->second;
+        }
+    }
+
+    static bool share_base(const Image& one, const Image& other) {
+        const auto mine = one.references();
+        const auto its = other.references();
+        if (mine.empty() || its.empty())
+            return mine.empty() && its.empty() && one.base_name() == other.base_name();
+        return std::any_of(mine.begin(), mine.end(), [&](const std::string& reference) {
+            return std::count(its.begin(), its.end(), reference) > 0;
+        });
+    }
+
+    [[nodiscard]] bool is_base_of_resolved(const Image& image) const {
+        return std::any_of(work_.images.begin(), work_.images.end(), [&](const Image* other) {
+            return share_base(image, *other) && !unresolved.contains(other->id);
+        });
+    }
+
+    // The tar of the image's suite, recorded in `lock`; made again once where bases move.
+    Result<BootstrapTar> base_of(const Image& image, Lock& lock) {
+        const auto* bootstrap = plan_.bootstrap(image);
+        if (bootstrap == nullptr) return environment_failure("no base is known for " + image.base_name());
+        const bool moves = work_.scope.bases();
+        auto tar = ensure_bootstrap(
+            *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                         [this](std::string_view line) { ticker_.say(line); },
+                         moves && made_.emplace(image.base_name(), bootstrap).second});
+        if (!tar.ok()) return tar;
+        const auto known = lock.bases.find(image.base_name());
+        if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
+            return base_moved(image.base_name(), known->second.sha256, tar->sha256, input_.matrix);
+        auto& base = lock.bases[image.base_name()];
+        base.sha256 = tar->sha256;
+        base.command = bootstrap->command;
+        return tar;
+    }
+
+    // What is not to be moved stays. Packages were resolved on a base: on another one they are resolved anew.
+    ImagePins merged(const Image& image, ImagePins fresh, const Lock& lock) const {
+        const auto* old = plan_.lock.pins(image);
+        if (old == nullptr) return fresh;
+        if (!work_.scope.wheels(image.id)) {
+            fresh.index = old->index;
+            fresh.cuda = old->cuda;
+            fresh.wheels = old->wheels;
+            fresh.installer = old->installer;
+        }
+        if (!work_.scope.apt(image.id) && same_base(image, plan_.lock, lock)) {
+            fresh.devel = old->devel;
+            fresh.toolkit = old->toolkit;
+            fresh.python = old->python;
+            fresh.runtime = old->runtime;
+        }
+        return fresh;
+    }
+
+    Result<Resolved> ask(const Image& image, const Lock& lock, const std::optional<BootstrapTar>& tar) {
+        RenderSettings render;
+        render.templates = settings_.templates;
+        const auto request = lock_request(input_.matrix, image, render, &lock);
+        if (!request.ok()) return request.failure();
+        const auto context = folder_ / image.id / "context";
+        const auto answer = folder_ / image.id / "answer";
+        if (auto written = write_request(*request, context, image, tar); !written.ok())
+            return written.failure();
+        std::error_code error;
+        fs::remove_all(answer, error);
+        if (auto made = file::make_directories(answer); !made.ok()) return made.failure();
+
+        engine::BuildRequest build;
+        build.context = context;
+        build.target = "lock";
+        build.platform = image.platform();
+        build.network = input_.matrix.build.network;
+        build.ca_bundle = input_.matrix.build.ca_bundle;
+        build.netrc = input_.matrix.build.netrc;
+        build.export_to = answer;
+        build.no_cache = true;
+        const auto log = settings_.out / "logs" / ("lock-" + image.id + ".log");
+        if (auto built = engine_build(
+                engine_, build, {image.id, log, settings_.build_limit, settings_.cancellation}, ticker_);
+            !built.ok()) {
+            return built.failure();
+        }
+        return read_resolution(image, [&answer](std::string_view name) -> std::optional<std::string> {
+            auto content = file::read(answer / name, kLargestAnswer);
+            if (!content.ok()) return std::nullopt;
+            return std::move(*content);
+        });
+    }
+
+    Status write_request(const std::vector<Artifact>& request, const fs::path& context, const Image& image,
+                         const std::optional<BootstrapTar>& tar) {
+        for (const auto& artifact : request) {
+            const auto path = context / artifact.path;
+            if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
+            if (auto written = file::write(path, artifact.content); !written.ok()) return written.failure();
+        }
+        if (!tar) return Done{};
+        return file::link_or_copy(tar->path, context / plan_.bootstrap(image)->file);
+    }
+
+    const RunInput& input_;
+    const RunSettings& settings_;
+    const LockWork& work_;
+    const engine::Engine& engine_;
+    Ticker& ticker_;
+    const Plan& plan_;
+    fs::path folder_;
+    std::map<std::string, const Bootstrap*> made_;  ///< by Image::base_name: what was bootstrapped again
+    std::map<std::string, Failure> no_base_;        ///< by Image::base_name
+};
+
+}  // namespace
+
+Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found,
+                   const Matrix& matrix) {
+    return Failure{ExitCode::findings,
+                   {Diagnostic::error(
+                        fmt::format("the base of {} is not the one in {}: sha256 {} is locked, bootstrapping "
+                                    "gives {}: its archive has moved on",
+                                    suite, kLockFile, locked, found))
+                        .with_fix("cudamatrix lock --update=bases " + matrix.path)}};
+}
+
+Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, const LockScope& scope,
+                           bool check, Ticker& ticker, const Plan& plan) {
+    LockWork work;
+    work.lock = plan.lock;
+    work.scope = scope;
+    auto bases = resolve_bases(plan.images, plan.lock, scope, check, input, settings, ticker);
+    if (!bases.ok()) return bases.failure();
+    work.findings = std::move(bases->findings);
+    work.unreached = std::move(bases->unreached);
+    for (auto& [reference, base] : bases->references)
+        work.lock.references[reference] = std::move(base);
+    for (const auto& image : plan.images) {
+        const auto needs = image.references();
+        if (std::any_of(needs.begin(), needs.end(), [&](const std::string& reference) {
+                return bases->out_of_reach.contains(reference);
+            }))
+            continue;
+        const bool moves = scope.apt(image.id) || scope.wheels(image.id) ||
+                           (scope.bases() && image.references().empty()) ||
+                           (!image.references().empty() && !same_base(image, plan.lock, work.lock));
+        if (moves || !plan.lock.covers(image)) work.images.push_back(&image);
+    }
+    return work;
+}
+
+Result<LockOutcome> carry_out(const RunInput& input, const RunSettings& settings, const LockWork& work,
+                              const engine::Engine& engine, Ticker& ticker, Plan& plan) {
+    LockOutcome outcome;
+    if (work.images.empty() && work.lock == plan.lock) return outcome;
+    Resolver resolver(input, settings, work, engine, ticker, plan);
+    auto lock = resolver.resolve();
+    if (!lock.ok()) {
+        resolver.settle_bases(plan.lock);
+        return lock.failure();
+    }
+    outcome.unresolved = std::move(resolver.unresolved);
+    outcome.changes = lock_changes(plan.lock, *lock);
+    // Nothing resolved: a lock with no news in it is not written.
+    const bool is_news = outcome.unresolved.empty() || !outcome.changes.empty();
+    const auto written = is_news ? write_lock(lock_path(input.matrix), *lock) : Result<bool>(false);
+    resolver.settle_bases(is_news && written.ok() ? *lock : plan.lock);
+    if (!written.ok()) return written.failure();
+    if (!is_news) return outcome;
+    if (auto rendered = render_again(input, settings, std::move(*lock), plan); !rendered.ok())
+        return rendered.failure();
+    return outcome;
+}
+
+}  // namespace cudamatrix::job

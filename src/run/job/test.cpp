@@ -1,0 +1,211 @@
+#include "run/job/test.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/build_info.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "run/engine/container.hpp"
+#include "run/job/build.hpp"
+#include "run/job/cell_args.hpp"
+#include "run/job/journal.hpp"
+#include "run/job/schedule.hpp"
+#include "run/job/suite_run.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+constexpr const char* kSuiteProgram = "/opt/cudamatrix/bin/suite";
+
+// One cell to be proved.
+struct Attempt {
+    CellResult* cell = nullptr;
+    const Image* image = nullptr;
+    std::string proof_id;  ///< of the image; empty: it is not there
+    std::vector<std::string> arguments;
+    CellDevice device;
+    GpuChoice gpu;
+    std::string key;
+};
+
+std::string key_of(const Attempt& attempt, const std::vector<engine::Gpu>& gpus) {
+    Sha256 hash;
+    hash.update(kVersion).update("\n").update(attempt.proof_id).update("\n");
+    for (const auto& argument : attempt.arguments)
+        hash.update(argument).update("\n");
+    if (attempt.gpu.index) {
+        for (const auto& gpu : gpus) {
+            if (gpu.index == *attempt.gpu.index) hash.update(gpu.name + "\n" + gpu.driver + "\n");
+        }
+    }
+    return hash.hex();
+}
+
+class Prover {
+  public:
+    Prover(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,
+           const std::vector<engine::Gpu>& gpus, Ticker& ticker, Plan& plan)
+        : input_(input), settings_(settings), engine_(engine), gpus_(gpus), ticker_(ticker), plan_(plan) {}
+
+    Status run() {
+        auto journal = Journal::open(settings_.out / "journal.jsonl");
+        if (!journal.ok()) return journal.failure();
+        if (auto collected = collect(*journal); !collected.ok()) return collected;
+        // Tests on one GPU never share it.
+        const unsigned jobs = gpus_.empty() ? settings_.jobs : 1;
+        const Schedule schedule{jobs, settings_.keep_going, settings_.cancellation};
+        const auto started =
+            run_jobs(work_.size(), schedule, [&](std::size_t i) { return prove(work_[i], i + 1, *journal); });
+        for (std::size_t i = started; i < work_.size(); ++i) {
+            work_[i].cell->reason = interrupted() ? "interrupted" : "not tested: an earlier cell failed";
+        }
+        if (failure_) return *failure_;
+        return Done{};
+    }
+
+  private:
+    [[nodiscard]] bool interrupted() const {
+        return settings_.cancellation != nullptr && settings_.cancellation->requested();
+    }
+
+    // What is to be run; cells without a current image, and those that an earlier run proved, are settled
+    // here.
+    Status collect(const Journal& journal) {
+        std::vector<Present> present;
+        for (const auto& rendered : plan_.rendering.images) {
+            auto found = find_images(engine_, rendered, settings_.cancellation);
+            if (!found.ok()) return found.failure();
+            present.push_back(std::move(*found));
+        }
+        std::size_t reused = 0;
+        for (auto& cell : plan_.report.cells) {
+            if (cell.outcome != CellOutcome::planned) continue;
+            const auto index = plan_.image_of.find(cell.id)->second;
+            if (!present[index].current) {
+                cell.outcome = CellOutcome::errored;
+                cell.reason = fmt::format("its image {} is {}: cudamatrix build makes it", cell.image,
+                                          present[index].proof.id.empty() ? "not built" : "of other inputs");
+                continue;
+            }
+            record(present[index], plan_.report.images[index]);
+            cell.proof = Proof::built;
+            auto attempt = attempt_for(cell, index, present[index].proof.id);
+            if (take_earlier(journal, attempt)) {
+                ++reused;
+            } else {
+                work_.push_back(std::move(attempt));
+            }
+        }
+        if (reused > 0)
+            ticker_.say(fmt::format("{}: proved by an earlier run, reused", text::count(reused, "cell")));
+        return Done{};
+    }
+
+    Attempt attempt_for(CellResult& cell, std::size_t index, const std::string& proof_id) {
+        Attempt attempt;
+        attempt.cell = &cell;
+        attempt.image = &plan_.images[index];
+        attempt.proof_id = proof_id;
+        const auto& judged = *plan_.judged.find(cell.cell)->second;
+        attempt.device = cell_device(input_.facts, judged.cell);
+        attempt.gpu = choose_gpu(gpus_, judged.cell, attempt.device);
+        attempt.arguments =
+            suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
+        for (auto& argument : image_arguments(*attempt.image))
+            attempt.arguments.push_back(std::move(argument));
+        attempt.key = key_of(attempt, gpus_);
+        return attempt;
+    }
+
+    bool take_earlier(const Journal& journal, const Attempt& attempt) {
+        const auto* earlier = journal.find(attempt.cell->id, attempt.key);
+        if (earlier == nullptr) return false;
+        if (earlier->outcome != CellOutcome::passed && earlier->outcome != CellOutcome::passed_static)
+            return false;
+        auto& cell = *attempt.cell;
+        cell.outcome = earlier->outcome;
+        cell.proof = earlier->proof;
+        cell.reason = earlier->reason;
+        cell.log = earlier->log;
+        cell.seconds = earlier->seconds;
+        cell.tests = earlier->tests;
+        compare_with_rules(*attempt.image, attempt.device.compute, cell);
+        return true;
+    }
+
+    bool prove(Attempt& attempt, std::size_t number, Journal& journal) {
+        if (failed()) return false;
+        auto& cell = *attempt.cell;
+        ticker_.say(fmt::format("[test {}/{}] {} in {}{}", number, work_.size(), cell.id, cell.image,
+                                attempt.gpu.index ? fmt::format(", GPU {}", *attempt.gpu.index) : ""));
+        const auto start = ticker_.seconds();
+        SuiteCall call{{settings_.run_id, cell.id, required_tests(*attempt.image)},
+                       attempt.gpu.index.has_value(),
+                       attempt.gpu.why_not,
+                       settings_.out,
+                       [&](const OnLine& on_line) {
+                           engine::RunLimits limits;
+                           limits.time = settings_.test_limit;
+                           return engine::run_container(engine_, request_for(attempt), limits,
+                                                        settings_.cancellation, on_line);
+                       }};
+        auto status = run_suite(call, cell);
+        cell.seconds = ticker_.seconds() - start;
+        if (!status.ok()) return stop(status.failure());
+        if (cell.outcome == CellOutcome::planned) return false;  // interrupted
+        compare_with_rules(*attempt.image, attempt.device.compute, cell);
+        if (auto noted = journal.append(cell, attempt.key); !noted.ok()) return stop(noted.failure());
+        ticker_.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id,
+                                to_string(cell.outcome), cell.reason.empty() ? "" : ": " + cell.reason,
+                                cell.seconds));
+        return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static;
+    }
+
+    engine::RunRequest request_for(const Attempt& attempt) const {
+        const bool torch = !attempt.image->torch.empty();
+        engine::RunRequest request;
+        request.image = attempt.proof_id;
+        request.name = engine::container_name(settings_.run_id, attempt.cell->id);
+        request.run_id = settings_.run_id;
+        request.entrypoint = kSuiteProgram;
+        request.arguments = attempt.arguments;
+        request.arguments.insert(request.arguments.end(), {"--run", settings_.run_id});
+        request.environment = {{"HOME", "/tmp"}};
+        request.gpu = attempt.gpu.index;
+        request.shm_mib = torch ? 256 : 64;
+        if (attempt.device.shm_mib != 0) request.shm_mib = attempt.device.shm_mib;
+        request.memory_mib = torch ? 8192 : 4096;
+        return request;
+    }
+
+    // Something that would hit every further cell as well.
+    bool failed() {
+        const std::lock_guard lock(mutex_);
+        return failure_.has_value();
+    }
+    bool stop(const Failure& failure) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = failure;
+        return false;
+    }
+
+    const RunInput& input_;
+    const RunSettings& settings_;
+    const engine::Engine& engine_;
+    const std::vector<engine::Gpu>& gpus_;
+    Ticker& ticker_;
+    Plan& plan_;
+    std::vector<Attempt> work_;
+    std::mutex mutex_;
+    std::optional<Failure> failure_;
+};
+
+}  // namespace
+
+Status test_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,
+                 const std::vector<engine::Gpu>& gpus, Ticker& ticker, Plan& plan) {
+    return Prover(input, settings, engine, gpus, ticker, plan).run();
+}
+
+}  // namespace cudamatrix::job

@@ -1,0 +1,320 @@
+#include "run/prove/rejections.hpp"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+
+#include "base/build_info.hpp"
+#include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "run/engine/engine.hpp"
+#include "run/job/bootstrap.hpp"
+#include "run/job/disk.hpp"
+#include "run/job/engine_build.hpp"
+#include "run/job/folder_lock.hpp"
+#include "run/job/plan.hpp"
+#include "run/job/progress.hpp"
+#include "run/job/schedule.hpp"
+#include "run/prove/rejection_plan.hpp"
+#include "run/prove/rejection_verdict.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestAnswer = 4u << 20;  // of one step; more is no answer
+
+// One build, and all the rejections that it decides: two findings can come down to the same attempt.
+struct Trial {
+    std::string id;
+    PlannedAttempt planned;
+    std::vector<Artifact> context;
+    std::vector<std::size_t> rejections;
+};
+
+class Prover {
+  public:
+    Prover(const RunInput& input, const RunSettings& settings, const RejectionChoice& choice)
+        : input_(input), settings_(settings), choice_(choice), ticker_(settings.progress) {}
+
+    Result<RejectionReport> run() {
+        auto taken = FolderLock::take(settings_.out);
+        if (!taken.ok()) return taken.failure();
+        if (auto begun = begin(); !begun.ok()) return begun.failure();
+        if (!trials_.empty() && !interrupted()) {
+            if (auto chosen = choose_engine(); !chosen.ok()) {
+                if (interrupted()) return finish();
+                return chosen.failure();
+            }
+        }
+        if (engine_.dialect != nullptr && engine_.containers()) {
+            if (auto done = try_all(); !done.ok() && !interrupted()) return done.failure();
+        }
+        return finish();
+    }
+
+  private:
+    [[nodiscard]] bool interrupted() const {
+        return settings_.cancellation != nullptr && settings_.cancellation->requested();
+    }
+
+    Status begin() {
+        report_.matrix = input_.matrix.name;
+        report_.where = choice_.text;
+        report_.version = kVersion;
+        report_.facts_date = input_.facts.date();
+        report_.facts_hash = input_.facts.hash();
+        report_.output = settings_.out.string();
+        auto lock = read_lock(lock_path(input_.matrix));
+        if (!lock.ok()) return lock.failure();
+        lock_ = lock->value_or(Lock{});
+        render_.templates = settings_.templates;
+        render_.facts_hash = report_.facts_hash;
+        render_.facts_date = report_.facts_date;
+        std::map<std::string, std::size_t> known;
+        for (auto& planned : plan_rejections(input_, choice_.where)) {
+            report_.rejections.push_back(std::move(planned.result));
+            if (!planned.attempt) continue;
+            if (auto added = add_trial(std::move(*planned.attempt), known); !added.ok()) return added;
+        }
+        return Done{};
+    }
+
+    Status add_trial(PlannedAttempt planned, std::map<std::string, std::size_t>& known) {
+        auto context =
+            attempt_context(input_.matrix, planned.image, lock_, planned.request, settings_.run_id, render_);
+        if (!context.ok()) return context.failure();
+        Sha256 hash;
+        for (const auto& file : *context)
+            hash.update(fmt::format("{} {}\n", file.path.generic_string(), file.content.size()))
+                .update(file.content);
+        const auto [place, fresh] = known.try_emplace(hash.hex(), trials_.size());
+        if (fresh) {
+            trials_.push_back({fmt::format("rejected-{}", trials_.size() + 1),
+                               std::move(planned),
+                               std::move(*context),
+                               {}});
+        }
+        trials_[place->second].rejections.push_back(report_.rejections.size() - 1);
+        return Done{};
+    }
+
+    Status choose_engine() {
+        auto chosen = engine::choose(settings_.engine, settings_.environment, settings_.cancellation);
+        if (!chosen.ok()) return chosen.failure();
+        engine_ = std::move(*chosen);
+        report_.engine = engine_.name();
+        report_.engine_why = engine_.why;
+        ticker_.say(fmt::format("engine {}: {}", engine_.name(), engine_.why));
+        if (engine_.containers()) return Done{};
+        for (const auto& trial : trials_)
+            leave(trial, "engine host has no throw-away containers: --engine docker attempts it");
+        return Done{};
+    }
+
+    void leave(const Trial& trial, const std::string& reason) {
+        for (const auto index : trial.rejections)
+            report_.rejections[index].reason = reason;
+    }
+
+    Status try_all() {
+        if (auto network = require_network(input_, "test --prove-rejected"); !network.ok()) return network;
+        if (auto disk = check(); !disk.ok()) return disk;
+        for (const auto& trial : trials_)
+            ensure_base(trial.planned.image);
+        std::optional<Failure> broken;
+        std::mutex mutex;
+        const Schedule schedule{settings_.jobs, true, settings_.cancellation};
+        const auto started = run_jobs(trials_.size(), schedule, [&](std::size_t i) {
+            {
+                const std::lock_guard guard(mutex);
+                if (broken) return false;
+            }
+            auto tried = try_one(i);
+            if (tried.ok()) return true;
+            const std::lock_guard guard(mutex);
+            if (!broken) broken = tried.failure();
+            return false;
+        });
+        std::error_code error;
+        fs::remove_all(settings_.out / "rejected", error);
+        if (broken) return std::move(*broken);
+        static_cast<void>(started);  // fewer than all only after an interrupt, which finish() tells
+        return Done{};
+    }
+
+    Status check() {
+        std::vector<const Image*> images;
+        for (const auto& trial : trials_)
+            images.push_back(&trial.planned.image);
+        std::vector<DiskDemand> demands{{settings_.out, output_bytes_needed(images)}};
+        if (settings_.disk_bytes != 0) demands.push_back({settings_.out, settings_.disk_bytes});
+        return check_disk(demands);
+    }
+
+    // A base that cannot be made leaves the attempts on it inconclusive, and the others to be tried.
+    void ensure_base(const Image& image) {
+        if (bases_.count(image.base_name()) != 0 || no_base_.count(image.base_name()) != 0 || interrupted())
+            return;
+        auto tar =
+            ensure_bootstrap(bootstrap_of(image, input_.matrix),
+                             {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                              [this](std::string_view line) { ticker_.say(line); }});
+        if (tar.ok()) {
+            bases_.emplace(image.base_name(), std::move(*tar));
+        } else if (!tar.failure().diagnostics.empty()) {
+            no_base_.emplace(image.base_name(), tar.failure().diagnostics.front().message);
+        }
+    }
+
+    // Only what concerns every attempt is a Failure: a build that fails makes its rejections inconclusive.
+    Status try_one(std::size_t index) {
+        const auto& trial = trials_[index];
+        const auto start = ticker_.seconds();
+        ticker_.say(fmt::format("[attempt {}/{}] {}", index + 1, trials_.size(), trial.planned.attempt));
+        if (const auto none = no_base_.find(trial.planned.image.base_name()); none != no_base_.end()) {
+            Rejection result;
+            result.outcome = RejectionOutcome::inconclusive;
+            result.reason = none->second;
+            record(trial, result, {});
+            return Done{};
+        }
+        const auto folder = settings_.out / "rejected" / trial.id;
+        if (auto written = write_context(trial, folder / "context"); !written.ok()) return written;
+        std::error_code error;
+        fs::remove_all(folder / "answer", error);
+        if (auto made = file::make_directories(folder / "answer"); !made.ok()) return made;
+        const auto log = "logs/" + trial.id + ".log";
+        auto built = build(trial, folder, log);
+        Rejection result;
+        if (!built.ok()) {
+            const auto& failure = built.failure();
+            if (failure.code == ExitCode::interrupted) {
+                leave(trial, "interrupted");
+                return Done{};
+            }
+            if (failure.code == ExitCode::environment) return built;
+            result.outcome = RejectionOutcome::inconclusive;
+            result.reason = "its container could not be made: " + failure.diagnostics.front().message;
+        } else {
+            const auto answers = read_answers(trial.planned, folder / "answer");
+            judge_attempt(trial.planned, answers, result);
+            if (auto kept = keep(answers, settings_.out / log); !kept.ok()) return kept;
+        }
+        result.seconds = ticker_.seconds() - start;
+        record(trial, result, log);
+        ticker_.say(fmt::format("[attempt {}/{}] {}{}", index + 1, trials_.size(), to_string(result.outcome),
+                                result.reason.empty() ? "" : ": " + result.reason));
+        return Done{};
+    }
+
+    Status write_context(const Trial& trial, const fs::path& folder) {
+        for (const auto& file : trial.context) {
+            const auto path = folder / file.path;
+            if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
+            if (auto written = file::write(path, file.content); !written.ok()) return written.failure();
+        }
+        const auto& image = trial.planned.image;
+        return file::link_or_copy(bases_.at(image.base_name()).path,
+                                  folder / bootstrap_of(image, input_.matrix).file);
+    }
+
+    Status build(const Trial& trial, const fs::path& folder, const std::string& log) {
+        engine::BuildRequest request;
+        request.context = folder / "context";
+        request.target = "seen";
+        request.network = input_.matrix.build.network;
+        request.ca_bundle = input_.matrix.build.ca_bundle;
+        request.netrc = input_.matrix.build.netrc;
+        request.export_to = folder / "answer";
+        return engine_build(engine_, request,
+                            {trial.id, settings_.out / log, settings_.build_limit, settings_.cancellation},
+                            ticker_);
+    }
+
+    static std::vector<StepAnswer> read_answers(const PlannedAttempt& planned, const fs::path& folder) {
+        std::vector<StepAnswer> answers;
+        for (const auto& step : planned.request.steps) {
+            const auto code = file::read(folder / (step.name + ".code"), 64);
+            const auto said = file::read(folder / (step.name + ".txt"), kLargestAnswer);
+            StepAnswer answer{step.name, std::nullopt, said.ok() ? *said : std::string()};
+            if (code.ok() && said.ok()) answer.exit_code = read_exit_code(*code);
+            answers.push_back(std::move(answer));
+        }
+        return answers;
+    }
+
+    // What the steps said is the evidence: it goes into the log, behind the engine's own words.
+    static Status keep(const std::vector<StepAnswer>& answers, const fs::path& log) {
+        auto content = file::read(log, 64u << 20);
+        std::string all = content.ok() ? std::move(*content) : std::string();
+        for (const auto& answer : answers) {
+            all +=
+                fmt::format("\n# step {}: exit code {}\n{}", answer.name,
+                            answer.exit_code ? std::to_string(*answer.exit_code) : "unreadable", answer.said);
+        }
+        if (auto written = file::write(log, all); !written.ok()) return written.failure();
+        return Done{};
+    }
+
+    void record(const Trial& trial, const Rejection& result, const std::string& log) {
+        const std::lock_guard guard(mutex_);
+        for (const auto index : trial.rejections) {
+            auto& rejection = report_.rejections[index];
+            rejection.outcome = result.outcome;
+            rejection.seen = result.seen;
+            rejection.reason = result.reason;
+            rejection.seconds = result.seconds;
+            rejection.log = log;
+        }
+    }
+
+    RejectionReport finish() {
+        if (interrupted()) {
+            for (const auto& trial : trials_) {
+                auto& first = report_.rejections[trial.rejections.front()];
+                if (first.outcome == RejectionOutcome::not_attempted) leave(trial, "interrupted");
+            }
+        }
+        report_.seconds = ticker_.seconds();
+        report_.exit_code = static_cast<int>(exit_code());
+        return std::move(report_);
+    }
+
+    [[nodiscard]] ExitCode exit_code() const {
+        if (interrupted()) return ExitCode::interrupted;
+        const auto count = [&](RejectionOutcome outcome) { return report_.count(outcome); };
+        const auto proven = count(RejectionOutcome::proven);
+        const bool open = count(RejectionOutcome::refuted) + count(RejectionOutcome::inconclusive) != 0;
+        const bool left = settings_.strict && count(RejectionOutcome::not_attempted) != 0;
+        return proven == 0 || open || left ? ExitCode::findings : ExitCode::success;
+    }
+
+    const RunInput& input_;
+    const RunSettings& settings_;
+    const RejectionChoice& choice_;
+    Ticker ticker_;
+    std::mutex mutex_;
+    engine::Engine engine_;
+    Lock lock_;
+    RenderSettings render_;
+    RejectionReport report_;
+    std::vector<Trial> trials_;
+    std::map<std::string, BootstrapTar> bases_;   ///< by Image::base_name
+    std::map<std::string, std::string> no_base_;  ///< why one has none
+};
+
+}  // namespace
+}  // namespace cudamatrix::job
+
+namespace cudamatrix {
+
+Result<RejectionReport> prove_rejections(const RunInput& input, const RunSettings& settings,
+                                         const RejectionChoice& choice) {
+    return job::Prover(input, settings, choice).run();
+}
+
+}  // namespace cudamatrix

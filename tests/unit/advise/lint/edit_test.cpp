@@ -1,0 +1,131 @@
+// Edits of the text of a matrix file, in every way that YAML has to write a list.
+#include "advise/lint/edit.hpp"
+
+#include <doctest/doctest.h>
+
+#include "matrix/matrix_file.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::lint;
+
+namespace {
+
+Matrix read(std::string_view text) {
+    auto matrix = read_matrix_text(text, "m.yaml");
+    REQUIRE(matrix);
+    return *std::move(matrix);
+}
+
+const Value& value_at(const Matrix& matrix, std::size_t axis, std::size_t row) {
+    return matrix.axes[axis].rows[row].front();
+}
+
+// `text` without the value at (axis, row), or "none" where no edit is made.
+std::string without(std::string_view text, std::size_t axis, std::size_t row) {
+    const auto matrix = read(text);
+    const auto edit = Editor(matrix, Places(matrix)).remove(value_at(matrix, axis, row).where);
+    return edit ? applied(matrix.source, {*edit}) : "none";
+}
+
+}  // namespace
+
+TEST_CASE("edit: items of a list in brackets") {
+    const std::string_view text = "version: 1\naxes: {driver: [\"470\", '535' , 550]}\n";
+    CHECK(without(text, 0, 0) == "version: 1\naxes: {driver: ['535' , 550]}\n");
+    CHECK(without(text, 0, 1) == "version: 1\naxes: {driver: [\"470\", 550]}\n");
+    CHECK(without(text, 0, 2) == "version: 1\naxes: {driver: [\"470\", '535' ]}\n");
+    const std::string_view lines =
+        "version: 1\naxes:\n  gpu: [\n    T4,  # old\n    \"A100 80GB\",\n    H100\n  ]\n";
+    CHECK(without(lines, 0, 1) == "version: 1\naxes:\n  gpu: [\n    T4,  # old\n    H100\n  ]\n");
+    CHECK(without(lines, 0, 2) == "version: 1\naxes:\n  gpu: [\n    T4,  # old\n    \"A100 80GB\"\n  ]\n");
+    // The comment would swallow what follows.
+    CHECK(without("version: 1\naxes: {gpu: [T4 # x\n  , L4]}\n", 0, 0) == "none");
+}
+
+TEST_CASE("edit: items of a list of lines") {
+    const std::string_view text =
+        "version: 1\naxes:\n  gpu:\n  - T4\n  # next\n  - L4   # 24 GB\n\n  - H100\n  driver: [\"550\"]\n";
+    CHECK(without(text, 0, 0) ==
+          "version: 1\naxes:\n  gpu:\n  # next\n  - L4   # 24 GB\n\n  - H100\n  driver: [\"550\"]\n");
+    CHECK(without(text, 0, 1) ==
+          "version: 1\naxes:\n  gpu:\n  - T4\n  # next\n\n  - H100\n  driver: [\"550\"]\n");
+    CHECK(without(text, 0, 2) ==
+          "version: 1\naxes:\n  gpu:\n  - T4\n  # next\n  - L4   # 24 GB\n\n  driver: [\"550\"]\n");
+}
+
+TEST_CASE("edit: members of maps") {
+    const auto removed = [](std::string_view text, std::string_view key) {
+        const auto matrix = read(text);
+        for (const auto& [field, value] : matrix.set) {
+            if (info(field).name != key) continue;
+            const auto edit = Editor(matrix, Places(matrix)).remove_member(value.where, key);
+            return edit ? applied(matrix.source, {*edit}) : std::string("none");
+        }
+        return std::string("no such key");
+    };
+    CHECK(removed("version: 1\nset: {os: debian12, driver: \"550\", gpu: T4}\n", "driver") ==
+          "version: 1\nset: {os: debian12, gpu: T4}\n");
+    CHECK(removed("version: 1\nset: {os: debian12, driver: \"550\"}\n", "driver") ==
+          "version: 1\nset: {os: debian12}\n");
+    CHECK(removed("version: 1\nset: {driver: \"550\"}\n", "driver") == "version: 1\nset: {}\n");
+    CHECK(removed("version: 1\nset:\n  os: debian12\n  driver: \"550\"\nname: x\n", "driver") ==
+          "version: 1\nset:\n  os: debian12\nname: x\n");
+    CHECK(removed("version: 1\nset:\n  packages:\n    timm: 0.6.13\n  driver: \"550\"\n", "packages") ==
+          "version: 1\nset:\n  driver: \"550\"\n");
+    CHECK(removed("version: 1\nset: {packages: {timm: 0.6.13, x: \"1\"}, os: debian12}\n", "packages") ==
+          "version: 1\nset: {os: debian12}\n");
+    // A key in quotes is not found: somebody has to do it.
+    CHECK(removed("version: 1\nset: {\"driver\": \"550\"}\n", "driver") == "none");
+}
+
+TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
+    const auto matrix =
+        read("version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"], os: debian12}\nstages: [install]\n");
+    const Places places(matrix);
+    const Editor editor(matrix, places);
+    const auto& source = matrix.source;
+    CHECK(applied(source, {*editor.replace(value_at(matrix, 0, 0).where, "2.6.0+cu126")}) ==
+          "version: 1\naxes: {torch: [\"2.6.0+cu126\", \"2.5.0\"], os: debian12}\nstages: [install]\n");
+    CHECK(applied(source, {*editor.remove(matrix.axes[1].where),
+                           *editor.add_to_set("os", value_at(matrix, 1, 0).where)}) ==
+          "version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"]}\nstages: [install]\nset: {os: debian12}\n");
+    CHECK(applied(source, {*editor.add_to_list(places.value_of("stages"), {"runtime"})})
+              .ends_with("stages: [runtime, install]\n"));
+    const auto block = read(
+        "version: 1\naxes:\n  os: [debian12]\n  gpu: [T4, L4]\nset:\n  driver: \"550\"\nstages:\n- build\n");
+    const Places block_places(block);
+    const Editor of_block(block, block_places);
+    CHECK(applied(block.source, {*of_block.remove(block.axes[0].where),
+                                 *of_block.add_to_set("os", value_at(block, 0, 0).where)}) ==
+          "version: 1\naxes:\n  gpu: [T4, L4]\nset:\n  os: debian12\n  driver: \"550\"\nstages:\n- build\n");
+    CHECK(applied(block.source, {*of_block.add_to_list(block_places.value_of("stages"), {"runtime"})})
+              .ends_with("stages:\n- runtime\n- build\n"));
+}
+
+TEST_CASE("edit: what stands nowhere, or elsewhere, cannot be edited") {
+    const auto matrix = read("version: 1\naxes: {gpu: [T4, L4]}\n");
+    const Places places(matrix);
+    const Editor editor(matrix, places);
+    for (const Location& where : {Location{}, Location{"m.yaml", 0, 0, 1}, Location{"m.yaml", 99, 1, 1},
+                                  Location{"--override gpu=T4", 2, 14, 1}}) {
+        CHECK_FALSE(editor.remove(where));
+        CHECK_FALSE(editor.replace(where, "x"));
+        CHECK_FALSE(editor.remove_member(where, "gpu"));
+        CHECK_FALSE(editor.add_to_set("gpu", where));
+        CHECK_FALSE(editor.add_to_list(where, {"x"}));
+    }
+    CHECK_FALSE(editor.replace(Location{"m.yaml", 2, 13, 1}, "x"));  // a list
+}
+
+TEST_CASE("edit: only what reads as a file of the right number of cells is offered") {
+    const auto matrix = read("version: 1\nexpect_cells: 2\naxes: {gpu: [T4, L4]}\n");
+    const Places places(matrix);
+    const Editor editor(matrix, places);
+    const auto edit = *editor.remove(value_at(matrix, 0, 1).where);
+    const auto good = editor.checked({edit}, 1);
+    REQUIRE(good.size() == 2);
+    CHECK(applied(matrix.source, good) == "version: 1\nexpect_cells: 1\naxes: {gpu: [T4]}\n");
+    CHECK(editor.checked({edit}, 2).empty());
+    CHECK(editor.checked({{3, 1, 3, 5, "axis"}}, 2).empty());
+    CHECK(editor.checked({}, 2).empty());
+}

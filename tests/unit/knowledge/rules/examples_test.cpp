@@ -1,0 +1,35 @@
+// What `rules show` prints of each rule is true: its failing example fails by this very rule, citing facts,
+// and its passing example is asked and accepted.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "asked_example.hpp"
+#include "base/text.hpp"
+#include "knowledge/rules/all_rules.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::rules;
+
+TEST_CASE("every rule fails and passes its own examples") {
+    std::set<std::string_view> ids;
+    for (const auto& rule : all_rules()) {
+        CAPTURE(rule.id);
+        CHECK(ids.insert(rule.id).second);
+        CHECK(!rule.summary.empty());
+        CHECK(!rule.why.empty());
+        const auto failing = asked_example(rule, rule.fails);
+        CHECK(failing.asked);
+        const auto verdict = verdict_of(failing.findings);
+        CHECK((verdict == Verdict::rejected || verdict == Verdict::degraded));
+        for (const auto& finding : failing.findings) {
+            CHECK_MESSAGE(!finding.facts.empty(), finding.message);
+        }
+        const auto passing = asked_example(rule, rule.passes);
+        CHECK(passing.asked);
+        for (const auto& finding : passing.findings)
+            CHECK_MESSAGE(finding.severity == Severity::note, finding.message);
+    }
+    MESSAGE(fmt::format("{} rules", ids.size()));
+}

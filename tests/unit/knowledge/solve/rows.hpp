@@ -1,0 +1,55 @@
+// Rows of a matrix file, judged by the judge itself: what a search says is compared with it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "knowledge/judge/judge.hpp"
+#include "matrix/matrix_file.hpp"
+
+namespace cudamatrix::solve {
+
+inline const std::string kToday = "2026-11-21";
+
+inline Matrix read_rows(const std::string& text) {
+    auto matrix = read_matrix_text(text, "rows.yaml");
+    if (!matrix) {
+        for (const auto& diagnostic : matrix.failure().diagnostics)
+            MESSAGE(render(diagnostic, text));
+    }
+    REQUIRE(matrix);
+    return *std::move(matrix);
+}
+
+/// The verdict of every row, in order.
+inline std::vector<Verdict> verdicts_of(const std::string& matrix_text, const Facts& facts) {
+    const auto matrix = read_rows(matrix_text);
+    const auto judgement = judge(matrix, facts, {kToday, 100'000});
+    REQUIRE(judgement);
+    std::vector<Verdict> out;
+    for (const auto& cell : judgement->cells)
+        out.push_back(cell.verdict);
+    return out;
+}
+
+inline Verdict verdict_of_row(const std::string& row, const Facts& facts) {
+    const auto verdicts = verdicts_of("version: 1\ninclude:\n  - " + row + "\n", facts);
+    REQUIRE(verdicts.size() == 1);
+    return verdicts.front();
+}
+
+/// The failure as it is printed.
+template <class T>
+std::string failure_text(const Result<T>& result) {
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.failure().code == ExitCode::bad_input);
+    std::string out;
+    for (const auto& diagnostic : result.failure().diagnostics)
+        out += render(diagnostic, {});
+    return out;
+}
+
+}  // namespace cudamatrix::solve

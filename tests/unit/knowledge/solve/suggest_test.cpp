@@ -1,0 +1,398 @@
+#include "knowledge/solve/suggest.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include "base/text.hpp"
+#include "folders.hpp"
+#include "knowledge/judge/judge.hpp"
+#include "matrix/matrix_file.hpp"
+#include "unit/knowledge/rules/golden_case.hpp"
+#include "unit/knowledge/solve/rows.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::solve;
+
+namespace {
+
+Suggestion suggested(const Wishes& wishes, std::size_t limit = 5) {
+    auto found = suggest(Facts::embedded(), wishes, {kToday, limit});
+    if (!found) {
+        for (const auto& diagnostic : found.failure().diagnostics)
+            MESSAGE(render(diagnostic, {}));
+    }
+    REQUIRE(found);
+    return *std::move(found);
+}
+
+std::string refused(const Wishes& wishes) {
+    return failure_text(suggest(Facts::embedded(), wishes, {kToday, 5}));
+}
+
+// check reads the rows and judges each as the search did.
+void check_rows(const Suggestion& suggestion) {
+    if (suggestion.stacks.empty()) return;
+    const auto verdicts = verdicts_of(matrix_text(suggestion), Facts::embedded());
+    REQUIRE(verdicts.size() == suggestion.stacks.size());
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        CHECK(verdicts[i] == suggestion.stacks[i].verdict);
+        CHECK(verdicts[i] <= kGoodEnough);
+        CHECK((verdicts[i] == Verdict::degraded) == !suggestion.stacks[i].limits.empty());
+    }
+}
+
+Version torch_of(const Stack& stack) {
+    const auto* value = stack.cell().get(Field::torch);
+    REQUIRE(value != nullptr);
+    return *Version::parse(value->text);
+}
+
+// Everything that the facts name between two bounds, for counting cell by cell what a search has found or
+// ruled out.
+struct Everything {
+    std::set<Version> drivers;
+    std::vector<std::pair<Version, std::string>> torches;  ///< release, and as a cell names its build
+    std::set<std::string> pythons;
+
+    explicit Everything(const Facts& facts) {
+        for (const auto& [table, column] : {std::pair{"driver_branches", "oldest"},
+                                            {"driver_branches", "newest"},
+                                            {"cuda_releases", "min_driver_linux"},
+                                            {"cuda_releases", "bundled_driver_linux"},
+                                            {"cuda_families", "min_driver_linux"}}) {
+            for (const auto& row : facts.rows(table)) {
+                if (const auto driver = Version::parse(row.text(column))) drivers.insert(*driver);
+            }
+        }
+        for (const auto& row : facts.rows("torch_wheels")) {
+            if (row.text("arch") != "x86_64" || !row.has("cuda")) continue;
+            torches.emplace_back(*Version::parse(row.text("torch")),
+                                 fmt::format("{}+{}", row.text("torch"), row.text("variant")));
+            for (const auto python : row.list("pythons"))
+                pythons.emplace(python);
+        }
+    }
+
+    // Cells of that GPU, with drivers and torches for which the conditions hold, that could be used.
+    std::uint64_t usable(std::string_view gpu, const std::function<bool(const Version&)>& driver,
+                         const std::function<bool(const Version&)>& torch) const {
+        std::vector<std::string> some_drivers, some_torches;
+        for (const auto& each : drivers) {
+            if (driver(each)) some_drivers.push_back('"' + each.text() + '"');
+        }
+        for (const auto& [release, build] : torches) {
+            if (torch(release)) some_torches.push_back('"' + build + '"');
+        }
+        if (some_drivers.empty() || some_torches.empty()) return 0;
+        std::vector<std::string> some_pythons;
+        for (const auto& python : pythons)
+            some_pythons.push_back('"' + python + '"');
+        const auto matrix = read_matrix_text(
+            fmt::format(
+                "version: 1\naxes:\n  driver: [{}]\n  torch: [{}]\n  python: [{}]\nset: {{gpu: {}}}\n",
+                text::join(some_drivers, ", "), text::join(some_torches, ", "),
+                text::join(some_pythons, ", "), gpu),
+            "matrix.yaml");
+        REQUIRE(matrix);
+        JudgeOptions options{std::string(kToday)};
+        options.list_cells = false;
+        const auto judged = judge(*matrix, Facts::embedded(), options);
+        REQUIRE(judged);
+        return judged->count(Verdict::accepted) + judged->count(Verdict::degraded);
+    }
+};
+
+// What a person reads of a suggestion that found nothing.
+std::string why_nothing(const Suggestion& suggestion) {
+    std::string out;
+    for (const auto& clash : suggestion.clashes) {
+        out += text::join(clash.demands, " and ") + "\n";
+        for (const auto& reason : clash.reasons)
+            out += fmt::format("  {}: {}\n", reason.rule, reason.example.message);
+    }
+    for (const auto& remedy : suggestion.remedies)
+        out += fmt::format("{}: {} {}\n", text::join(remedy.changes, " and "),
+                           to_string(remedy.stack.verdict), remedy.stack.row);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the report of a T4 on driver 470 with transformers 4.27.4: 1.12.1+cu113 or better") {
+    const auto found =
+        suggested({{{Field::gpu, "T4"}, {Field::driver, "470.161.03"}}, {"transformers==4.27.4"}});
+    REQUIRE(found.stacks.size() == 5);
+    CHECK(torch_of(found.stacks.front()) >= *Version::parse("1.12.1"));
+    check_rows(found);
+    // Newest first.
+    for (std::size_t i = 1; i < found.stacks.size(); ++i)
+        CHECK(torch_of(found.stacks[i - 1]) >= torch_of(found.stacks[i]));
+    const auto narrow = suggested({{{Field::gpu, "T4"},
+                                    {Field::driver, "470.161.03"},
+                                    {Field::torch, ">=1.12,<2"},
+                                    {Field::python, "3.9"}},
+                                   {"transformers==4.27.4"}},
+                                  100);
+    check_rows(narrow);
+    CHECK(std::any_of(narrow.stacks.begin(), narrow.stacks.end(), [](const Stack& stack) {
+        return stack.cell().get(Field::torch)->text == "1.12.1+cu113";
+    }));
+}
+
+TEST_CASE("accepted stacks come before degraded ones, and each build of torch once") {
+    const auto found = suggested({{{Field::gpu, "H100"}}, {}}, 60);
+    check_rows(found);
+    bool degraded = false;
+    std::set<std::string> builds;
+    for (const auto& stack : found.stacks) {
+        CHECK_FALSE((degraded && stack.verdict == Verdict::accepted));
+        degraded = degraded || stack.verdict == Verdict::degraded;
+        CHECK(builds.insert(stack.cell().get(Field::torch)->text).second);
+    }
+    CHECK(builds.size() == found.stacks.size());
+}
+
+TEST_CASE("a release that was yanked is in no stack as long as there is another") {
+    const auto version = [](const Stack& stack) { return stack.cell().get(Field::packages)->text; };
+    const auto limits = [](const Stack& stack) {
+        std::string out;
+        for (const auto& limit : stack.limits)
+            out += fmt::format("{} ", limit.rule);
+        return out;
+    };
+    const Wishes wishes{{{Field::torch, "2.2.2+cu121"}, {Field::python, "3.12"}, {Field::gpu, "A100"}},
+                        {"transformers>=4.45,<4.46.1"}};
+    // 4.46.0 is newer, and torch.compile makes either degraded.
+    const auto found = suggested(wishes, 1);
+    REQUIRE(found.stacks.size() == 1);
+    CHECK(version(found.stacks.front()) == "transformers=4.45.2");
+    CHECK(found.stacks.front().verdict == Verdict::degraded);
+    check_rows(found);
+
+    auto only = wishes;
+    only.needs = {"transformers==4.46.0"};
+    const auto pinned = suggested(only, 1);
+    REQUIRE(pinned.stacks.size() == 1);
+    CHECK(version(pinned.stacks.front()) == "transformers=4.46.0");
+    CHECK(limits(pinned.stacks.front()).find("package-not-yanked ") != std::string::npos);
+    check_rows(pinned);
+
+    // Nor is it the least that helps: torchvision 0.15.0 is nearer than 0.15.1.
+    const auto nothing =
+        suggested({{{Field::torch, "2.0.0"}, {Field::python, "3.10"}}, {"torchvision==0.14.1"}});
+    REQUIRE(nothing.stacks.empty());
+    std::vector<std::string> least;
+    for (const auto& remedy : nothing.remedies)
+        least.push_back(text::join(remedy.changes, " and "));
+    CHECK(text::join(least, ", ") == "torch <= 1.13.1, torchvision >= 0.15.1, without torchvision");
+}
+
+TEST_CASE("domains without values that were yanked") {
+    const auto slot = slot_of_package(Facts::embedded(), "transformers");
+    CHECK(slot.yanked.contains("4.57.0"));
+    CHECK_FALSE(slot.yanked.contains("4.57.1"));
+    const auto at = [&](std::string_view text) { return *slot.find(text); };
+    const Domains both{{at("4.57.1"), at("4.57.0")}};
+    CHECK(without_yanked({slot}, both) == Domains{{at("4.57.1")}});
+    const Domains none{{at("4.57.0"), at("4.46.0")}};
+    CHECK(without_yanked({slot}, none) == none);
+    const Domains mixed{{at("4.57.0"), at("4.57.1"), at("4.46.0"), at("4.45.2")}};
+    CHECK(yanked_last({slot}, mixed) == Domains{{at("4.57.1"), at("4.45.2"), at("4.57.0"), at("4.46.0")}});
+    // What finds a yanked release is asked again, without those.
+    std::size_t asked = 0;
+    const auto found = [&](const auto& takes) {
+        asked = 0;
+        return prefer_kept({slot}, mixed, [&](const Domains& domains) -> std::optional<Picks> {
+            ++asked;
+            const auto& values = domains.front();
+            const auto value = std::find_if(values.begin(), values.end(), takes);
+            return value == values.end() ? std::nullopt : std::optional(Picks{*value});
+        });
+    };
+    CHECK(found([](std::uint32_t) { return true; }) == Picks{at("4.57.1")});
+    CHECK(asked == 1);
+    CHECK(found([&](std::uint32_t value) { return slot.is_yanked(value); }) == Picks{at("4.57.0")});
+    CHECK(asked == 2);
+    CHECK_FALSE(found([](std::uint32_t) { return false; }));
+    CHECK(asked == 1);
+    CHECK(slot_of(Facts::embedded(), Field::torch).yanked.empty());
+}
+
+TEST_CASE("toolkits, systems, patterns, packages by range and by name, no torch at all") {
+    const auto whole = suggested({{{Field::gpu, "A100*"},
+                                   {Field::cuda, ">=12,<13"},
+                                   {Field::os, "ubuntu22.04"},
+                                   {Field::arch, "x86_64"}},
+                                  {"transformers>=4.40,<4.50", "accelerate"}},
+                                 2);
+    REQUIRE(whole.stacks.size() == 2);
+    check_rows(whole);
+    const auto toolkit =
+        suggested({{{Field::torch, "none"}, {Field::driver, "550"}, {Field::cuda, ">=12"}}, {}});
+    REQUIRE(toolkit.stacks.size() == 5);
+    check_rows(toolkit);
+    // A toolkit is what varies then.
+    CHECK(toolkit.stacks[0].cell().get(Field::cuda)->text != toolkit.stacks[1].cell().get(Field::cuda)->text);
+    const auto alias = suggested({{{Field::gpu, "Tesla T4"}}, {}}, 1);
+    check_rows(alias);
+    CHECK(alias.stacks.front().cell().get(Field::gpu)->text == "Tesla T4");
+}
+
+TEST_CASE("every example has a stack, and check judges each as the search does") {
+    for (const auto& folder : golden::cases(std::filesystem::path(source_dir()) / "examples")) {
+        CAPTURE(folder.filename().string());
+        const auto matrix = golden::read_case(folder);
+        std::set<std::string> seen;
+        std::size_t found = 0;
+        for_each_cell(matrix, [&](const Cell& cell) {
+            Wishes wishes;
+            std::string key;
+            for (const auto field : {Field::gpu, Field::driver, Field::python, Field::os}) {
+                if (const auto* value = cell.get(field); value != nullptr) {
+                    wishes.fields.emplace_back(field, value->text);
+                    key += value->text + "\n";
+                }
+            }
+            if (!seen.insert(key).second || seen.size() > 4) return true;
+            const auto suggestion = suggested(wishes, 1);
+            check_rows(suggestion);
+            found += suggestion.stacks.size();
+            return true;
+        });
+        CHECK(found > 0);
+    }
+}
+
+TEST_CASE("driver 470 and torch 2.8: every smallest conflict and the least that helps") {
+    const auto found =
+        suggested({{{Field::gpu, "T4"}, {Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}}, {}});
+    CHECK(found.stacks.empty());
+    CHECK(found.all_clashes);
+    CHECK(why_nothing(found) == R"(driver 470.161.03 and torch >=2.8
+  driver-supports-cuda: driver 470.161.03 is too old for torch 2.15.0+cu132 (CUDA 13.2): CUDA 13 needs >= 580.65.06
+driver >= 525.60.13: degraded {driver: "525.60.13", gpu: "T4", torch: "2.14.0+cu126", python: "3.14"}
+torch >= 2.7.1: degraded {driver: "470.161.03", gpu: "T4", torch: "2.7.1+cu118", python: "3.13"}
+)");
+}
+
+TEST_CASE("driver 470 and an H200: no torch is at fault") {
+    const auto found =
+        suggested({{{Field::gpu, "H200"}, {Field::driver, "470.161.03"}, {Field::torch, ">=2.0"}}, {}});
+    CHECK(found.stacks.empty());
+    CHECK(found.all_clashes);
+    CHECK(why_nothing(found) == R"(gpu H200 and driver 470.161.03
+  driver-supports-gpu: driver 470.161.03 does not know H200 (compute 9.0): driver branch 520 is the first with Hopper
+gpu A10: degraded {driver: "470.161.03", gpu: "A10", torch: "2.7.1+cu118", python: "3.13"}
+driver >= 550.163.01: degraded {driver: "550.163.01", gpu: "H200", torch: "2.14.0+cu126", python: "3.14"}
+)");
+}
+
+TEST_CASE(
+    "driver 470 and torch 2.8, driver 470 and an H200: counted cell by cell, no smaller conflict and no "
+    "smaller change") {
+    const Everything everything(Facts::embedded());
+    const auto version = [](const char* text) { return *Version::parse(text); };
+    const auto any = [](const Version&) { return true; };
+    const auto from = [&](const char* first) {
+        return [least = version(first)](const Version& each) { return each >= least; };
+    };
+    const auto is = [&](const char* one) {
+        return [same = version(one)](const Version& each) { return each == same; };
+    };
+    const auto between = [&](const char* first, const char* end) {
+        return [low = version(first), high = version(end)](const Version& each) {
+            return each > low && each < high;
+        };
+    };
+    const auto old = is("470.161.03");
+    CHECK(everything.drivers.count(version("470.161.03")) ==
+          0);  // a release inside of its branch: as its neighbours
+    auto all = everything;
+    all.drivers.insert(version("470.161.03"));
+
+    CHECK(all.usable("T4", old, from("2.8")) == 0);
+    CHECK(all.usable("T4", any, from("2.8")) > 0);
+    CHECK(all.usable("T4", old, any) > 0);
+    CHECK(all.usable("T4", between("470.161.03", "525.60.13"), from("2.8")) == 0);
+    CHECK(all.usable("T4", is("525.60.13"), from("2.8")) > 0);
+    CHECK(all.usable("T4", old, between("2.7.1", "99")) == 0);
+    CHECK(all.usable("T4", old, is("2.7.1")) > 0);
+
+    CHECK(all.usable("H200", old, any) == 0);  // whatever the torch: it is no part of the conflict
+    CHECK(all.usable("H200", any, from("2.0")) > 0);
+    CHECK(all.usable("A10", old, from("2.0")) > 0);
+    CHECK(all.usable("H200", between("470.161.03", "550.163.01"), from("2.0")) == 0);
+    CHECK(all.usable("H200", is("550.163.01"), from("2.0")) > 0);
+}
+
+TEST_CASE("every remedy is a stack that check accepts") {
+    for (const Wishes& wishes :
+         {Wishes{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
+          Wishes{{{Field::gpu, "K80"}, {Field::driver, "580"}, {Field::python, "3.13"}},
+                 {"transformers==4.27.4"}},
+          Wishes{{{Field::torch, "1.12.1+cu118"}}, {}},
+          Wishes{{{Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}, {Field::python, "2.7"}}, {}}}) {
+        const auto found = suggested(wishes);
+        REQUIRE(found.stacks.empty());
+        CHECK_FALSE(found.clashes.empty());
+        CHECK_FALSE(found.remedies.empty());
+        for (const auto& clash : found.clashes) {
+            CHECK_FALSE(clash.reasons.empty());
+            for (const auto& reason : clash.reasons) {
+                CAPTURE(reason.example.message);
+                CHECK_FALSE(reason.facts.empty());
+            }
+        }
+        for (const auto& remedy : found.remedies) {
+            CAPTURE(remedy.stack.row);
+            CHECK_FALSE(remedy.changes.empty());
+            const auto verdict = verdict_of_row(remedy.stack.row, Facts::embedded());
+            CHECK(verdict == remedy.stack.verdict);
+            CHECK(verdict <= kGoodEnough);
+        }
+    }
+}
+
+TEST_CASE("what no fact knows, and what is no value, is refused with what is near") {
+    CHECK(refused({}) ==
+          "cudamatrix: error: nothing is asked for\n"
+          "  fix: say what you have, e.g. --gpu T4 --driver 470.161.03\n");
+    CHECK(
+        refused({{{Field::gpu, "T44"}, {Field::driver, "1"}, {Field::python, "3.99"}},
+                 {"transfomers", "transformers==4.27.99", "timm", "timm>=1"}}) ==
+        R"(cudamatrix: error: no fact knows gpu "T44": GB10, GeForce RTX 5050, GeForce RTX 5050 Laptop GPU, GeForce RTX 5060, GeForce RTX 5060 Laptop GPU, GeForce RTX 5060 Ti, GeForce RTX 5070, GeForce RTX 5070 Laptop GPU, ... would be accepted
+  fix: did you mean T4?
+cudamatrix: error: no fact knows driver "1": 375.10 to 620.70.06 would be accepted
+cudamatrix: error: no fact knows python "3.99": 2.7 to 3.15 would be accepted
+  fix: did you mean 3.9?
+cudamatrix: error: no fact knows package "transfomers"
+  fix: did you mean transformers?
+cudamatrix: error: no known release of transformers is "==4.27.99": 4.0.0 to 5.23.0 would be accepted
+  fix: did you mean 4.27.4?
+cudamatrix: error: --need "timm>=1": timm is needed twice
+  fix: join the two with a comma, as in "timm>=0.6,<1"
+)");
+    CHECK(refused({{{Field::torch, ">=99"},
+                    {Field::cuda, "12;4"},
+                    {Field::os, ">=debian12"},
+                    {Field::arch, "x86-64"}},
+                   {"", "a b", "==1", "transformers>=99", "flash-attn=>2"}}) ==
+          R"(cudamatrix: error: no known torch is ">=99": 1.0.0+cu80 to 2.15.0+cu132 would be accepted
+cudamatrix: error: cuda "12;4": a CUDA toolkit version such as 12.4.1, or 12.4 for its newest update would be accepted
+cudamatrix: error: os: a range compares versions, os is text: a value, a list or a pattern with '*' would be accepted
+cudamatrix: error: arch "x86-64": x86_64, aarch64 or ppc64le would be accepted
+  fix: write x86_64
+cudamatrix: error: --need "": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
+cudamatrix: error: --need "a b": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
+cudamatrix: error: --need "==1": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
+cudamatrix: error: no known release of transformers is ">=99": 4.0.0 to 5.23.0 would be accepted
+cudamatrix: error: --need "flash-attn=>2": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
+)");
+    CHECK(
+        refused({{{Field::torch, ""}, {Field::gpu, std::string(200, 'x')}}, {}}) ==
+        R"(cudamatrix: error: torch "": a PyTorch version such as 2.6.0 or 2.6.0+cu124, or none, or a range such as ">=1.2,<2", would be accepted
+cudamatrix: error: gpu "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...": the name of a GPU such as T4, "A100 80GB" or "RTX 4090" would be accepted
+)");
+}

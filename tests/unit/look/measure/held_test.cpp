@@ -1,0 +1,162 @@
+#include "look/measure/held.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "fakes/http_server.hpp"
+#include "look/measure/job.hpp"
+#include "unit/fatbin/fixture.hpp"
+#include "unit/registry/zip_fixture.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::measure;
+
+namespace {
+
+constexpr const char* kWheel = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl";
+
+std::string text_of(const fixture::Blob& blob) {
+    return {blob.bytes().begin(), blob.bytes().end()};
+}
+
+std::string torch_wheel(const std::string& cuda = "'12.4'", const std::string& linalg = {}) {
+    const auto library =
+        fixture::elf({{".nv_fatbin", 1,
+                       fixture::container({fixture::sass(75, {"k"}), fixture::sass(90, {"k"}, 0x100011),
+                                           fixture::ptx(90, 8, 4)})}});
+    return test::make_zip(
+        {{"torch/version.py", "__version__ = '2.6.0+cu124'\ncuda: Optional[str] = " + cuda + "\n"},
+         {"torch/lib/libtorch_python.so", std::string("x\0sm_75 sm_90\0y", 15)},
+         {"torch/lib/libtorch_cuda.so", text_of(library)},
+         {"torch/lib/libtorch_cuda_linalg.so", linalg.empty() ? text_of(library) : linalg},
+         {"torch/lib/libvendor.so.0", text_of(library)},
+         {"torch-2.6.0.dist-info/METADATA", "Version: 2.6.0\n\n"}});
+}
+
+// What one run of the job on that wheel gives, behind `behaviour` of the server.
+struct Run {
+    fakes::HttpServer server;
+    std::unique_ptr<Http> http;
+    std::vector<Task> tasks{1};
+
+    explicit Run(const std::string& wheel, const std::string& behaviour = "plain", bool held = true) {
+        server.put("w.whl", wheel);
+        HttpOptions options;
+        options.back_off = std::chrono::milliseconds(1);
+        http = std::move(Http::open(options)).value();
+        IndexFile file;
+        file.name = kWheel;
+        file.url = server.url(behaviour + "/w.whl");
+        file.sha256 = sha256(wheel);
+        tasks[0].package = "torch";
+        tasks[0].torch = true;
+        tasks[0].held = held;
+        tasks[0].group = {"2.6.0", "x86_64", {file}, false, file};
+    }
+    Seen look() {
+        auto memory = Memory::open(server.root() / "measured.jsonl");
+        REQUIRE(memory.ok());
+        return look_into_all(*http, tasks, **memory, 1, [](auto, auto, const auto&, const auto&) {}).front();
+    }
+    std::string failure() {
+        const auto seen = look();
+        return seen.look.ok() ? "fine" : seen.look.failure().diagnostics.front().message;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("libraries that the table knows become rows, with the purpose and its source") {
+    Run run(torch_wheel());
+    const auto seen = run.look();
+    REQUIRE(seen.look.ok());
+    const auto facts = Facts::embedded();
+    const auto wheel = torch_rows(run.tasks[0].group, *seen.look, true, facts);
+    REQUIRE(wheel.ok());
+    std::vector<std::string> others;
+    const auto rows = library_rows(wheel->front(), *seen.look, facts, others);
+    REQUIRE(rows.size() == 2);
+    const auto sha = run.tasks[0].group.chosen.sha256;
+    CHECK(yaml_line(rows[0]) ==
+          fmt::format(
+              "  - {{id: torch-2.6.0+cu124-x86_64-libtorch_cuda.so, torch: \"2.6.0\", variant: \"cu124\", "
+              "arch: "
+              "\"x86_64\", library: \"libtorch_cuda.so\", purpose: \"the kernels of torch itself\", sass: "
+              "[\"7.5\", \"9.0a\"], ptx: [\"9.0\"], source: \"wheel:{} sha256:{}\", confidence: measured}}\n",
+              kWheel, sha));
+    CHECK(rows[1].id == "torch-2.6.0+cu124-x86_64-libtorch_cuda_linalg.so");
+    const auto& source = *rows[1].cell("source");
+    REQUIRE(source.values.size() == 2);
+    CHECK(source.is_list);
+    CHECK(source.values[0] == fmt::format("wheel:{} sha256:{}", kWheel, sha));
+    CHECK(source.values[1].starts_with("github:"));
+    CHECK(others == std::vector<std::string>{"torch/lib/libvendor.so.0"});
+
+    // Beside the known row: SASS that it does not have is a contradiction.
+    const auto compared = compare(rows[0], facts);
+    CHECK(compared.standing == Standing::contradicted);
+    CHECK(compared.contradicted == std::vector<std::string>{"sass", "ptx"});
+}
+
+TEST_CASE("what was read once is remembered, and what was only declared is read then") {
+    Run run(torch_wheel(), "plain", false);
+    CHECK_FALSE(run.look().look->held);
+    run.tasks[0].held = true;
+    const auto first = run.look();
+    CHECK_FALSE(first.remembered);
+    REQUIRE(first.look->held);
+    CHECK(first.look->held->size() == 3);
+    CHECK(first.look->arch == "sm_75 sm_90");
+    const auto before = run.server.requests().size();
+    const auto again = run.look();
+    CHECK(again.remembered);
+    CHECK(*again.look->held == *first.look->held);
+    CHECK(run.server.requests().size() == before);
+}
+
+TEST_CASE("a wheel without CUDA is not read") {
+    Run run(torch_wheel("None"));
+    const auto seen = run.look();
+    REQUIRE(seen.look.ok());
+    CHECK(seen.look->held->empty());
+    CHECK(look_from(to_json(*seen.look))->held->empty());
+}
+
+TEST_CASE(
+    "a swapped wheel, a torn connection, a server that lies, a damaged library: nothing is remembered") {
+    Run swapped(torch_wheel());
+    const auto real = swapped.tasks[0].group.chosen.sha256;
+    swapped.tasks[0].group.chosen.sha256 = std::string(64, '0');
+    CHECK(swapped.failure() ==
+          fmt::format("{} has the sha256 {}, and the index says {}", kWheel, real, std::string(64, '0')));
+    CHECK_FALSE(std::filesystem::exists(swapped.server.root() / "measured.jsonl"));
+
+    for (const char* behaviour :
+         {"tear", "short", "long", "other-range", "ignore-range", "no-content-range", "status-404"}) {
+        CAPTURE(behaviour);
+        Run run(torch_wheel(), behaviour);
+        CHECK(run.failure().starts_with(run.server.url(behaviour + std::string("/w.whl: "))));
+        CHECK_FALSE(std::filesystem::exists(run.server.root() / "measured.jsonl"));
+    }
+    Run damaged(torch_wheel(
+        "'12.4'", text_of(fixture::elf({{".nv_fatbin", 1, fixture::Blob().text("no container at all")}}))));
+    CHECK(damaged.failure().starts_with(std::string(kWheel) +
+                                        ": torch/lib/libtorch_cuda_linalg.so: section .nv_fatbin"));
+    CHECK_FALSE(std::filesystem::exists(damaged.server.root() / "measured.jsonl"));
+}
+
+TEST_CASE("a line of the memory that is no list of libraries is passed over") {
+    const auto seen = Run(torch_wheel()).look();
+    REQUIRE(seen.look.ok());
+    auto json = to_json(*seen.look);
+    CHECK(look_from(json)->held == seen.look->held);
+    for (const char* held : {"1", "[1]", "[{}]", R"([{"sass": [], "ptx": [1]}])"}) {
+        json["held"] = Json::parse(held);
+        CHECK_FALSE(look_from(json));
+    }
+}

@@ -1,0 +1,252 @@
+#include "look/measure/look.hpp"
+
+#include <doctest/doctest.h>
+
+#include "base/text.hpp"
+#include "fakes/http_server.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "look/measure/job.hpp"
+#include "look/measure/rows.hpp"
+#include "look/measure/tags.hpp"
+#include "unit/registry/zip_fixture.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::measure;
+using test::Entry;
+
+namespace {
+
+const std::string kSha(64, 'b');
+constexpr const char* kWheel = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl";
+
+std::string torch_wheel(const std::string& cuda = "'12.4'",
+                        const std::string& library = std::string("x\0sm_50 sm_90a compute_90\0y", 27)) {
+    return test::make_zip(
+        {{"torch/version.py", "__version__ = '2.6.0+cu124'\ncuda: Optional[str] = " + cuda + "\n"},
+         {"torch/share/cmake/Torch/TorchConfig.cmake", "set(X \"-D_GLIBCXX_USE_CXX11_ABI=0\")\n"},
+         {"torch/lib/libtorch_python.so", library},
+         {"torch-2.6.0.dist-info/METADATA",
+          "Version: 2.6.0\nRequires-Python: >=3.9.0\nRequires-Dist: nvidia-cudnn-cu12==9.1.0.70; "
+          "platform_system == \"Linux\" and platform_machine == \"x86_64\"\nRequires-Dist: triton==3.2.0\n"
+          "Requires-Dist: numpy\n\n"}});
+}
+
+std::string found(const std::vector<std::string>& pieces) {
+    ArchListFinder finder;
+    for (const auto& piece : pieces)
+        finder.feed(piece);
+    return finder.found().value_or("none");
+}
+
+IndexFile listed(const std::string& name, const std::string& url = "") {
+    IndexFile file;
+    file.name = name;
+    file.url = url;
+    file.sha256 = kSha;
+    return file;
+}
+
+Result<Look> look_at(const std::string& wheel, bool torch = true) {
+    fakes::HttpServer server;
+    server.put("w.whl", wheel);
+    auto http = Http::open({});
+    REQUIRE(http.ok());
+    HttpConnection connection(**http);
+    return look_into(connection, listed(kWheel, server.url("plain/w.whl")), torch);
+}
+
+}  // namespace
+
+TEST_CASE("The architecture list is found between NUL bytes, however the pieces are cut") {
+    const std::string text("abc\0sm_5\0 sm_50 sm_60\0sm_80 sm_90a compute_90\0sm_10 sm_20", 58);
+    for (std::size_t cut = 0; cut <= text.size(); ++cut)
+        CHECK(found({text.substr(0, cut), text.substr(cut)}) == "sm_80 sm_90a compute_90");
+    std::vector<std::string> bytes;
+    for (const char c : text)
+        bytes.emplace_back(1, c);
+    CHECK(found(bytes) == "sm_80 sm_90a compute_90");
+    CHECK(found({std::string("\0sm_70\0", 7)}) == "sm_70");
+    CHECK(found({std::string("\0sm_70\0\0sm_75 sm_80\0", 20)}) == "sm_75 sm_80");
+    for (const auto& none :
+         {std::string("sm_70 sm_80"), std::string("\0sm_70 sm_80", 12), std::string("\0sm_70, sm_80\0", 14),
+          std::string("\0sm_x\0", 6), std::string("\0sm_70  sm_80\0", 14), std::string("x sm_70 sm_80\0", 14),
+          std::string("\0sm_1234\0", 9), std::string(), '\0' + std::string(5000, 'x') + '\0'}) {
+        CHECK(found({none}) == "none");
+    }
+}
+
+TEST_CASE("Constants of version.py are read, whatever their type hints") {
+    const std::string text = "__version__ = '2.6.0'\ncuda: Optional[str] = \"12.4\"\nhip = None\nxpu='x\n";
+    CHECK(python_constant(text, "__version__") == "2.6.0");
+    CHECK(python_constant(text, "cuda") == "12.4");
+    CHECK(python_constant(text, "hip").empty());
+    CHECK(python_constant(text, "xpu").empty());
+    CHECK(python_constant(text, "cud").empty());
+    CHECK(python_constant("", "cuda").empty());
+}
+
+TEST_CASE("A torch wheel gives its row, by ranges alone") {
+    const auto look = look_at(torch_wheel());
+    REQUIRE_MESSAGE(look.ok(), look.failure().diagnostics.front().message);
+    CHECK(look->arch == "sm_50 sm_90a compute_90");
+    Group group{"2.6.0",
+                "x86_64",
+                {listed(kWheel), listed("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")},
+                false,
+                listed(kWheel)};
+    const auto rows = torch_rows(group, look.value(), true, Facts::embedded());
+    REQUIRE(rows.ok());
+    REQUIRE(rows->size() == 1);
+    CHECK(yaml_line(rows->front()) ==
+          "  - {id: torch-2.6.0+cu124-x86_64, torch: \"2.6.0\", variant: \"cu124\", cuda: \"12.4\", arch: "
+          "\"x86_64\", compute: "
+          "[\"5.0\", \"9.0a\"], ptx: [\"9.0\"], pythons: [\"3.12\", \"3.13t\"], default_index: true, "
+          "cxx11_abi: "
+          "false, triton: \"3.2.0\", cudnn: \"9.1.0.70\", source: "
+          "\"wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
+              kSha + "\", confidence: measured}\n");
+    const auto compared = compare(rows->front(), Facts::embedded());
+    CHECK(compared.standing == Standing::contradicted);
+    CHECK(compared.contradicted == std::vector<std::string>{"compute", "ptx", "pythons"});
+    CHECK(compared.row.cell("nccl") != nullptr);  // known, not measured here: it stays
+
+    // What was seen comes back from the memory as it was.
+    const auto again = look_from(to_json(look.value()));
+    REQUIRE(again);
+    CHECK(to_text(to_json(*again)).substr(0, 300) == to_text(to_json(look.value())).substr(0, 300));
+    CHECK_FALSE(look_from(Json::array()));
+    CHECK_FALSE(look_from(Json::object()));
+}
+
+TEST_CASE("A release that no fact knows gets a row of its own, which claims no more than was seen") {
+    auto look = look_at(torch_wheel()).value();
+    look.build = "9.9.0+cu124";
+    Group group{
+        "9.9.0", "x86_64", {listed("torch-9.9.0-cp312-cp312-manylinux1_x86_64.whl")}, false, listed(kWheel)};
+    const auto rows = torch_rows(group, look, true, Facts::embedded());
+    REQUIRE(rows->size() == 2);
+    CHECK(
+        yaml_line((*rows)[1])
+            .starts_with(
+                "  - {id: torch-9.9.0, torch: \"9.9.0\", variants: [\"cu124\"], default_variant: \"cu124\", "
+                "python_min: \"3.12\", python_max: \"3.12\", complete: false, source: "));
+    CHECK(compare((*rows)[1], Facts::embedded()).standing == Standing::fresh);
+}
+
+TEST_CASE("A build without CUDA has no architectures, and one without a list says nothing of them") {
+    const auto cpu = look_at(torch_wheel("None")).value();
+    Group group{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
+    const auto row = torch_rows(group, cpu, true, Facts::embedded())->front();
+    CHECK(row.id == "torch-2.6.0+cpu-x86_64");
+    CHECK(row.cell("compute")->values.empty());
+    const auto silent = look_at(torch_wheel("'12.4'", "nothing here")).value();
+    CHECK(torch_rows(group, silent, true, Facts::embedded())->front().cell("compute") == nullptr);
+}
+
+TEST_CASE("What is no torch wheel, or lies, gives no row") {
+    CHECK(look_at(test::make_zip({{"a", "b"}})).failure().diagnostics.front().message ==
+          std::string(kWheel) + " is no wheel: it has no METADATA");
+    CHECK(look_at(test::make_zip({{"t.dist-info/METADATA", ""}})).failure().diagnostics.front().message ==
+          std::string(kWheel) + " has no torch/version.py");
+    CHECK_FALSE(look_at("no zip at all").ok());
+    Group group{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
+    const auto message = [&](const Look& look) {
+        const auto rows = torch_rows(group, look, true, Facts::embedded());
+        return rows.ok() ? "rows" : rows.failure().diagnostics.front().message;
+    };
+    auto look = look_at(torch_wheel()).value();
+    look.cuda = "twelve\n";
+    CHECK(message(look) ==
+          std::string(kWheel) + ": torch/version.py says version '2.6.0+cu124', CUDA 'twelve?'");
+    look.cuda = "12.4";
+    look.metadata.requires_dist = {"a b c"};
+    CHECK(message(look) == std::string(kWheel) + ": its requirement 'a b c' is not understood");
+}
+
+TEST_CASE("Files are grouped by release, and known sources are opened again") {
+    const auto facts = Facts::embedded();
+    auto known = listed("torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl");
+    known.sha256 = "2bb8987f3bb1ef2675897034402373ddfc8f5ef0e156e2d8cfc47cacafdda4a9";
+    const auto groups = torch_groups(
+        {listed("torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"), known,
+         listed("torch-2.6.0-cp312-none-macosx_11_0_arm64.whl"),
+         listed("torch-2.6.0-cp312-cp312-win_amd64.whl"),
+         listed("torchx-2.6.0-cp312-cp312-manylinux1_x86_64.whl"),
+         listed("torch-2.6.0-cp310-cp310-manylinux_2_28_aarch64.whl"), listed("torch-2.6.0.tar.gz"),
+         listed("torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl"),
+         listed("torch-10.0.0-cp314-cp314t-manylinux_2_28_x86_64.whl")},
+        {"x86_64", "aarch64"}, facts);
+    REQUIRE(groups.size() == 3);
+    CHECK(groups[0].arch == "aarch64");
+    CHECK(groups[1].chosen.name == known.name);
+    CHECK(groups[2].version == "10.0.0");
+    CHECK(groups[2].chosen.name == "torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl");
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", facts) == "2.17");
+    CHECK(glibc_of("a-1-cp39-cp39-linux_x86_64.whl", facts).empty());
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux1_x86_64.whl", facts).empty());
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux2010_x86_64.whl", facts) == "2.12");
+    CHECK(glibc_of("a-1-cp39-cp39-manylinux_2_28_x86_64.whl", facts) == "2.28");
+    CHECK(abis_of({listed("a-1-py2.py3-none-any.whl"), listed("a-1-cp38-abi3-manylinux1_x86_64.whl"),
+                   listed("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
+                   listed("a-1-cp310-cp310-manylinux1_aarch64.whl"),
+                   listed("a-1-cp27-cp27mu-manylinux1_x86_64.whl")},
+                  "x86_64") == std::vector<std::string>{"cp38-abi3", "py3"});
+}
+
+TEST_CASE("A release is listed with the systems that have wheels of it") {
+    const auto facts = Facts::embedded();
+    const auto groups = package_groups(
+        {listed("a_b-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"), listed("a_b-1.0-cp311-cp311-win_amd64.whl"),
+         listed("a_b-1.0-cp312-cp312-win32.whl"), listed("a_b-1.0-cp312-cp312-musllinux_1_2_i686.whl"),
+         listed("a_b-1.0-cp312-cp312-macosx_11_0_arm64.whl"),
+         listed("a_b-1.0-cp27-none-macosx_10_9_x86_64.whl"), listed("a_b-2.0-py3-none-any.whl"),
+         listed("a_b-3.0-cp312-cp312-musllinux_1_2_x86_64.whl"), listed("a_b-3.0.tar.gz")},
+        "a-b", facts);
+    REQUIRE(groups.size() == 3);
+    CHECK(groups[0].wheels.size() == 1);
+    CHECK(groups[0].elsewhere.size() == 5);
+    const auto line = [](const Group& group) {
+        auto row = package_row(group, Look{}, "a-b");
+        REQUIRE(row.ok());
+        return yaml_line(row.value());
+    };
+    CHECK(line(groups[0]).find(
+              "abi: [\"cp312\"], abi_aarch64: [], platforms: [\"linux\", \"macos\", \"windows\"], "
+              "abi_windows: [\"cp311\"], source") != std::string::npos);
+    CHECK(line(groups[1]).find(
+              "abi: [\"py3\"], platforms: [\"linux\", \"macos\", \"musl\", \"windows\"], source") !=
+          std::string::npos);
+    CHECK(line(groups[2]).find("abi: [], platforms: [\"musl\"], abi_musl: [\"cp312\"], sdist: true") !=
+          std::string::npos);
+}
+
+TEST_CASE("A second run asks for nothing, and a torn memory loses one wheel at most") {
+    fakes::HttpServer server;
+    server.put("w.whl", torch_wheel());
+    auto http = Http::open({});
+    REQUIRE(http.ok());
+    const auto memory_file = server.root() / "measured.jsonl";
+    std::vector<Task> tasks(1);
+    tasks[0].torch = true;
+    tasks[0].group.chosen = listed(kWheel, server.url("plain/w.whl"));
+    const auto look = [&] {
+        auto memory = Memory::open(memory_file);
+        REQUIRE(memory.ok());
+        return look_into_all(**http, tasks, **memory, 4, [](auto, auto, const auto&, const auto&) {});
+    };
+    CHECK_FALSE(look().front().remembered);
+    const auto before = server.requests().size();
+    CHECK(before > 0);
+    const auto second = look();
+    CHECK(second.front().remembered);
+    CHECK(second.front().look->arch == "sm_50 sm_90a compute_90");
+    CHECK(server.requests().size() == before);
+    std::filesystem::resize_file(memory_file, std::filesystem::file_size(memory_file) - 5);
+    CHECK_FALSE(look().front().remembered);
+    CHECK(look().front().remembered);                     // its line stands behind the torn one
+    tasks[0].group.chosen.sha256 = std::string(64, 'c');  // the wheel was replaced
+    CHECK_FALSE(look().front().remembered);
+    tasks[0].group.chosen.sha256.clear();
+    CHECK(look().front().look.failure().diagnostics.front().message ==
+          std::string(kWheel) + ": the index gives no sha256, and a row needs one as its source");
+}

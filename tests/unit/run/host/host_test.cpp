@@ -1,0 +1,96 @@
+// Machines as folders of tests/fakes/hosts: scripts in the place of NVIDIA's tools, files in the place of
+// /proc and /etc, and the whole text of what is found. CUDAMATRIX_UPDATE_GOLDEN=1 rewrites the expected
+// texts.
+#include "run/host/host.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "fakes/hosts.hpp"
+#include "folders.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::probe;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string found_text(std::string_view what, const std::optional<Found>& found) {
+    return found ? fmt::format("{}: {} from {}\n", what, found->value, found->from) : "";
+}
+
+std::string text_of(const Host& host) {
+    auto out = found_text("driver", host.driver) + found_text("kernel_module", host.kernel_module);
+    for (const auto& gpu : host.gpus) {
+        out +=
+            fmt::format("gpu: {}, compute {}{} from {}\n", gpu.name, gpu.compute.empty() ? "?" : gpu.compute,
+                        gpu.mig ? ", MIG on" : "", host.gpus_from);
+    }
+    out += found_text("toolkit", host.toolkit) + found_text("os", host.os) + found_text("arch", host.arch) +
+           found_text("glibc", host.glibc);
+    for (const auto& missing : host.missing)
+        out += fmt::format("no {}: {}\n", missing.what, missing.why);
+    for (const auto& note : host.notes)
+        out += fmt::format("note: {}\n", note);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("probe: every machine of tests/fakes/hosts") {
+    const auto folders = fakes::hosts();
+    for (const auto& folder : folders) {
+        CAPTURE(folder.filename().string());
+        const auto actual = text_of(look_at(fakes::machine(folder)));
+        CHECK(text::printable(text::replace_all(actual, "\n", "")) == text::replace_all(actual, "\n", ""));
+        const auto path = folder / "expected.txt";
+        const char* update = std::getenv("CUDAMATRIX_UPDATE_GOLDEN");
+        if (update != nullptr && std::string_view(update) == "1") {
+            const auto written = file::write(path, actual);
+            REQUIRE(written);
+        }
+        const auto expected = file::read(path, 1u << 20);
+        REQUIRE(expected);
+        CHECK(actual == *expected);
+    }
+    CHECK(folders.size() >= 12);
+}
+
+TEST_CASE("probe: a machine that says neither arch nor C library") {
+    auto machine = fakes::machine(fakes::hosts().front());
+    machine.arch.clear();
+    machine.glibc = "unknown";
+    const auto host = look_at(machine);
+    CHECK_FALSE(host.arch);
+    CHECK_FALSE(host.glibc);
+}
+
+TEST_CASE("probe: a cancelled look ends at once") {
+    Cancellation cancellation;
+    cancellation.request();
+    auto machine = fakes::machine(fs::path(tests_dir()) / "fakes" / "hosts" / "driver-hangs");
+    machine.time_limit = std::chrono::hours(1);
+    machine.cancellation = &cancellation;
+    const auto host = look_at(machine);
+    CHECK(host.gpus.empty());
+}
+
+TEST_CASE("probe: lines of nvidia-smi that are no GPU are left out") {
+    const auto gpus = parse_gpus(
+        "0, NVIDIA H200, 9.0, 570.86.15\n"
+        "1, Tesla T4, 7.5, 570.86.15\n"
+        "No devices were found\n"
+        "x, name, 7.5, 570.1\n"
+        "2, name, [N/A], 570.1\n"
+        "3, name, 7.5\n");
+    REQUIRE(gpus.size() == 2);
+    CHECK(gpus[0].name == "NVIDIA H200");
+    CHECK(gpus[1].index == 1);
+    CHECK(gpus[1].compute == "7.5");
+    CHECK(gpus[1].driver == "570.86.15");
+}

@@ -1,0 +1,182 @@
+#include "run/job/journal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace cudamatrix;
+using namespace cudamatrix::job;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Scratch {
+    Scratch() {
+        std::string pattern = (fs::temp_directory_path() / "cudamatrix-journal-XXXXXX").string();
+        folder = ::mkdtemp(pattern.data());
+        path = folder / "journal.jsonl";
+    }
+    ~Scratch() {
+        std::error_code error;
+        fs::remove_all(folder, error);
+    }
+    fs::path folder;
+    fs::path path;
+};
+
+CellResult cell(const std::string& id) {
+    CellResult result;
+    result.id = id;
+    result.outcome = CellOutcome::passed_static;
+    result.proof = Proof::loaded;
+    result.log = "logs/" + id + ".log";
+    result.seconds = 1.5;
+    result.tests.push_back({"static.fatbin",
+                            "static",
+                            TestStatus::pass,
+                            "",
+                            "",
+                            "sass 7.5",
+                            "",
+                            "sass 7.5",
+                            {"sass 7.5", "ptx 9.0@7.8"},
+                            "",
+                            12});
+    result.tests.push_back(
+        {"cmp.vadd", "gpu", TestStatus::skip, "no_device", "", "no GPU here", "", "", {}, "", 0});
+    return result;
+}
+
+Journal opened(const fs::path& path) {
+    auto journal = Journal::open(path);
+    REQUIRE(journal.ok());
+    return std::move(*journal);
+}
+
+std::string content_of(const fs::path& path) {
+    std::ostringstream out;
+    out << std::ifstream(path).rdbuf();
+    return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("journal: what is appended is found again under the same key, whole") {
+    const Scratch scratch;
+    auto journal = opened(scratch.path);
+    REQUIRE(journal.append(cell("a"), "k1").ok());
+    REQUIRE(journal.append(cell("b"), "k2").ok());
+    const auto again = opened(scratch.path);
+    CHECK(again.size() == 2);
+    const auto* found = again.find("a", "k1");
+    REQUIRE(found != nullptr);
+    CHECK(found->outcome == CellOutcome::passed_static);
+    CHECK(found->proof == Proof::loaded);
+    CHECK(found->log == "logs/a.log");
+    CHECK(found->seconds == 1.5);
+    REQUIRE(found->tests.size() == 2);
+    CHECK(found->tests[0].fatbin == std::vector<std::string>{"sass 7.5", "ptx 9.0@7.8"});
+    CHECK(found->tests[0].road == "sass 7.5");
+    CHECK(found->tests[1].status == TestStatus::skip);
+    CHECK(found->tests[1].reason == "no_device");
+}
+
+TEST_CASE("journal: another key, another cell and a missing file find nothing") {
+    const Scratch scratch;
+    CHECK(opened(scratch.path).size() == 0);
+    auto journal = opened(scratch.path);
+    REQUIRE(journal.append(cell("a"), "k1").ok());
+    const auto again = opened(scratch.path);
+    CHECK(again.find("a", "k2") == nullptr);
+    CHECK(again.find("b", "k1") == nullptr);
+}
+
+TEST_CASE("journal: the last line of a cell counts") {
+    const Scratch scratch;
+    auto journal = opened(scratch.path);
+    REQUIRE(journal.append(cell("a"), "old").ok());
+    auto failed = cell("a");
+    failed.outcome = CellOutcome::failed;
+    REQUIRE(journal.append(failed, "new").ok());
+    const auto again = opened(scratch.path);
+    CHECK(again.find("a", "old") == nullptr);
+    REQUIRE(again.find("a", "new") != nullptr);
+    CHECK(again.find("a", "new")->outcome == CellOutcome::failed);
+}
+
+TEST_CASE("journal: cut at every byte it still loads, and never shows more than before") {
+    const Scratch scratch;
+    auto journal = opened(scratch.path);
+    for (const auto* id : {"a", "b", "c"})
+        REQUIRE(journal.append(cell(id), "k").ok());
+    const auto whole = content_of(scratch.path);
+    std::size_t before = 0;
+    for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+        std::ofstream(scratch.path, std::ios::trunc) << whole.substr(0, cut);
+        const auto loaded = opened(scratch.path);
+        REQUIRE(loaded.size() >= before);
+        before = loaded.size();
+    }
+    CHECK(before == 3);
+}
+
+TEST_CASE("journal: a torn last line is not continued by the next one") {
+    const Scratch scratch;
+    {
+        auto journal = opened(scratch.path);
+        REQUIRE(journal.append(cell("a"), "k").ok());
+        REQUIRE(journal.append(cell("b"), "k").ok());
+    }
+    const auto whole = content_of(scratch.path);
+    std::ofstream(scratch.path, std::ios::trunc) << whole.substr(0, whole.size() - 20);
+    auto journal = opened(scratch.path);
+    CHECK(journal.size() == 1);
+    REQUIRE(journal.append(cell("c"), "k").ok());
+    const auto again = opened(scratch.path);
+    CHECK(again.find("a", "k") != nullptr);
+    CHECK(again.find("b", "k") == nullptr);
+    CHECK(again.find("c", "k") != nullptr);
+}
+
+TEST_CASE("journal: lines that are not ours are passed over") {
+    const Scratch scratch;
+    auto journal = opened(scratch.path);
+    REQUIRE(journal.append(cell("a"), "k").ok());
+    const auto good = content_of(scratch.path);
+    for (const std::string bad :
+         {"\xff\xfe\n", "{}\n", "[1,2]\n", "null\n", "{\"v\":1,\"cell\":\"x\",\"outcome\":\"passed\"}\n",
+          "{\"v\":2,\"cell\":\"x\",\"outcome\":\"passed\",\"proof\":\"ran\",\"tests\":[]}\n",
+          "{\"v\":1,\"cell\":\"x\",\"outcome\":\"great\",\"proof\":\"ran\",\"tests\":[]}\n",
+          "{\"v\":1,\"cell\":\"x\",\"outcome\":\"passed\",\"proof\":\"ran\",\"tests\":[7]}\n"}) {
+        std::ofstream(scratch.path, std::ios::trunc) << bad << good;
+        const auto again = opened(scratch.path);
+        CHECK(again.size() == 1);
+        CHECK(again.find("a", "k") != nullptr);
+    }
+}
+
+TEST_CASE("journal: a folder in its place is an environment failure, on reading and on writing") {
+    const Scratch scratch;
+    fs::create_directory(scratch.path);
+    const auto journal = Journal::open(scratch.path);
+    REQUIRE_FALSE(journal.ok());
+    CHECK(journal.failure().code == ExitCode::environment);
+    auto elsewhere = opened(scratch.folder / "missing" / "journal.jsonl");
+    const auto written = elsewhere.append(cell("a"), "k");
+    REQUIRE_FALSE(written.ok());
+    CHECK(written.failure().code == ExitCode::environment);
+}
+
+TEST_CASE("journal: a symbolic link in its place is not followed when writing") {
+    const Scratch scratch;
+    const auto target = scratch.folder / "precious";
+    std::ofstream(target) << "";
+    auto journal = opened(scratch.path);
+    fs::create_symlink(target, scratch.path);
+    CHECK_FALSE(journal.append(cell("a"), "k").ok());
+    CHECK(fs::file_size(target) == 0);
+}

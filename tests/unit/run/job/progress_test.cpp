@@ -1,0 +1,62 @@
+#include "run/job/progress.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "run/job/engine_build.hpp"
+
+using namespace cudamatrix::job;
+
+TEST_CASE("progress: a line carries minutes and seconds, and nothing that drives a terminal") {
+    std::string told;
+    Ticker ticker([&](std::string_view line) { told = line; });
+    ticker.say("one\x1b[31m");
+    CHECK(told == "[ 0:00] one?[31m");
+    Ticker silent({});
+    silent.say("nobody listens");
+}
+
+TEST_CASE("progress: of an image build the steps are told, each once, and errors") {
+    BuildNarrator narrator;
+    CHECK(narrator.tell("#1 [internal] load build definition from Dockerfile").empty());
+    CHECK(narrator.tell("#7 [devel 2/4] RUN apt-get update") == "[devel 2/4] RUN apt-get update");
+    CHECK(narrator.tell("#7 [devel 2/4] RUN apt-get update").empty());
+    CHECK(narrator.tell("#7 0.512 Get:1 http://mirror").empty());
+    CHECK(narrator.tell("#7 DONE 3.1s").empty());
+    CHECK(narrator.tell("#7 CACHED").empty());
+    CHECK(narrator.tell("#8 ERROR: executor failed running") == "ERROR: executor failed running");
+    CHECK(narrator.tell("").empty());
+    CHECK(narrator.tell("#").empty());
+    CHECK(narrator.tell("no number").empty());
+    CHECK(narrator.tell("#9 [suite 1/2] " + std::string(500, 'x')).size() == 100);
+}
+
+TEST_CASE("progress: the line that says why a build failed") {
+    CHECK(build_error("#8 3.2 Reading package lists...\n#8 4.1 E: Unable to locate package g++-99\n"
+                      "#8 ERROR: executor failed running [/bin/sh -c apt-get]: exit code: 100\n------\n > "
+                      "[devel 1/2]:\n------\n"
+                      "executor failed running [/bin/sh -c apt-get]: exit code: 100\n") ==
+          "E: Unable to locate package g++-99");
+    // A step whose last words name no error, and words of another step that look like one.
+    CHECK(build_error("#1 transferring dockerfile: 5.85kB 0.0s done\n#6 [runtime 2/3] RUN useradd app\n#6 "
+                      "sha256:b39e79\n"
+                      "#6 0.120 /bin/sh: 1: useradd: not found\n#6 ERROR: executor failed running [/bin/sh]: "
+                      "exit code: 127\n") == "/bin/sh: 1: useradd: not found");
+    CHECK(build_error(
+              "#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n#9 1.1 WARNING: pip is old\n"
+              "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
+          "ERROR: No matching distribution found for torch==9.9.9");
+    CHECK(build_error("#10 7.9 error: Failed to install cpython-3.12.16-linux-x86_64-gnu\n"
+                      "#10 7.9   cause: Hash mismatch for `cpython-3.12.16-linux-x86_64-gnu`\n#10 7.9 \n"
+                      "#10 7.9          Expected:\n#10 7.9          6a9e\n"
+                      "#10 ERROR: executor failed running [/bin/sh -c uv python install]: exit code: 1\n") ==
+          "error: Failed to install cpython-3.12.16-linux-x86_64-gnu: Hash mismatch for "
+          "`cpython-3.12.16-linux-x86_64-gnu`");
+    CHECK(build_error("#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n"
+                      "process \"/bin/sh\" did not complete successfully: exit code: 1\n") ==
+          "#9 1.0 ERROR: No matching distribution found for torch==9.9.9");
+    CHECK(build_error("something\nthe last word\n") == "the last word");
+    CHECK(build_error("").empty());
+    CHECK(build_error("error: \x1b[2J" + std::string(1000, 'y')).size() == 300);
+}

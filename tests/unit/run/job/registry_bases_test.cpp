@@ -1,0 +1,180 @@
+#include "run/job/registry_bases.hpp"
+
+#include <doctest/doctest.h>
+
+#include "fakes/http_server.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::job;
+using fakes::HttpServer;
+
+namespace {
+
+const std::string kRuntime = "docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04";
+const std::string kDevel = "docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04";
+
+std::string index_of(std::string_view architecture, int build = 0) {
+    return fmt::format(R"({{"schemaVersion":2,"build":{},"manifests":[{{"digest":"sha256:{}","size":1,)"
+                       R"("platform":{{"os":"linux","architecture":"{}"}}}}]}})",
+                       build, std::string(64, 'a'), architecture);
+}
+std::string digest_of(std::string_view bytes) {
+    return "sha256:" + sha256(bytes);
+}
+
+/// A registry behind the mirror map, and one image with two bases of it.
+struct World {
+    World() {
+        matrix.path = "here/m.yaml";
+        matrix.mirrors = {{"docker.io", server.host() + "/plain"}};
+        settings.environment = {{"HOME", server.root().string()}};
+        Image image;
+        image.id = "train";
+        image.arch = "x86_64";
+        image.base_reference = kRuntime;
+        image.devel_reference = kDevel;
+        images.push_back(image);
+        put("runtime", index_of("amd64"));
+        put("devel", index_of("amd64", 1));
+    }
+    void put(const std::string& flavour, std::string_view content) const {
+        server.put("nvidia/cuda/manifests/12.4.1-" + flavour + "-ubuntu22.04", content);
+    }
+    void remove(const std::string& flavour) const {
+        std::filesystem::remove(server.root() / "nvidia/cuda/manifests" /
+                                ("12.4.1-" + flavour + "-ubuntu22.04"));
+    }
+    /// The findings as people see them, "HOST" for the registry's; the digests go into `lock` where there are
+    /// none.
+    std::string resolve(const LockScope& scope, bool check) {
+        Ticker ticker([](std::string_view) {});
+        const auto found =
+            resolve_bases(images, lock, scope, check, {matrix, facts, judgement}, settings, ticker);
+        if (!found.ok()) return "failure: " + found.failure().diagnostics.front().message;
+        std::string out;
+        unreached.clear();
+        for (const auto& [reference, why] : found->unreached) {
+            CHECK(why.code == ExitCode::environment);
+            unreached.push_back(reference + (found->out_of_reach.contains(reference) ? " out of reach" : ""));
+        }
+        for (const auto& finding : found->findings)
+            out += render(finding, "");
+        if (out.empty()) {
+            for (const auto& [reference, base] : found->references)
+                lock.references[reference] = base;
+        }
+        return text::replace_all(text::replace_all(out, server.host(), "HOST"), "cudamatrix: error: ", "");
+    }
+    std::size_t asked() { return server.requests().size(); }
+
+    HttpServer server{"registry_server.py"};
+    Matrix matrix;
+    Facts facts = Facts::embedded();
+    Judgement judgement;
+    RunSettings settings;
+    std::vector<Image> images;
+    Lock lock;
+    std::vector<std::string> unreached;  ///< of the last answer
+};
+
+}  // namespace
+
+TEST_CASE("Bases of registries get the digests that their tags have; what is pinned is not asked for again") {
+    World world;
+    CHECK(world.resolve(LockScope::missing(), false).empty());
+    CHECK(world.lock.references.size() == 2);
+    CHECK(world.lock.references[kRuntime].digest == digest_of(index_of("amd64")));
+    CHECK(world.lock.references[kDevel].digest == digest_of(index_of("amd64", 1)));
+    const auto before = world.asked();
+    CHECK(world.resolve(LockScope::missing(), false).empty());
+    CHECK(world.asked() == before);
+    CHECK(world.resolve(LockScope::missing(), true).empty());
+    CHECK(world.asked() == before + 2);  // one HEAD for each
+}
+
+TEST_CASE("A tag that moved or vanished is a finding that names the digests; --update takes it as it is") {
+    World world;
+    REQUIRE(world.resolve(LockScope::missing(), false).empty());
+    const auto old = digest_of(index_of("amd64"));
+    const auto now = digest_of(index_of("amd64", 2));
+    world.put("runtime", index_of("amd64", 2));
+    const auto moved = fmt::format(
+        "{0} has moved: cudamatrix.lock pins {1}, the registry HOST now gives {2}\n"
+        "  note: what is pinned cannot be pulled any longer\n"
+        "  fix: cudamatrix lock --update={0} here/m.yaml\n",
+        kRuntime, old, now);
+    CHECK(world.resolve(LockScope::missing(), true) == moved);
+    world.server.put("nvidia/cuda/manifests/kept", index_of("amd64"));
+    CHECK(world.resolve(LockScope::missing(), true) ==
+          text::replace_all(moved, "cannot be pulled any longer", "can still be pulled by its digest"));
+    CHECK(world.resolve(LockScope::missing(), false).empty());
+    CHECK(world.lock.references[kRuntime].digest == old);
+
+    world.remove("devel");
+    CHECK(world.resolve(*LockScope::of({"nvidia/cuda:12.4.1-runtime-ubuntu22.04"}, world.images), false)
+              .empty());
+    CHECK(world.lock.references[kRuntime].digest == now);
+    const auto devel = digest_of(index_of("amd64", 1));
+    CHECK(world.resolve(LockScope::missing(), true) ==
+          fmt::format("{} has vanished: cudamatrix.lock pins {}, the registry HOST has no such tag now\n"
+                      "  note: what is pinned cannot be pulled any longer\n"
+                      "  fix: choose a tag that there is, or a mirror that keeps it: mirrors: {{docker.io: "
+                      "HOST/PATH}}\n",
+                      kDevel, devel));
+    CHECK(
+        world.resolve(LockScope::everything(), true) ==
+        fmt::format(
+            "{}: the registry HOST has no such tag now: cudamatrix.lock pins {}\n"
+            "  fix: choose a tag that there is, or a mirror that has it: mirrors: {{docker.io: HOST/PATH}}\n",
+            kDevel, devel));
+}
+
+TEST_CASE("A base that never was, one for another architecture, and a registry that is not there") {
+    World world;
+    world.remove("runtime");
+    world.put("devel", index_of("arm64"));
+    CHECK(
+        world.resolve(LockScope::missing(), false) ==
+        fmt::format(
+            "{}: there is no image for linux/amd64: it has linux/arm64\n"
+            "  fix: choose a tag that has it, or an architecture that this one has\n"
+            "{}: the registry HOST has no such tag\n"
+            "  fix: choose a tag that there is, or a mirror that has it: mirrors: {{docker.io: HOST/PATH}}\n",
+            kDevel, kRuntime));
+    CHECK(world.lock.references.empty());
+    world.matrix.mirrors = {{"docker.io", world.server.host() + "/deny"}};
+    CHECK(world.resolve(LockScope::missing(), false).empty());
+    CHECK(world.unreached == std::vector<std::string>{kDevel + " out of reach", kRuntime + " out of reach"});
+    // What is pinned stays, and the images on it can be resolved.
+    world.lock.references[kDevel].digest = digest_of(index_of("amd64", 1));
+    CHECK(world.resolve(LockScope::missing(), true).empty());
+    CHECK(world.unreached == std::vector<std::string>{kDevel, kRuntime + " out of reach"});
+    CHECK(world.lock.references.size() == 1);
+}
+
+TEST_CASE("What --update may name") {
+    World world;
+    for (const auto* good :
+         {"images", "bases", "apt", "wheels", "train", "nvidia/cuda:12.4.1-devel-ubuntu22.04"})
+        CHECK_MESSAGE(LockScope::of({good}, world.images).ok(), good);
+    const auto scope = LockScope::of({"wheels", kDevel}, world.images);
+    REQUIRE(scope.ok());
+    CHECK(scope->reference(kDevel));
+    CHECK_FALSE(scope->reference(kRuntime));
+    CHECK(scope->wheels("train"));
+    CHECK_FALSE(scope->apt("train"));
+    CHECK_FALSE(scope->bases());
+    for (const auto* bad :
+         {"", "image", "Train", "all", "nvidia/cuda", "nvidia/cuda:12.4.1", "train\n", "apt wheels"}) {
+        const auto refused = LockScope::of({"apt", bad}, world.images);
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.failure().code == ExitCode::bad_input);
+        CHECK(refused.failure().diagnostics.front().message ==
+              fmt::format(
+                  "--update {}: it is none of images, bases, apt and wheels, no image of this matrix and no "
+                  "base of one",
+                  text::printable(bad)));
+    }
+}

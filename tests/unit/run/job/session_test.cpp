@@ -1,0 +1,511 @@
+// The main job with a fake engine: everything but the engine is real.
+#include "run/job/session.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "render/lock/lock_file.hpp"
+#include "run/engine/dialect.hpp"
+#include "unit/run/job/session_world.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::session_world;
+using namespace std::chrono_literals;
+
+TEST_CASE("session: run locks, renders, builds and proves; without a GPU that is exit 4") {
+    World world;
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    CHECK(report.engine == "docker");
+    CHECK_FALSE(report.gpu);
+    REQUIRE(report.images.size() == 1);
+    CHECK(report.images[0].built);
+    CHECK_FALSE(report.images[0].reused);
+    CHECK(report.images[0].runtime_bytes == 1'000'000);
+    CHECK(report.images[0].proof_bytes == 2'000'000);
+    REQUIRE(report.cells.size() == 2);
+    for (const auto& cell : report.cells) {
+        CHECK(cell.outcome == CellOutcome::passed_static);
+        CHECK(cell.proof == Proof::loaded);
+        CHECK(cell.tests.size() == 14);
+        CHECK(fs::exists(world.settings.out / cell.log));
+    }
+    CHECK(fs::exists(world.lock_file()));
+    CHECK(world.fake.containers().empty());
+    CHECK(world.progress.find("[lock 1/1] ") != std::string::npos);
+    CHECK(world.progress.find("[build 1/1] ") != std::string::npos);
+    CHECK(world.progress.find("[test 2/2] ") != std::string::npos);
+}
+
+TEST_CASE("session: a cell of several entries of images is proved in each of its images") {
+    World world(std::string(kTwoCells) +
+                "images:\n"
+                "  - {name: train, env: {MODE: train}}\n"
+                "  - {name: serve, when: {gpu: T4}, env: {MODE: serve}}\n");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    REQUIRE(report.images.size() == 2);
+    std::vector<std::string> seen;
+    for (const auto& cell : report.cells) {
+        CHECK(cell.outcome == CellOutcome::passed_static);
+        seen.push_back(
+            fmt::format("{} is {} in {}{}", cell.id, cell.cell, cell.image, cell.again ? ", again" : ""));
+        CHECK(fs::exists(world.settings.out / cell.log));
+    }
+    const std::string t4 = "drv550.54.15-t4-cu11.8.0-debian12";
+    const std::string h100 = "drv550.54.15-h100-cu11.8.0-debian12";
+    CHECK(seen == std::vector<std::string>{t4 + "@train is " + t4 + " in train-debian12-cu11.8.0",
+                                           t4 + "@serve is " + t4 + " in serve-debian12-cu11.8.0, again",
+                                           h100 + " is " + h100 + " in train-debian12-cu11.8.0"});
+    // What each image was proved to do is kept by itself.
+    const auto again = world.ran();
+    CHECK(again.exit_code == 4);
+    CHECK(world.progress.find("3 cells: proved by an earlier run, reused") != std::string::npos);
+}
+
+TEST_CASE("session: a second run builds nothing, tests nothing and gives the same result") {
+    World world;
+    const auto first = world.ran();
+    const auto builds = world.fake.calls("build").size();
+    const auto runs = world.fake.calls("run").size();
+    const auto second = world.ran();
+    CHECK(world.fake.calls("build").size() == builds);
+    CHECK(world.fake.calls("run").size() == runs);
+    CHECK(second.exit_code == first.exit_code);
+    CHECK(second.images[0].reused);
+    CHECK(second.cells[0].tests.size() == first.cells[0].tests.size());
+    CHECK(second.cells[0].log == first.cells[0].log);
+    CHECK(world.progress.find("2 cells: proved by an earlier run, reused") != std::string::npos);
+}
+
+TEST_CASE(
+    "session: a deleted image is built again, and its cells are proved again only if it came out different") {
+    World world;
+    static_cast<void>(world.ran());
+    const auto runs = world.fake.calls("run").size();
+    fs::remove(world.fake.state() / "images.json");
+    const auto again = world.ran();
+    CHECK_FALSE(again.images[0].reused);
+    CHECK(again.exit_code == 4);
+    CHECK(world.fake.calls("run").size() == runs);  // the fake builds are reproducible
+}
+
+TEST_CASE("session: changed inputs rebuild the image and repeat its tests") {
+    World world;
+    static_cast<void>(world.ran());
+    const auto runs = world.fake.calls("run").size();
+    // Another version of the compiler is pinned.
+    auto text = content_of(world.lock_file());
+    const auto at = text.find("11.3.0-12");
+    REQUIRE(at != std::string::npos);
+    std::ofstream(world.lock_file()) << text.replace(at, 9, "11.3.0-13");
+    const auto again = world.ran();
+    CHECK_FALSE(again.images[0].reused);
+    CHECK(world.fake.calls("run").size() == runs + 2);
+}
+
+TEST_CASE("session: failed cells are repeated, passed ones are not") {
+    World world;
+    world.fake.faults("fail:drv550.54.15-h100-cu11.8.0-debian12");
+    const auto first = world.ran();
+    CHECK(first.exit_code == 1);
+    CHECK(first.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(first.cells[1].outcome == CellOutcome::failed);
+    CHECK(first.cells[1].proof == Proof::built);
+    const auto runs = world.fake.calls("run").size();
+    world.fake.faults("");
+    const auto second = world.ran();
+    CHECK(second.exit_code == 4);
+    CHECK(world.fake.calls("run").size() == runs + 1);
+}
+
+TEST_CASE("session: whatever an image prints that is not a whole and honest answer is exit 1") {
+    for (const auto* fault :
+         {"fail:static.fatbin", "missing:cmp.vadd", "plan_short", "unknown_test", "forged_cell",
+          "forged_exit", "no_totals", "bad_utf8", "garbled", "run_floods", "run_dies", "other_road"}) {
+        World world;
+        INFO(fault);
+        world.fake.faults(fault);
+        const auto report = world.ran();
+        CHECK(report.exit_code == 1);
+        for (const auto& cell : report.cells) {
+            CHECK((cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored));
+            CHECK(cell.proof < Proof::loaded);
+            CHECK_FALSE(cell.reason.empty());
+        }
+        CHECK(world.fake.containers().empty());
+    }
+}
+
+TEST_CASE("session: escape sequences are cleaned, and are no reason to fail") {
+    World world;
+    world.fake.faults("ansi");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    CHECK(report.cells[0].tests[2].summary == "?[2Jstatic.compile");
+}
+
+TEST_CASE("session: a container that hangs is ended by the time limit and its cell is errored") {
+    World world;
+    world.settings.test_limit = 500ms;
+    world.fake.faults("run_hangs");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 1);
+    CHECK(report.cells[0].outcome == CellOutcome::errored);
+    CHECK(report.cells[0].reason.find("the suite: timed out") == 0);
+    CHECK(world.fake.containers().empty());
+}
+
+TEST_CASE("session: the code found in an image must run by the road that the rules expect") {
+    World world;
+    world.fake.faults("other_road");
+    const auto report = world.ran();
+    CHECK(report.cells[0].outcome == CellOutcome::failed);
+    CHECK(report.cells[0].reason == "rules and image disagree: expected sass 7.5, found sass 7.0");
+    CHECK(report.cells[0].findings.back() ==
+          "error: the rules expect sass 7.5 for compute capability 7.5, the image has: sass 7.0 "
+          "[image-agrees-with-rules, at runtime]");
+}
+
+TEST_CASE("session: an image that cannot be built makes its cells errored, with its log, and exit 1") {
+    World world;
+    REQUIRE(world.lock().ok());
+    world.fake.faults("build_fails");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 1);
+    CHECK_FALSE(report.images[0].built);
+    CHECK(report.images[0].error.find(": the build failed: ") != std::string::npos);
+    CHECK(report.images[0].error.find('\x1b') == std::string::npos);
+    CHECK(report.cells[0].outcome == CellOutcome::errored);
+    CHECK(report.cells[0].reason == report.images[0].error);
+    CHECK(content_of(world.settings.out / report.images[0].log).find("executor failed running") !=
+          std::string::npos);
+    CHECK(world.fake.calls("run").empty());
+}
+
+TEST_CASE("session: a build that hangs is ended by the time limit") {
+    World world;
+    REQUIRE(world.lock().ok());
+    world.settings.build_limit = 500ms;
+    world.fake.faults("build_hangs");
+    const auto report = world.with_input([](const RunInput& input, RunSettings settings) {
+        settings.build_limit = 300ms;
+        return build_images(input, settings);
+    });
+    REQUIRE(report.ok());
+    CHECK(report->exit_code == 1);
+    CHECK(report->images[0].error.find("timed out") != std::string::npos);
+}
+
+TEST_CASE("session: build needs a lock that covers every image, and says how to get it") {
+    World world;
+    const auto report = world.build();
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.failure().code == ExitCode::bad_input);
+    CHECK(only_message(report.failure()) == world.lock_file().string() + " does not cover debian12-cu11.8.0");
+    CHECK(report.failure().diagnostics.front().fix ==
+          "cudamatrix lock " + (world.folder() / "matrix.yaml").string());
+}
+
+TEST_CASE("session: build builds and proves nothing; test proves what was built and builds nothing") {
+    World world;
+    REQUIRE(world.lock().ok());
+    const auto untested = world.test();
+    REQUIRE(untested.ok());
+    CHECK(untested->exit_code == 1);
+    CHECK(untested->cells[0].reason == "its image debian12-cu11.8.0 is not built: cudamatrix build makes it");
+
+    const auto built = world.build();
+    REQUIRE(built.ok());
+    CHECK(built->exit_code == 0);
+    CHECK(built->cells[0].outcome == CellOutcome::planned);
+    CHECK(built->cells[0].proof == Proof::built);
+    CHECK(world.fake.calls("run").empty());
+
+    const auto builds = world.fake.calls("build").size();
+    const auto tested = world.test();
+    REQUIRE(tested.ok());
+    CHECK(tested->exit_code == 4);
+    CHECK(world.fake.calls("build").size() == builds);
+}
+
+TEST_CASE(
+    "session: a lock request goes out without the cache, with the user's network and the site's bundle") {
+    World world(std::string(kTwoCells) + "build: {ca_bundle: /etc/ssl/site.pem}\n");
+    REQUIRE(world.lock().ok());
+    const auto calls = world.fake.calls("build");
+    REQUIRE(calls.size() == 1);
+    const auto line = text::join(calls[0], " ");
+    CHECK(line.find("--network default --target lock --secret id=ca,src=/etc/ssl/site.pem") !=
+          std::string::npos);
+    CHECK(line.find("--no-cache") != std::string::npos);
+}
+
+TEST_CASE("session: proxies reach the steps of every build, their values no argument vector") {
+    World world;
+    world.fake.environment["https_proxy"] = "http://user:word@proxy.example.org:3128";
+    world.fake.environment["NO_PROXY"] = "localhost";
+    world.fake.environment["http_proxy"] = "";
+    static_cast<void>(world.ran());
+    const auto calls = world.fake.calls("build");
+    REQUIRE(calls.size() >= 3);
+    for (const auto& call : calls) {
+        const auto line = text::join(call, " ");
+        CHECK(line.find("--build-arg https_proxy --build-arg NO_PROXY") != std::string::npos);
+        CHECK(line.find("--build-arg http_proxy") == std::string::npos);
+        CHECK(line.find("proxy.example.org") == std::string::npos);
+    }
+}
+
+TEST_CASE("session: builds carry the network that was chosen and no other") {
+    World world;
+    world.network = "host";
+    static_cast<void>(world.ran());
+    for (const auto& call : world.fake.calls("build")) {
+        CHECK(std::count(call.begin(), call.end(), "--network") == 1);
+        CHECK(*(std::find(call.begin(), call.end(), "--network") + 1) == "host");
+    }
+}
+
+TEST_CASE("session: no network is said before anything is started") {
+    World world;
+    world.network = "none";
+    const auto report = world.run();
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.failure().code == ExitCode::bad_input);
+    CHECK(only_message(report.failure()) == "lock fetches packages, and its network is none");
+    CHECK(world.fake.calls("build").empty());
+}
+
+TEST_CASE("session: what is missing on the machine is exit 3, names the fix, and leaves no torn file") {
+    World world;
+    std::string expected;
+    SUBCASE("no docker") {
+        fs::remove(world.fake.client());
+        expected =
+            "engine docker: no";  // "no program docker", or none that works where a real client is installed
+    }
+    SUBCASE("daemon down") {
+        world.fake.faults("daemon_down");
+        expected = "engine docker: none of its clients works";
+    }
+    SUBCASE("disk too small") {
+        REQUIRE(world.lock().ok());
+        world.settings.disk_bytes = 900'000'000'000'000'000u;
+        expected = "not enough disk space at ";
+    }
+    const auto report = world.run();
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.failure().code == ExitCode::environment);
+    CHECK(report.failure().diagnostics.front().message.find(expected) == 0);
+    CHECK_FALSE(report.failure().diagnostics.front().fix.empty());
+    CHECK(torn_files(world.folder()) == 0);
+}
+
+TEST_CASE("session: a daemon that dies in the middle is exit 3") {
+    World world;
+    REQUIRE(world.lock().ok());
+    world.fake.faults("daemon_dies");
+    const auto report = world.run();
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.failure().code == ExitCode::environment);
+}
+
+TEST_CASE(
+    "session: an interrupt ends with 130, without containers, and a further run goes on where it stopped") {
+    World world;
+    REQUIRE(world.lock().ok());
+    Cancellation cancellation;
+    world.settings.cancellation = &cancellation;
+    world.fake.faults("run_hangs");
+    const auto start = std::chrono::steady_clock::now();
+    std::thread later([&] {
+        // As soon as the first container is there.
+        for (int i = 0; i < 1000 && world.fake.containers().empty(); ++i)
+            std::this_thread::sleep_for(10ms);
+        cancellation.request();
+    });
+    const auto report = world.run();
+    later.join();
+    REQUIRE(report.ok());
+    CHECK(report->exit_code == 130);
+    CHECK(report->cells[0].outcome == CellOutcome::planned);
+    CHECK(report->cells[0].reason == "interrupted");
+    CHECK(report->cells[1].reason == "interrupted");
+    CHECK(world.fake.containers().empty());
+    CHECK(std::chrono::steady_clock::now() - start < 120s);  // what hangs does so for 600 s
+    CHECK(torn_files(world.folder()) == 0);
+
+    world.settings.cancellation = nullptr;
+    world.fake.faults("");
+    const auto builds = world.fake.calls("build").size();
+    CHECK(world.ran().exit_code == 4);
+    CHECK(world.fake.calls("build").size() == builds);
+}
+
+TEST_CASE("session: an interrupt before anything began is 130 too") {
+    World world;
+    Cancellation cancellation;
+    cancellation.request();
+    world.settings.cancellation = &cancellation;
+    const auto report = world.run();
+    REQUIRE(report.ok());
+    CHECK(report->exit_code == 130);
+}
+
+TEST_CASE("session: rejected cells are skipped and counted, and change the exit code only with --strict") {
+    World world(R"(version: 1
+name: mixed
+axes:
+  driver: ["390.157", "550.54.15"]
+  gpu: [T4]
+  cuda: ["11.8.0"]
+  os: debian12
+)");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    REQUIRE(report.cells.size() == 2);
+    CHECK(report.cells[0].outcome == CellOutcome::skipped);
+    CHECK_FALSE(report.cells[0].reason.empty());
+    CHECK_FALSE(report.cells[0].findings.empty());
+    world.settings.strict = true;
+    CHECK(world.ran().exit_code == 1);
+}
+
+TEST_CASE("session: a command that attempted no cell exits 1 without looking for an engine") {
+    World world(R"(version: 1
+name: none
+axes: {driver: ["390.157"], gpu: [T4], cuda: ["11.8.0"], os: debian12}
+)");
+    world.fake.faults("daemon_down");
+    const auto report = world.run();
+    REQUIRE(report.ok());
+    CHECK(report->exit_code == 1);
+    CHECK(world.fake.calls().empty());
+    CHECK_FALSE(world.lock().ok());
+}
+
+TEST_CASE("session: --require-gpu turns exit 4 into 1") {
+    World world;
+    world.settings.require_gpu = true;
+    CHECK(world.ran().exit_code == 1);
+}
+
+TEST_CASE(
+    "session: on a machine with the cell's GPU and driver its kernels run there, the other cell stays "
+    "static") {
+    World world;
+    world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    world.fake.script("nvidia-container-runtime", "exit 0");
+    const auto report = world.ran();
+    CHECK(report.gpu);
+    CHECK(report.exit_code == 4);
+    CHECK(report.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[0].reason ==
+          "not run on this machine's GPU: its compute capability is 9.0 (NVIDIA H100 PCIe), the cell's 7.5");
+    CHECK(report.cells[1].outcome == CellOutcome::passed);
+    CHECK(report.cells[1].proof == Proof::ran);
+    std::size_t with_gpu = 0;
+    for (const auto& call : world.fake.calls("run")) {
+        with_gpu += static_cast<std::size_t>(std::count(call.begin(), call.end(), "--gpus"));
+    }
+    CHECK(with_gpu == 1);
+}
+
+TEST_CASE("session: a GPU that the engine cannot hand to a container is no GPU, and that is said") {
+    World world;
+    world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    const auto report = world.ran();
+    CHECK_FALSE(report.gpu);
+    CHECK(world.progress.find("install nvidia-container-toolkit") != std::string::npos);
+}
+
+TEST_CASE("session: engine host builds and runs the suite of those cells whose toolkit this machine has") {
+    World world(R"(version: 1
+name: host
+axes:
+  driver: ["550.54.15"]
+  gpu: [T4]
+  cuda: ["11.8.0", "12.4.1"]
+)");
+    world.settings.engine = "host";
+    world.fake.script("nvcc", "echo 'Cuda compilation tools, release 12.4, V12.4.131'");
+    // g++ -o TOOL: a suite_build that makes --out DIR/bin/suite, which answers as the suite does.
+    world.fake.script("suite_build",
+                      "while [ \"$1\" != --out ]; do shift; done\nmkdir -p \"$2/bin\"\n"
+                      "{ echo '#!/bin/sh'; echo 'exec " +
+                          world.fake.client() +
+                          " suite \"$@\"'; } > \"$2/bin/suite\"\n"
+                          "chmod +x \"$2/bin/suite\"; echo \"$*\" > \"$2/asked\"");
+    world.fake.script("g++", "while [ \"$1\" != -o ]; do shift; done\ncat '" +
+                                 (world.folder() / "bin" / "suite_build").string() +
+                                 "' > \"$2\"; chmod +x \"$2\"");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    CHECK(report.engine == "host");
+    CHECK(report.images.empty());
+    REQUIRE(report.cells.size() == 2);
+    CHECK(report.cells[0].outcome == CellOutcome::skipped);
+    CHECK(report.cells[0].reason ==
+          "engine host: the cell's CUDA is 11.8.0, this machine's nvcc is 12.4.131");
+    CHECK(report.cells[1].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[1].proof == Proof::loaded);
+    CHECK(world.fake.calls("build").empty());
+    CHECK_FALSE(world.lock().ok());
+    static_cast<void>(world.ran());
+    CHECK(world.progress.find("the suite is up to date, reused") != std::string::npos);
+}
+
+TEST_CASE("session: engine host without a compiler that works makes its cells errored") {
+    World world;
+    world.settings.engine = "host";
+    world.fake.script("nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'");
+    world.fake.script("g++", "echo 'fatal error: no such thing' >&2; exit 1");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 1);
+    CHECK(report.cells[0].outcome == CellOutcome::errored);
+    CHECK(report.cells[0].reason == "suite_build: exit code 1: fatal error: no such thing");
+}
+
+TEST_CASE("session: render writes files and nothing else, with or without a lock") {
+    World world;
+    const auto report = world.render();
+    REQUIRE(report.ok());
+    CHECK(report->exit_code == 0);
+    CHECK(report->cells[0].proof == Proof::rendered);
+    CHECK(world.fake.calls().empty());
+    CHECK_FALSE(fs::exists(world.lock_file()));
+    CHECK(fs::exists(world.settings.out / "images" / "debian12-cu11.8.0" / "Dockerfile"));
+}
+
+TEST_CASE("session: two programs do not work in one output folder") {
+    World world;
+    fs::create_directories(world.settings.out);
+    const int fd = ::open(world.settings.out.c_str(), O_RDONLY | O_DIRECTORY);
+    REQUIRE(::flock(fd, LOCK_EX) == 0);
+    const auto report = world.render();
+    ::close(fd);
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.failure().code == ExitCode::environment);
+    CHECK(only_message(report.failure()) ==
+          "another cudamatrix is at work in " + world.settings.out.string());
+    CHECK(world.render().ok());
+}
+
+TEST_CASE("session: audit: no container run of a whole job carries a forbidden argument") {
+    World world;
+    static_cast<void>(world.ran());
+    const auto runs = world.fake.calls("run");
+    CHECK(runs.size() == 2);
+    for (const auto& call : runs) {
+        CHECK_FALSE(engine::forbidden_argument(call).has_value());
+        CHECK(std::count(call.begin(), call.end(), "--read-only") == 1);
+        CHECK(std::count(call.begin(), call.end(), "--cap-drop") == 1);
+    }
+}
