@@ -86,7 +86,8 @@ void name_gpu(Findings& found, const std::optional<ImpliedArch>& implied) {
 Findings ask_projected(const Rule& rule, const ProjectedCell& cell, const Facts& facts,
                        std::string_view today, bool wants_fixes, Memo* memo = nullptr) {
     Findings found;
-    rule.judge(Context{cell, facts, today, wants_fixes, memo, nullptr}, found);
+    Ask ask(Context{cell, facts, today, wants_fixes, memo, nullptr}, rule.stage, found);
+    rule.judge(ask);
     for (auto& finding : found) {
         finding.rule = rule.id;
         doubt_unverified(finding);
@@ -155,7 +156,8 @@ Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts, std::
     Acceptances accepted;
     Findings found;
     // Without a memo: it remembers findings only.
-    rule.judge(Context{projected, facts, today, false, nullptr, &accepted}, found);
+    Ask ask(Context{projected, facts, today, false, nullptr, &accepted}, rule.stage, found);
+    rule.judge(ask);
     for (auto& each : accepted) {
         each.rule = rule.id;
         if (implied && name_gpu(each.about)) each.facts.push_back(implied->fact);

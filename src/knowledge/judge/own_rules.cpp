@@ -96,8 +96,8 @@ std::vector<Rule> own_rules(const Matrix& matrix) {
                 rule.needs.push_back({each.field});
             if (!rule.reads.contains(clause.field)) rule.needs.push_back({clause.field});
             rule.reads.insert(clause.field);
-            rule.judge = [&matrix, &own, &clause](const Context& context, Findings& out) {
-                judge_clause(matrix, own, clause, context, out);
+            rule.judge = [&matrix, &own, &clause](Ask& ask) {
+                judge_clause(matrix, own, clause, ask, ask.out());
             };
             rules.push_back(std::move(rule));
         }

@@ -199,7 +199,7 @@ Rule allocator_setting_known_to_torch() {
             .reads = {Field::torch, Field::env, Field::arch, Field::os, Field::image, Field::family,
                       Field::cuda, Field::python},
             .needs = {{Field::torch}, {Field::env}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

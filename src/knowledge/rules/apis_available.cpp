@@ -150,7 +150,7 @@ Rule apis_available() {
             .reads = {Field::uses, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
                       Field::python, Field::os},
             .needs = {{Field::uses}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -68,7 +68,7 @@ Rule arch_list_covers_gpu() {
             .passes = "arch_list: \"8.0;9.0\", gpu: H100",
             .reads = {Field::arch_list, Field::env, Field::torch, Field::arch, Field::gpu, Field::compute},
             .needs = {{Field::arch_list, Field::env}, {Field::gpu, Field::compute}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -194,7 +194,7 @@ Rule arch_list_known() {
             .reads = {Field::arch_list, Field::env, Field::cuda, Field::torch, Field::arch, Field::image,
                       Field::family, Field::python, Field::os},
             .needs = {{Field::arch_list, Field::env}, {Field::cuda, Field::torch}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -171,7 +171,7 @@ Rule companions_match_torch() {
         .passes = "torch: 2.6.0, packages: {torchvision: 0.21.0, torchaudio: 2.6.0}",
         .reads = {Field::torch, Field::packages, Field::arch, Field::image, Field::family},
         .needs = {{Field::torch}, {Field::packages}},
-        .judge = judge,
+        .judge = plain(judge),
         .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}},
         .add_up = {Field::torch, Field::packages}};
 }

@@ -133,7 +133,7 @@ Rule compat_supports_gpu() {
         .needs = {{Field::cuda_compat, Field::image, Field::family},
                   {Field::driver},
                   {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -90,7 +90,7 @@ Rule compiler_in_archive() {
             .passes = "family: debian, os: debian12, compiler: gcc-11",
             .reads = {Field::family, Field::image, Field::os, Field::compiler},
             .needs = {{Field::family}, {Field::os}, {Field::compiler}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -97,7 +97,7 @@ Rule compiler_known_broken() {
             .passes = "cuda: 11.8.0, compiler: gcc-11.4",
             .reads = {Field::compiler, Field::cuda, Field::arch},
             .needs = {{Field::compiler}, {Field::cuda}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

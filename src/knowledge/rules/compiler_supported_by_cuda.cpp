@@ -135,7 +135,7 @@ Rule compiler_supported_by_cuda() {
             .passes = "cuda: 12.4.1, compiler: gcc-13",
             .reads = {Field::compiler, Field::cuda},
             .needs = {{Field::compiler}, {Field::cuda}},
-            .judge = judge,
+            .judge = plain(judge),
             .proof = {Attempt::compile_with, {"*unsupported GNU version!*", "*unsupported clang version!*"}}};
 }
 

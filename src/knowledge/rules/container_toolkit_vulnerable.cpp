@@ -66,7 +66,7 @@ Rule container_toolkit_vulnerable() {
             .passes = "toolkit: 1.19.1",
             .reads = {Field::toolkit},
             .needs = {{Field::toolkit}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -115,7 +115,7 @@ Rule cuda_compat_matches_driver() {
             .reads = {Field::driver, Field::cuda_compat, Field::os, Field::platform, Field::gpu,
                       Field::compute, Field::host_class, Field::toolkit},
             .needs = {{Field::driver}, {Field::cuda_compat}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

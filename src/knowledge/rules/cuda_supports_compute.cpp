@@ -181,7 +181,7 @@ Rule cuda_supports_compute() {
         .reads = {Field::cuda, Field::gpu, Field::compute, Field::flavour, Field::compiler, Field::uses,
                   Field::arch_list, Field::env, Field::torch, Field::arch},
         .needs = {{Field::cuda}, {Field::gpu, Field::compute}},
-        .judge = judge,
+        .judge = plain(judge),
         .proof = {Attempt::compile_target, {"nvcc fatal*Unsupported gpu architecture 'compute_{target}'*"}}};
 }
 

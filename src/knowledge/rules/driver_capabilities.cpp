@@ -82,7 +82,7 @@ Rule driver_capabilities() {
             .passes = "env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\"}",
             .reads = {Field::env, Field::toolkit},
             .needs = {{Field::env}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -276,7 +276,7 @@ Rule driver_supports_cuda() {
                       Field::platform, Field::gpu, Field::compute, Field::host_class, Field::image,
                       Field::family},
             .needs = {{Field::driver}, {Field::cuda, Field::torch}},
-            .judge = judge,
+            .judge = plain(judge),
             .proof = {Attempt::start_on_driver,
                       {"driver {driver}, *: cudaGetDeviceCount answers 35: CUDA driver version is "
                        "insufficient for CUDA runtime version"}}};

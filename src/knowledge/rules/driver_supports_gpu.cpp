@@ -189,7 +189,7 @@ Rule driver_supports_gpu() {
             .reads = {Field::driver, Field::gpu, Field::compute, Field::kernel_module, Field::os,
                       Field::platform},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

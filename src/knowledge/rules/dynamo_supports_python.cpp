@@ -112,7 +112,7 @@ Rule dynamo_supports_python() {
             .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
                       Field::os},
             .needs = {{Field::torch}, {Field::python}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -205,7 +205,7 @@ Rule rule_of(const Part& part) {
     out.stage = Stage::install;
     out.reads = part.reads;
     out.needs = {{part.field}};
-    out.judge = part.judge;
+    out.judge = plain(part.judge);
     return out;
 }
 
@@ -227,7 +227,7 @@ Rule end_of_life() {
             .passes = "driver: 580.95.05",
             .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
             .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
-            .judge = judge,
+            .judge = plain(judge),
             .parts = std::move(parts)};
 }
 

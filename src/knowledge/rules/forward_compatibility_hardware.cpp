@@ -135,7 +135,7 @@ Rule forward_compatibility_hardware() {
         .reads = {Field::cuda_compat, Field::gpu, Field::host_class, Field::driver, Field::os,
                   Field::platform, Field::toolkit},
         .needs = {{Field::cuda_compat}, {Field::gpu, Field::host_class}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -206,7 +206,7 @@ Rule glibc_supported_by_cuda() {
         .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch, Field::family,
                   Field::cuda_from, Field::image},
         .needs = {{Field::glibc, Field::os}, {Field::cuda}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -64,7 +64,7 @@ Rule gpu_matches_compute() {
         .passes = "gpu: RTX 4090, compute: \"8.9\"",
         .reads = {Field::gpu, Field::compute, Field::arch},
         .needs = {},  // a cell that gives one of the two is not short of anything
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -215,7 +215,8 @@ void judge_as(const Context& context, const ImageContent& image, const Rule& rul
     Acceptances accepted;
     auto other = context.about(cell);
     if (context.accepted != nullptr) other.accepted = &accepted;
-    rule.judge(other, found);
+    Ask ask(other, rule.stage, found);
+    rule.judge(ask);
     for (auto& each : accepted) {
         if (is_new(each.about)) context.accepted->push_back(about_image(image, std::move(each), field));
     }

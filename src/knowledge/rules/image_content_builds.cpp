@@ -81,7 +81,7 @@ Rule image_content_builds() {
         .needs = {{Field::image},
                   {Field::gpu, Field::compute, Field::compiler, Field::arch_list, Field::env, Field::uses,
                    Field::torch}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -139,7 +139,10 @@ void offer_other_cuda(const Context& context, Findings& out) {
         if (!image || !image->row || image->row->id() != row->id()) continue;
         Findings found;
         judge_family(other, found);
-        if (cell.has(Field::driver)) driver_supports_cuda().judge(other, found);
+        if (cell.has(Field::driver)) {
+            Ask ask(other, Stage::runtime, found);
+            driver_supports_cuda().judge(ask);
+        }
         if (std::any_of(found.begin(), found.end(),
                         [](const Finding& each) { return each.verdict() >= Verdict::unknown; }))
             continue;
@@ -235,7 +238,7 @@ Rule image_content_runs() {
                   Field::host_class, Field::arch, Field::os, Field::platform, Field::cuda_compat,
                   Field::family, Field::python, Field::uses, Field::arch_list, Field::env},
         .needs = {{Field::image, Field::family}, {Field::driver, Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

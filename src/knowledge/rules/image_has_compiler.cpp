@@ -45,7 +45,7 @@ Rule image_has_compiler() {
             .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::compiler, Field::arch_list},
             .needs = {{Field::image, Field::family}, {Field::compiler, Field::arch_list}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -274,7 +274,7 @@ Rule image_matches_cell() {
             .reads = {Field::image, Field::family, Field::cuda, Field::torch, Field::os, Field::flavour,
                       Field::cudnn, Field::python, Field::arch},
             .needs = {{Field::image, Field::family}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

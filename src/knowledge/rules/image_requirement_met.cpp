@@ -194,7 +194,7 @@ Rule image_requirement_met() {
                       Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class,
                       Field::toolkit, Field::env, Field::platform},
             .needs = {{Field::image, Field::family}, {Field::driver}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

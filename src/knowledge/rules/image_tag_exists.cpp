@@ -322,7 +322,7 @@ Rule image_tag_exists() {
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::arch, Field::torch, Field::python},
             .needs = {{Field::family, Field::image}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

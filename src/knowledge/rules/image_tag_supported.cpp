@@ -104,7 +104,7 @@ Rule image_tag_supported() {
             .passes = "image: \"nvidia/cuda:12.6.3-devel-ubuntu22.04\"",
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn},
             .needs = {{Field::family, Field::image}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -152,7 +152,7 @@ Rule kernel_module_supports_gpu() {
         .reads = {Field::gpu, Field::compute, Field::kernel_module, Field::os, Field::platform, Field::driver,
                   Field::host_class},
         .needs = {{Field::kernel_module}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -68,7 +68,7 @@ Rule known_defect() {
         .passes = "cuda: 13.2.2, gpu: B200",
         .reads = {Field::cuda, Field::gpu, Field::compute},
         .needs = {{Field::cuda}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -120,7 +120,7 @@ Rule mig_one_device() {
         .passes = "gpu: A100 80GB, mig: 1",
         .reads = {Field::mig, Field::gpu},
         .needs = {{Field::mig}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -130,7 +130,7 @@ Rule numpy_abi() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = judge,
+        .judge = plain(judge),
         .add_up = {Field::packages, Field::torch}};
 }
 

@@ -180,7 +180,7 @@ Rule package_cuda_matches_torch() {
         .reads = {Field::packages, Field::torch, Field::cuda, Field::arch, Field::image, Field::family,
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
-        .judge = judge,
+        .judge = plain(judge),
         .add_up = {Field::packages, Field::torch, Field::cuda}};
 }
 

@@ -99,7 +99,7 @@ Rule package_has_wheel() {
         .passes = "packages: {xformers: 0.0.28}",
         .reads = {Field::packages, Field::arch, Field::os},
         .needs = {{Field::packages}},
-        .judge = judge,
+        .judge = plain(judge),
         .add_up = {Field::packages}};
 }
 

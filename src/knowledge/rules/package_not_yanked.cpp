@@ -79,7 +79,7 @@ Rule package_not_yanked() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages, Field::torch}},
-        .judge = judge,
+        .judge = plain(judge),
         .add_up = {Field::packages, Field::torch}};
 }
 

@@ -136,7 +136,7 @@ Rule package_supports_gpu() {
             .reads = {Field::packages, Field::gpu, Field::compute, Field::torch, Field::arch, Field::image,
                       Field::family, Field::cuda, Field::python, Field::os},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
-            .judge = judge,
+            .judge = plain(judge),
             .add_up = {Field::packages, Field::torch}};
 }
 

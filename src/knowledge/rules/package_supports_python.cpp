@@ -167,7 +167,7 @@ Rule package_supports_python() {
         .passes = "python: \"3.12\", packages: {triton: 3.2.0}",
         .reads = {Field::packages, Field::python, Field::arch, Field::os},
         .needs = {{Field::packages}, {Field::python}},
-        .judge = judge,
+        .judge = plain(judge),
         .add_up = {Field::packages, Field::python}};
 }
 

@@ -134,7 +134,7 @@ Rule package_supports_torch() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch}},
-        .judge = judge,
+        .judge = plain(judge),
         .add_up = {Field::packages, Field::torch}};
 }
 

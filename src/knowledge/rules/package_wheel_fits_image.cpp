@@ -135,7 +135,7 @@ Rule package_wheel_fits_image() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -271,7 +271,7 @@ Rule packages_agree() {
             .reads = {Field::packages, Field::torch, Field::python, Field::arch, Field::image, Field::family,
                       Field::cuda, Field::os},
             .needs = {{Field::packages}},
-            .judge = judge,
+            .judge = plain(judge),
             .add_up = {Field::packages, Field::python}};
 }
 

@@ -83,7 +83,7 @@ Rule packages_run_together() {
             .passes = "packages: {diffusers: 0.21.4, huggingface-hub: 0.25.2}",
             .reads = {Field::packages},
             .needs = {{Field::packages}},
-            .judge = judge,
+            .judge = plain(judge),
             .add_up = {Field::packages}};
 }
 

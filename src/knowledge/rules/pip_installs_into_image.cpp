@@ -99,7 +99,7 @@ Rule pip_installs_into_image() {
         .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                   Field::torch, Field::packages, Field::env},
         .needs = {{Field::image}, {Field::torch, Field::packages}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

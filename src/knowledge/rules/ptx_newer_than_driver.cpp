@@ -177,7 +177,7 @@ Rule ptx_newer_than_driver() {
                   Field::gpu, Field::compute, Field::host_class, Field::arch_list, Field::env, Field::torch,
                   Field::arch},
         .needs = {{Field::uses, Field::arch_list, Field::env}, {Field::cuda}, {Field::driver}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

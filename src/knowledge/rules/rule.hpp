@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "knowledge/resolve/context.hpp"
+#include "knowledge/rules/ask.hpp"
 
 namespace cudamatrix::rules {
 
@@ -44,7 +44,7 @@ struct Rule {
     /// Of each set at least one field must be there, or the rule does not fire and the cell lists it as not
     /// checked.
     std::vector<FieldSet> needs;
-    std::function<void(const Context&, Findings&)> judge;
+    std::function<void(Ask&)> judge;
     Provable proof = {};
     /// Its questions one by one, where they are independent: asked apart where cells are only counted, since
     /// together they have as many answers as their fields have combinations. Each has the id of the rule.
@@ -57,5 +57,10 @@ struct Rule {
 /// "driver-supports-cuda: driver", "driver-supports-gpu: gpu or compute": one text for each need of each
 /// rule.
 [[nodiscard]] std::string need_text(const Rule& rule, FieldSet need);
+
+/// For rules that do not speak through Ask yet.
+[[nodiscard]] inline auto plain(void (*judge)(const Context&, Findings&)) {
+    return [judge](Ask& ask) { judge(ask, ask.out()); };
+}
 
 }  // namespace cudamatrix::rules

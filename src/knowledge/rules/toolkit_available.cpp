@@ -144,7 +144,7 @@ Rule toolkit_available() {
             .passes = "family: debian, os: debian12, cuda: 11.8.0, cuda_from: archive",
             .reads = {Field::family, Field::image, Field::os, Field::cuda, Field::cuda_from},
             .needs = {{Field::family}, {Field::os}, {Field::cuda}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -81,7 +81,7 @@ Rule toolkit_matches_torch_cuda() {
             .reads = {Field::cuda, Field::torch, Field::arch, Field::compiler, Field::arch_list, Field::uses,
                       Field::flavour, Field::family, Field::image},
             .needs = {{Field::cuda}, {Field::torch}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

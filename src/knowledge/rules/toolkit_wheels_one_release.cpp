@@ -140,7 +140,7 @@ Rule toolkit_wheels_one_release() {
             .passes = "packages: {nvidia-cuda-nvcc: 13.0.88, nvidia-nvvm: 13.0.88, nvidia-cuda-crt: 13.0.88}",
             .reads = {Field::packages},
             .needs = {{Field::packages}},
-            .judge = judge,
+            .judge = plain(judge),
             .proof = {Attempt::mix_parts,
                       {"*fatal*Unsupported .version *; current version is *",
                        "*error:*__cudaLaunch*was not declared in this scope*"}}};

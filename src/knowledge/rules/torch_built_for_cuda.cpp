@@ -1,14 +1,10 @@
 // Was that torch ever built for that CUDA? A variant that was never published cannot be installed, whatever
 // the rest says.
-#include "base/text.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::install;
 
 // The variants of the release that have a wheel for the arch; all of the release's where no row tells the
 // arches apart.
@@ -44,51 +40,42 @@ std::optional<Row> first_release(const Facts& facts, std::string_view variant) {
 }
 
 // A CUDA that came after the torch: nobody can have built it with that. The days compare as texts.
-std::optional<Finding> came_later(const Context& context, const TorchBuild& build) {
-    const auto cuda = first_release(context.facts, build.torch.variant);
+std::optional<Row> later_cuda(const Facts& facts, const TorchBuild& build) {
+    auto cuda = first_release(facts, build.torch.variant);
     const auto& release = *build.torch.release;
     if (!cuda || !release.has("released") || cuda->text("released") <= release.text("released"))
         return std::nullopt;
-    return finding(Severity::error, kStage, "", {Field::torch},
-                   fmt::format("{} was never published: torch {} came out on {}, CUDA {} on {}", build.text,
-                               build.torch.exact.text(), release.text("released"), cuda->text("minor"),
-                               cuda->text("released")),
-                   {release.ref(), cuda->ref()});
+    return cuda;
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_wheel(context)) return;
-    const auto resolved = torch_build(context);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(kStage, "", {Field::torch}, *gap, "whether it was published"));
-        return;
-    }
-    const auto& build = std::get<TorchBuild>(resolved);
-    const std::vector<Field> about{Field::torch};
-    const auto question = fmt::format("whether {} was published", build.text);
-    if (no_such_index(context.facts, build.torch.variant)) return;  // wheel-index-exists says so
-    if (no_wheels_for_arch(build)) return;                          // torch-published-for-arch says so
-    if (build.torch.wheel) {
-        accept(context, out, kStage, "", about, question,
-               {build.torch.release->ref(), build.torch.wheel->ref()});
-        return;
-    }
-    if (never_published(build)) {
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    ask.question({Field::torch}, "whether it was published");
+    const auto build = ask.torch_build();
+    if (!build) return;
+    ask.reword(fmt::format("whether {} was published", build->text));
+    const auto& torch = build->torch;
+    if (no_such_index(ask.facts, torch.variant)) return;  // wheel-index-exists says so
+    if (no_wheels_for_arch(*build)) return;               // torch-published-for-arch says so
+    if (torch.wheel) {
+        ask.accept({torch.release->ref(), torch.wheel->ref()});
+    } else if (never_published(*build)) {
         // The builds for GPUs of other makers (rocm6.2.4, xpu) are in no fact: no claim that there is none.
-        const auto& variant = build.torch.variant;
-        const bool foreign = !variant.starts_with("cu") && variant != "cpu";
-        auto error = finding(Severity::error, kStage, "", about,
-                             fmt::format("{} {}: torch {} was built for {}", build.text,
-                                         foreign ? "is no build for CUDA" : "was never published",
-                                         build.torch.exact.text(), variants_text(context.facts, build)),
-                             {build.torch.release->ref()});
-        error.fixes = options(context, build);
-        out.push_back(std::move(error));
-    } else if (auto error = came_later(context, build)) {
-        error->fixes = options(context, build);
-        out.push_back(*std::move(error));
+        const bool foreign = !torch.variant.starts_with("cu") && torch.variant != "cpu";
+        ask.reject("{} {}: torch {} was built for {}", build->text,
+                   foreign ? "is no build for CUDA" : "was never published", torch.exact.text(),
+                   variants_text(ask.facts, *build))
+            .because(torch.release->ref())
+            .fix(options(ask, *build));
+    } else if (const auto cuda = later_cuda(ask.facts, *build)) {
+        ask.reject("{} was never published: torch {} came out on {}, CUDA {} on {}", build->text,
+                   torch.exact.text(), torch.release->text("released"), cuda->text("minor"),
+                   cuda->text("released"))
+            .because(torch.release->ref())
+            .because(cuda->ref())
+            .fix(options(ask, *build));
     } else {
-        out.push_back(unknown(kStage, "", about, no_wheel_row(build), question));
+        ask.unknown(no_wheel_row(*build));
     }
 }
 
@@ -96,7 +83,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule torch_built_for_cuda() {
     return {.id = "torch-built-for-cuda",
-            .stage = kStage,
+            .stage = Stage::install,
             .summary = "The torch release was published for the CUDA variant that the cell names.",
             .why =
                 "Each torch release is published for a few CUDA variants only. Asking pip for another one "

@@ -92,7 +92,7 @@ Rule torch_compile_has_c_compiler() {
             .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::torch, Field::arch},
             .needs = {{Field::image, Field::family}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

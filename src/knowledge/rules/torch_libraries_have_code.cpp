@@ -89,7 +89,7 @@ Rule torch_libraries_have_code() {
         .passes = "torch: 2.15.0, compute: \"7.5\"",
         .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -144,7 +144,7 @@ Rule torch_published_for_arch() {
         .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::family,
                   Field::image},
         .needs = {{Field::torch}, {Field::arch, Field::os, Field::gpu}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

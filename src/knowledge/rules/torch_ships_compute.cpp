@@ -177,7 +177,7 @@ Rule torch_ships_compute() {
         .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver, Field::family,
                   Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

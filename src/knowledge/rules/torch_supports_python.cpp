@@ -165,7 +165,7 @@ Rule torch_supports_python() {
         .passes = "torch: 2.6.0+cu124, python: \"3.13\"",
         .reads = {Field::torch, Field::python, Field::arch, Field::os, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::python}},
-        .judge = judge,
+        .judge = plain(judge),
         .proof = {Attempt::resolve_python, {"ERROR: No matching distribution found for {requirement}"}}};
 }
 

@@ -173,7 +173,7 @@ Rule torch_takes_compiler() {
             .reads = {Field::compiler, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
                       Field::python, Field::os},
             .needs = {{Field::compiler}, {Field::torch}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

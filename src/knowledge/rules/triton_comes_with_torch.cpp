@@ -62,7 +62,7 @@ Rule triton_comes_with_torch() {
             .passes = "os: ubuntu24.04, torch: 2.6.0+cu124",
             .reads = {Field::os, Field::torch, Field::arch, Field::packages},
             .needs = {{Field::os}, {Field::torch}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

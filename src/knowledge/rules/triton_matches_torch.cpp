@@ -86,7 +86,7 @@ Rule triton_matches_torch() {
             .reads = {Field::torch, Field::arch, Field::packages, Field::image, Field::family, Field::cuda,
                       Field::python, Field::os},
             .needs = {{Field::torch}, {Field::packages}},
-            .judge = judge,
+            .judge = plain(judge),
             .add_up = {Field::torch, Field::packages}};
 }
 

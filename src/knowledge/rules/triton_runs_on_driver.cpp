@@ -116,7 +116,7 @@ Rule triton_runs_on_driver() {
                       Field::os, Field::platform, Field::host_class, Field::cuda_compat, Field::python,
                       Field::image, Field::family, Field::cuda},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}, {Field::torch, Field::packages}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -123,7 +123,7 @@ Rule triton_supports_gpu() {
         .reads = {Field::torch, Field::arch, Field::gpu, Field::compute, Field::image, Field::family,
                   Field::cuda, Field::python, Field::os},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/text.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 unsigned number(std::string_view text) {
     unsigned value = 0;
@@ -47,66 +43,50 @@ Memory memory_of(const Row& gpu, std::string_view name) {
     return {*least, *most};
 }
 
-void judge_memory(const Context& context, const Row& gpu, unsigned wanted, Findings& out) {
-    const auto name = context.cell.text(Field::gpu);
-    const std::vector<Field> about{Field::vram_gb, Field::gpu};
-    const auto memory = memory_of(gpu, name);
-    std::vector<FactRef> facts{gpu.ref()};
-    const auto sizes = memory.least == memory.most ? fmt::format("{} GB", memory.most)
-                                                   : fmt::format("{} GB at most", memory.most);
-    if (wanted > memory.most) {
-        auto error = finding(
-            Severity::error, kStage, "", about,
-            fmt::format("{} has {} of memory: {} GB do not fit (CUDA out of memory)", name, sizes, wanted),
-            std::move(facts));
-        error.fixes.push_back(set_to(Field::vram_gb, std::to_string(memory.most)));
-        out.push_back(std::move(error));
-        return;
-    }
-    // A GPU without MIG is whole, whatever mig says: mig-one-device rejects that.
-    if (context.cell.has(Field::mig) && gpu.has("mig_devices")) {
-        const auto smallest = number(gpu.text("mig_smallest_gb"));
-        if (gpu.has("mig_smallest_gb") && wanted <= smallest) return;
-        auto warning =
-            finding(Severity::warning, kStage, "", {Field::vram_gb, Field::gpu, Field::mig},
-                    fmt::format("{} GB need a MIG device of that size: those of {} have {}", wanted, name,
-                                gpu.has("mig_smallest_gb")
-                                    ? fmt::format("between {} GB and {} GB", smallest, memory.most)
-                                    : fmt::format("{} GB at most, and most of them less", memory.most)),
-                    std::move(facts));
-        if (gpu.has("mig_smallest_gb"))
-            warning.fixes.push_back(set_to(Field::vram_gb, std::to_string(smallest)));
-        out.push_back(std::move(warning));
-        return;
-    }
-    if (wanted > memory.least) {
-        auto warning =
-            finding(Severity::warning, kStage, "", about,
-                    fmt::format("{} is sold with {} GB to {} GB of memory: {} GB fit only into some", name,
-                                memory.least, memory.most, wanted),
-                    std::move(facts));
-        warning.fixes.push_back(set_to(Field::vram_gb, std::to_string(memory.least)));
-        out.push_back(std::move(warning));
-        return;
-    }
-    accept(context, out, kStage, "", about, fmt::format("whether {} GB fit into {}", wanted, name),
-           std::move(facts));
+// `memory` is that of the whole GPU; a GPU without MIG is whole, whatever mig says: mig-one-device rejects
+// that.
+void judge_mig(Ask& ask, const Row& gpu, const Memory& memory, unsigned wanted) {
+    const bool knows_smallest = gpu.has("mig_smallest_gb");
+    const auto smallest = number(gpu.text("mig_smallest_gb"));
+    if (knows_smallest && wanted <= smallest) return;
+    ask.question({Field::vram_gb, Field::gpu, Field::mig}, ask.text());
+    auto answer = ask.degrade(
+        "{} GB need a MIG device of that size: those of {} have {}", wanted, ask.cell.text(Field::gpu),
+        knows_smallest ? fmt::format("between {} GB and {} GB", smallest, memory.most)
+                       : fmt::format("{} GB at most, and most of them less", memory.most));
+    answer.because(gpu.ref());
+    if (knows_smallest) answer.fix(Field::vram_gb, std::to_string(smallest));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto wanted = number(context.cell.text(Field::vram_gb));
-    const auto name = context.cell.text(Field::gpu);
-    const std::vector<Field> about{Field::vram_gb, Field::gpu};
-    const auto question = fmt::format("whether {} GB fit", wanted);
-    const auto gpu = lookup::gpu(context.facts, name);
+void judge(Ask& ask) {
+    const auto wanted = number(ask.cell.text(Field::vram_gb));
+    const auto name = ask.cell.text(Field::gpu);
+    ask.question({Field::vram_gb, Field::gpu}, fmt::format("whether {} GB fit", wanted));
+    const auto gpu = lookup::gpu(ask.facts, name);
     if (!gpu) {
-        const Unresolved gap{Field::gpu, fmt::format("no fact knows gpu {}", name), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
-    } else if (gpu->list("memory_gb").empty()) {
-        const Unresolved gap{Field::gpu, fmt::format("no fact gives the memory of {}", name), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(Field::gpu, "no fact knows gpu {}", name);
+        return;
+    }
+    if (gpu->list("memory_gb").empty()) {
+        ask.unknown(Field::gpu, "no fact gives the memory of {}", name);
+        return;
+    }
+    const auto memory = memory_of(*gpu, name);
+    if (wanted > memory.most) {
+        ask.reject("{} has {} GB{} of memory: {} GB do not fit (CUDA out of memory)", name, memory.most,
+                   memory.least == memory.most ? "" : " at most", wanted)
+            .because(gpu->ref())
+            .fix(Field::vram_gb, std::to_string(memory.most));
+    } else if (ask.cell.has(Field::mig) && gpu->has("mig_devices")) {
+        judge_mig(ask, *gpu, memory, wanted);
+    } else if (wanted > memory.least) {
+        ask.degrade("{} is sold with {} GB to {} GB of memory: {} GB fit only into some", name, memory.least,
+                    memory.most, wanted)
+            .because(gpu->ref())
+            .fix(Field::vram_gb, std::to_string(memory.least));
     } else {
-        judge_memory(context, *gpu, wanted, out);
+        ask.reword(fmt::format("whether {} GB fit into {}", wanted, name));
+        ask.accept({gpu->ref()});
     }
 }
 
@@ -115,7 +95,7 @@ void judge(const Context& context, Findings& out) {
 Rule vram_floor() {
     return {
         .id = "vram-floor",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The GPU, or one MIG device of it, has the memory that the workload needs.",
         .why =
             "A model that does not fit ends in CUDA out of memory, after the image was built and the data "

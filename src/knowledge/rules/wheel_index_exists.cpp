@@ -74,7 +74,7 @@ Rule wheel_index_exists() {
             .passes = "torch: 2.6.0+cu126",
             .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

@@ -141,7 +141,7 @@ Rule wheel_runs_on_libc() {
             .passes = "torch: 2.7.1, os: ubuntu20.04",
             .reads = {Field::torch, Field::arch, Field::os, Field::glibc, Field::family, Field::image},
             .needs = {{Field::torch}, {Field::os, Field::glibc}},
-            .judge = judge};
+            .judge = plain(judge)};
 }
 
 }  // namespace cudamatrix::rules

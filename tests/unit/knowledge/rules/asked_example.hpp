@@ -11,12 +11,12 @@
 
 namespace cudamatrix::rules {
 
-struct Answer {
+struct ExampleAnswer {
     bool asked = false;  ///< the cell has what the rule needs
     Findings findings;
 };
 
-inline Answer asked_example(const Rule& rule, std::string_view example,
+inline ExampleAnswer asked_example(const Rule& rule, std::string_view example,
                             const Facts& facts = Facts::embedded()) {
     const auto matrix =
         read_matrix_text(fmt::format("version: 1\nname: example\nset: {{{}}}\n", example), "example.yaml");
@@ -25,7 +25,7 @@ inline Answer asked_example(const Rule& rule, std::string_view example,
             MESSAGE(render(diagnostic, example));
     }
     REQUIRE(matrix);
-    Answer out;
+    ExampleAnswer out;
     for_each_cell(*matrix, [&](const Cell& cell) {
         out.asked = applies(rule, cell);
         if (out.asked) out.findings = evaluate(rule, cell, facts, kToday);

@@ -1,0 +1,81 @@
+#include "knowledge/rules/ask.hpp"
+
+#include <algorithm>
+
+namespace cudamatrix::rules {
+
+Answer& Answer::because(FactRef fact) {
+    finding_.facts.push_back(std::move(fact));
+    return *this;
+}
+
+Answer& Answer::because(const std::vector<FactRef>& facts) {
+    finding_.facts.insert(finding_.facts.end(), facts.begin(), facts.end());
+    return *this;
+}
+
+Answer& Answer::because(const std::optional<Row>& row) {
+    if (row) finding_.facts.push_back(row->ref());
+    return *this;
+}
+
+Answer& Answer::fix(FixOption option) {
+    finding_.fixes.push_back(std::move(option));
+    return *this;
+}
+
+Answer& Answer::fix(std::vector<FixOption> options) {
+    for (auto& option : options)
+        finding_.fixes.push_back(std::move(option));
+    return *this;
+}
+
+Answer& Answer::fix(Field field, std::string_view value) {
+    return fix(set_to(field, value));
+}
+
+Answer& Answer::at(Field field) {
+    finding_.primary = field;
+    if (std::find(finding_.about.begin(), finding_.about.end(), field) == finding_.about.end())
+        finding_.about.push_back(field);
+    return *this;
+}
+
+void Ask::question(std::vector<Field> about, std::string text, std::string_view aspect) {
+    about_ = std::move(about);
+    question_ = std::move(text);
+    aspect_ = aspect;
+}
+
+Ask Ask::on(const ProjectedCell& other) const {
+    Ask copy(Context::about(other), stage_, *out_);
+    copy.question(about_, question_, aspect_);
+    return copy;
+}
+
+Ask Ask::into(Findings& answers, Acceptances* passes) const {
+    Ask copy = *this;
+    copy.out_ = &answers;
+    copy.accepted = passes;
+    return copy;
+}
+
+Answer Ask::say(Severity severity, std::string message) {
+    out_->push_back(finding(severity, stage_, aspect_, about_, std::move(message), {}));
+    return Answer(out_->back());
+}
+
+Answer Ask::unknown(const Unresolved& gap) {
+    out_->push_back(rules::unknown(stage_, aspect_, about_, gap, question_));
+    return Answer(out_->back());
+}
+
+void Ask::accept(std::vector<FactRef> because) {
+    rules::accept(*this, *out_, stage_, aspect_, about_, question_, std::move(because));
+}
+
+void Ask::record_pass(std::vector<FactRef> because) {
+    if (accepted != nullptr) accepted->push_back({{}, stage_, about_, question_, std::move(because)});
+}
+
+}  // namespace cudamatrix::rules

@@ -1,0 +1,119 @@
+// How a rule speaks: one handle knows the cell, the facts and the question, and takes the answers.
+//
+//     void judge(Ask& ask) {
+//         ask.question({Field::compiler, Field::cuda}, "whether nvcc takes the compiler");
+//         const auto cuda = ask.cuda();  // an unknown CUDA says so by itself
+//         if (!cuda) return;
+//         if (too_old(*cuda)) {
+//             ask.reject("nvcc of CUDA {} does not take it", cuda->exact.text()).because(row.ref());
+//             return;
+//         }
+//         ask.accept({row.ref()});
+//     }
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "knowledge/resolve/subject.hpp"
+
+namespace cudamatrix::rules {
+
+/// A finding that was just made, to be completed. Valid until the next answer.
+class Answer {
+  public:
+    explicit Answer(Finding& finding) : finding_(finding) {}
+
+    Answer& because(FactRef fact);
+    Answer& because(const std::vector<FactRef>& facts);
+    Answer& because(const std::optional<Row>& row);  ///< nothing where there is no row
+    Answer& fix(FixOption option);
+    Answer& fix(std::vector<FixOption> options);
+    Answer& fix(Field field, std::string_view value);
+    /// The caret points at `field`, which stays or becomes one of those that the finding is about.
+    Answer& at(Field field);
+    [[nodiscard]] Finding& finding() { return finding_; }
+
+  private:
+    Finding& finding_;
+};
+
+class Ask : public Context {
+  public:
+    Ask(const Context& context, Stage stage, Findings& out) : Context(context), stage_(stage), out_(&out) {}
+
+    /// What the next answers are about: the fields, the first of which the caret points at, and the question
+    /// as it stands in "QUESTION is unknown" ("whether torch 2.6.0 was published"). `aspect` tells apart the
+    /// questions of one rule.
+    void question(std::vector<Field> about, std::string text, std::string_view aspect = {});
+    /// The same fields and aspect, with more exact words.
+    void reword(std::string text) { question_ = std::move(text); }
+    [[nodiscard]] const std::vector<Field>& about() const { return about_; }
+    [[nodiscard]] const std::string& text() const { return question_; }
+    [[nodiscard]] Stage stage() const { return stage_; }
+    [[nodiscard]] Findings& out() const { return *out_; }
+
+    /// The same question about another cell or into another list of answers; what it refers to must outlive
+    /// it.
+    [[nodiscard]] Ask on(const ProjectedCell& other) const;
+    [[nodiscard]] Ask into(Findings& answers, Acceptances* passes) const;
+
+    // What the fields mean. Nothing: no fact knows, and the question was answered by unknown.
+    [[nodiscard]] std::optional<Device> device() { return known(rules::device(*this)); }
+    [[nodiscard]] std::optional<lookup::Driver> driver() { return known(rules::driver(*this)); }
+    [[nodiscard]] std::optional<lookup::Cuda> cuda() { return known(rules::image_cuda(*this)); }
+    [[nodiscard]] std::optional<TorchBuild> torch_build() { return known(rules::torch_build(*this)); }
+    template <class T>
+    [[nodiscard]] std::optional<T> known(Resolved<T> resolved) {
+        if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
+            unknown(*gap);
+            return std::nullopt;
+        }
+        return std::get<T>(std::move(resolved));
+    }
+
+    template <class... Args>
+    Answer reject(fmt::format_string<Args...> text, Args&&... args) {
+        return say(Severity::error, fmt::format(text, std::forward<Args>(args)...));
+    }
+    template <class... Args>
+    Answer degrade(fmt::format_string<Args...> text, Args&&... args) {
+        return say(Severity::warning, fmt::format(text, std::forward<Args>(args)...));
+    }
+    template <class... Args>
+    Answer note(fmt::format_string<Args...> text, Args&&... args) {
+        return say(Severity::note, fmt::format(text, std::forward<Args>(args)...));
+    }
+    /// The whole sentence, where it is not of the form "WHAT: QUESTION is unknown".
+    template <class... Args>
+    Answer unknown_as(fmt::format_string<Args...> text, Args&&... args) {
+        return say(Severity::unknown, fmt::format(text, std::forward<Args>(args)...));
+    }
+    /// "WHAT: QUESTION is unknown", or an error that says WHAT where the value never was.
+    Answer unknown(const Unresolved& gap);
+    /// The same for a gap about `field` that has no value near it.
+    template <class... Args>
+    Answer unknown(Field field, fmt::format_string<Args...> text, Args&&... args) {
+        return unknown(Unresolved{field, fmt::format(text, std::forward<Args>(args)...), {}});
+    }
+    Answer say(Severity severity, std::string message);
+
+    /// Yes, which `explain` shows. Unknown where it rests on an unverified fact.
+    void accept(std::vector<FactRef> because);
+    /// Yes, for `explain` alone: it makes no verdict.
+    void record_pass(std::vector<FactRef> because);
+
+  private:
+    Stage stage_;
+    Findings* out_;
+    std::vector<Field> about_;
+    std::string question_;
+    std::string_view aspect_;
+};
+
+}  // namespace cudamatrix::rules
