@@ -7,8 +7,6 @@ namespace {
 constexpr Column kArchitectures[] = {
     {"name", Kind::text, Form::scalar, kRequired},
     {"compute", Kind::compute, Form::list, kRequired},
-    {"first_cuda", Kind::version},
-    {"last_cuda", Kind::version, Form::scalar, kOptional, "cuda_toolkits.cuda"},
     {"first_driver_branch", Kind::version},
     {"last_driver_branch", Kind::version, Form::scalar, kOptional, "driver_branches.branch"},
     {"open_kernel_module", Kind::text},

@@ -6,7 +6,6 @@ namespace {
 
 constexpr Column kContainerToolkitFlaws[] = {
     {"cve", Kind::text, Form::scalar, kRequired},
-    {"last_affected", Kind::version, Form::scalar, kRequired},
     {"fixed_in", Kind::version, Form::scalar, kRequired},
     {"says", Kind::text, Form::scalar, kRequired},
     {"only_mode", Kind::text},

@@ -15,11 +15,9 @@ constexpr Past kPast[] = {
 };
 
 constexpr Order kOrders[] = {
-    {"architectures", "first_cuda", "last_cuda"},
     {"architectures", "first_driver_branch", "last_driver_branch"},
     {"compiler_defects", "cuda_first", "cuda_last"},
     {"compiler_defects", "first", "last"},
-    {"container_toolkit_flaws", "last_affected", "fixed_in", kStrict},
     {"container_toolkits", "first", "last"},
     {"cuda_glibc", "cuda_first", "cuda_last"},
     {"cuda_glibc", "glibc_min", "glibc_max"},

@@ -167,34 +167,6 @@ TEST_CASE("every CUDA minor names its newest release that is known, and every ma
     CHECK(begun == majors);
 }
 
-TEST_CASE("the first and the last CUDA of an architecture are those of the compilers that know it") {
-    const auto facts = Facts::embedded();
-    const auto toolkits = facts.rows("cuda_toolkits");
-    const auto oldest = *Version::parse(toolkits.front().text("cuda"));
-    for (const auto& architecture : facts.rows("architectures")) {
-        for (const auto compute : architecture.list("compute")) {
-            CAPTURE(compute);
-            std::string_view first, last;
-            for (const auto& toolkit : toolkits) {
-                const auto targets = toolkit.list("targets");
-                if (std::find(targets.begin(), targets.end(), compute) == targets.end()) continue;
-                if (first.empty()) first = toolkit.text("cuda");
-                last = toolkit.text("cuda");
-            }
-            // Older than every compiler that is known, or simply not said.
-            const auto since = Version::parse(architecture.text("first_cuda"));
-            if (!since || *since < oldest) {
-                CHECK(first == toolkits.front().text("cuda"));
-            } else {
-                CHECK(first == architecture.text("first_cuda"));
-            }
-            const auto until =
-                architecture.has("last_cuda") ? architecture.text("last_cuda") : toolkits.back().text("cuda");
-            CHECK(last == until);
-        }
-    }
-}
-
 TEST_CASE("the cards that are called RTX 6000 are four, and a part of a name is none") {
     const auto facts = Facts::embedded();
     CHECK(facts.named("Quadro RTX 6000")->text("compute") == "7.5");
