@@ -84,11 +84,25 @@ Resolved<Device> look_up_device(const Context& context) {
     return out;
 }
 
+// The branch whose drivers for Windows, which count on their own, include the number.
+std::optional<std::string_view> windows_branch(const Facts& facts, std::string_view number) {
+    const auto driver = Version::parse(number);
+    for (const auto& row : facts.rows("driver_branches")) {
+        const auto oldest = Version::parse(row.text("windows_oldest"));
+        const auto newest = Version::parse(row.text("windows_newest"));
+        if (driver && oldest && newest && *oldest <= *driver && *driver <= *newest) return row.text("branch");
+    }
+    return std::nullopt;
+}
+
 Resolved<lookup::Driver> look_up_driver(const Context& context) {
     const auto text = context.cell.text(Field::driver);
     auto found = lookup::driver(context.facts, text);
     if (found && found->branch) return *std::move(found);
-    return with_version_near(gap(Field::driver, text), context.facts, "driver_branches", "newest",
+    auto unresolved = gap(Field::driver, text);
+    if (const auto branch = windows_branch(context.facts, driver_number(text)))
+        unresolved.what += fmt::format(" on Linux, it is a Windows driver of branch {}", *branch);
+    return with_version_near(std::move(unresolved), context.facts, "driver_branches", "newest",
                              driver_number(text));
 }
 
