@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
         // `--update images m.yaml` reads as two matrix files.
         if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
             std::count(argv, argv + argc, std::string_view("--update")) > 0)
-            fmt::print(stderr, "What --update is to move stands after an equals sign: --update=images\n");
+            fmt::print(stderr, "--update takes its value after '=': --update=images\n");
         return static_cast<int>(ExitCode::bad_input);
     }
     if (version) {

@@ -120,7 +120,7 @@ Option limit_option() {
 
 const std::vector<Option>& options() {
     static const std::vector<Option> kOptions = {
-        text_option("--cell", "ID", "id of the cell that this image stands for", &Context::cell),
+        text_option("--cell", "ID", "id of the cell that this image is for", &Context::cell),
         text_option("--run", "RUNID", "id of this run, repeated in every line", &Context::run),
         text_option("--compute", "X.Y", "compute capability of the cell's GPU", &Context::compute, is_device),
         text_option("--ptx-isa", "X.Y", "newest PTX ISA that the cell's driver compiles", &Context::ptx_isa,
@@ -147,7 +147,7 @@ const std::vector<Option>& options() {
         limit_option(),
         text_option("--root", "DIR", "look for /proc and /dev below DIR", &Context::root),
         text_option("--prefix", "DIR",
-                    "where bin/, python/ and static.jsonl lie (default: beside this program)",
+                    "folder of bin/, python/ and static.jsonl (default: that of this program)",
                     &Context::prefix),
         text_option("--part", "gpu|cpu", "which part of a test to run (used between the suite's programs)",
                     &Context::part),

@@ -170,7 +170,7 @@ class Parser {
             } else if (c >= 'A' && c <= 'F') {
                 code += static_cast<unsigned>(c - 'A' + 10);
             } else {
-                return fail("\\u escape with a character that is no hex digit");
+                return fail("\\u escape with a character that is not a hex digit");
             }
         }
         return true;

@@ -69,7 +69,7 @@ bool is_path_part(std::string_view text) {
 }
 
 Failure no_reference(std::string_view text, std::string_view why) {
-    return input_failure(fmt::format("'{}' is no image reference: {}", text::printable(text.substr(0, 300)),
+    return input_failure(fmt::format("invalid image reference '{}': {}", text::printable(text.substr(0, 300)),
                                      text::printable(why)),
                          "write it as HOST[:PORT]/PATH[:TAG][@sha256:DIGEST], such as "
                          "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04");
@@ -83,10 +83,10 @@ bool names_host(std::string_view part) {
 std::string wrong_path(std::string_view path) {
     for (const auto& part : text::split(path, '/')) {
         if (is_path_part(part)) continue;
-        if (part.empty()) return "a part of its path is empty";
+        if (part.empty()) return "a component of its path is empty";
         return fmt::format(
-            "'{}' is no part of a path: lower-case letters and digits, joined by '.', '_', '__' or "
-            "'-', would be accepted",
+            "invalid path component '{}': expected lower-case letters and digits, joined by '.', '_', "
+            "'__' or '-'",
             part);
     }
     return {};
@@ -122,15 +122,14 @@ Result<ImageReference> parse_image_reference(std::string_view text) {
     ImageReference out;
     auto rest = text;
     if (text.empty()) return no_reference(text, "it is empty");
-    if (text.find("://") != std::string_view::npos)
-        return no_reference(text, "it has a scheme, as URLs have");
+    if (text.find("://") != std::string_view::npos) return no_reference(text, "it starts with a URL scheme");
     if (const auto at = rest.find('@'); at != std::string_view::npos) {
         out.digest = rest.substr(at + 1);
         if (!is_image_digest(out.digest))
-            return no_reference(text,
-                                fmt::format("'{}' is no digest: sha256: and 64 lower-case hexadecimal digits "
-                                            "would be accepted",
-                                            out.digest));
+            return no_reference(
+                text, fmt::format("invalid digest '{}': expected sha256: and 64 lower-case hexadecimal "
+                                  "digits",
+                                  out.digest));
         rest = rest.substr(0, at);
     }
     const auto slash = rest.rfind('/');
@@ -139,15 +138,15 @@ Result<ImageReference> parse_image_reference(std::string_view text) {
     if (colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash)) {
         out.tag = rest.substr(colon + 1);
         if (!is_image_tag(out.tag))
-            return no_reference(text,
-                                fmt::format("'{}' is no tag: up to 128 letters, digits, '_', '.' and '-', of "
-                                            "which '.' and '-' do not stand first, would be accepted",
-                                            out.tag));
+            return no_reference(
+                text, fmt::format("invalid tag '{}': expected up to 128 letters, digits, '_', '.' and "
+                                  "'-', not starting with '.' or '-'",
+                                  out.tag));
         rest = rest.substr(0, colon);
     }
     const auto first = rest.substr(0, rest.find('/'));
     if (first.size() < rest.size() && names_host(first)) {
-        if (!is_host(first)) return no_reference(text, fmt::format("'{}' is no host of a registry", first));
+        if (!is_host(first)) return no_reference(text, fmt::format("invalid registry host '{}'", first));
         out.host = text::lower(first);
         rest.remove_prefix(first.size() + 1);
     } else {
@@ -157,12 +156,11 @@ Result<ImageReference> parse_image_reference(std::string_view text) {
     out.path = rest;
     if (const auto wrong = wrong_path(rest); !wrong.empty()) return no_reference(text, wrong);
     if (out.host == kHub && rest.find('/') == std::string_view::npos) {
-        if (rest.size() == 64 && is_hex(rest))
-            return no_reference(text, "it is the id of an image, not a name");
+        if (rest.size() == 64 && is_hex(rest)) return no_reference(text, "it is an image id, not a name");
         out.path.insert(0, "library/");
     }
     if (out.name().size() > kLongestName)
-        return no_reference(text, fmt::format("its name has {} characters, {} would be accepted",
+        return no_reference(text, fmt::format("its name has {} characters, expected at most {}",
                                               out.name().size(), kLongestName));
     return out;
 }
@@ -190,7 +188,7 @@ Result<ImagePlace> place_of(const ImageReference& reference, const Mirrors& mirr
     auto parsed = parse_image_reference(name);
     if (!parsed.ok() || name.find('/') == std::string::npos || !parsed->tag.empty() ||
         !parsed->digest.empty()) {
-        return input_failure(fmt::format("the mirror of {} gives '{}', which is no place of images",
+        return input_failure(fmt::format("the mirror of {} gives '{}', which is not an image name",
                                          reference.name(), text::printable(name)),
                              "write it as HOST[:PORT][/PATH], such as registry.example.org/hub");
     }

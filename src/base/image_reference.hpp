@@ -27,7 +27,7 @@ struct ImageReference {
 
 /// Reads a reference; hosts, paths and tags by the grammar of github.com/distribution/reference, digests of
 /// sha256 only. Without a host it is one of docker.io, there without a namespace one of "library". Input
-/// failures say which part is wrong, and what would be accepted.
+/// failures say which part is wrong, and what was expected.
 [[nodiscard]] Result<ImageReference> parse_image_reference(std::string_view text);
 
 /// "sha256:" and 64 lower-case hexadecimal digits.

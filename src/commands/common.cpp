@@ -176,9 +176,9 @@ Status use_fixes_that_work(Loaded& loaded, const World& world) {
     if (!tally.ok()) return tally.failure();
     if (tally->whole) return Done{};
     Diagnostic note{Severity::note, {}, {}, {}, {}};
-    note.message = fmt::format(
-        "the search for fixes was given up after {} values: some findings have fewer than there are",
-        solve::kMostTriedForFixes);
+    note.message =
+        fmt::format("stopped searching for fixes after {} candidates; some findings may list too few",
+                    solve::kMostTriedForFixes);
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
     return Done{};
 }

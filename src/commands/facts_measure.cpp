@@ -25,8 +25,8 @@ Result<std::vector<std::string>> arches_of(const std::string& text) {
     auto arches = text::split(text, ',');
     for (const auto& arch : arches) {
         if (arch != "x86_64" && arch != "aarch64")
-            return input_failure(fmt::format(
-                "--arch: '{}' is not known: x86_64 and aarch64 would be accepted", text::printable(arch)));
+            return input_failure(
+                fmt::format("invalid --arch '{}': expected x86_64 or aarch64", text::printable(arch)));
     }
     return arches;
 }

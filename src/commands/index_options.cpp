@@ -17,7 +17,7 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
         const bool registries = from.find("://") == std::string::npos && !from.empty() && !to.empty();
         if (!urls && !registries)
             return input_failure(
-                fmt::format("--mirror: '{}' is no pair of URLs or registries", url::shown(text)),
+                fmt::format("invalid --mirror '{}': expected a pair of URLs or registries", url::shown(text)),
                 "write --mirror https://index.example.org=https://mirror.example.org/python, or --mirror "
                 "docker.io=registry.example.org/hub");
         mirrors.emplace_back(from, to);

@@ -31,7 +31,8 @@ Result<pep440::Specifiers> versions_of(const MeasureOptions& options) {
     auto versions = pep440::Specifiers::parse(options.versions);
     if (versions) return *std::move(versions);
     return input_failure(
-        fmt::format("--versions: '{}' is no version specifier", text::printable(options.versions)),
+        fmt::format("invalid --versions '{}': expected a version specifier",
+                    text::printable(options.versions)),
         fmt::format("write it as pip does: '{}'", options.is_toolkit ? ">=12,<14" : ">=1.13,<3"));
 }
 

@@ -169,7 +169,7 @@ class Refresh {
             gathered_.report.not_reached.push_back(
                 {what, response->status != 200
                            ? fmt::format("{}: {}", url::shown(url), describe_status(response->status))
-                           : fmt::format("{} is no list of packages", url::shown(url))});
+                           : fmt::format("{} is not a list of packages", url::shown(url))});
             return;
         }
         gathered_.reached(url);

@@ -128,7 +128,7 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
     }
     const auto near = text::did_you_mean(file, names);
     return input_failure(fmt::format("the matrix gives no file {}", text::printable(file)),
-                         near ? fmt::format("did you mean {}?", *near) : "name it as it lies in the folder");
+                         near ? fmt::format("did you mean {}?", *near) : "give its path inside the folder");
 }
 
 ExitCode explain(const RenderOptions& options, const Loaded& loaded, const World& world) {
@@ -168,18 +168,17 @@ Action add_render(const Arguments& app) {
     add_format(app, options->image.format, report::names_of(report::run_formats()));
     const auto check =
         app.add_flag("--check", options->check,
-                     "Write nothing; exit code 1 with a diff where the folder is not what the matrix "
-                     "gives, and the command that mends it");
+                     "Write nothing; exit code 1, with a diff and the command that fixes it, if the folder "
+                     "differs from the matrix");
     app.add_flag("--prune", options->prune,
-                 "Remove files that an earlier render wrote and that belong to no cell any more, and what "
-                 "builds left for those images (logs, the suite's copies, copied files)")
+                 "Remove files of earlier renders that no longer belong to a cell, and what builds left for "
+                 "those images (logs, the suite's copies, copied files)")
         .excludes(check);
     app.add_flag("--locked", options->image.locked,
-                 "Refuse what the lock does not cover, and name what is missing, instead of rendering it "
-                 "unpinned");
+                 "Fail and list what the lock does not cover, instead of rendering it unpinned");
     app.add_option(
            "--explain", options->explain,
-           "Write nothing; name the template and its line behind a line of a rendered file, or behind all")
+           "Write nothing; show the template and line that a rendered line, or every line, comes from")
         .type_name("FILE[:LINE]")
         .excludes(check);
     return [options](const World& world) { return perform(*options, world); };

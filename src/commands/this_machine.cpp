@@ -134,11 +134,11 @@ class Machine {
         } else if (rows_.add(field, {found->value}, found->from)) {
             info_.lines.push_back({name, found->value, found->from, true});
         } else {
-            info_.lines.push_back({name,
-                                   {},
-                                   fmt::format("{} says {}: {} would be accepted", found->from, found->value,
-                                               info(field).accepts),
-                                   false});
+            info_.lines.push_back(
+                {name,
+                 {},
+                 fmt::format("{} says {}: expected {}", found->from, found->value, info(field).accepts),
+                 false});
         }
     }
 

@@ -21,7 +21,7 @@ Result<Words> words_of(std::string_view option) {
     const auto label = fmt::format("--override {}", text::printable(option));
     const auto equals = option.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-        return input_failure(fmt::format("{}: FIELD=VALUE would be accepted", label),
+        return input_failure(fmt::format("{}: expected FIELD=VALUE", label),
                              "write for example --override driver=580");
     }
     const auto name = option.substr(0, equals);
@@ -31,7 +31,7 @@ Result<Words> words_of(std::string_view option) {
     for (const auto& each : all_fields())
         known.emplace_back(each.name);
     const auto near = name.size() <= kLongestGuess ? text::did_you_mean(name, known) : std::nullopt;
-    return input_failure(fmt::format("{}: \"{}\" is no field of a cell", label, text::printable(name)),
+    return input_failure(fmt::format("{}: unknown field \"{}\"", label, text::printable(name)),
                          near ? fmt::format("did you mean {}?", *near)
                               : fmt::format("use one of: {}", text::join(known, ", ")));
 }

@@ -45,8 +45,8 @@ std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_v
     }
     const bool is_range = predicate.op != Op::equal && predicate.op != Op::not_equal;
     if (is_range && !compares_as_version(field)) {
-        return ValueProblem{fmt::format("{}: a range compares versions, {} is text: a value, a list or a "
-                                        "pattern with '*' would be accepted",
+        return ValueProblem{fmt::format("{}: ranges compare versions, but {} is text: expected a value, a "
+                                        "list or a pattern with '*'",
                                         info(field).name, info(field).name),
                             {}};
     }
@@ -58,7 +58,7 @@ std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_v
                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._+:/@()-") ==
                                std::string::npos;
         if (!legal || predicate.op == Op::not_equal) {
-            return ValueProblem{fmt::format("{} {}: a pattern such as 470.* would be accepted",
+            return ValueProblem{fmt::format("invalid {} {}: expected a pattern such as 470.*",
                                             info(field).name, in_quotes(text)),
                                 {}};
         }

@@ -9,14 +9,14 @@ namespace {
 Result<Field> field_of(std::string_view name) {
     if (const auto field = field_named(name)) {
         if (info(*field).syntax != Syntax::string_map) return *field;
-        return input_failure(fmt::format(
-            "{} cannot stand in a condition: a field with a single value would be accepted", name));
+        return input_failure(
+            fmt::format("{} cannot be used in a condition: expected a field with a single value", name));
     }
     std::vector<std::string> names;
     for (const auto& field : all_fields())
         names.emplace_back(field.name);
     const auto near = name.size() > 100 ? std::nullopt : text::did_you_mean(name, names);
-    return input_failure(fmt::format("{} is no field of a cell", in_quotes(name)),
+    return input_failure(fmt::format("unknown field {}", in_quotes(name)),
                          near ? fmt::format("did you mean {}?", *near)
                               : "write FIELD=VALUE, as in driver=470.161.03,cuda=12.4.1");
 }
@@ -38,7 +38,7 @@ Result<Condition> condition_from_text(std::string_view text) {
         // "driver=>=450,<525": what names no field goes on with the range before it.
         const bool continues = !condition.clauses.empty() && part.find_first_of("<>=!") == 0;
         if (!continues && equals == std::string::npos) {
-            return input_failure(fmt::format("{}: FIELD=VALUE would be accepted", in_quotes(part)),
+            return input_failure(fmt::format("{}: expected FIELD=VALUE", in_quotes(part)),
                                  "as in driver=470.161.03,cuda=12.4.1");
         }
         if (continues) {

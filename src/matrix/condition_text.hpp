@@ -9,7 +9,7 @@
 namespace cudamatrix {
 
 /// "driver=<500,cuda=12.4.1", "driver=>=450,<525"; the same field again is another alternative of it. Input
-/// failures say what would be accepted.
+/// failures say what was expected.
 [[nodiscard]] Result<Condition> condition_from_text(std::string_view text);
 
 }  // namespace cudamatrix

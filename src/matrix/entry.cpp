@@ -26,17 +26,14 @@ std::vector<Word> Entry::words(const yaml::Member& member, const ListForm& form)
     std::vector<Word> out;
     if (!reader_.expect(name, node, Node::Kind::sequence, form.list)) return out;
     if (node.items.empty())
-        reader_.error(node.where,
-                      fmt::format("{}: an empty list: {} would be accepted", name.text, form.list),
+        reader_.error(node.where, fmt::format("{}: found an empty list, expected {}", name.text, form.list),
                       "write an item, or delete the key");
     std::map<std::string, Location> seen;
     for (const auto& item : node.items) {
         if (item.kind != Node::Kind::scalar || !form.accepts(item.text)) {
-            const auto found = item.kind == Node::Kind::scalar
-                                   ? in_quotes(item.text)
-                                   : fmt::format("{} was found", kind_name(item.kind));
-            reader_.error(item.where,
-                          fmt::format("{}: {}: {} would be accepted", name.text, found, form.item));
+            const auto found =
+                item.kind == Node::Kind::scalar ? in_quotes(item.text) : std::string(kind_name(item.kind));
+            reader_.error(item.where, fmt::format("{}: found {}, expected {}", name.text, found, form.item));
             continue;
         }
         const auto [first, fresh] = seen.try_emplace(item.text, item.where);
@@ -44,7 +41,7 @@ std::vector<Word> Entry::words(const yaml::Member& member, const ListForm& form)
             out.push_back({item.text, item.where});
         } else {
             reader_.error(item.where,
-                          fmt::format("{}: {} stands twice: first at {}", name.text, in_quotes(item.text),
+                          fmt::format("{}: {} appears twice: first at {}", name.text, in_quotes(item.text),
                                       place(first->second)),
                           "delete one of the two");
         }
@@ -65,11 +62,11 @@ std::vector<Variable> Entry::variables(const yaml::Member& member) const {
         } else if (!is_rendered_variable(name.text, value.text)) {
             reader_.error(
                 name.where,
-                fmt::format("{}: {} {}: of NVIDIA's variables only NVIDIA_VISIBLE_DEVICES (all, none "
-                            "or void) and NVIDIA_DRIVER_CAPABILITIES (capabilities such as "
-                            "compute,utility) would be accepted",
+                fmt::format("{}: {} {}: expected, of NVIDIA's variables, only NVIDIA_VISIBLE_DEVICES (all, "
+                            "none or void) or NVIDIA_DRIVER_CAPABILITIES (capabilities such as "
+                            "compute,utility)",
                             key.text, name.text, in_quotes(value.text)),
-                "delete it: the others decide what a privileged hook of the host does");
+                "delete it: the others control a privileged hook on the host");
         } else {
             out.push_back({name.text, value.text, name.where});
         }

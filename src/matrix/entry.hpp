@@ -26,7 +26,7 @@ class Entry {
         if (node_.kind == yaml::Node::Kind::map && !node_.members.empty()) return true;
         reader_.error(
             node_.kind == yaml::Node::Kind::null ? key_.where : node_.where,
-            fmt::format("{}: {} was found: a map such as {} would be accepted", key_.text,
+            fmt::format("{}: found {}, expected a map such as {}", key_.text,
                         node_.kind == yaml::Node::Kind::map ? "an empty map" : kind_name(node_.kind),
                         example));
         return false;
@@ -63,14 +63,14 @@ class Entry {
         if (!reader_.expect(name, node, yaml::Node::Kind::scalar, accepted)) return {};
         if (accepts(node.text)) return node.text;
         reader_.error(node.where,
-                      fmt::format("{} {}: {} would be accepted", name.text, in_quotes(node.text), accepted));
+                      fmt::format("invalid {} {}: expected {}", name.text, in_quotes(node.text), accepted));
         return {};
     }
 
     /// A reason in words.
     [[nodiscard]] std::string sentence(const yaml::Member& member) const {
         constexpr std::size_t kLongestReason = 500;
-        return scalar(member, "a reason in words, on one line", [](std::string_view text) {
+        return scalar(member, "a reason on one line", [](std::string_view text) {
             return !text::trim(text).empty() && text.size() <= kLongestReason &&
                    text.find('\n') == std::string_view::npos;
         });
@@ -87,7 +87,7 @@ class Entry {
         std::string_view list;
         std::string_view item;
         bool (*accepts)(std::string_view);
-        bool repeated = false;  ///< the same item may stand twice
+        bool repeated = false;  ///< the same item may appear twice
     };
     /// The items of a list, each a scalar that the form accepts.
     [[nodiscard]] std::vector<Word> words(const yaml::Member& member, const ListForm& form) const;
@@ -117,10 +117,10 @@ class Entry {
     const yaml::Node& node_;
 };
 
-/// "name": a word of small letters, digits, '_' and '-' that entries of images and services have.
+/// "name": a word of lower-case letters, digits, '_' and '-' that entries of images and services have.
 [[nodiscard]] bool is_entry_name(std::string_view text);
 inline constexpr std::string_view kEntryNameForm =
-    "up to 32 small letters, digits, '_' and '-', the first a letter or digit,";
+    "up to 32 lower-case letters, digits, '_' and '-', starting with a letter or digit,";
 
 /// An absolute path inside a container, not the root and without empty, "." and ".." steps.
 [[nodiscard]] bool is_container_path(std::string_view text);

@@ -64,7 +64,7 @@ struct FieldInfo {
     std::string_view
         id_prefix;  ///< put before the slug of the value in a cell's id ("drv", "cu", "py", "" ...)
     Syntax syntax;
-    std::string_view accepts;          ///< for messages: what would be accepted, with an example
+    std::string_view accepts;          ///< for messages, after "expected"
     std::vector<std::string> choices;  ///< for Syntax::choice
 };
 

@@ -51,10 +51,9 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 void check_keys(Reader& reader, const Node& root) {
     for (const auto& [key, value] : root.members) {
         if (field_named(key.text)) {
-            reader.error(
-                key.where,
-                fmt::format("{} is a field of a cell: it would be accepted under axes or set", key.text),
-                fmt::format("write set: {{{}: ...}}", key.text));
+            reader.error(key.where,
+                         fmt::format("{} is a field of a cell: expected under axes or set", key.text),
+                         fmt::format("write set: {{{}: ...}}", key.text));
         } else if (std::find(known_keys().begin(), known_keys().end(), key.text) == known_keys().end()) {
             reader.unknown_key(key, "a matrix file", known_keys());
         }
@@ -65,15 +64,14 @@ void read_version(Reader& reader, const Node& root) {
     const auto* member = find_member(root, "version");
     if (member == nullptr) {
         reader.error({reader.matrix.path, 1, 1, 1},
-                     "version is missing: a matrix file says which version of the format it is in",
+                     "version is missing: a matrix file states its format version",
                      "write version: 1 as the first line");
         return;
     }
     const auto& [key, node] = *member;
     if (!reader.expect(key, node, Node::Kind::scalar, "version: 1")) return;
     if (node.text != "1") {
-        reader.error(node.where,
-                     fmt::format("version {}: this program reads version 1", in_quotes(node.text)),
+        reader.error(node.where, fmt::format("invalid version {}: expected 1", in_quotes(node.text)),
                      "write version: 1");
     }
 }
@@ -102,7 +100,7 @@ void read_name(Reader& reader, const Node& root) {
     constexpr std::string_view accepted = "a word of letters, digits, '.', '_' and '-'";
     if (!reader.expect(key, node, Node::Kind::scalar, accepted)) return;
     if (!is_name(node.text)) {
-        reader.error(node.where, fmt::format("name {}: {} would be accepted (it names the output folder)",
+        reader.error(node.where, fmt::format("invalid name {}: expected {} (it names the output folder)",
                                              in_quotes(node.text), accepted));
         return;
     }
@@ -117,18 +115,17 @@ std::optional<Location> read_expect_cells(Reader& reader, const Node& root) {
     if (!reader.expect(key, node, Node::Kind::scalar, "a whole number such as 12")) return std::nullopt;
     reader.matrix.expect_cells = whole_number(node.text);
     if (!reader.matrix.expect_cells) {
-        reader.error(node.where, fmt::format("expect_cells {}: a whole number such as 12 would be accepted",
+        reader.error(node.where, fmt::format("invalid expect_cells {}: expected a whole number such as 12",
                                              in_quotes(node.text)));
     }
     for (const std::string_view section : {"axes", "set", "include"}) {
         const auto* cells = find_member(root, section);
         if (cells == nullptr || !before(cells->first.where, key.where)) continue;
         reader.error(key.where,
-                     fmt::format("expect_cells stands behind {} (line {}): it would be accepted before "
-                                 "everything that makes cells, "
-                                 "so that a file whose tail is lost is noticed",
+                     fmt::format("expect_cells comes after {} (line {}): expected before everything "
+                                 "that makes cells, so that a truncated file is noticed",
                                  section, cells->first.where.line),
-                     "move it to the line behind version");
+                     "move it to the line after version");
         break;
     }
     return node.where;
@@ -161,7 +158,7 @@ void read_sections(Reader& reader, const Node& root) {
     const Matrix& matrix = reader.matrix;
     if (matrix.axes.empty() && matrix.set.empty() && matrix.include.empty() && reader.problems.empty()) {
         reader.error({matrix.path, 1, 1, 1},
-                     "the matrix has no cell: fields would be accepted under axes, set or include",
+                     "the matrix has no cell: expected fields under axes, set or include",
                      "write for example axes: {cuda: [\"12.4.1\"]}");
     }
 }
@@ -235,9 +232,8 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
     if (root.kind != Node::Kind::map) {
         const bool empty = root.kind == Node::Kind::null;
         reader.error(empty ? Location{std::string(name), 1, 1, 1} : root.where,
-                     empty
-                         ? "the file is empty: a matrix file would be accepted"
-                         : fmt::format("{} was found: a map of keys would be accepted", kind_name(root.kind)),
+                     empty ? "the file is empty, expected a matrix file"
+                           : fmt::format("found {}, expected a map of keys", kind_name(root.kind)),
                      "start with version: 1, then axes:");
         return failure_of(std::move(reader.problems));
     }

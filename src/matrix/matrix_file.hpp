@@ -16,7 +16,7 @@ namespace cudamatrix {
 using AlsoWrong = std::function<std::vector<Diagnostic>(const Matrix&)>;
 
 /// Reads and checks the file. All mistakes are reported in one Failure (exit code 2), each with
-/// file:line:col, what was found, what would be accepted, and "did you mean" where a near word exists.
+/// file:line:col, what was found, what was expected, and "did you mean" where a near word exists.
 [[nodiscard]] Result<Matrix> read_matrix_file(const std::filesystem::path& path,
                                               const AlsoWrong& also_wrong = {});
 

@@ -163,24 +163,22 @@ bool holds_token(std::string_view text) {
 std::optional<ValueProblem> check_package(std::string_view name, std::string_view text) {
     if (!is_package_name(name)) {
         return ValueProblem{
-            fmt::format("packages: {} is no package name: letters, digits, '.', '_' and '-' are accepted",
+            fmt::format("packages: invalid name {}: expected letters, digits, '.', '_' and '-'",
                         in_quotes(name)),
             {}};
     }
     if (text::lower(name) == "torch") {
-        return ValueProblem{fmt::format("packages: {} is a field of a cell, so that it is judged: other "
-                                        "packages are accepted",
-                                        name),
-                            fmt::format("write it as the field torch{}",
+        return ValueProblem{fmt::format("packages: {} is a field of its own: expected another package", name),
+                            fmt::format("write it as a field: torch{}",
                                         is_python_version(text) ? fmt::format(": {}", text) : std::string())};
     }
     if (text != kCompanionVersion && (text.size() > 32 || !is_python_version(text))) {
-        return ValueProblem{fmt::format("packages: {} {}: an exact version such as 4.27.4 would be accepted, "
-                                        "or auto for the one that goes with the torch",
-                                        name, in_quotes(text)),
-                            text.find_first_of("<>=~!*") != std::string_view::npos
-                                ? "write the version alone: pins are exact"
-                                : ""};
+        return ValueProblem{
+            fmt::format("packages: invalid version {} of {}: expected an exact version such as "
+                        "4.27.4, or auto for the one that matches torch",
+                        in_quotes(text), name),
+            text.find_first_of("<>=~!*") != std::string_view::npos ? "write the version alone: pins are exact"
+                                                                   : ""};
     }
     return std::nullopt;
 }
@@ -188,34 +186,32 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
 std::optional<ValueProblem> check_variable(std::string_view name, std::string_view text) {
     if (!is_variable_name(name)) {
         return ValueProblem{
-            fmt::format("env: {} is no variable name: letters, digits and '_' are accepted", in_quotes(name)),
-            {}};
+            fmt::format("env: invalid name {}: expected letters, digits and '_'", in_quotes(name)), {}};
     }
     if (runs_code(name)) {
-        return ValueProblem{fmt::format("env: {} decides what code runs: other variables are accepted", name),
+        return ValueProblem{fmt::format("env: {} decides which code runs: expected another variable", name),
                             "delete it"};
     }
     if (holds_secret(name)) {
         return ValueProblem{
             fmt::format(
-                "env: {} names a secret: secrets never stand in a matrix file, an image would show them",
+                "env: {} names a secret: never put secrets in a matrix file, the image would expose them",
                 name),
             "delete it, and pass the secret when the container starts"};
     }
     if (const bool password = holds_password(text); password || holds_token(text)) {
         return ValueProblem{
-            fmt::format("env: the value of {} is {}: secrets never stand in a matrix file, an image would "
-                        "show them",
-                        name, password ? "a URL with a password" : "a token of a service"),
-            password ? "write the URL without user and password, and pass them when the container starts"
+            fmt::format("env: the value of {} is {}: never put secrets in a matrix file, the image would "
+                        "expose them",
+                        name, password ? "a URL with a password" : "a service token"),
+            password ? "remove the user and password from the URL, and pass them when the container starts"
                      : "delete it, and pass the secret when the container starts"};
     }
     if (text.size() > 256 || !only(text, " _./:,;=+@%~-")) {
-        return ValueProblem{
-            fmt::format(
-                "env: {} {}: up to 256 letters, digits, spaces and _ . / : , ; = + @ % ~ - would be accepted",
-                name, in_quotes(text)),
-            {}};
+        return ValueProblem{fmt::format("env: invalid value {} of {}: expected up to 256 letters, digits, "
+                                        "spaces and _ . / : , ; = + @ % ~ -",
+                                        in_quotes(text), name),
+                            {}};
     }
     return std::nullopt;
 }

@@ -37,7 +37,7 @@ void refuse_repeated_rows(Reader& reader, const Axis& axis) {
         for (const Field field : axis.fields)
             names.emplace_back(info(field).name);
         reader.error(row.front().where,
-                     fmt::format("{}: {} stands twice: first at {}", text::join(names, ", "),
+                     fmt::format("{}: {} appears twice: first at {}", text::join(names, ", "),
                                  in_quotes(row.front().text), place(first->second->where)),
                      "delete one of the two");
     }
@@ -52,7 +52,7 @@ std::vector<Value> axis_values(Reader& reader, Field field, const Node& key, con
     }
     if (node.items.empty()) {
         reader.error(node.where,
-                     fmt::format("{}: an axis without a value: a list of values would be accepted", key.text),
+                     fmt::format("{}: found an axis without a value, expected a list of values", key.text),
                      "write a value, or delete the axis");
     }
     for (const auto& item : node.items) {
@@ -77,15 +77,15 @@ std::vector<std::size_t> zipped_axes(Reader& reader, const Node& entry,
     bool good = true;
     for (const auto& item : entry.items) {
         if (item.kind != Node::Kind::scalar) {
-            reader.error(item.where, fmt::format("zip: {} was found: the name of an axis would be accepted",
-                                                 kind_name(item.kind)));
+            reader.error(item.where,
+                         fmt::format("zip: found {}, expected the name of an axis", kind_name(item.kind)));
             good = false;
             continue;
         }
         const auto at = std::find(names.begin(), names.end(), item.text);
         if (at == names.end()) {
             const auto near = item.text.size() <= 40 ? text::did_you_mean(item.text, names) : std::nullopt;
-            reader.error(item.where, fmt::format("zip: {} is no axis of this file", in_quotes(item.text)),
+            reader.error(item.where, fmt::format("zip: this file has no axis {}", in_quotes(item.text)),
                          near ? fmt::format("did you mean {}?", *near)
                               : fmt::format("use one of: {}", text::join(names, ", ")));
             good = false;
@@ -94,7 +94,7 @@ std::vector<std::size_t> zipped_axes(Reader& reader, const Node& entry,
         const auto [first, inserted] = used.try_emplace(item.text, item.where);
         if (!inserted) {
             reader.error(item.where,
-                         fmt::format("zip: {} stands twice: first at {}", item.text, place(first->second)),
+                         fmt::format("zip: {} appears twice: first at {}", item.text, place(first->second)),
                          "name each axis once");
             good = false;
             continue;
@@ -102,7 +102,7 @@ std::vector<std::size_t> zipped_axes(Reader& reader, const Node& entry,
         found.push_back(static_cast<std::size_t>(at - names.begin()));
     }
     if (good && found.size() < 2) {
-        reader.error(entry.where, "zip: one axis alone: two or more axes would go in lock-step",
+        reader.error(entry.where, "zip: found a single axis, expected two or more",
                      "name a second axis, or delete the entry");
         good = false;
     }
@@ -167,10 +167,9 @@ void read_zip(Reader& reader, const Node& key, const Node& node) {
         std::map<std::string, Location> used;
         for (const auto& entry : node.items) {
             if (entry.kind != Node::Kind::sequence) {
-                reader.error(
-                    entry.where,
-                    fmt::format("zip: {} was found: a list of axes would be accepted", kind_name(entry.kind)),
-                    "write zip: [[cuda, torch]]");
+                reader.error(entry.where,
+                             fmt::format("zip: found {}, expected a list of axes", kind_name(entry.kind)),
+                             "write zip: [[cuda, torch]]");
                 continue;
             }
             auto group = zipped_axes(reader, entry, used);
@@ -217,10 +216,9 @@ void read_include(Reader& reader, const Node& key, const Node& node) {
     if (!reader.expect(key, node, Node::Kind::sequence, "a list of maps, one for each cell")) return;
     for (const auto& item : node.items) {
         if (item.kind != Node::Kind::map || item.members.empty()) {
-            reader.error(
-                item.where,
-                fmt::format("include: {} was found: a map of fields and their values would be accepted",
-                            item.kind == Node::Kind::map ? "an empty map" : kind_name(item.kind)));
+            reader.error(item.where,
+                         fmt::format("include: found {}, expected a map of fields and values",
+                                     item.kind == Node::Kind::map ? "an empty map" : kind_name(item.kind)));
             continue;
         }
         reader.matrix.include.push_back(field_values(reader, item));

@@ -10,9 +10,8 @@ using yaml::Node;
 
 void read_alternative(Reader& reader, Condition::Clause& clause, const Node& node) {
     if (node.kind != Node::Kind::scalar) {
-        reader.error(node.where,
-                     fmt::format("{}: {} was found: a value or a range such as \"<500\" would be accepted",
-                                 info(clause.field).name, kind_name(node.kind)));
+        reader.error(node.where, fmt::format("{}: found {}, expected a value or a range such as \"<500\"",
+                                             info(clause.field).name, kind_name(node.kind)));
         return;
     }
     auto parsed = parse_alternative(clause.field, node.text);
@@ -29,14 +28,13 @@ std::optional<Condition::Clause> read_clause(Reader& reader, const Node& key, co
     if (info(*field).syntax == Syntax::string_map) {
         reader.error(
             key.where,
-            fmt::format("{} cannot stand in a condition: a field with a single value would be accepted",
-                        key.text));
+            fmt::format("{} cannot be used in a condition: expected a field with a single value", key.text));
         return std::nullopt;
     }
     Condition::Clause clause{*field, {}, node.where};
     if (node.kind == Node::Kind::null || (node.kind == Node::Kind::sequence && node.items.empty())) {
         reader.error(key.where,
-                     fmt::format("{}: no value: a value, a range or a list would be accepted", key.text),
+                     fmt::format("{}: found nothing, expected a value, a range or a list", key.text),
                      "write a value, or delete the key");
         return std::nullopt;
     }
@@ -56,7 +54,7 @@ Condition read_condition(Reader& reader, const Node& key, const Node& node, std:
     condition.where = node.kind == Node::Kind::null ? key.where : node.where;
     if (node.kind != Node::Kind::map || node.members.empty()) {
         reader.error(condition.where,
-                     fmt::format("{}: {} was found: a map of fields and values would be accepted", key.text,
+                     fmt::format("{}: found {}, expected a map of fields and values", key.text,
                                  node.kind == Node::Kind::map ? fmt::format("an empty map ({})", empty_means)
                                                               : std::string(kind_name(node.kind))));
         return condition;

@@ -17,7 +17,7 @@ bool is_rule_id(std::string_view text) {
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
-constexpr std::string_view kIdForm = "a word of small letters, digits and '-', such as gcp-driver";
+constexpr std::string_view kIdForm = "a word of lower-case letters, digits and '-', such as gcp-driver";
 
 void read_rule(Reader& reader, const Node& key, const Node& node) {
     const Entry entry(reader, key, node);

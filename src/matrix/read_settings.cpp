@@ -132,9 +132,9 @@ constexpr std::array<BuildKey, 7> kBuildKeys{{
     {"snapshot", &BuildSettings::snapshot, is_snapshot,
      "a day such as 2026-11-01 or a time such as 20261101T120000Z"},
     {"user", &BuildSettings::user, is_user,
-     "a user name such as app (small letters, digits, '_' and '-'), none that distributions have,"},
+     "a user name such as app (lower-case letters, digits, '_' and '-') that distributions do not use"},
     {"workdir", &BuildSettings::workdir, is_workdir,
-     "an absolute path such as /workspace, outside of the system's folders,"},
+     "an absolute path such as /workspace, outside system folders"},
 }};
 
 // A relative path means: beside the matrix file, wherever the program is started.
@@ -154,11 +154,10 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
     if (!reader.expect(key, node, Node::Kind::scalar, "a prefix such as registry.example.org/hub")) return;
     if (has_credentials(node.text) || has_credentials(key.text)) {
         reader.error(node.where,
-                     fmt::format("mirrors: the value of {} holds a user name or password: secrets never "
-                                 "stand in a matrix file",
+                     fmt::format("mirrors: the value of {} holds a user name or password: never put "
+                                 "secrets in a matrix file",
                                  in_quotes(key.text)),
-                     "delete them, and give them in a netrc file: build: {netrc: FILE} (for a registry: "
-                     "docker login)");
+                     "put them in a netrc file: build: {netrc: FILE} (for a registry: docker login)");
         return;
     }
     const auto& names = archive_names();
@@ -167,18 +166,18 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
     if (!archive && !registry && !is_url(key.text)) {
         const auto near = key.text.size() <= 40 ? text::did_you_mean(key.text, names) : std::nullopt;
         reader.error(key.where,
-                     fmt::format("mirrors: {} is no known source: a registry such as docker.io, a URL, or "
-                                 "one of {} would be accepted",
+                     fmt::format("mirrors: unknown source {}: expected a registry such as docker.io, a "
+                                 "URL, or one of {}",
                                  in_quotes(key.text), text::join(names, ", ")),
                      near ? fmt::format("did you mean {}?", *near) : "");
         return;
     }
     const auto value = without_last_slash(node.text);
     if (registry ? !is_registry_place(value) : !is_url(value)) {
-        reader.error(node.where,
-                     fmt::format("mirrors: {} for {}: {} would be accepted", in_quotes(node.text), key.text,
-                                 registry ? "a registry prefix such as registry.example.org/hub"
-                                          : "a URL such as https://mirror.example.org/path"));
+        reader.error(node.where, fmt::format("mirrors: invalid value {} for {}: expected {}",
+                                             in_quotes(node.text), key.text,
+                                             registry ? "a registry prefix such as registry.example.org/hub"
+                                                      : "a URL such as https://mirror.example.org/path"));
         return;
     }
     reader.matrix.mirrors.emplace_back(without_last_slash(key.text), value);
@@ -204,15 +203,16 @@ void read_stages(Reader& reader, const Node& key, const Node& node) {
             std::find(known.begin(), known.end(), item.text) == known.end()) {
             const auto near = item.text.size() <= 40 ? text::did_you_mean(item.text, known) : std::nullopt;
             reader.error(item.where,
-                         fmt::format("stages: {} is no stage: {} would be accepted",
+                         fmt::format("stages: found {}, expected one of {}",
                                      item.kind == Node::Kind::scalar ? in_quotes(item.text)
                                                                      : std::string(kind_name(item.kind)),
                                      text::join(known, ", ")),
                          near && !item.text.empty() ? fmt::format("did you mean {}?", *near) : "");
         } else if (const auto [first, inserted] = seen.try_emplace(item.text, item.where); !inserted) {
-            reader.error(item.where,
-                         fmt::format("stages: {} stands twice: first at {}", item.text, place(first->second)),
-                         "delete one of the two");
+            reader.error(
+                item.where,
+                fmt::format("stages: {} appears twice: first at {}", item.text, place(first->second)),
+                "delete one of the two");
         } else {
             reader.matrix.stages.push_back(item.text);
         }
@@ -232,7 +232,7 @@ void read_build(Reader& reader, const Node& key, const Node& node) {
             reader.unknown_key(name, "build", known);
         } else if (reader.expect(name, member, Node::Kind::scalar, found->accepted)) {
             if (!found->accepts(member.text)) {
-                reader.error(member.where, fmt::format("{} {}: {} would be accepted", found->name,
+                reader.error(member.where, fmt::format("invalid {} {}: expected {}", found->name,
                                                        in_quotes(member.text), found->accepted));
             } else {
                 reader.matrix.build.*(found->member) = member.text;

@@ -52,10 +52,9 @@ void Reader::warning(const Location& where, std::string message, std::string fix
 bool Reader::expect(const yaml::Node& key, const yaml::Node& node, yaml::Node::Kind kind,
                     std::string_view accepts) {
     if (node.kind == kind) return true;
-    error(
-        node.kind == yaml::Node::Kind::null ? key.where : node.where,
-        fmt::format("{}: {} was found: {} would be accepted",
-                    key.kind == yaml::Node::Kind::scalar ? key.text : "item", kind_name(node.kind), accepts));
+    error(node.kind == yaml::Node::Kind::null ? key.where : node.where,
+          fmt::format("{}: found {}, expected {}", key.kind == yaml::Node::Kind::scalar ? key.text : "item",
+                      kind_name(node.kind), accepts));
     return false;
 }
 
@@ -63,7 +62,7 @@ std::optional<Field> Reader::field(const yaml::Node& key) {
     if (const auto found = field_named(key.text)) return found;
     // A file of nothing but mistakes is cut after a hundred of them: no guesses for the rest.
     constexpr std::size_t most_guesses = 1000;
-    error(key.where, fmt::format("{} is no field of a cell", in_quotes(key.text)),
+    error(key.where, fmt::format("unknown field {}", in_quotes(key.text)),
           problems.size() < most_guesses ? did_you_mean_fix(key.text, field_names()) : "");
     return std::nullopt;
 }
@@ -83,14 +82,13 @@ std::optional<Value> Reader::value(Field field, const yaml::Node& key, const yam
     if (node.kind != yaml::Node::Kind::scalar || about.syntax == Syntax::string_map) {
         const bool absent = node.kind == yaml::Node::Kind::null;
         error(absent ? key.where : node.where,
-              fmt::format("{}: {} was found: {} would be accepted", about.name, kind_name(node.kind),
-                          about.accepts),
+              fmt::format("{}: found {}, expected {}", about.name, kind_name(node.kind), about.accepts),
               absent ? "write a value, or delete the key" : "");
         return std::nullopt;
     }
     if (auto problem = check_scalar(field, node.text)) {
         if (node.text.starts_with('<') || node.text.starts_with('>'))
-            problem->fix = "ranges stand in conditions only (exclude, when, require)";
+            problem->fix = "ranges are allowed in conditions only (exclude, when, require)";
         error(node.where, std::move(problem->message), std::move(problem->fix));
         return std::nullopt;
     }
@@ -104,8 +102,8 @@ std::optional<Value> Reader::list_value(Field field, const yaml::Node& node) {
     Value value{{}, node.where, {}};
     for (const auto& item : node.items) {
         if (item.kind != yaml::Node::Kind::scalar) {
-            error(item.where, fmt::format("{}: {} was found: a name would be accepted", info(field).name,
-                                          kind_name(item.kind)));
+            error(item.where,
+                  fmt::format("{}: found {}, expected a name", info(field).name, kind_name(item.kind)));
         } else if (auto problem = check_scalar(field, item.text)) {
             error(item.where, std::move(problem->message), std::move(problem->fix));
         } else {
@@ -114,7 +112,7 @@ std::optional<Value> Reader::list_value(Field field, const yaml::Node& node) {
     }
     if (node.items.empty())
         error(node.where,
-              fmt::format("{}: an empty list: {} would be accepted", info(field).name, info(field).accepts));
+              fmt::format("{}: found an empty list, expected {}", info(field).name, info(field).accepts));
     if (problems.size() != before) return std::nullopt;
     set_text_from_items(value, Syntax::name_list);
     return value;
@@ -126,7 +124,7 @@ std::optional<Value> Reader::map_value(Field field, const yaml::Node& node) {
     for (const auto& [name, member] : node.members) {
         if (member.kind != yaml::Node::Kind::scalar) {
             error(member.kind == yaml::Node::Kind::null ? name.where : member.where,
-                  fmt::format("{}: {} was found for {}: a single value would be accepted", info(field).name,
+                  fmt::format("{}: found {} for {}, expected a single value", info(field).name,
                               kind_name(member.kind), in_quotes(name.text)));
         } else if (auto problem = check_member(field, name.text, member.text)) {
             error(name.where, std::move(problem->message), std::move(problem->fix));
@@ -136,7 +134,7 @@ std::optional<Value> Reader::map_value(Field field, const yaml::Node& node) {
     }
     if (node.members.empty())
         error(node.where,
-              fmt::format("{}: an empty map: {} would be accepted", info(field).name, info(field).accepts));
+              fmt::format("{}: found an empty map, expected {}", info(field).name, info(field).accepts));
     if (problems.size() != before) return std::nullopt;
     set_text_from_items(value, Syntax::string_map);
     return value;

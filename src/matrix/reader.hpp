@@ -20,8 +20,8 @@ struct Reader {
     void error(const Location& where, std::string message, std::string fix = {});
     void warning(const Location& where, std::string message, std::string fix = {});
 
-    /// True when `node` is of `kind`; otherwise an error: "set: a list was found: <accepts> would be
-    /// accepted". An absent value has no place of its own: it is reported at `key`.
+    /// True when `node` is of `kind`; otherwise an error: "set: found a list, expected <accepts>".
+    /// An absent value has no place of its own: it is reported at `key`.
     bool expect(const yaml::Node& key, const yaml::Node& node, yaml::Node::Kind kind,
                 std::string_view accepts);
 

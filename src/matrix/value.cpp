@@ -85,9 +85,8 @@ std::optional<ValueProblem> check_scalar(Field field, std::string_view text) {
         about.syntax == Syntax::version || about.syntax == Syntax::python || about.syntax == Syntax::torch;
     const bool readable = !is_number || text == "none" || Version::parse(text).has_value();
     if (readable && syntax::accepts(about, text)) return std::nullopt;
-    return ValueProblem{
-        fmt::format("{} {}: {} would be accepted", about.name, in_quotes(text), about.accepts),
-        fix_for(about, text)};
+    return ValueProblem{fmt::format("invalid {} {}: expected {}", about.name, in_quotes(text), about.accepts),
+                        fix_for(about, text)};
 }
 
 void set_text_from_items(Value& value, Syntax syntax) {

@@ -17,7 +17,7 @@ namespace cudamatrix {
 /// ask then.
 inline constexpr std::string_view kCompanionVersion = "auto";
 
-/// Why a text is no value of a field. `message` says what was found and what would be accepted.
+/// Why a text is not a value of a field. `message` says what was found and what was expected.
 struct ValueProblem {
     std::string message;
     std::string fix;

@@ -160,7 +160,7 @@ class Builder final : public YAML::EventHandler {
         if (source_[next] == ':' ||
             (flow && std::string_view(",]}").find(source_[next]) != std::string_view::npos))
             return;
-        refuse(location_at(source_, next, file_), "text behind the closing quote: the value would end here",
+        refuse(location_at(source_, next, file_), "unexpected text after the closing quote",
                "delete the text, or put it inside the quotes");
     }
 
@@ -220,7 +220,7 @@ class Builder final : public YAML::EventHandler {
         const auto [known, inserted] = frame.keys.try_emplace(key.text, key.where);
         if (!inserted) {
             refuse(key.where,
-                   fmt::format("the key \"{}\" stands twice: first at {}:{}", shortened(key.text),
+                   fmt::format("the key \"{}\" appears twice: first at {}:{}", shortened(key.text),
                                known->second.line, known->second.column),
                    "delete one of the two, or join them");
         }

@@ -161,16 +161,14 @@ std::optional<FlowProblem> check_flow(std::string_view text, std::size_t start) 
             if (--depth == 0) {
                 const auto behind = text.find_first_not_of(" \t", at + 1);
                 if (rest_is_blank(text, at + 1) || text[behind] == ':') return std::nullopt;
-                return FlowProblem{behind,
-                                   fmt::format("text behind the closing '{}': the line would end here", c),
+                return FlowProblem{behind, fmt::format("unexpected text after the closing '{}'", c),
                                    "delete the text, or quote the whole value"};
             }
             entry_started = true;
             token_start = false;
         } else if (c == ',') {
             if (!entry_started)
-                return FlowProblem{at, "an empty entry: a value would stand before the ','",
-                                   "delete the ','"};
+                return FlowProblem{at, "an empty entry, expected a value before the ','", "delete the ','"};
             entry_started = false;
             token_start = true;
         } else {
@@ -202,8 +200,8 @@ Wording in_our_words(std::string_view yaml_cpp_message) {
          "check the indentation and the '-'"},
         {"end of map not found", "this line does not belong to the map above it",
          "check the indentation and the ':'"},
-        {"illegal map value", "a ':' where no key can stand", "quote the value, or check the indentation"},
-        {"illegal block entry", "a '-' where no list can stand", "check the indentation"},
+        {"illegal map value", "unexpected ':'", "quote the value, or check the indentation"},
+        {"illegal block entry", "unexpected '-'", "check the indentation"},
         {"illegal EOF in scalar", "a quoted value has no closing quote", "close the quote"},
         {"illegal flow end", "a ']' or '}' without its '[' or '{'",
          "delete it, or write the opening bracket"},

@@ -175,7 +175,7 @@ class Search {
     // docker-credential-NAME get: the server on standard input, {"Username", "Secret"} as its answer.
     Status ask(const std::string& name, const std::string& place) {
         if (!is_helper_name(name))
-            return input_failure(fmt::format("{}: '{}' is no name of a credential helper",
+            return input_failure(fmt::format("{}: '{}' is not the name of a credential helper",
                                              text::printable(place), text::printable(name.substr(0, 100))));
         const auto program = "docker-credential-" + name;
         Command command;
@@ -188,7 +188,7 @@ class Search {
             return environment_failure(
                 fmt::format("the credential helper {} of {} gives no credentials for {}: {}", program,
                             text::printable(place), host_, why),
-                "mend the helper, or take it out of that file");
+                "fix the helper, or remove it from that file");
         };
         if (!outcome.ok()) return failed(outcome.failure().diagnostics.front().message);
         if (outcome->how == Ended::exited && outcome->exit_code != 0 &&

@@ -349,7 +349,7 @@ Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
     const auto target = url::parse(address);
     if (!target) {
         const bool secret = request.url.find('@') != std::string::npos;
-        return input_failure("this is no URL of http or https: " +
+        return input_failure("not an http or https URL: " +
                              (secret ? "(it holds a user name)" : text::printable(request.url)));
     }
     if (handle_ == nullptr) return environment_failure("libcurl gives no connection");

@@ -84,7 +84,7 @@ Result<HttpSource::Window> HttpSource::checked(HttpResponse response, std::uint6
     const auto range = parse_content_range(header);
     if (!range)
         return lying(url_, header.empty() ? "its answer does not say which bytes it holds"
-                                          : fmt::format("'{}' is no range", text::printable(header)));
+                                          : fmt::format("'{}' is not a range", text::printable(header)));
     const auto etag = response.header("etag");
     if (range->total != size_ || etag != etag_)
         return source_failure(url_, "the file changed while it was read", "start again");
@@ -106,8 +106,9 @@ Result<std::unique_ptr<HttpSource>> HttpSource::open(HttpConnection& connection,
     const auto range = parse_content_range(response->header("content-range"));
     if (!range) {
         const auto header = response->header("content-range");
-        return lying(source->url_, header.empty() ? "its answer does not say which bytes it holds"
-                                                  : fmt::format("'{}' is no range", text::printable(header)));
+        return lying(source->url_, header.empty()
+                                       ? "its answer does not say which bytes it holds"
+                                       : fmt::format("'{}' is not a range", text::printable(header)));
     }
     source->size_ = range->total;
     source->etag_ = response->header("etag");
@@ -136,7 +137,7 @@ Status HttpSource::fetch(std::uint64_t offset, std::uint64_t wanted) {
 
 Status HttpSource::read(std::uint64_t offset, std::span<std::uint8_t> into) {
     if (offset > size_ || into.size() > size_ - offset)
-        return input_failure(fmt::format("{}: bytes {} to {} lie behind its end at {}", url::shown(url_),
+        return input_failure(fmt::format("{}: bytes {} to {} are past its end at {}", url::shown(url_),
                                          offset, offset + into.size(), size_));
     while (!into.empty()) {
         const auto holds = [&](const Window& window) {

@@ -265,11 +265,11 @@ Result<std::vector<std::string>> OciClient::tags(const ImageReference& reference
         const auto json = parse_json(response->body, name);
         const auto list = json.ok() && json->is_object() ? json->find("tags") : Json::const_iterator();
         if (!json.ok() || !json->is_object() || list == json->end() || !(list->is_array() || list->is_null()))
-            return environment_failure(fmt::format("{}: what the registry gives is no list of tags", name));
+            return environment_failure(fmt::format("{}: the registry did not return a list of tags", name));
         // An empty repository has null.
         for (const auto& tag : *list) {
             if (!tag.is_string() || !is_image_tag(tag.get<std::string>()) || out.size() >= kMostTags)
-                return environment_failure(fmt::format("{}: its list of tags holds what is no tag", name));
+                return environment_failure(fmt::format("{}: its list of tags contains an invalid tag", name));
             out.insert(tag.get<std::string>());
         }
         const auto next = next_page(response->header("link"));

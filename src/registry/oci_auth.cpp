@@ -116,9 +116,9 @@ Result<std::string> bearer(HttpConnection& connection, const ImagePlace& place,
     const auto& host = place.reference.host;
     const auto realm = url::parse(parameter(challenge, "realm"));
     if (!realm || !realm->user_info.empty() || (realm->scheme != "https" && place.scheme != "http")) {
-        return environment_failure(
-            fmt::format("{} sends for a token to '{}', which is no https URL: no credentials are sent there",
-                        host, url::shown(parameter(challenge, "realm"))));
+        return environment_failure(fmt::format(
+            "{} asks for a token from '{}', which is not an https URL: no credentials are sent there", host,
+            url::shown(parameter(challenge, "realm"))));
     }
     const auto response = connection.get(token_request(place, challenge, search));
     if (!response.ok()) return response.failure();

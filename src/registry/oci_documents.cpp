@@ -28,7 +28,7 @@ Result<OciDescriptor> descriptor(const Json& json, std::string_view name) {
     const auto* size = member(json, "size");
     if (!is_image_digest(out.digest) || size == nullptr || !size->is_number_unsigned())
         return strange(
-            name, fmt::format("'{}' in its manifest is no digest with a size", out.digest.substr(0, 100)));
+            name, fmt::format("'{}' in its manifest is not a digest with a size", out.digest.substr(0, 100)));
     out.size = size->get<std::uint64_t>();
     if (const auto* platform = member(json, "platform")) {
         out.os = string_or(*platform, "os");
@@ -67,7 +67,7 @@ Result<OciDescriptor> image_in_index(const OciManifest& index, std::string_view 
 
 Result<OciManifest> parse_manifest(std::string_view text, std::string digest, std::string_view name) {
     const auto json = parse_json(text, name);
-    if (!json.ok()) return strange(name, "its manifest is no JSON");
+    if (!json.ok()) return strange(name, "its manifest is not JSON");
     OciManifest out;
     out.digest = std::move(digest);
     out.media_type = string_or(*json, "mediaType");
@@ -97,7 +97,7 @@ Result<OciManifest> parse_manifest(std::string_view text, std::string digest, st
 
 Result<OciConfig> parse_image_config(std::string_view text, std::string_view name) {
     const auto json = parse_json(text, name);
-    if (!json.ok() || !json->is_object()) return strange(name, "its configuration is no JSON object");
+    if (!json.ok() || !json->is_object()) return strange(name, "its configuration is not a JSON object");
     OciConfig out;
     out.created = string_or(*json, "created");
     out.os = string_or(*json, "os");

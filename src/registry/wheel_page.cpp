@@ -149,7 +149,7 @@ Result<url::Parts> file_url(const std::string& base, const std::string& referenc
     const auto joined = url::join(base, reference);
     const auto parts = joined ? url::parse(*joined) : std::nullopt;
     if (!parts)
-        return page_failure(page, fmt::format("a file lies at '{}', which is no http or https URL",
+        return page_failure(page, fmt::format("a file is at '{}', which is not an http or https URL",
                                               text::printable(reference.substr(0, 100))));
     return *parts;
 }
@@ -206,7 +206,7 @@ Result<std::vector<IndexFile>> parse_html(std::string_view page, const std::stri
         const auto* href = attribute(*tag, "href");
         if (tag->name == "base" && href != nullptr) {
             const auto joined = url::join(url, *href);
-            if (!joined) return page_failure(url, "its base is no http or https URL");
+            if (!joined) return page_failure(url, "its base is not an http or https URL");
             base = *joined;
         }
         if (tag->name == "meta" && tag->attributes.count("name") != 0 &&
@@ -239,7 +239,7 @@ Result<std::vector<IndexFile>> parse_json_page(std::string_view page, const std:
     }
     std::vector<IndexFile> files;
     for (const auto& each : (*json)["files"]) {
-        if (!each.is_object()) return page_failure(url, "a file in its JSON is no object");
+        if (!each.is_object()) return page_failure(url, "a file in its JSON is not an object");
         const auto parts = file_url(url, string_or(each, "url"), url);
         if (!parts.ok()) return parts.failure();
         IndexFile file;
@@ -270,7 +270,7 @@ Result<std::vector<IndexFile>> parse_project_page(std::string_view page, std::st
         return parse_json_page(page, url);
     if (type == "application/vnd.pypi.simple.v1+html" || type == "text/html") return parse_html(page, url);
     return page_failure(
-        url, fmt::format("it is no page of an index: its content type is '{}'", text::printable(type)));
+        url, fmt::format("it is not an index page: its content type is '{}'", text::printable(type)));
 }
 
 }  // namespace cudamatrix

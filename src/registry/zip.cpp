@@ -47,7 +47,7 @@ Result<Directory> wide_directory(ByteSource& source, const std::string& label, s
     if (u32(locator.value(), 4) != 0 || u32(locator.value(), 16) > 1)
         return refused(label, "it spreads over several discs");
     if (at > locator_at - kDirectoryEnd64Size)
-        return refused(label, "its zip64 end record lies behind its locator");
+        return refused(label, "its zip64 end record is after its locator");
     auto record = bytes_at(source, at, kDirectoryEnd64Size);
     if (!record.ok()) return record.failure();
     const Bytes end = record.value();
@@ -213,7 +213,7 @@ Result<Zip> Zip::open(ByteSource& source, std::string label) {
     auto directory = find_directory(source, label);
     if (!directory.ok()) return std::move(directory).failure();
     if (directory->offset > directory->end || directory->size != directory->end - directory->offset)
-        return refused(label, "its directory does not lie where its end record says");
+        return refused(label, "its directory is not where its end record says");
     if (directory->size > kLargestDirectory)
         return refused(label,
                        fmt::format("its directory has {}, at most {} are read",

@@ -47,9 +47,8 @@ constexpr std::size_t kDirectoryEnd64LocatorSize = 20;
 
 /// "LABEL is no good zip archive: WHY".
 [[nodiscard]] inline Failure refused(std::string_view label, std::string_view why) {
-    return input_failure(
-        fmt::format("{} is no zip archive that can be read: {}", text::printable(label), why),
-        "download it again, and compare its sha256 with the one that the index gives");
+    return input_failure(fmt::format("cannot read {} as a zip archive: {}", text::printable(label), why),
+                         "download it again, and compare its sha256 with the one that the index gives");
 }
 
 }  // namespace cudamatrix::zip

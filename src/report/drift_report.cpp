@@ -97,15 +97,15 @@ std::string drift_text(const DriftReport& report) {
         names += fmt::format("The diffs of {} are left out; --format json has them all.\n",
                              text::count(only_named, "file"));
     if (report.drift.empty()) {
-        return fmt::format("{}: {} in {}, all as the matrix gives them\n", clipped(report.matrix, 60),
+        return fmt::format("{}: {} in {}, all up to date\n", clipped(report.matrix, 60),
                            text::count(report.files, "file"), text::printable(report.output));
     }
     const auto by_hand = std::any_of(report.drift.begin(), report.drift.end(), needs_hand);
     return diffs + names +
-           fmt::format("\n{}: {} in {} not as the matrix gives {}\nmend: {}{}\n", clipped(report.matrix, 60),
+           fmt::format("\n{}: {} in {} {} from the matrix\nfix: {}{}\n", clipped(report.matrix, 60),
                        text::count(report.drift.size(), "file"), text::printable(report.output),
-                       report.drift.size() == 1 ? "it" : "them",
-                       by_hand ? "move away what is foreign or edited, then " : "",
+                       report.drift.size() == 1 ? "differs" : "differ",
+                       by_hand ? "move foreign and edited files away, then " : "",
                        text::printable(mend_line(report)));
 }
 

@@ -108,7 +108,7 @@ std::span<const ReportFormat<LintReport>> lint_formats() {
     using Format = ReportFormat<LintReport>;
     static constexpr std::array formats{
         Format{"text", "findings as a compiler prints them", lint_text},
-        Format{"json", "one JSON document, with the edits that mend", lint_json},
+        Format{"json", "one JSON document, with the edits that fix each finding", lint_json},
         Format{"github", "annotations of a GitHub workflow", lint_github},
     };
     return formats;

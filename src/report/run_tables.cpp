@@ -116,11 +116,21 @@ std::string skipped_part(const RunReport& report, const TextOptions& options) {
     return out.empty() ? out : "skipped\n" + out + "\n";
 }
 
+// "sass 7.5", "ptx 9.0 via JIT" or "none: ..." in words.
+std::string would_run(std::string road) {
+    if (road.starts_with("sass ")) return "would run native SASS " + road.substr(5);
+    if (road.starts_with("none")) return "would not run" + road.substr(4);
+    if (!road.starts_with("ptx ")) return "would run " + road;
+    constexpr std::string_view jit = " via JIT";
+    if (const auto at = road.find(jit); at != std::string::npos) road.erase(at, jit.size());
+    return "would run JIT-compiled PTX " + road.substr(4);
+}
+
 std::string roads_part(const RunReport& report, const TextOptions& options) {
-    TextTable table({{"CELL"}, {"ROAD"}, {"SEEN BY"}});
+    TextTable table({{"CELL"}, {"CODE"}, {"SEEN BY"}});
     for (const auto& cell : report.cells) {
         for (const auto& test : cell.tests) {
-            if (!test.road.empty()) table.add({cell.id, "would run by " + test.road, test.id});
+            if (!test.road.empty()) table.add({cell.id, would_run(test.road), test.id});
         }
     }
     return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";

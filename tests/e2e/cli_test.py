@@ -90,8 +90,8 @@ class Cli(unittest.TestCase):
     def test_where_goes_with_prove_rejected_and_names_fields(self):
         name = self.write(GOOD)
         self.assertEqual(run("test", name, "--where", "cuda=11.8.0", cwd=self.dir).returncode, 2)
-        for where, message in (("cudo=11", '--where: "cudo" is no field of a cell'), ("cuda", '--where: "cuda": FIELD=VALUE would be accepted'),
-                               ("cuda=<x", "--where: cuda"), ("", "")):
+        for where, message in (("cudo=11", '--where: unknown field "cudo"'), ("cuda", '--where: "cuda": expected FIELD=VALUE'),
+                               ("cuda=<x", "--where: invalid cuda"), ("", "")):
             got = run("test", name, "--prove-rejected", "--where", where, "--engine", "host", cwd=self.dir)
             self.assertEqual(got.returncode, 2 if where else 1, got.stderr)
             self.assertIn(message, got.stderr)
@@ -338,7 +338,7 @@ class Cli(unittest.TestCase):
         self.assertRegex(got.stderr, r"rendered 1 image into o: 0 written, \d+ unchanged\n")
         self.assertEqual({p: p.stat().st_mtime_ns for p in [self.dir / "o", *(self.dir / "o").rglob("*")]}, times)
 
-    def test_render_check_prints_a_diff_and_the_command_that_mends_it(self):
+    def test_render_check_prints_a_diff_and_the_command_that_fixes_it(self):
         name = self.write(TWO)
         out = ["--out", "o u t"]
         missing = run("render", name, *out, "--check", cwd=self.dir)
@@ -371,19 +371,19 @@ class Cli(unittest.TestCase):
         self.assertTrue((self.dir / "o u t" / "images/debian12-cu13.4.3/Dockerfile").exists())
         (self.dir / "o u t" / "mine.txt").write_text("mine")
         drift = run("render", name, *out, "--check", cwd=self.dir)
-        mend = shlex.split(drift.stdout.split("\nmend: ")[1])
+        mend = shlex.split(drift.stdout.split("\nfix: ")[1])
         self.assertEqual(mend, ["cudamatrix", "render", name, "--out", "o u t", "--prune"])
         self.assertEqual(run(*mend[1:], cwd=self.dir).returncode, 0)
         self.assertEqual(run("render", name, *out, "--check", cwd=self.dir).returncode, 0)
         self.assertFalse((self.dir / "o u t" / "images/debian12-cu13.4.3").exists())
         self.assertEqual((self.dir / "o u t" / "mine.txt").read_text(), "mine")
 
-    def test_the_command_that_mends_a_render_says_everything_that_was_said(self):
+    def test_the_command_that_fixes_a_render_says_everything_that_was_said(self):
         name = self.write(TWO)
         (self.dir / "site.pem").write_text("")
         said = ["--override", "os=debian13", "--override", "cuda=12.4.1", "--network", "host", "--ca-bundle", "site.pem", "--out", "o"]
         drift = run("render", name, *said, "--check", cwd=self.dir)
-        mend = shlex.split(drift.stdout.split("\nmend: ")[1])
+        mend = shlex.split(drift.stdout.split("\nfix: ")[1])
         self.assertEqual(mend, ["cudamatrix", "render", name, *said])
         self.assertEqual(run(*mend[1:], cwd=self.dir).returncode, 0)
         clean = run("render", name, *said, "--check", cwd=self.dir)
@@ -428,7 +428,7 @@ class Cli(unittest.TestCase):
         drift = run("render", name, "--out", "o", "--check", cwd=self.dir)
         self.assertEqual(drift.returncode, 1)
         self.assertIn("foreign    compose.yaml: cudamatrix did not write it; move it away\n", drift.stdout)
-        self.assertIn("mend: move away what is foreign or edited, then cudamatrix render", drift.stdout)
+        self.assertIn("fix: move foreign and edited files away, then cudamatrix render", drift.stdout)
         for extra in ([], ["--prune"]):
             refused = run("render", name, "--out", "o", *extra, cwd=self.dir)
             self.assertEqual((refused.returncode, refused.stdout), (3, ""))
@@ -1049,7 +1049,7 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
                          [f"timm-1.0.9-py3-none-any.whl has the sha256 {'1' * 64}, the facts were read from ce5a4bac57a6cbb2be4ee35dc4ce689eede10d647e48dd1836106e2cc199693b"])
         for behaviour, message in (("ignore-range", "the server does not answer range requests, and the whole file is not downloaded to read parts of it"),
                                    ("other-range", "the server lies about ranges: asked for bytes "), ("no-content-range", "the server lies about ranges: its answer does not say"),
-                                   ("odd-range", "is no range"), ("short", "bytes instead of"), ("long", "bytes instead of"), ("status-403", "it is forbidden (403)")):
+                                   ("odd-range", "is not a range"), ("short", "bytes instead of"), ("long", "bytes instead of"), ("status-403", "it is forbidden (403)")):
             with self.subTest(behaviour):
                 got = refresh((good, None, False, behaviour), out=behaviour)
                 self.assertEqual(got.returncode, 3, got.stdout + got.stderr)
@@ -1071,7 +1071,7 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         moved = refresh((good, None, False, "plain"), index="http://index.invalid/simple", more=["--mirror", f"http://index.invalid={url}/plain"])
         self.assertEqual(moved.returncode, 1, moved.stdout)
         self.assertIn("+ timm 99.0: new\n", moved.stdout)
-        for more, needle in ((["--mirror", "x"], "is no pair of URLs or registries"), (["--mirror", "https://x.org=y"], "is no pair of URLs or registries"), (["--only", "tim"], "--only: the facts know no package or repository 'tim' (did you mean timm?)")):
+        for more, needle in ((["--mirror", "x"], "expected a pair of URLs or registries"), (["--mirror", "https://x.org=y"], "expected a pair of URLs or registries"), (["--only", "tim"], "--only: the facts know no package or repository 'tim' (did you mean timm?)")):
             got = refresh((good, None, False, "plain"), more=more)
             self.assertEqual((got.returncode, got.stdout), (2, ""))
             self.assertIn(needle, got.stderr)
@@ -1115,7 +1115,7 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
         (self.dir / "site" / "dists" / "bookworm" / "non-free" / "binary-amd64" / "Packages.gz").write_text("no gzip")
         report = json.loads(run(*asked, cwd=self.dir).stdout)
         self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])
-        self.assertIn("is no list of packages", report["not_reached"][0]["why"])
+        self.assertIn("is not a list of packages", report["not_reached"][0]["why"])
 
     def test_facts_refresh_of_torch_asks_the_indexes_that_the_facts_name(self):
         self.index_page("torch")
@@ -1221,7 +1221,7 @@ echo "fatal: Unsupported .version $version; current version is '9.8'" >&2; exit 
                          "cudamatrix: note: cuda is 12.4.1 in every cell (--override); the file says 11.8.0\n")
         listed = json.loads(run("list", name, "--format", "json", "--override", "gpu=L4", cwd=self.dir).stdout)
         self.assertEqual([cell["fields"]["gpu"] for cell in listed["cells"]], ["L4", "L4"])
-        for option, needle in (("drivr=580", "did you mean driver?"), ("driver", "FIELD=VALUE"), ("driver=;", "would be accepted")):
+        for option, needle in (("drivr=580", "did you mean driver?"), ("driver", "FIELD=VALUE"), ("driver=;", "expected a version")):
             bad = run("check", name, "--override", option, cwd=self.dir)
             self.assertEqual((bad.returncode, bad.stdout), (2, ""))
             self.assertIn(needle, bad.stderr)

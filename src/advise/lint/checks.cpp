@@ -11,7 +11,7 @@ std::span<const Check> checks() {
         Check{"axis-value-excluded", warning, "excludes cover every cell with a value of an axis"},
         Check{"axis-value-rejected", warning, "every cell with a value of an axis is rejected"},
         Check{"same-release-twice", warning, "two values of an axis mean one release"},
-        Check{"one-value-axis", note, "an axis with one value could stand under set"},
+        Check{"one-value-axis", note, "an axis with one value could be under set"},
         Check{"exclude-matches-nothing", warning, "an exclude that covers no cell"},
         Check{"include-repeats-cell", warning, "an include whose cell exists already"},
         Check{"rule-matches-nothing", warning, "a rule of the file that no cell meets"},

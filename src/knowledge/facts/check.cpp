@@ -48,7 +48,7 @@ class Checker {
                 const auto id = row_->id();
                 if (!ids.insert(id).second) mistake("another row has the same id");
                 if (!previous.empty() && !facts::natural_less(previous, id)) {
-                    mistake(fmt::format("it stands behind '{}': rows are sorted by id, numbers as numbers",
+                    mistake(fmt::format("it comes after '{}': rows are sorted by id, numbers as numbers",
                                         previous));
                 }
                 previous = id;

@@ -46,8 +46,8 @@ Diagnostic unknown_value(const Slot& slot, std::string_view text, std::vector<st
             names.push_back(value->text);
     }
     const auto near = text::did_you_mean(text, names);
-    return Diagnostic::error(fmt::format("no fact knows {} {}: {} would be accepted", slot.name(),
-                                         in_quotes(text), known_range(slot)))
+    return Diagnostic::error(fmt::format("no fact knows {} {}: expected {}", slot.name(), in_quotes(text),
+                                         known_range(slot)))
         .with_fix(near ? fmt::format("did you mean {}?", *near) : "");
 }
 
@@ -102,8 +102,8 @@ class Reading {
     void field(Field field, const std::string& text) {
         if (text.empty() || text.size() > 64) {
             return fail(Diagnostic::error(fmt::format(
-                "{} {}: {}{} would be accepted", info(field).name, in_quotes(text), info(field).accepts,
-                compares_as_version(field) ? ", or a range such as \">=1.2,<2\"," : "")));
+                "invalid {} {}: expected {}{}", info(field).name, in_quotes(text), info(field).accepts,
+                compares_as_version(field) ? ", or a range such as \">=1.2,<2\"" : "")));
         }
         auto parsed = parse_alternative(field, text);
         if (auto* problem = std::get_if<ValueProblem>(&parsed))
@@ -124,7 +124,7 @@ class Reading {
             demand.allowed = matching(slot, {field, {std::move(all)}, {}});
         }
         if (demand.allowed.empty())
-            return fail(Diagnostic::error(fmt::format("no known {} is {}: {} would be accepted", slot.name(),
+            return fail(Diagnostic::error(fmt::format("no known {} is {}: expected {}", slot.name(),
                                                       in_quotes(text), known_range(slot))));
         keep(std::move(slot), std::move(demand));
     }
@@ -137,8 +137,8 @@ class Reading {
         // The name alone is checked: any version will do for that.
         if (!specifiers || text.size() > 96 || check_member(Field::packages, name, "1")) {
             return fail(
-                Diagnostic::error(fmt::format("--need {}: a package with a version, as transformers==4.27.4 "
-                                              "or timm>=0.6, would be accepted",
+                Diagnostic::error(fmt::format("invalid --need {}: expected a package with a version, such as "
+                                              "transformers==4.27.4 or timm>=0.6",
                                               in_quotes(text))));
         }
         const auto canonical = pep440::canonical_name(name);
@@ -167,8 +167,8 @@ class Reading {
             for (const auto& value : slot.values)
                 known.push_back(value->text);
             const auto near = text::did_you_mean(clauses.substr(clauses.find_last_of("<>=!~") + 1), known);
-            return fail(Diagnostic::error(fmt::format("no known release of {} is {}: {} would be accepted",
-                                                      canonical, in_quotes(clauses), known_range(slot)))
+            return fail(Diagnostic::error(fmt::format("no known release of {} is {}: expected {}", canonical,
+                                                      in_quotes(clauses), known_range(slot)))
                             .with_fix(near ? fmt::format("did you mean {}?", *near) : ""));
         }
         slot.values.emplace_back(std::nullopt);  // what is left of a need that is given up
@@ -210,9 +210,8 @@ class Reading {
         const auto version =
             clauses.starts_with("==") ? std::string(text::trim(std::string_view(clauses).substr(2))) : "";
         if (version.empty() || check_member(Field::packages, slot.package, version))
-            return fail(Diagnostic::error(
-                fmt::format("no fact lists the releases of {}: only {}==VERSION would be accepted",
-                            slot.package, slot.package)));
+            return fail(Diagnostic::error(fmt::format(
+                "no fact lists the releases of {}: expected {}==VERSION", slot.package, slot.package)));
         Value value;
         value.text = version;
         slot.values = {std::move(value), std::nullopt};

@@ -29,7 +29,7 @@ Result<Condition> condition_from(const std::string& where) {
             const auto near = text::did_you_mean(name, names);
             problems.push_back(
                 Diagnostic::error(
-                    fmt::format("--where {}: a field and its value, as cuda=11.8, would be accepted",
+                    fmt::format("invalid --where {}: expected a field and its value, such as cuda=11.8",
                                 in_quotes(part)))
                     .with_fix(field || !near ? "" : fmt::format("did you mean {}?", *near)));
             continue;
@@ -169,7 +169,7 @@ class Explaining {
                 texts.push_back(value->text);
             out_.absent.push_back(texts.empty()
                                       ? fmt::format("{} does not name the field {}", matrix_.path, name)
-                                      : fmt::format("{} {} stands nowhere in {}: its values are {}", name,
+                                      : fmt::format("{} {} does not occur in {}: its values are {}", name,
                                                     alternatives_text(clause), matrix_.path,
                                                     text::join(texts, ", ")));
         }
@@ -177,9 +177,9 @@ class Explaining {
         std::vector<std::string> parts;
         for (const auto& clause : condition.clauses)
             parts.push_back(fmt::format("{} {}", info(clause.field).name, alternatives_text(clause)));
-        out_.absent.push_back(
-            fmt::format("{} stand in {}, but in no cell together: zip or the rows of include keep them apart",
-                        text::join(parts, " and "), matrix_.path));
+        out_.absent.push_back(fmt::format(
+            "{} occur in {}, but no cell has all of them: zip or the rows of include keep them apart",
+            text::join(parts, " and "), matrix_.path));
     }
 
     Account account_of(const JudgedCell& judged) {

@@ -191,7 +191,8 @@ Result<Look> look_into(HttpConnection& connection, const IndexFile& file, bool t
     if (!zip.ok()) return std::move(zip).failure();
     const auto* member = metadata_member(zip.value());
     if (member == nullptr)
-        return input_failure(fmt::format("{} is no wheel: it has no METADATA", text::printable(file.name)));
+        return input_failure(
+            fmt::format("{} is not a wheel: it has no METADATA", text::printable(file.name)));
     const auto metadata = zip->text(*member, kLargestText);
     if (!metadata.ok()) return metadata.failure();
     Look look;

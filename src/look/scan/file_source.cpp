@@ -58,7 +58,7 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
     }
     std::unique_ptr<ByteSource> source =
         std::make_unique<FileSource>(fd, static_cast<std::uint64_t>(info.st_size), path);
-    if (!S_ISREG(info.st_mode)) return input_failure(fmt::format("{} is no file", text::printable(path)));
+    if (!S_ISREG(info.st_mode)) return input_failure(fmt::format("{} is not a file", text::printable(path)));
     return source;
 }
 

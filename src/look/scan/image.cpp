@@ -66,7 +66,7 @@ ImageTar::~ImageTar() = default;
 Status ImageTar::begin(const TarEntry& entry) {
     blob_.reset();
     if (texts_.size() + layers_.size() + links_.size() >= kMostParts)
-        return input_failure(fmt::format("{} holds more than {} files: it is no container image",
+        return input_failure(fmt::format("{} holds more than {} files: it is not a container image",
                                          text::printable(label_), kMostParts));
     if (!may_be_part(entry.path)) return Done{};
     if (entry.kind == TarEntry::Kind::symbolic_link) links_[entry.path] = beside(entry.path, entry.link);
@@ -93,7 +93,7 @@ Status ImageTar::end() {
     if (!text.ok()) return std::move(text).failure();
     text_bytes_ += text->size();
     if (text_bytes_ > kMostText)
-        return input_failure(fmt::format("{} holds more than {} of JSON: it is no container image",
+        return input_failure(fmt::format("{} holds more than {} of JSON: it is not a container image",
                                          text::printable(label_), text::human_bytes(kMostText)));
     texts_[blob->path()] = std::move(text).value();
     return Done{};
@@ -107,7 +107,7 @@ Result<Scan> ImageTar::finish() {
     };
     const bool docker = texts_.count("manifest.json") != 0;
     if (!docker && texts_.count("index.json") == 0)
-        return input_failure(fmt::format("{} is no container image: it holds neither manifest.json nor "
+        return input_failure(fmt::format("{} is not a container image: it holds neither manifest.json nor "
                                          "index.json",
                                          text::printable(label_)),
                              "name a tar of docker save or podman save, or an OCI image layout");

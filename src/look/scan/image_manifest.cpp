@@ -22,9 +22,8 @@ bool is_hash(std::string_view text) {
 }
 
 Failure refused(const std::string& label, std::string_view why) {
-    return input_failure(
-        fmt::format("{} is no container image that can be read: {}", text::printable(label), why),
-        "name a tar of docker save or podman save, or an OCI image layout");
+    return input_failure(fmt::format("cannot read {} as a container image: {}", text::printable(label), why),
+                         "name a tar of docker save or podman save, or an OCI image layout");
 }
 
 const Json* member(const Json& json, const char* name) {
@@ -75,7 +74,7 @@ Result<std::vector<Descriptor>> descriptors(const Json& json, const char* name, 
         const auto digest = each.is_object() ? string_or(each, "digest") : std::string();
         Descriptor descriptor{blob_path(digest), {}};
         if (descriptor.path.empty())
-            return refused(label, fmt::format("'{}' is no sha256 digest", text::printable(digest)));
+            return refused(label, fmt::format("'{}' is not a sha256 digest", text::printable(digest)));
         if (const auto* platform = member(each, "platform"); platform != nullptr && platform->is_object())
             descriptor.platform =
                 fmt::format("{}/{}", string_or(*platform, "os"), string_or(*platform, "architecture"));

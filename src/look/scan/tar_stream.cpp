@@ -79,7 +79,7 @@ bool looks_like_tar(Bytes beginning) {
 Failure TarStream::refused(std::string_view why) const {
     const auto at = position_ - std::min<std::uint64_t>(position_, kBlock);
     return input_failure(
-        fmt::format("{} is no tar that can be read: {} (at byte {})", text::printable(label_), why, at),
+        fmt::format("cannot read {} as a tar: {} (at byte {})", text::printable(label_), why, at),
         "make it again, e.g. with docker save");
 }
 
@@ -120,7 +120,7 @@ Status TarStream::header() {
     }
     if (!checksum_fits(block)) return refused("a header has a wrong checksum");
     const auto size = number_of(block, kSize);
-    if (!size || *size > kLargest) return refused("a header has a size that is no number of bytes");
+    if (!size || *size > kLargest) return refused("a header has an invalid size");
     const char type = static_cast<char>(block[kType]);
     left_ = *size;
     padding_ = (kBlock - *size % kBlock) % kBlock;
@@ -153,7 +153,7 @@ Status TarStream::begin_entry(TarEntry entry, char type) {
         const auto& digits = found->second;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), left_);
         if (error != std::errc() || end != digits.data() + digits.size() || left_ > kLargest)
-            return refused("a pax header has a size that is no number of bytes");
+            return refused("a pax header has an invalid size");
         padding_ = (kBlock - left_ % kBlock) % kBlock;
     }
     const bool sparse = type == 'S' || std::any_of(pax.begin(), pax.end(), [](const auto& record) {

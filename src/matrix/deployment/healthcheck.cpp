@@ -21,7 +21,7 @@ std::vector<std::string> read_argv(const Entry& entry, const yaml::Member& membe
     if (!words.empty() && words.front().empty())
         entry.reader().error(
             member.second.where,
-            fmt::format("{}: its first word is empty: a program would be accepted", member.first.text));
+            fmt::format("{}: the first word is empty, expected a program", member.first.text));
     return words;
 }
 

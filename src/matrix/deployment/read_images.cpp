@@ -1,4 +1,4 @@
-// images: what images hold beside what their cells say.
+// images: what images contain beyond their cells.
 #include <map>
 
 #include "base/text.hpp"
@@ -31,12 +31,12 @@ bool is_copy_target(std::string_view text) {
 
 void read_pip(const Entry& entry, const yaml::Member& member, ImageEntry& image) {
     constexpr std::string_view accepted =
-        "a file of requirements beside the matrix file, or a list such as [numpy==1.26.4]";
+        "a requirements file next to the matrix file, or a list such as [numpy==1.26.4]";
     const auto& node = member.second;
     if (node.kind != Node::Kind::sequence) {
         if (node.kind == Node::Kind::scalar && node.text.find("==") != std::string::npos) {
             entry.reader().error(node.where,
-                                 fmt::format("pip {}: {} would be accepted", in_quotes(node.text), accepted),
+                                 fmt::format("invalid pip {}: expected {}", in_quotes(node.text), accepted),
                                  "write a list: pip: [...]");
             return;
         }
@@ -63,13 +63,14 @@ void read_copies(const Entry& entry, const yaml::Member& member, ImageEntry& ima
         Copy out;
         if (const auto* from = copy.required("from", "what is copied")) {
             out.from = copy.scalar(
-                *from, "a file or folder beside the matrix file such as app (no \"..\", no \".\")",
+                *from, "a file or folder next to the matrix file such as app (without \".\" or \"..\")",
                 is_relative_path);
             out.where = from->second.where;
         }
         if (const auto* to = copy.required("to", "where it is copied to")) {
             out.to = copy.scalar(
-                *to, "an absolute path in the image such as /workspace, no program or library of the system,",
+                *to,
+                "an absolute path in the image such as /workspace, outside system programs and libraries",
                 is_copy_target);
             const auto [first, fresh] = targets.try_emplace(out.to, to->second.where);
             if (!fresh && !out.to.empty()) {

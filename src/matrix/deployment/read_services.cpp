@@ -26,9 +26,9 @@ const std::vector<std::string>& keys() {
 
 void read_gpu(const Entry& entry, const yaml::Member& member, Service::Gpu& gpu) {
     if (member.second.kind == Node::Kind::sequence) {
-        gpu.ids = texts(entry.words(
-            member, {kGpuForm, "a device such as \"0\" or \"GPU-...\", as nvidia-smi -L names it,",
-                     service_syntax::is_device}));
+        gpu.ids = texts(
+            entry.words(member, {kGpuForm, "a device as nvidia-smi -L lists it, such as \"0\" or \"GPU-...\"",
+                                 service_syntax::is_device}));
         return;
     }
     const auto text = entry.scalar(member, kGpuForm, service_syntax::is_gpu_count);
@@ -66,9 +66,9 @@ void read_ulimit(const Entry& entry, const yaml::Member& member, Service& servic
 void read_volumes(const Entry& entry, const yaml::Member& member, Service& service) {
     std::map<std::string, Location> targets;
     for (const auto& word : entry.words(member, {"a list such as [\"cache:/cache\", \"./data:/data:ro\"]",
-                                                 "a volume such as cache:/cache, or a folder beside the "
-                                                 "matrix file such as ./data:/data (read-only with :ro), "
-                                                 "outside of the system's folders,",
+                                                 "a volume such as cache:/cache, or a folder next to the "
+                                                 "matrix file such as ./data:/data (:ro for read-only), "
+                                                 "mounted outside system folders",
                                                  service_syntax::is_volume})) {
         auto volume = service_syntax::volume_of(word.text);
         const auto [first, fresh] = targets.try_emplace(volume.target, word.where);
@@ -168,12 +168,12 @@ void check_images(Reader& reader) {
         if (image.empty()) {
             if (where.line == 0 && names.size() > 1)
                 reader.error(service.where,
-                             fmt::format("services: image is missing: {} is of one of {}", service.name,
+                             fmt::format("services: {} has no image: expected one of {}", service.name,
                                          text::join(names, ", ")),
-                             "write image:");
+                             "write image: NAME");
         } else if (names.empty()) {
             reader.error(where, fmt::format("image {}: the file has no images", in_quotes(image)),
-                         "delete the key: the service is then of every image of the matrix");
+                         "delete the key: the service then runs every image of the matrix");
         } else if (std::find(names.begin(), names.end(), image) == names.end()) {
             reader.error(where, fmt::format("image {}: images has no such entry", in_quotes(image)),
                          guess(image, names));
@@ -203,7 +203,7 @@ void check_dependencies(Reader& reader) {
             const auto* other = named(deployment, text);
             std::vector<std::string_view> seen;
             if (other == nullptr) {
-                reader.error(where, fmt::format("depends_on: {} is no service of the file", in_quotes(text)),
+                reader.error(where, fmt::format("depends_on: this file has no service {}", in_quotes(text)),
                              guess(text, names));
             } else if (other == &service) {
                 reader.error(where, fmt::format("depends_on: {} waits for itself", service.name),

@@ -16,15 +16,15 @@ constexpr std::size_t kMostProblems = 100;
 
 ValueProblem not_exact(std::string_view text, std::string fix) {
     return {
-        fmt::format("pip: {}: an exact requirement such as numpy==1.26.4 would be accepted", in_quotes(text)),
+        fmt::format("pip: found {}, expected an exact requirement such as numpy==1.26.4", in_quotes(text)),
         std::move(fix)};
 }
 
 std::string fix_for(std::string_view text) {
     if (text.find("--hash") != std::string_view::npos)
-        return "delete the hashes: cudamatrix lock writes them, for every dependency";
-    if (text.starts_with('-')) return "write the packages themselves; indexes stand under mirrors";
-    if (text.find('[') != std::string_view::npos) return "write the packages that the extra stands for";
+        return "delete the hashes: `cudamatrix lock` writes them for every dependency";
+    if (text.starts_with('-')) return "write the packages themselves; indexes go under mirrors";
+    if (text.find('[') != std::string_view::npos) return "write the packages that the extra installs";
     if (text.find(';') != std::string_view::npos) return "delete the marker: an image has one Python";
     return text.find_first_of("<>~!*=") != std::string_view::npos ? "write NAME==VERSION" : "";
 }
@@ -39,7 +39,7 @@ void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Di
     }
     if (const auto bad = text::invalid_utf8(*content)) {
         problems.push_back(Diagnostic::error(
-            fmt::format("pip: {} is no UTF-8 text at byte {}", image.requirements.text, *bad + 1),
+            fmt::format("pip: {} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1),
             image.requirements.where));
         return;
     }
@@ -69,7 +69,7 @@ std::variant<Requirement, ValueProblem> parse_requirement(std::string_view text)
     const auto name = text::trim(text.substr(0, equals));
     const auto version = text::trim(text.substr(equals + 2));
     if (normalised_package(name) == "torch" && !check_member(Field::packages, "x", version)) {
-        return ValueProblem{"pip: torch is a field of a cell, so that it is judged",
+        return ValueProblem{"pip: torch is a field of its own",
                             fmt::format("write torch: {} under axes or set", version)};
     }
     if (check_member(Field::packages, name, version)) return not_exact(text, fix_for(text));
@@ -85,7 +85,7 @@ void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, Varia
         image.pip.push_back(std::move(requirement));
         return;
     }
-    problems.push_back(Diagnostic::error(fmt::format("pip: {} stands twice: first at {}", requirement.name,
+    problems.push_back(Diagnostic::error(fmt::format("pip: {} appears twice: first at {}", requirement.name,
                                                      place(first->where)),
                                          requirement.where)
                            .with_fix("keep one of the two"));

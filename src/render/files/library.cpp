@@ -50,7 +50,7 @@ Result<std::string> fill_dockerfile(mustache::Library& library, const std::strin
         return input_failure(
             fmt::format("the template {} gives a Dockerfile that begins with the builder directive \"{}\"",
                         name, directive),
-            "begin it with a comment that is no directive");
+            "begin it with a comment that is not a directive");
     }
     return filled;
 }

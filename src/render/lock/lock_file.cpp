@@ -85,7 +85,7 @@ class LockReader {
     }
 
     [[nodiscard]] Failure failure(const std::string& why) const {
-        return input_failure(fmt::format("{} is no lock file: {}", name_, text::printable(why)),
+        return input_failure(fmt::format("{} is not a lock file: {}", name_, text::printable(why)),
                              "delete it and run `cudamatrix lock`");
     }
 
@@ -119,7 +119,7 @@ class LockReader {
 
     std::string digest(const Json& json) {
         auto text = string(json, "sha256");
-        if (!is_sha256(text)) problem(fmt::format("\"{}\" is no sha256", text));
+        if (!is_sha256(text)) problem(fmt::format("\"{}\" is not a sha256", text));
         return text;
     }
 
@@ -131,7 +131,7 @@ class LockReader {
             AptPin pin{text.substr(0, equals), text.substr(std::min(equals + 1, text.size()))};
             const bool apt = is_apt_package(pin.package) && is_apt_version(pin.version);
             if (!apt && !(is_rpm_package(pin.package) && is_rpm_version(pin.version))) {
-                problem(fmt::format("\"{}\" is no package=version", text));
+                problem(fmt::format("\"{}\" is not package=version", text));
             }
             pins.push_back(std::move(pin));
         }
@@ -143,12 +143,12 @@ class LockReader {
         for (const auto& item : list) {
             WheelPin pin{string(item, "name"), string(item, "version"), digest(item), {}};
             if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version)) {
-                problem(fmt::format("\"{}\" \"{}\" is no wheel and version", pin.name, pin.version));
+                problem(fmt::format("\"{}\" \"{}\" is not a wheel and version", pin.name, pin.version));
             }
             // Locks of before have none, and neither has a wheel whose address says nothing to others.
             if (item.is_object() && item.contains("url")) pin.url = string(item, "url");
             if (!pin.url.empty() && !is_wheel_url(pin.url))
-                problem(fmt::format("\"{}\" is no address of a wheel", pin.url));
+                problem(fmt::format("\"{}\" is not a wheel URL", pin.url));
             pins.push_back(std::move(pin));
         }
         return pins;
@@ -158,7 +158,7 @@ class LockReader {
         BasePins base;
         base.sha256 = digest(json);
         for (const auto& word : array(json, "command")) {
-            if (!word.is_string()) problem(fmt::format("the command of {} is no list of texts", suite));
+            if (!word.is_string()) problem(fmt::format("the command of {} is not a list of strings", suite));
             base.command.push_back(word.is_string() ? word.get<std::string>() : std::string());
         }
         base.packages = apt_pins(array(json, "packages"));
@@ -166,9 +166,9 @@ class LockReader {
     }
 
     RegistryBase registry_base(const std::string& reference, const Json& json) {
-        if (!is_tag_reference(reference)) problem(fmt::format("\"{}\" is no image reference", reference));
+        if (!is_tag_reference(reference)) problem(fmt::format("\"{}\" is not an image reference", reference));
         RegistryBase base{string(json, "digest")};
-        if (!is_image_digest(base.digest)) problem(fmt::format("\"{}\" is no image digest", base.digest));
+        if (!is_image_digest(base.digest)) problem(fmt::format("\"{}\" is not an image digest", base.digest));
         return base;
     }
 

@@ -39,7 +39,7 @@ Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts
     for (const auto& artifact : artifacts) {
         const auto& path = artifact.path;
         if (!is_inside(path))
-            return environment_failure(fmt::format("{} does not lie inside the output folder", shown(path)));
+            return environment_failure(fmt::format("{} is not inside the output folder", shown(path)));
         const auto file = out / path;
         if (const auto& step = folders.obstacle(path.parent_path()); !step.empty())
             return in_the_way(file, step);

@@ -90,8 +90,7 @@ std::variant<std::string, Refused> bare_path(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a path is needed"};
     if (value.front() == '-') return Refused{"a leading '-', which would be read as an option"};
     if (!made_of(value, "_./+~-"))
-        return Refused{
-            "a character that a bare path may not have (letters, digits and _ . / + ~ - would be accepted)"};
+        return Refused{"a character not allowed in a bare path (expected letters, digits and _ . / + ~ -)"};
     for (const auto& part : text::split(value, '/')) {
         if (part == "..") return Refused{"a \"..\" step"};
     }
@@ -102,8 +101,7 @@ std::variant<std::string, Refused> bare_word(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a word is needed"};
     const char first = value.front();
     if (!(is_digit(first) || is_letter(first) || first == '_') || !made_of(value, "_.+!-")) {
-        return Refused{
-            "a character that a bare word may not have (letters, digits and _ . + ! - would be accepted)"};
+        return Refused{"a character not allowed in a bare word (expected letters, digits and _ . + ! -)"};
     }
     return std::string(value);
 }
@@ -114,13 +112,13 @@ std::variant<std::string, Refused> image_reference(std::string_view value) {
     const bool digest = at == value.size() || is_image_digest(value.substr(at + 1));
     if (!is_tag_reference(value.substr(0, at)) || !digest)
         return Refused{
-            "no image with its registry and tag (docker.io/library/python:3.12-slim would be accepted)"};
+            "not an image with registry and tag (expected for example docker.io/library/python:3.12-slim)"};
     return std::string(value);
 }
 
 std::variant<std::string, Refused> identifier(std::string_view value) {
     if (value.empty() || is_digit(value.front()) || !made_of(value, "_")) {
-        return Refused{"no name of a variable (letters, digits and _ would be accepted)"};
+        return Refused{"not a variable name (expected letters, digits and _)"};
     }
     return std::string(value);
 }

@@ -151,10 +151,9 @@ class Parser {
         if (stack_.size() == 1) {
             error(tag.where, fmt::format("{{{{/ {} }}}} closes nothing", tag.body), "delete it");
         } else if (tag.body != stack_.back().name) {
-            error(
-                tag.where,
-                fmt::format("{{{{/ {} }}}} stands where {{{{/ {} }}}} is due", tag.body, stack_.back().name),
-                "");
+            error(tag.where,
+                  fmt::format("found {{{{/ {} }}}}, expected {{{{/ {} }}}}", tag.body, stack_.back().name),
+                  "");
         } else {
             close();
         }
@@ -164,7 +163,7 @@ class Parser {
         const auto bar = tag.body.find('|');
         if (bar == std::string_view::npos) {
             error(tag.where,
-                  fmt::format("{{{{ {} }}}} names no context: one of {} would be accepted", tag.body,
+                  fmt::format("{{{{ {} }}}} names no context: expected one of {}", tag.body,
                               text::join(context_names(), ", ")),
                   fmt::format("write {{{{ {} | CONTEXT }}}}", tag.body));
             return;
@@ -176,7 +175,7 @@ class Parser {
         if (!context) {
             const auto near = text::did_you_mean(word, context_names());
             error(tag.where,
-                  fmt::format("there is no context {}: one of {} would be accepted", word,
+                  fmt::format("unknown context {}: expected one of {}", word,
                               text::join(context_names(), ", ")),
                   near ? fmt::format("did you mean {}?", *near) : "");
             return;
@@ -202,10 +201,9 @@ class Parser {
     bool check_name(const Tag& tag) {
         if (is_name(tag.body) && !(tag.sigil == '>' && tag.body.find('.') != std::string_view::npos))
             return true;
-        error(
-            tag.where,
-            fmt::format("\"{}\" is no name: letters, digits and _ joined by '.' would be accepted", tag.body),
-            "");
+        error(tag.where,
+              fmt::format("invalid name \"{}\": expected letters, digits and _, joined by '.'", tag.body),
+              "");
         return false;
     }
 

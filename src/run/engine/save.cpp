@@ -36,7 +36,7 @@ std::optional<StoredImage> parse_stored_image(std::string_view target) {
 Result<Command> save_command(const StoredImage& image, const Environment& environment) {
     if (!is_reference(image.reference))
         return input_failure(
-            fmt::format("'{}' is no name of an image", text::printable(image.reference)),
+            fmt::format("'{}' is not an image name", text::printable(image.reference)),
             fmt::format("{}:NAME[:TAG], {}:NAME@sha256:HEX or an image's id", image.engine, image.engine));
     const auto program = find_program(image.engine, environment);
     if (!program)

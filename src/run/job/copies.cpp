@@ -67,19 +67,19 @@ Status add(const Matrix& matrix, const Copy& copy, const fs::path& out_folder, C
     std::error_code error;
     const auto status = fs::symlink_status(root, error);
     if (!fs::exists(status))
-        return refused(copy, fmt::format("nothing of that name lies beside {}", matrix.path),
-                       "a file or folder would be accepted");
+        return refused(copy, fmt::format("no such file or folder next to {}", matrix.path),
+                       "create it, or correct the name");
     if (fs::is_regular_file(status)) {
         out.files.push_back({root, target});
         return Done{};
     }
     if (!fs::is_directory(status)) return refused(copy, "it is neither a file nor a folder");
     if (is_below(fs::weakly_canonical(fs::absolute(out_folder, error), error), fs::canonical(root, error)))
-        return refused(copy, fmt::format("the output folder {} lies in it", out_folder.string()),
-                       "give another one with --out");
+        return refused(copy, fmt::format("it contains the output folder {}", out_folder.string()),
+                       "choose another one with --out");
     const auto before = out.files.size();
     if (auto done = add_folder(copy, root, target, out); !done.ok()) return done;
-    if (out.files.size() == before) return refused(copy, "no file lies in it", "delete the entry of copy");
+    if (out.files.size() == before) return refused(copy, "it contains no files", "delete the entry of copy");
     return Done{};
 }
 

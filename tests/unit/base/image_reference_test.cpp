@@ -54,24 +54,24 @@ TEST_CASE("References get the host and the namespace that docker gives them") {
 TEST_CASE("What is no reference is refused, and says which part of it") {
     const auto part = [](std::string_view wrong) {
         return fmt::format(
-            "'{}' is no part of a path: lower-case letters and digits, joined by '.', '_', '__' or "
-            "'-', would be accepted",
+            "invalid path component '{}': expected lower-case letters and digits, joined by '.', '_', "
+            "'__' or '-'",
             wrong);
     };
     const auto tag = [](std::string_view wrong) {
         return fmt::format(
-            "'{}' is no tag: up to 128 letters, digits, '_', '.' and '-', of which '.' and '-' do not "
-            "stand first, would be accepted",
+            "invalid tag '{}': expected up to 128 letters, digits, '_', '.' and '-', not starting with '.' "
+            "or '-'",
             wrong);
     };
     const auto digest = [](std::string_view wrong) {
-        return fmt::format(
-            "'{}' is no digest: sha256: and 64 lower-case hexadecimal digits would be accepted", wrong);
+        return fmt::format("invalid digest '{}': expected sha256: and 64 lower-case hexadecimal digits",
+                           wrong);
     };
-    const std::string empty_part = "a part of its path is empty";
+    const std::string empty_part = "a component of its path is empty";
     const std::pair<std::string, std::string> cases[] = {
         {"", "it is empty"},
-        {"https://docker.io/x", "it has a scheme, as URLs have"},
+        {"https://docker.io/x", "it starts with a URL scheme"},
         {"/x", empty_part},
         {"x/", empty_part},
         {"docker.io//x", empty_part},
@@ -81,7 +81,7 @@ TEST_CASE("What is no reference is refused, and says which part of it") {
         {"Python", part("Python")},
         {"Nvidia/cuda", part("Nvidia")},
         {"nvidia/CUDA", part("CUDA")},
-        {"a..b/c", "'a..b' is no host of a registry"},
+        {"a..b/c", "invalid registry host 'a..b'"},
         {"x/a..b", part("a..b")},
         {"x/a___b", part("a___b")},
         {"x/a._b", part("a._b")},
@@ -92,19 +92,19 @@ TEST_CASE("What is no reference is refused, and says which part of it") {
         {"x/a$b", part("a$b")},
         {"x/a\nRUN id", part("a?RUN id")},
         {"x/\xc3\xa4", part("ä")},
-        {"-host.org/x", "'-host.org' is no host of a registry"},
-        {"host-.org/x", "'host-.org' is no host of a registry"},
-        {"ho_st.org/x", "'ho_st.org' is no host of a registry"},
-        {"host.org:/x", "'host.org:' is no host of a registry"},
-        {"host.org:0/x", "'host.org:0' is no host of a registry"},
-        {"host.org:65536/x", "'host.org:65536' is no host of a registry"},
-        {"host.org:5a/x", "'host.org:5a' is no host of a registry"},
-        {"host.org:5:6/x", "'host.org:5:6' is no host of a registry"},
-        {"[::1/x", "'[::1' is no host of a registry"},
-        {"[]/x", "'[]' is no host of a registry"},
-        {"[::1]5000/x", "'[::1]5000' is no host of a registry"},
+        {"-host.org/x", "invalid registry host '-host.org'"},
+        {"host-.org/x", "invalid registry host 'host-.org'"},
+        {"ho_st.org/x", "invalid registry host 'ho_st.org'"},
+        {"host.org:/x", "invalid registry host 'host.org:'"},
+        {"host.org:0/x", "invalid registry host 'host.org:0'"},
+        {"host.org:65536/x", "invalid registry host 'host.org:65536'"},
+        {"host.org:5a/x", "invalid registry host 'host.org:5a'"},
+        {"host.org:5:6/x", "invalid registry host 'host.org:5:6'"},
+        {"[::1/x", "invalid registry host '[::1'"},
+        {"[]/x", "invalid registry host '[]'"},
+        {"[::1]5000/x", "invalid registry host '[::1]5000'"},
         {"user:secret@host.org/x", digest("host.org/x")},
-        {std::string(64, 'l') + ".org/x", "'" + std::string(64, 'l') + ".org' is no host of a registry"},
+        {std::string(64, 'l') + ".org/x", "invalid registry host '" + std::string(64, 'l') + ".org'"},
         {"x:", tag("")},
         {"x:.1", tag(".1")},
         {"x:-1", tag("-1")},
@@ -120,12 +120,12 @@ TEST_CASE("What is no reference is refused, and says which part of it") {
         {"x@sha512:" + std::string(128, 'a'), digest("sha512:" + std::string(128, 'a'))},
         {"x@" + kSome + "\n", digest(kSome + "?")},
         {"x@" + kSome + "@" + kSome, digest(kSome + "@" + kSome)},
-        {std::string(64, 'a'), "it is the id of an image, not a name"},
-        {"gcr.io/" + std::string(249, 'a'), "its name has 256 characters, 255 would be accepted"},
+        {std::string(64, 'a'), "it is an image id, not a name"},
+        {"gcr.io/" + std::string(249, 'a'), "its name has 256 characters, expected at most 255"},
     };
     for (const auto& [text, why] : cases) {
         const auto shown = text::printable(std::string_view(text).substr(0, 300));
-        CHECK(read(text) == fmt::format("'{}' is no image reference: {}", shown, why));
+        CHECK(read(text) == fmt::format("invalid image reference '{}': {}", shown, why));
     }
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("A place is the longest key of the mirror map, http where it says so a
         {"python:3.12", "https registry.example.org/hub/library/python:3.12"},
         {"nvidia/tools:1@" + kSome, "http 127.0.0.1:5000/gpu/tools:1@" + kSome},
         {"nvidia/cuda:12",
-         "the mirror of docker.io/nvidia/cuda gives 'plain.example.org', which is no place of images"},
+         "the mirror of docker.io/nvidia/cuda gives 'plain.example.org', which is not an image name"},
         {"plain/a:1", "http plain.example.org/x/a:1"},
         {"nvidiax/cuda:12", "https registry.example.org/hub/nvidiax/cuda:12"},
         {"nvcr.io/nvidia/pytorch:1", "https localhost:5001/nvidia/pytorch:1"},
@@ -149,9 +149,8 @@ TEST_CASE("A place is the longest key of the mirror map, http where it says so a
         {"docker.io.example.org/a:1", "https docker.io.example.org/a:1"},
         {"127.0.0.1.example.org/a:1", "https 127.0.0.1.example.org/a:1"},
         {"[::1]:5000/a:1", "http [::1]:5000/a:1"},
-        {"quay.io/a:1", "the mirror of quay.io/a gives 'NO/Place/a', which is no place of images"},
-        {"gcr.io/a:1",
-         "the mirror of gcr.io/a gives 'host.example.org/x:tag/a', which is no place of images"},
+        {"quay.io/a:1", "the mirror of quay.io/a gives 'NO/Place/a', which is not an image name"},
+        {"gcr.io/a:1", "the mirror of gcr.io/a gives 'host.example.org/x:tag/a', which is not an image name"},
     };
     for (const auto& [text, expected] : cases)
         CHECK(place(text, mirrors) == expected);

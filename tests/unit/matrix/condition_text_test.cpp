@@ -44,16 +44,15 @@ TEST_CASE("condition_from_text: values, ranges and alternatives as in the matrix
 
 TEST_CASE("condition_from_text: what is no condition says what would be one") {
     constexpr const char* kFix = " | as in driver=470.161.03,cuda=12.4.1";
-    CHECK(refusal("") == std::string("\"\": FIELD=VALUE would be accepted") + kFix);
-    CHECK(refusal("driver") == std::string("\"driver\": FIELD=VALUE would be accepted") + kFix);
-    CHECK(refusal("driver=470,550") == std::string("\"550\": FIELD=VALUE would be accepted") + kFix);
-    CHECK(refusal("<500") == std::string("\"<500\": FIELD=VALUE would be accepted") + kFix);
-    CHECK(refusal("cudo=12") == "\"cudo\" is no field of a cell | did you mean cuda?");
-    CHECK(refusal("=12") ==
-          "\"\" is no field of a cell | write FIELD=VALUE, as in driver=470.161.03,cuda=12.4.1");
+    CHECK(refusal("") == std::string("\"\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("driver") == std::string("\"driver\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("driver=470,550") == std::string("\"550\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("<500") == std::string("\"<500\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("cudo=12") == "unknown field \"cudo\" | did you mean cuda?");
+    CHECK(refusal("=12") == "unknown field \"\" | write FIELD=VALUE, as in driver=470.161.03,cuda=12.4.1");
     CHECK(refusal("packages=torch") ==
-          "packages cannot stand in a condition: a field with a single value would be accepted");
-    CHECK(refusal("gpu=<T4").find("gpu: a range compares versions") == 0);
-    CHECK(refusal("driver=").find("driver") == 0);
+          "packages cannot be used in a condition: expected a field with a single value");
+    CHECK(refusal("gpu=<T4").find("gpu: ranges compare versions") == 0);
+    CHECK(refusal("driver=").find("invalid driver") == 0);
     CHECK(refusal("driver=\x1b[2J").find('\x1b') == std::string::npos);
 }

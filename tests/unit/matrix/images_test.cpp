@@ -139,22 +139,20 @@ TEST_CASE("a file of requirements is read from beside the matrix file") {
 
 TEST_CASE("what is not exact in a file of requirements is refused, all of it at once, with its place") {
     const Folder folder;
-    const std::string form = ": an exact requirement such as numpy==1.26.4 would be accepted";
+    const std::string form = ", expected an exact requirement such as numpy==1.26.4";
     CHECK(problems(folder,
                    "numpy>=1\nnumpy\n  -r more.txt\na==1 "
                    "--hash=sha256:00\na[b]==1\na==1;os_name=='nt'\ntorch==2.6.0\nx==1\nX==2\n") ==
-          "1:1+8: pip: \"numpy>=1\"" + form + " | write NAME==VERSION\n" + "2:1+5: pip: \"numpy\"" + form +
-              "\n" + "3:3+11: pip: \"-r more.txt\"" + form +
-              " | write the packages themselves; indexes stand under mirrors\n" +
-              "4:1+21: pip: \"a==1 --hash=sha256:00\"" + form +
-              " | delete the hashes: cudamatrix lock writes them, for every dependency\n" +
-              "5:1+7: pip: \"a[b]==1\"" + form + " | write the packages that the extra stands for\n" +
-              "6:1+18: pip: \"a==1;os_name=='nt'\"" + form +
+          "1:1+8: pip: found \"numpy>=1\"" + form + " | write NAME==VERSION\n" +
+              "2:1+5: pip: found \"numpy\"" + form + "\n" + "3:3+11: pip: found \"-r more.txt\"" + form +
+              " | write the packages themselves; indexes go under mirrors\n" +
+              "4:1+21: pip: found \"a==1 --hash=sha256:00\"" + form +
+              " | delete the hashes: `cudamatrix lock` writes them for every dependency\n" +
+              "5:1+7: pip: found \"a[b]==1\"" + form + " | write the packages that the extra installs\n" +
+              "6:1+18: pip: found \"a==1;os_name=='nt'\"" + form +
               " | delete the marker: an image has one Python\n" +
-              "7:1+12: pip: torch is a field of a cell, so that it is judged | write torch: 2.6.0 under axes "
-              "or "
-              "set\n" +
-              "9:1+4: pip: X stands twice: first at 8:1 | keep one of the two\n");
+              "7:1+12: pip: torch is a field of its own | write torch: 2.6.0 under axes or set\n" +
+              "9:1+4: pip: X appears twice: first at 8:1 | keep one of the two\n");
     std::string many;
     for (int i = 0; i < 3000; ++i)
         many += "bad\n";
@@ -179,7 +177,7 @@ TEST_CASE("a file of requirements that cannot be read is named where it is asked
     const auto file = (folder.path() / "requirements.txt").string();
     CHECK(message() == "pip: cannot read " + file + ": No such file or directory");
     folder.write("requirements.txt", "numpy==1\n\xff\n");
-    CHECK(message() == "pip: requirements.txt is no UTF-8 text at byte 10");
+    CHECK(message() == "pip: requirements.txt is not valid UTF-8 at byte 10");
     fs::remove(file);
     fs::create_directory(file);
     CHECK(message() == "pip: cannot read " + file + ": it is a directory");

@@ -1,5 +1,8 @@
-// tests/malformed/<case>.yaml is refused with exactly the text of <case>.expected.
+// tests/malformed/<case>.yaml is refused with exactly the text of <case>.expected; CUDAMATRIX_UPDATE_GOLDEN=1
+// rewrites the expected texts.
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 #include "folders.hpp"
 #include "support.hpp"
@@ -23,8 +26,11 @@ TEST_CASE("every malformed file is refused with its expected text") {
         REQUIRE_FALSE(result.ok());
         const auto& diagnostics = result.failure().diagnostics;
         CHECK(result.failure().code == ExitCode::bad_input);
-        CHECK(matrix_test::rendered(diagnostics, text) ==
-              matrix_test::slurp(std::filesystem::path(entry.path()).replace_extension(".expected")));
+        const auto expected = std::filesystem::path(entry.path()).replace_extension(".expected");
+        const auto got = matrix_test::rendered(diagnostics, text);
+        if (std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr)
+            std::ofstream(expected, std::ios::binary) << got;
+        CHECK(got == matrix_test::slurp(expected));
         CHECK(std::all_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& each) {
             return each.where.file == "matrix.yaml" && each.where.line > 0 && each.where.column > 0;
         }));

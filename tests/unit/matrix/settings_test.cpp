@@ -70,12 +70,12 @@ TEST_CASE("a snapshot is a day or a time") {
             "version: 1\nset: {cuda: 12}\nbuild: {snapshot: \"" + value + "\"}\n", "matrix.yaml");
         REQUIRE_FALSE(refused.ok());
         CHECK(refused.failure().diagnostics.front().message ==
-              "snapshot \"" + value +
-                  "\": a day such as 2026-11-01 or a time such as 20261101T120000Z would be accepted");
+              "invalid snapshot \"" + value +
+                  "\": expected a day such as 2026-11-01 or a time such as 20261101T120000Z");
     }
 }
 
-TEST_CASE("a relative CA bundle stands beside the matrix file") {
+TEST_CASE("a relative CA bundle is next to the matrix file") {
     const auto result = read_matrix_text("version: 1\nset: {cuda: 12}\nbuild: {ca_bundle: ../certs/ca.pem}\n",
                                          "/srv/project/matrix.yaml");
     REQUIRE(result.ok());

@@ -150,7 +150,7 @@ TEST_CASE("Credential helpers are programs, asked by the registry's name") {
               .starts_with("the credential helper docker-credential-store (nothing for other.example.org); "
                            "HOME/.docker/config.json (nothing for other.example.org); "));
     CHECK(home.find("bad.example.org") ==
-          "HOME/.docker/config.json: '../x' is no name of a credential helper");
+          "HOME/.docker/config.json: '../x' is not the name of a credential helper");
     const auto failed = [](std::string_view name, std::string_view host, std::string_view why) {
         return fmt::format(
             "the credential helper docker-credential-{} of HOME/.docker/config.json gives no "

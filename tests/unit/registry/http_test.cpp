@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fakes/http_server.hpp"
 #include "base/text.hpp"
+#include "fakes/http_server.hpp"
 #include "registry/http_source.hpp"
 
 using namespace cudamatrix;
@@ -94,7 +94,7 @@ TEST_CASE("GET follows redirects, asks again when the server is busy and says wh
 TEST_CASE("What is no http or https URL is refused, and so is a server that is not there") {
     for (const auto* bad :
          {"ftp://host/x", "file:///etc/passwd", "x", "http://", "http://ho st/", "https:///x"}) {
-        CHECK(get({bad}) == "this is no URL of http or https: " + std::string(bad));
+        CHECK(get({bad}) == "not an http or https URL: " + std::string(bad));
     }
     auto options = quick();
     options.attempts = 2;
@@ -223,7 +223,7 @@ TEST_CASE("A server that lies about ranges, or changes the file, is told so") {
          "the server does not answer range requests, and the whole file is not downloaded to read parts of "
          "it");
     ends("no-content-range/f", "the server lies about ranges: its answer does not say which bytes it holds");
-    ends("odd-range/f", "the server lies about ranges: 'bytes 99999-99989/100000' is no range");
+    ends("odd-range/f", "the server lies about ranges: 'bytes 99999-99989/100000' is not a range");
     ends("other-range/f",
          "the server lies about ranges: asked for bytes 99990 to 99999, it gave 99991 to 99999");
     ends("short/f", "the server lies about ranges: its answer has 9 bytes instead of 10");

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "fakes/http_server.hpp"
 #include "base/base64.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "fakes/http_server.hpp"
 
 using namespace cudamatrix;
 using fakes::HttpServer;
@@ -263,9 +263,8 @@ TEST_CASE("Who is not known is told where credentials were looked for") {
     CHECK(registry.digest("digestauth/app:1") ==
           "error: HOST wants an authorization of a kind that is not understood: Bearer and Basic are\n");
     CHECK(registry.digest("badrealm/app:1") ==
-          "error: HOST sends for a token to '(no http or https URL)', which is no https URL: no credentials "
-          "are "
-          "sent there\n");
+          "error: HOST asks for a token from '(no http or https URL)', which is not an https URL: no "
+          "credentials are sent there\n");
     CHECK(registry.digest("notoken/app:1") == "error: http://HOST/token: the answer holds no token\n");
 
     registry.server.put(".docker/config.json",
@@ -318,7 +317,7 @@ TEST_CASE("All tags, page by page, and no page that leads astray") {
     CHECK(tags("plain/empty").empty());
     CHECK(tags("endless/app") == "error: HOST/endless/app: its list of tags never ends\n");
     CHECK(tags("strayed/app") == "error: HOST/strayed/app: its list of tags goes on at another host\n");
-    CHECK(tags("hostile/app") == "error: HOST/hostile/app: its list of tags holds what is no tag\n");
+    CHECK(tags("hostile/app") == "error: HOST/hostile/app: its list of tags contains an invalid tag\n");
 }
 
 TEST_CASE("The mirror map decides where is asked") {
@@ -341,9 +340,9 @@ TEST_CASE("Manifests that are none are refused") {
     };
     CHECK(why(kImage).empty());
     CHECK(why(kIndex).empty());
-    const std::string no_digest = "' in its manifest is no digest with a size";
+    const std::string no_digest = "' in its manifest is not a digest with a size";
     const std::pair<std::string, std::string> cases[] = {
-        {"", "x: its manifest is no JSON"},
+        {"", "x: its manifest is not JSON"},
         {"[]", "x: its manifest says no schemaVersion 2"},
         {"{}", "x: its manifest says no schemaVersion 2"},
         {R"({"schemaVersion":"2"})", "x: its manifest says no schemaVersion 2"},

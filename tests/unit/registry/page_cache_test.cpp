@@ -115,7 +115,6 @@ TEST_CASE("what is no address is not kept") {
     const PageCache cache(server.root() / "cache");
     HttpRequest request;
     request.url = "ftp://user:word@127.0.0.1/page.html";
-    CHECK(body_of(cache.get(connection, request)) ==
-          "this is no URL of http or https: (it holds a user name)");
+    CHECK(body_of(cache.get(connection, request)) == "not an http or https URL: (it holds a user name)");
     CHECK_FALSE(fs::exists(server.root() / "cache"));
 }

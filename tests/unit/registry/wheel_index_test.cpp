@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fakes/http_server.hpp"
 #include "base/text.hpp"
+#include "fakes/http_server.hpp"
 
 using namespace cudamatrix;
 
@@ -107,23 +107,22 @@ TEST_CASE("A page of JSON gives the same") {
 TEST_CASE("Pages that are none are refused") {
     const std::string name = "https://index.example.org/simple/torch/: ";
     const std::string json = "application/vnd.pypi.simple.v1+json";
-    CHECK(files_of("x", "text/plain") ==
-          name + "it is no page of an index: its content type is 'text/plain'");
-    CHECK(files_of("x", "") == name + "it is no page of an index: its content type is ''");
+    CHECK(files_of("x", "text/plain") == name + "it is not an index page: its content type is 'text/plain'");
+    CHECK(files_of("x", "") == name + "it is not an index page: its content type is ''");
     CHECK(files_of("[]", json) == name + "its JSON has no list of files");
     CHECK(files_of("{\"files\": {}}", json) == name + "its JSON has no list of files");
-    CHECK(files_of("{\"files\": [1]}", json) == name + "a file in its JSON is no object");
+    CHECK(files_of("{\"files\": [1]}", json) == name + "a file in its JSON is not an object");
     CHECK(files_of("{\"meta\": {\"api-version\": \"2.0\"}, \"files\": []}", json) ==
           name + "it speaks version 2.0 of the index interface, version 1 is known");
     CHECK(files_of("<meta name='pypi:repository-version' content='10.0'>") ==
           name + "it speaks version 10.0 of the index interface, version 1 is known");
-    CHECK(files_of("<base href='ftp://x/'>") == name + "its base is no http or https URL");
+    CHECK(files_of("<base href='ftp://x/'>") == name + "its base is not an http or https URL");
     for (const auto* bad :
          {"file:///etc/passwd", "javascript:alert(1)", "data:x", "ftp://h/a.whl", "//", "http://"}) {
         CHECK(files_of(fmt::format("<a href='{}'>", bad)) ==
-              name + fmt::format("a file lies at '{}', which is no http or https URL", bad));
+              name + fmt::format("a file is at '{}', which is not an http or https URL", bad));
         CHECK(files_of(fmt::format(R"({{"files": [{{"filename": "a", "url": "{}"}}]}})", bad), json) ==
-              name + fmt::format("a file lies at '{}', which is no http or https URL", bad));
+              name + fmt::format("a file is at '{}', which is not an http or https URL", bad));
     }
     CHECK(files_of("{", json).starts_with("https://index.example.org/simple/torch/"));
     // Cut anywhere, a page gives fewer files or an error, never a crash.
@@ -176,7 +175,7 @@ TEST_CASE("The files of a project come from the index") {
     CHECK(message("status-403/simple", "x") ==
           fmt::format("http://{}/status-403/simple/x/: it is forbidden (403)", server.host()));
     CHECK(message("plain/simple", "t") ==
-          fmt::format("http://{}/plain/simple/t/: it is no page of an index: its content type is "
+          fmt::format("http://{}/plain/simple/t/: it is not an index page: its content type is "
                       "'application/octet-stream'",
                       server.host()));
 }

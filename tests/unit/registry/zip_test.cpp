@@ -29,7 +29,7 @@ std::string refusal(const std::string& bytes) {
     CHECK(zip.failure().diagnostics.front().fix ==
           "download it again, and compare its sha256 with the one that the index gives");
     const auto& message = zip.failure().diagnostics.front().message;
-    constexpr std::string_view start = "a.whl is no zip archive that can be read: ";
+    constexpr std::string_view start = "cannot read a.whl as a zip archive: ";
     REQUIRE(message.starts_with(start));
     return message.substr(start.size());
 }
@@ -98,13 +98,13 @@ TEST_CASE("A directory that lies is refused") {
     CHECK(refusal(make_zip({{"a", "x"}}, {.disc = 1})) == "it spreads over several discs");
     CHECK(refusal(make_zip({{"a", "x"}}, {.disc = 1, .wide = true})) == "it spreads over several discs");
     CHECK(refusal(make_zip({{"a", "x"}}, {.directory_offset = 1})) ==
-          "its directory does not lie where its end record says");
+          "its directory is not where its end record says");
     CHECK(refusal(make_zip({{"a", "x"}}, {.directory_offset = 0xfffffff0})) ==
-          "its directory does not lie where its end record says");
+          "its directory is not where its end record says");
     CHECK(refusal(make_zip({{"a", "x"}}, {.directory_size = 20})) ==
-          "its directory does not lie where its end record says");
+          "its directory is not where its end record says");
     CHECK(refusal(make_zip({{"a", "x"}}, {.directory_offset = ~0ull - 10, .wide = true})) ==
-          "its directory does not lie where its end record says");
+          "its directory is not where its end record says");
     CHECK(refusal(make_zip({{"a", "x"}}, {.count = 2})) == "its directory is too short for 2 members");
     CHECK(refusal(make_zip({{std::string(50, 'a'), "x"}}, {.count = 2})) ==
           "its directory ends in member 2 of 2");
@@ -112,7 +112,7 @@ TEST_CASE("A directory that lies is refused") {
           "its directory has 47 bytes after its last member");
     CHECK(refusal(make_zip({{"a", "x"}}, {.count = ~0ull, .wide = true})) ==
           fmt::format("its directory is too short for {} members", ~0ull));
-    CHECK(refusal("garbage before" + good) == "its directory does not lie where its end record says");
+    CHECK(refusal("garbage before" + good) == "its directory is not where its end record says");
     auto damaged = good;
     damaged.replace(damaged.find("PK\1\2"), 2, "QK");
     CHECK(refusal(damaged) == "its directory is damaged at member 1");

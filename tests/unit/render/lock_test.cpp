@@ -131,34 +131,34 @@ TEST_CASE("a lock reads back as it was written, and is written the same way what
 
 TEST_CASE("what is no lock is refused with a reason and a way out") {
     CHECK(message_of("").find("cudamatrix.lock") != std::string::npos);
-    CHECK(message_of("[]") == "cudamatrix.lock is no lock file: it has no schema_version");
-    CHECK(message_of("{}") == "cudamatrix.lock is no lock file: it has no schema_version");
+    CHECK(message_of("[]") == "cudamatrix.lock is not a lock file: it has no schema_version");
+    CHECK(message_of("{}") == "cudamatrix.lock is not a lock file: it has no schema_version");
     CHECK(message_of(R"({"schema_version": "1"})") ==
-          "cudamatrix.lock is no lock file: it has no schema_version");
+          "cudamatrix.lock is not a lock file: it has no schema_version");
     CHECK(message_of(R"({"schema_version": 2})") ==
           fmt::format("cudamatrix.lock: schema_version 2 is not understood: this cudamatrix {} reads 1",
                       kVersion));
     CHECK(message_of(R"({"schema_version": 1})") ==
-          "cudamatrix.lock is no lock file: a text is missing: tool");
+          "cudamatrix.lock is not a lock file: a text is missing: tool");
     CHECK(message_of(changed(std::string(64, '1'), "123")) ==
-          "cudamatrix.lock is no lock file: \"123\" is no sha256");
-    CHECK(message_of(changed(std::string(64, '2'), std::string(64, 'G'))).find("is no sha256") !=
+          "cudamatrix.lock is not a lock file: \"123\" is not a sha256");
+    CHECK(message_of(changed(std::string(64, '2'), std::string(64, 'G'))).find("is not a sha256") !=
           std::string::npos);
-    CHECK(message_of(changed("b=2", "b")) == "cudamatrix.lock is no lock file: \"b\" is no package=version");
+    CHECK(message_of(changed("b=2", "b")) ==
+          "cudamatrix.lock is not a lock file: \"b\" is not package=version");
     CHECK(message_of(changed("b=2", "b=2; rm -rf /")) ==
-          "cudamatrix.lock is no lock file: \"b=2; rm -rf /\" is no package=version");
-    CHECK(message_of(changed("b=2", "-o x=2")).find("is no package=version") != std::string::npos);
-    CHECK(
-        message_of(changed("\"torch\"", "\"torch @ https://example.org\"")).find("is no wheel and version") !=
-        std::string::npos);
-    CHECK(message_of(changed("\"2.6.0\"", "\"2.6.0 --pre\"")).find("is no wheel and version") !=
+          "cudamatrix.lock is not a lock file: \"b=2; rm -rf /\" is not package=version");
+    CHECK(message_of(changed("b=2", "-o x=2")).find("is not package=version") != std::string::npos);
+    CHECK(message_of(changed("\"torch\"", "\"torch @ https://example.org\""))
+              .find("is not a wheel and version") != std::string::npos);
+    CHECK(message_of(changed("\"2.6.0\"", "\"2.6.0 --pre\"")).find("is not a wheel and version") !=
           std::string::npos);
     CHECK(message_of(changed("\"apt\": {", "\"atp\": {")) ==
-          "cudamatrix.lock is no lock file: an object is missing: apt (image debian12-torch2.6.0_cu124)");
+          "cudamatrix.lock is not a lock file: an object is missing: apt (image debian12-torch2.6.0_cu124)");
     CHECK(message_of(changed("\"devel\": [", "\"level\": [")) ==
-          "cudamatrix.lock is no lock file: a list is missing: devel (image debian12-torch2.6.0_cu124)");
+          "cudamatrix.lock is not a lock file: a list is missing: devel (image debian12-torch2.6.0_cu124)");
     CHECK(message_of(changed("\"mmdebstrap\"", "1")) ==
-          "cudamatrix.lock is no lock file: the command of bookworm is no list of texts");
+          "cudamatrix.lock is not a lock file: the command of bookworm is not a list of strings");
 }
 
 TEST_CASE("bases from registries are read, written and compared by their digests") {
@@ -185,18 +185,18 @@ TEST_CASE("bases from registries are read, written and compared by their digests
         return message_of(text::replace_all(text, from, to));
     };
     CHECK(refused(digest, "sha256:123") ==
-          "cudamatrix.lock is no lock file: \"sha256:123\" is no image digest");
-    CHECK(refused(digest, std::string(64, '5')).ends_with("is no image digest"));
-    CHECK(refused(digest, "sha512:" + std::string(64, '5')).ends_with("is no image digest"));
+          "cudamatrix.lock is not a lock file: \"sha256:123\" is not an image digest");
+    CHECK(refused(digest, std::string(64, '5')).ends_with("is not an image digest"));
+    CHECK(refused(digest, "sha512:" + std::string(64, '5')).ends_with("is not an image digest"));
     CHECK(refused("\"digest\"", "\"digets\"") ==
-          "cudamatrix.lock is no lock file: a text is missing: digest");
+          "cudamatrix.lock is not a lock file: a text is missing: digest");
     for (const auto* bad :
          {"docker.io/nvidia/cuda", "nvidia/cuda:12.4.1", "cuda:12.4.1", "docker.io/NVIDIA/cuda:1",
           "docker.io/nvidia/cuda:", "docker.io/nvidia/cuda:-x", "docker.io/nvidia/cuda:1 AS x",
           "docker.io//cuda:1", "docker.io/nvidia/cuda:1@sha256:5", "docker.io:port/cuda:1", "-x.io/cuda:1",
           ".io/cuda:1", "docker.io/$(id):1", ""}) {
         CHECK(refused(name, bad) ==
-              fmt::format("cudamatrix.lock is no lock file: \"{}\" is no image reference", bad));
+              fmt::format("cudamatrix.lock is not a lock file: \"{}\" is not an image reference", bad));
     }
     CHECK(refused("\"references\": {", "\"references\": 1, \"was\": {")
               .ends_with("an object is missing: references"));
@@ -379,11 +379,11 @@ TEST_CASE("the address of a wheel is written, read, and no part of what is built
     CHECK(pins_hash(image, lock) == hash);
     CHECK(lock_changes(lock, *back).empty());
     CHECK(message_of(text::replace_all(text, "https://files", "ftp://files")) ==
-          "cudamatrix.lock is no lock file: \"ftp://files.example.org/torch.whl\" is no address of a wheel "
+          "cudamatrix.lock is not a lock file: \"ftp://files.example.org/torch.whl\" is not a wheel URL "
           "(image " +
               image.id + ")");
     CHECK(message_of(text::replace_all(text, "\"https://files.example.org/torch.whl\"", "7")) ==
-          "cudamatrix.lock is no lock file: a text is missing: url (image " + image.id + ")");
+          "cudamatrix.lock is not a lock file: a text is missing: url (image " + image.id + ")");
 }
 
 TEST_CASE("packages that are unpacked are read from the files' names") {

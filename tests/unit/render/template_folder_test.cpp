@@ -243,8 +243,8 @@ TEST_CASE("what replaces nothing and what nothing includes is refused") {
         folder.write("t/main.mustache", "{{> big-banner }}");
         folder.write("t/partials/big-banner.mustache", "");
         CHECK(refused(folder) ==
-              "t/main.mustache:1:1 \"big-banner\" is no name: letters, digits and _ joined by '.' would be "
-              "accepted\n");
+              "t/main.mustache:1:1 invalid name \"big-banner\": expected letters, digits and _, joined by "
+              "'.'\n");
     }
     SUBCASE("what does not parse comes first: it may include the partial") {
         folder.write("t/main.mustache", "{{> banner");

@@ -155,7 +155,7 @@ TEST_CASE("an explanation: a rejected cell, one that is left out, one that is no
                           {"known-defect"},
                           {{{{{"cuda", "12.4.1", "11.8.0"}}, stack()}}, true}}};
     explanation.left_out = {{"drv580.65.06-cu12.4.1", {{"small.yaml", 7, 5, 1}}}};
-    explanation.absent = {"cuda 13 stands nowhere in small.yaml"};
+    explanation.absent = {"cuda 13 does not occur in small.yaml"};
     explanation.more_cells = 2;
     CHECK(explain_text({matrix, judgement, explanation, fixtures::kTool, {false, 80}}) ==
           R"(drv470.161.03-cu12.4.1: rejected
@@ -191,7 +191,7 @@ small.yaml:7:5: note: this exclude leaves it out
   7 |   - {driver: "580.65.06"}
     |     ^
 
-not in the matrix: cuda 13 stands nowhere in small.yaml
+not in the matrix: cuda 13 does not occur in small.yaml
 
 and 2 more cells (--limit)
 )");

@@ -45,8 +45,7 @@ int embed(const std::string& out, const std::vector<std::string>& arguments) {
     std::vector<std::pair<std::string, std::string>> files;
     for (const auto& argument : arguments) {
         const auto equals = argument.find('=');
-        if (equals == std::string::npos)
-            return fail(input_failure(argument + ": NAME=FILE would be accepted"));
+        if (equals == std::string::npos) return fail(input_failure(argument + ": expected NAME=FILE"));
         files.emplace_back(argument.substr(0, equals), argument.substr(equals + 1));
     }
     std::sort(files.begin(), files.end());

@@ -190,8 +190,8 @@ TEST_CASE("ids are among the mistakes of the file: all of them come in one run")
     CHECK(text ==
           "4:14: id end-of-life: a rule of cudamatrix has it\n"
           "6:12: waive: there is no rule end-of-lif\n"
-          "7:12: rule \"Not-An-Id\": the id of a rule such as end-of-life would be accepted\n"
-          "7:42: until \"2027-13-01\": a day such as 2027-03-31 would be accepted\n");
+          "7:12: invalid rule \"Not-An-Id\": expected the id of a rule such as end-of-life\n"
+          "7:42: invalid until \"2027-13-01\": expected a day such as 2027-03-31\n");
     const auto counted = read_matrix_text(
         "version: 1\nexpect_cells: 2\naxes: {cuda: [\"12.4.1\"]}\n"
         "waive: [{rule: end-of-lif, because: x, until: 2027-01-01}]\n",

@@ -154,12 +154,12 @@ TEST_CASE("a cell that an exclude leaves out is named with the line, by id and b
 TEST_CASE("what the product never makes: no such value, no such field, apart by zip") {
     const Asked asked(kMatrix);
     CHECK(answer(asked, {{}, "cuda=13"}).absent ==
-          std::vector<std::string>{"cuda 13 stands nowhere in rows.yaml: its values are 11.8.0, 12.4.1"});
+          std::vector<std::string>{"cuda 13 does not occur in rows.yaml: its values are 11.8.0, 12.4.1"});
     CHECK(answer(asked, {{}, "os=debian12,python=3.9"}).absent ==
           std::vector<std::string>{"rows.yaml does not name the field os"});
     CHECK(answer(asked, {{}, "python=3.9,torch=2.6.0"}).absent ==
           std::vector<std::string>{
-              "python 3.9 and torch 2.6.0 stand in rows.yaml, but in no cell together: zip or the "
+              "python 3.9 and torch 2.6.0 occur in rows.yaml, but no cell has all of them: zip or the "
               "rows of include keep them apart"});
     CHECK(answer(asked, {{}, "gpu=T4"}, 2).more_cells == 4);
 }
@@ -175,19 +175,19 @@ TEST_CASE("a question that means nothing is refused") {
         failure_text(asked.ask({"x", {}})) ==
         "cudamatrix: error: rows.yaml has no cell \"x\", and no exclude leaves it out\n"
         "  fix: cudamatrix list shows the ids; --where cuda=11.8,python=3.12 finds cells by their values\n");
-    CHECK(
-        failure_text(asked.ask({{}, "cudda=11.8"})) ==
-        "cudamatrix: error: --where \"cudda=11.8\": a field and its value, as cuda=11.8, would be accepted\n"
-        "  fix: did you mean cuda?\n");
+    CHECK(failure_text(asked.ask({{}, "cudda=11.8"})) ==
+          "cudamatrix: error: invalid --where \"cudda=11.8\": expected a field and its value, such as "
+          "cuda=11.8\n"
+          "  fix: did you mean cuda?\n");
     CHECK(failure_text(asked.ask({{}, "cuda"})) ==
-          "cudamatrix: error: --where \"cuda\": a field and its value, as cuda=11.8, would be accepted\n");
-    CHECK(failure_text(asked.ask({{}, "cuda=12;4,gpu=<3"})) ==
-          "cudamatrix: error: --where: cuda \"12;4\": a CUDA toolkit version such as 12.4.1, or 12.4 for its "
-          "newest update "
-          "would be accepted\n"
-          "cudamatrix: error: --where: gpu: a range compares versions, gpu is text: a value, a list or a "
-          "pattern with "
-          "'*' would be accepted\n");
+          "cudamatrix: error: invalid --where \"cuda\": expected a field and its value, such as cuda=11.8\n");
+    CHECK(
+        failure_text(asked.ask({{}, "cuda=12;4,gpu=<3"})) ==
+        "cudamatrix: error: --where: invalid cuda \"12;4\": expected a version (12.4.1), or 12.4 for its "
+        "newest "
+        "update\n"
+        "cudamatrix: error: --where: gpu: ranges compare versions, but gpu is text: expected a value, a list "
+        "or a pattern with '*'\n");
 }
 
 TEST_CASE("own rules count, waived ones do not, and only the stages that are asked for") {

@@ -362,14 +362,14 @@ TEST_CASE("what no fact knows, and what is no value, is refused with what is nea
     CHECK(
         refused({{{Field::gpu, "T44"}, {Field::driver, "1"}, {Field::python, "3.99"}},
                  {"transfomers", "transformers==4.27.99", "timm", "timm>=1"}}) ==
-        R"(cudamatrix: error: no fact knows gpu "T44": GB10, GeForce RTX 5050, GeForce RTX 5050 Laptop GPU, GeForce RTX 5060, GeForce RTX 5060 Laptop GPU, GeForce RTX 5060 Ti, GeForce RTX 5070, GeForce RTX 5070 Laptop GPU, ... would be accepted
+        R"(cudamatrix: error: no fact knows gpu "T44": expected GB10, GeForce RTX 5050, GeForce RTX 5050 Laptop GPU, GeForce RTX 5060, GeForce RTX 5060 Laptop GPU, GeForce RTX 5060 Ti, GeForce RTX 5070, GeForce RTX 5070 Laptop GPU, ...
   fix: did you mean T4?
-cudamatrix: error: no fact knows driver "1": 375.10 to 620.70.06 would be accepted
-cudamatrix: error: no fact knows python "3.99": 2.7 to 3.15 would be accepted
+cudamatrix: error: no fact knows driver "1": expected 375.10 to 620.70.06
+cudamatrix: error: no fact knows python "3.99": expected 2.7 to 3.15
   fix: did you mean 3.9?
 cudamatrix: error: no fact knows package "transfomers"
   fix: did you mean transformers?
-cudamatrix: error: no known release of transformers is "==4.27.99": 4.0.0 to 5.23.0 would be accepted
+cudamatrix: error: no known release of transformers is "==4.27.99": expected 4.0.0 to 5.23.0
   fix: did you mean 4.27.4?
 cudamatrix: error: --need "timm>=1": timm is needed twice
   fix: join the two with a comma, as in "timm>=0.6,<1"
@@ -379,20 +379,20 @@ cudamatrix: error: --need "timm>=1": timm is needed twice
                     {Field::os, ">=debian12"},
                     {Field::arch, "x86-64"}},
                    {"", "a b", "==1", "transformers>=99", "flash-attn=>2"}}) ==
-          R"(cudamatrix: error: no known torch is ">=99": 1.0.0+cu80 to 2.15.0+cu132 would be accepted
-cudamatrix: error: cuda "12;4": a CUDA toolkit version such as 12.4.1, or 12.4 for its newest update would be accepted
-cudamatrix: error: os: a range compares versions, os is text: a value, a list or a pattern with '*' would be accepted
-cudamatrix: error: arch "x86-64": x86_64, aarch64 or ppc64le would be accepted
+          R"(cudamatrix: error: no known torch is ">=99": expected 1.0.0+cu80 to 2.15.0+cu132
+cudamatrix: error: invalid cuda "12;4": expected a version (12.4.1), or 12.4 for its newest update
+cudamatrix: error: os: ranges compare versions, but os is text: expected a value, a list or a pattern with '*'
+cudamatrix: error: invalid arch "x86-64": expected x86_64, aarch64 or ppc64le
   fix: write x86_64
-cudamatrix: error: --need "": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
-cudamatrix: error: --need "a b": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
-cudamatrix: error: --need "==1": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
-cudamatrix: error: no known release of transformers is ">=99": 4.0.0 to 5.23.0 would be accepted
-cudamatrix: error: --need "flash-attn=>2": a package with a version, as transformers==4.27.4 or timm>=0.6, would be accepted
+cudamatrix: error: invalid --need "": expected a package with a version, such as transformers==4.27.4 or timm>=0.6
+cudamatrix: error: invalid --need "a b": expected a package with a version, such as transformers==4.27.4 or timm>=0.6
+cudamatrix: error: invalid --need "==1": expected a package with a version, such as transformers==4.27.4 or timm>=0.6
+cudamatrix: error: no known release of transformers is ">=99": expected 4.0.0 to 5.23.0
+cudamatrix: error: invalid --need "flash-attn=>2": expected a package with a version, such as transformers==4.27.4 or timm>=0.6
 )");
     CHECK(
         refused({{{Field::torch, ""}, {Field::gpu, std::string(200, 'x')}}, {}}) ==
-        R"(cudamatrix: error: torch "": a PyTorch version such as 2.6.0 or 2.6.0+cu124, or none, or a range such as ">=1.2,<2", would be accepted
-cudamatrix: error: gpu "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...": the name of a GPU such as T4, "A100 80GB" or "RTX 4090" would be accepted
+        R"(cudamatrix: error: invalid torch "": expected a version (2.6.0 or 2.6.0+cu124), or none, or a range such as ">=1.2,<2"
+cudamatrix: error: invalid gpu "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...": expected a GPU name such as T4, "A100 80GB" or "RTX 4090"
 )");
 }

@@ -145,7 +145,7 @@ TEST_CASE("A build without CUDA has no architectures, and one without a list say
 
 TEST_CASE("What is no torch wheel, or lies, gives no row") {
     CHECK(look_at(test::make_zip({{"a", "b"}})).failure().diagnostics.front().message ==
-          std::string(kWheel) + " is no wheel: it has no METADATA");
+          std::string(kWheel) + " is not a wheel: it has no METADATA");
     CHECK(look_at(test::make_zip({{"t.dist-info/METADATA", ""}})).failure().diagnostics.front().message ==
           std::string(kWheel) + " has no torch/version.py");
     CHECK_FALSE(look_at("no zip at all").ok());

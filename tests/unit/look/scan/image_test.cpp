@@ -154,11 +154,11 @@ TEST_CASE("an index for several architectures") {
 
 TEST_CASE("images that are none, cut off or changed") {
     CHECK(shown(scan_bytes(tar({{"usr/liba.so", library(70)}}))) ==
-          "error: i.tar is no container image: it holds neither manifest.json nor index.json");
+          "error: i.tar is not a container image: it holds neither manifest.json nor index.json");
     const auto manifest = [](const std::string& json) {
         return shown(scan_bytes(tar({{"manifest.json", json}})));
     };
-    const std::string none = "error: i.tar is no container image that can be read: ";
+    const std::string none = "error: cannot read i.tar as a container image: ";
     CHECK(manifest("[]") == none + "its manifest.json names no image");
     CHECK(manifest("{}") == none + "its manifest.json names no image");
     CHECK(manifest("[{}]") == none + "its manifest.json has no list of layers");
@@ -169,7 +169,7 @@ TEST_CASE("images that are none, cut off or changed") {
     CHECK(manifest("[").starts_with(none));
     const auto index = [](const std::string& json) { return shown(scan_bytes(tar({{"index.json", json}}))); };
     CHECK(index("{}") == none + "its JSON has no list of layers");
-    CHECK(index(R"({"manifests": [{"digest": "md5:1"}]})") == none + "'md5:1' is no sha256 digest");
+    CHECK(index(R"({"manifests": [{"digest": "md5:1"}]})") == none + "'md5:1' is not a sha256 digest");
     CHECK(index(R"({"manifests": []})") == "error: i.tar has no image for linux/amd64");
     CHECK(index(R"({"manifests": [{"digest": "sha256:)" + std::string(64, '0') + "\"}]}") ==
           "error: i.tar: there is no blobs/sha256/" + std::string(64, '0'));
@@ -180,9 +180,8 @@ TEST_CASE("images that are none, cut off or changed") {
     CHECK(shown(scan_bytes(tar(changed))) ==
           "error: " + name + " of i.tar is damaged: its bytes have the sha256 " + sha256(layers()[1]));
     changed[1].content = layers()[0].substr(0, 2000);
-    CHECK(
-        shown(scan_bytes(tar(changed))).find(name + " of i.tar is no tar that can be read: it is cut off") !=
-        std::string::npos);
+    CHECK(shown(scan_bytes(tar(changed))).find(name + " of i.tar as a tar: it is cut off") !=
+          std::string::npos);
     const auto whole = tar(docker_archive(layers()));
     for (std::size_t length = 0; length < whole.size() - 1024; length += 499)
         CHECK(shown(scan_bytes(whole.substr(0, length))).starts_with("error: "));
@@ -198,7 +197,7 @@ TEST_CASE("an index that names itself comes to an end") {
     }
     members.push_back({"index.json", inner});
     CHECK(shown(scan_bytes(tar(members))) ==
-          "error: i.tar is no container image that can be read: its indexes name each other without end");
+          "error: cannot read i.tar as a container image: its indexes name each other without end");
 }
 
 TEST_CASE("what an engine cannot give") {
@@ -208,7 +207,7 @@ TEST_CASE("what an engine cannot give") {
           "error: docker:a: /bin/sh ended with exit code 1: No such image: a");
     save.argv = {"/bin/sh", "-c", "while echo this is no tar at all, whatever is asked for; do :; done"};
     CHECK(shown(scan_saved_image(save, "docker:a", "x86_64", {})) ==
-          "error: docker:a is no tar that can be read: a header has a wrong checksum (at byte 0)");
+          "error: cannot read docker:a as a tar: a header has a wrong checksum (at byte 0)");
     save.argv = {"/no/such/program"};
     CHECK(shown(scan_saved_image(save, "docker:a", "x86_64", {})) ==
           "error: cannot run /no/such/program: it was not found in PATH");

@@ -96,7 +96,7 @@ TEST_CASE("long names: GNU's and pax's, the prefix of ustar, sizes as binary num
 
 TEST_CASE("tars that lie") {
     const auto refused = [](const std::string& why, std::size_t at) {
-        return "error: x.tar is no tar that can be read: " + why + " (at byte " + std::to_string(at) + ")";
+        return "error: cannot read x.tar as a tar: " + why + " (at byte " + std::to_string(at) + ")";
     };
     const auto good = tar({{"a", "x"}});
     CHECK(listed("") == refused("it is cut off: the mark of its end did not come", 0));
@@ -115,16 +115,16 @@ TEST_CASE("tars that lie") {
     CHECK(listed(tar({{"p", fixture::pax_record("GNU.sparse.major", "1"), 'x'}, {"s", "x"}})) ==
           refused("it holds a sparse file, which is not supported", 1024));
     CHECK(listed(tar_header({"a"}, "9") + std::string(1024, '\0')) ==
-          refused("a header has a size that is no number of bytes", 0));
+          refused("a header has an invalid size", 0));
     CHECK(listed(tar_header({"a"}, std::string("\xff", 1) + std::string(11, '\xff'))) ==
-          refused("a header has a size that is no number of bytes", 0));
+          refused("a header has an invalid size", 0));
     CHECK(listed(tar_header({"L", "", 'L'}, fixture::octal(2U << 20, 11))) ==
           refused("a name or its attributes have 2097152 bytes", 0));
     for (const char* record : {"x", "9 path", "99 path=a\n", "5 a=b", "6 abc\n", "0 a=b\n", "-9 path=a\n"})
         CHECK(listed(tar({{"p", record, 'x'}, {"a", "x"}})) ==
               refused("a pax header has a broken record", std::strlen(record)));
     CHECK(listed(tar({{"p", fixture::pax_record("size", "3x"), 'x'}, {"a", "x"}})) ==
-          refused("a pax header has a size that is no number of bytes", 1024));
+          refused("a pax header has an invalid size", 1024));
 }
 
 TEST_CASE("compressed tars that lie") {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <thread>
 
-#include "fakes/fake_docker.hpp"
 #include "base/sha256.hpp"
+#include "fakes/fake_docker.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;

@@ -106,11 +106,10 @@ TEST_CASE("the hash is of names, contents and modes, and of nothing else") {
 
 TEST_CASE("what is not there, is no file or leads elsewhere is refused at its place") {
     const Project project;
-    CHECK(
-        project.refusal({"lib"}) ==
-        "copy: lib: nothing of that name lies beside ROOT/matrix.yaml | a file or folder would be accepted");
+    CHECK(project.refusal({"lib"}) ==
+          "copy: lib: no such file or folder next to ROOT/matrix.yaml | create it, or correct the name");
     fs::create_directories(project.at("empty/inner"));
-    CHECK(project.refusal({"empty"}) == "copy: empty: no file lies in it | delete the entry of copy");
+    CHECK(project.refusal({"empty"}) == "copy: empty: it contains no files | delete the entry of copy");
     fs::create_symlink("/etc", project.at("link"));
     CHECK(project.refusal({"link"}) == "copy: link: ROOT/link is a symbolic link | name what it leads to");
     CHECK(project.refusal({"link/passwd"}) ==
@@ -136,7 +135,7 @@ TEST_CASE("a folder that holds the output is refused: it would copy itself") {
         const auto found = find_copies(project.matrix, image, project.at(out));
         REQUIRE_FALSE(found.ok());
         CHECK(found.failure().diagnostics.front().message ==
-              fmt::format("copy: app: the output folder {} lies in it", project.at(out).string()));
+              fmt::format("copy: app: it contains the output folder {}", project.at(out).string()));
     }
     CHECK(find_copies(project.matrix, image, project.at("application")).ok());
 }

@@ -1,8 +1,8 @@
 // Pins: what lock asks, writes and keeps, and what the commands make of it.
 #include <doctest/doctest.h>
 
-#include "fakes/http_server.hpp"
 #include "base/sha256.hpp"
+#include "fakes/http_server.hpp"
 #include "render/lock/lock_file.hpp"
 #include "unit/run/job/session_world.hpp"
 

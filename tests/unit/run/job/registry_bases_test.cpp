@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "fakes/http_server.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "fakes/http_server.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;
