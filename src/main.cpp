@@ -32,7 +32,7 @@ Cancellation cancellation;  // the one global: a signal handler can reach nothin
 
 extern "C" void on_signal(int) {
     if (cancellation.requested())
-        _exit(static_cast<int>(ExitCode::interrupted));  // the second time without manners
+        _exit(static_cast<int>(ExitCode::interrupted));  // the second signal exits at once
     cancellation.request();
 }
 
