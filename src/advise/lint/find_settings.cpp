@@ -118,7 +118,7 @@ void find_waivers_at_their_end(Search& search) {
             search.add("waiver-ends-soon", waiver.where,
                        fmt::format("the waiver of {} ends {} ({}): then what it accepts counts", waiver.rule,
                                    when, waiver.until),
-                       "fix what it accepts, or agree on a new end date");
+                       "resolve what it accepts, or agree on a new end date");
         }
     }
 }

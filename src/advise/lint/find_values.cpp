@@ -70,7 +70,7 @@ void judge_row(Search& search, const Axis& axis, std::size_t row, const Use& use
             fmt::format("{} makes no cell of use: {}", row_text(axis, values),
                         use.cells == 1 ? "its only cell is rejected"
                                        : fmt::format("all {} cells with it are rejected", use.cells)),
-            "delete it, or fix what rejects it (`cudamatrix check` says what)", remove_row(search, values),
+            "delete it, or change what rejects it (`cudamatrix check` says what)", remove_row(search, values),
             search.cells - use.cells);
         finding.notes.push_back(first_rejection(search, *use.first));
     }
