@@ -7,9 +7,8 @@
 #include "commands/common.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
-#include "report/drift_report.hpp"
+#include "report/render.hpp"
 #include "report/formats.hpp"
-#include "report/templates_report.hpp"
 #include "run/job/plan.hpp"
 
 namespace cudamatrix {

@@ -2,7 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "report/templates_report.hpp"
+#include "report/render.hpp"
 
 namespace cudamatrix {
 namespace {

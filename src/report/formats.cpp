@@ -3,8 +3,7 @@
 #include <array>
 
 #include "report/check.hpp"
-#include "report/list.hpp"
-#include "report/run_report.hpp"
+#include "report/run.hpp"
 
 namespace cudamatrix::report {
 

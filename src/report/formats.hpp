@@ -10,15 +10,14 @@
 
 #include "base/result.hpp"
 #include "render/image/image_plan.hpp"
-#include "report/explain_report.hpp"
-#include "report/facts_report.hpp"
+#include "report/facts.hpp"
 #include "report/inputs.hpp"
-#include "report/lint_report.hpp"
+#include "report/lint.hpp"
 #include "report/rejections.hpp"
 #include "report/results.hpp"
-#include "report/rules_report.hpp"
-#include "report/scan_report.hpp"
-#include "report/suggest_report.hpp"
+#include "report/rules.hpp"
+#include "report/scan.hpp"
+#include "report/solve.hpp"
 
 namespace cudamatrix::report {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "report/run_report.hpp"
-#include "report/run_totals.hpp"
+#include "report/results.hpp"
+#include "report/run.hpp"
 #include "report/xml.hpp"
 
 namespace cudamatrix::report {

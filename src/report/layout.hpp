@@ -1,10 +1,12 @@
-// Text that fits a terminal: cleaning, cutting, wrapping, tables (private to src/report).
+// The text that reports share: cleaning, cutting, wrapping, tables, annotations (private to src/report).
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/diagnostic.hpp"
 
 namespace cudamatrix::report {
 
@@ -50,5 +52,13 @@ class TextTable {
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
 };
+
+/// "error", "warning" or "notice".
+[[nodiscard]] std::string_view github_command(Severity severity);
+
+/// One command on one line, with a newline: the runner shows `lines` at `where`. Every text is escaped, so
+/// that none can become a command or a property.
+[[nodiscard]] std::string github_annotation(std::string_view command, const Location& where,
+                                            std::string_view title, const std::vector<std::string>& lines);
 
 }  // namespace cudamatrix::report

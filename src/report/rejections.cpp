@@ -1,6 +1,14 @@
 #include "report/rejections.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "report/json.hpp"
+#include "report/layout.hpp"
+#include "report/results.hpp"
+#include "report/xml.hpp"
 
 namespace cudamatrix {
 
@@ -24,4 +32,184 @@ std::size_t RejectionReport::count(RejectionOutcome outcome) const {
                       [&](const Rejection& rejection) { return rejection.outcome == outcome; }));
 }
 
+namespace report {
+namespace {
+
+constexpr std::size_t kLines = 8;
+
+Colour colour_of_outcome(RejectionOutcome outcome) {
+    switch (outcome) {
+        case RejectionOutcome::proven:
+            return Colour::green;
+        case RejectionOutcome::refuted:
+            return Colour::red;
+        case RejectionOutcome::inconclusive:
+            return Colour::magenta;
+        case RejectionOutcome::not_attempted:
+            break;
+    }
+    return Colour::yellow;
+}
+
+std::string line(std::string_view label, std::string_view text, std::size_t width) {
+    if (text.empty()) return {};
+    return wrapped(fmt::format("{}: {}", label, text), 4, width, kLines);
+}
+
+std::string cells_text(const std::vector<std::string>& cells) {
+    if (cells.empty()) return {};
+    return cells.size() == 1 ? cells.front() : fmt::format("{} cells, first {}", cells.size(), cells.front());
+}
+
+std::string rejection_text(const Rejection& rejection, const TextOptions& options) {
+    const auto word = to_string(rejection.outcome);
+    const auto rule =
+        clipped(fmt::format("{} [at {}]", rejection.rule, rejection.stage), options.width - word.size() - 4);
+    auto out =
+        fmt::format("  {}  {}\n", coloured(word, colour_of_outcome(rejection.outcome), options.colour), rule);
+    if (rejection.outcome == RejectionOutcome::refuted) {
+        out += line("error", "this works after all, but the rule rejects it", options.width);
+    } else {
+        out += line("why", rejection.reason, options.width);
+    }
+    out += line("predicted", rejection.predicted, options.width);
+    out += line("attempt", rejection.attempt, options.width);
+    out += line("seen", rejection.seen, options.width);
+    out += line(rejection.outcome == RejectionOutcome::proven ? "control passed" : "control",
+                rejection.control, options.width);
+    out += line("cells", cells_text(rejection.cells), options.width);
+    out += line("log", rejection.log, options.width);
+    return out;
+}
+
+std::string closing(const RejectionReport& report) {
+    if (report.rejections.empty()) return "no cell is rejected: nothing to prove\n";
+    return fmt::format("{}: {} proven, {} refuted, {} inconclusive, {} not attempted ({:.1f} s)\n",
+                       text::count(report.rejections.size(), "rejection"),
+                       report.count(RejectionOutcome::proven), report.count(RejectionOutcome::refuted),
+                       report.count(RejectionOutcome::inconclusive),
+                       report.count(RejectionOutcome::not_attempted), finite_seconds(report.seconds));
+}
+
+}  // namespace
+
+std::string rejections_text(const RejectionReport& report, const TextOptions& wanted) {
+    TextOptions options = wanted;
+    options.width = std::max<std::size_t>(options.width, 40);
+    auto out = clipped(fmt::format("rejections of {}{}", report.matrix,
+                                   report.where.empty() ? "" : " where " + report.where),
+                       options.width) +
+               "\n";
+    if (!report.engine.empty()) {
+        out += wrapped(fmt::format("engine {}: {}", report.engine, report.engine_why), 0, options.width, 2);
+    }
+    out += "\n";
+    constexpr std::array order{RejectionOutcome::refuted, RejectionOutcome::inconclusive,
+                               RejectionOutcome::proven, RejectionOutcome::not_attempted};
+    for (const auto outcome : order) {
+        for (const auto& rejection : report.rejections) {
+            if (rejection.outcome == outcome) out += rejection_text(rejection, options);
+        }
+    }
+    if (!report.rejections.empty()) out += "\n";
+    out += closing(report);
+    if (!report.output.empty()) out += "output: " + text::printable(report.output) + "\n";
+    return out;
+}
+
+namespace {
+
+Json rejection_json(const Rejection& rejection) {
+    auto fields = Json::object();
+    for (const auto& [name, text] : rejection.fields)
+        fields[name] = text;
+    return Json{{"rule", rejection.rule},
+                {"stage", rejection.stage},
+                {"outcome", to_string(rejection.outcome)},
+                {"predicted", rejection.predicted},
+                {"fields", std::move(fields)},
+                {"attempt", rejection.attempt},
+                {"seen", rejection.seen},
+                {"control", rejection.control},
+                {"reason", rejection.reason},
+                {"seconds", finite_seconds(rejection.seconds)},
+                {"log", rejection.log},
+                {"cells", rejection.cells}};
+}
+
+}  // namespace
+
+std::string rejections_json(const RejectionReport& report) {
+    JsonDocument document(ToolInfo{report.version, report.facts_date, report.facts_hash});
+    document.member("matrix", Json{{"name", report.matrix}});
+    document.member("command", "test --prove-rejected");
+    document.member("where", report.where);
+    document.member("engine", Json{{"name", report.engine}, {"why", report.engine_why}});
+    document.member("exit_code", report.exit_code);
+    document.member("seconds", finite_seconds(report.seconds));
+    document.member("output", report.output);
+    auto outcomes = Json::object();
+    for (const auto outcome : {RejectionOutcome::proven, RejectionOutcome::refuted,
+                               RejectionOutcome::inconclusive, RejectionOutcome::not_attempted}) {
+        outcomes[std::string(to_string(outcome))] = report.count(outcome);
+    }
+    document.member("outcomes", outcomes);
+    document.begin_array("rejections");
+    for (const auto& rejection : report.rejections)
+        document.element(rejection_json(rejection));
+    document.end_array();
+    return std::move(document).finish();
+}
+
+namespace {
+
+std::string details(const Rejection& rejection) {
+    std::string out;
+    for (const auto& [label, text] :
+         {std::pair{"predicted", &rejection.predicted}, std::pair{"attempt", &rejection.attempt},
+          std::pair{"seen", &rejection.seen}, std::pair{"control", &rejection.control},
+          std::pair{"log", &rejection.log}}) {
+        if (!text->empty()) out += fmt::format("{}: {}\n", label, *text);
+    }
+    return out;
+}
+
+std::string test_case(const Rejection& rejection) {
+    const xml::Attributes head{{"classname", rejection.stage + "." + rejection.rule},
+                               {"name", rejection.predicted},
+                               {"time", fmt::format("{:.3f}", finite_seconds(rejection.seconds))}};
+    if (rejection.outcome == RejectionOutcome::proven)
+        return "    " + xml::tag("testcase", head, true) + "\n";
+    auto out = "    " + xml::tag("testcase", head) + "\n      ";
+    if (rejection.outcome == RejectionOutcome::not_attempted) {
+        out += xml::tag("skipped", {{"message", rejection.reason}}, true);
+    } else {
+        const std::string_view element = rejection.outcome == RejectionOutcome::refuted ? "failure" : "error";
+        out += xml::tag(element,
+                        {{"type", std::string(to_string(rejection.outcome))}, {"message", rejection.reason}});
+        out += xml::cdata(details(rejection)) + fmt::format("</{}>", element);
+    }
+    return out + "\n    </testcase>\n";
+}
+
+}  // namespace
+
+std::string rejections_junit(const RejectionReport& report) {
+    const auto tag = [&](std::string_view element, const std::string& name) {
+        return xml::tag(element, {{"name", name},
+                                  {"tests", std::to_string(report.rejections.size())},
+                                  {"failures", std::to_string(report.count(RejectionOutcome::refuted))},
+                                  {"errors", std::to_string(report.count(RejectionOutcome::inconclusive))},
+                                  {"skipped", std::to_string(report.count(RejectionOutcome::not_attempted))},
+                                  {"time", fmt::format("{:.3f}", finite_seconds(report.seconds))}}) +
+               "\n";
+    };
+    auto out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
+               tag("testsuites", "cudamatrix " + report.matrix) + "  " + tag("testsuite", "rejections");
+    for (const auto& rejection : report.rejections)
+        out += test_case(rejection);
+    return out + "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace report
 }  // namespace cudamatrix

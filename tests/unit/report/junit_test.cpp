@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "report/run_report.hpp"
+#include "report/run.hpp"
 #include "report/xml.hpp"
 #include "unit/report/fixtures.hpp"
 #include "unit/report/xml_check.hpp"

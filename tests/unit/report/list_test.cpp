@@ -1,4 +1,4 @@
-#include "report/list.hpp"
+#include "report/check.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "report/scan_report.hpp"
+#include "report/scan.hpp"
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@
 #include "folders.hpp"
 #include "knowledge/judge/additions.hpp"
 #include "matrix/matrix_file.hpp"
-#include "report/lint_report.hpp"
+#include "report/lint.hpp"
 
 using namespace cudamatrix;
 

@@ -1,10 +1,8 @@
-#include "report/lint_report.hpp"
+#include "report/lint.hpp"
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "report/cell_json.hpp"
-#include "report/github.hpp"
-#include "report/json_document.hpp"
+#include "report/json.hpp"
 #include "report/layout.hpp"
 
 namespace cudamatrix::report {

@@ -51,15 +51,4 @@ struct FactsFound {
 [[nodiscard]] std::string facts_check_text(const FactsReport& report);
 [[nodiscard]] std::string facts_check_json(const FactsReport& report);
 
-/// Rows by confidence.
-struct FactsCount {
-    std::size_t rows = 0;
-    std::size_t measured = 0;
-    std::size_t read = 0;
-    std::size_t unverified = 0;
-};
-[[nodiscard]] FactsCount count_facts(std::span<const Table> tables);
-
-[[nodiscard]] Result<FoundFact> find_fact(const FactsReport& report, std::string_view id);
-
 }  // namespace cudamatrix::report

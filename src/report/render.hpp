@@ -1,4 +1,4 @@
-// The reports of `templates` and of `render --explain`.
+// The reports of `templates`, of `render --check` and of `render --explain`.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,25 @@
 #include <vector>
 
 #include "render/files/template_check.hpp"
+#include "render/output/output_folder.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {
+
+struct DriftReport {
+    std::string matrix;
+    std::string output;             ///< the folder
+    std::vector<Drift> drift;       ///< sorted by path; empty: the folder is what the matrix gives
+    std::size_t files = 0;          ///< how many the matrix gives
+    std::vector<std::string> mend;  ///< argv that makes it right
+    ToolInfo tool;
+    TextOptions text;
+};
+
+/// A unified diff that `patch -p1` takes in the folder, then one line for each file, then the command.
+/// Beyond 20,000 lines files are only named.
+[[nodiscard]] std::string drift_text(const DriftReport& report);
+[[nodiscard]] std::string drift_json(const DriftReport& report);
 
 /// How many are the user's: those that replace ours, and the partials beside them.
 struct OwnTemplates {

@@ -31,13 +31,4 @@ struct RulesReport {
 [[nodiscard]] Result<std::string> rule_text(const RulesReport& report, std::string_view id);
 [[nodiscard]] Result<std::string> rule_json(const RulesReport& report, std::string_view id);
 
-/// A rule with the findings of its failing example.
-struct ShownRule {
-    const rules::Rule* rule = nullptr;
-    std::vector<std::string> reads;  ///< names of fields
-    std::vector<std::string> needs;  ///< "gpu or compute"
-    std::vector<Finding> findings;
-};
-[[nodiscard]] Result<ShownRule> shown_rule(const RulesReport& report, std::string_view id);
-
 }  // namespace cudamatrix::report

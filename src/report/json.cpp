@@ -1,4 +1,4 @@
-#include "report/cell_json.hpp"
+#include "report/json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,52 @@
 #include "base/text.hpp"
 
 namespace cudamatrix::report {
+
+JsonDocument::JsonDocument(const ToolInfo& tool) {
+    member("schema_version", 1);
+    member("tool", "cudamatrix");
+    member("version", tool.version);
+    Json facts{{"date", tool.facts_date}, {"hash", tool.facts_hash}};
+    if (!tool.facts_warning.empty()) facts["warning"] = tool.facts_warning;
+    member("facts", facts);
+}
+
+void JsonDocument::key(std::string_view name) {
+    out_ += first_member_ ? "\n  " : ",\n  ";
+    first_member_ = false;
+    out_ += to_text(Json(name), false) + ": ";
+}
+
+void JsonDocument::member(std::string_view name, const Json& value) {
+    key(name);
+    out_ += to_text(value, false);
+}
+
+void JsonDocument::begin_array(std::string_view name) {
+    key(name);
+    out_ += "[";
+    first_element_ = true;
+}
+
+void JsonDocument::element(const Json& value) {
+    element_text(to_text(value, false));
+}
+
+void JsonDocument::element_text(std::string_view text) {
+    out_ += first_element_ ? "\n    " : ",\n    ";
+    first_element_ = false;
+    out_ += text;
+}
+
+void JsonDocument::end_array() {
+    out_ += first_element_ ? "]" : "\n  ]";
+}
+
+std::string JsonDocument::finish() && {
+    out_ += "\n}\n";
+    return std::move(out_);
+}
+
 namespace {
 
 constexpr std::array kOrder{Verdict::accepted, Verdict::degraded, Verdict::rejected, Verdict::unknown};
@@ -176,6 +222,20 @@ std::string verdicts_text(const Judgement& judgement) {
     }
     const auto head = text::count(total, "cell");
     return parts.empty() ? head : head + ": " + text::join(parts, ", ");
+}
+
+Json finding_json(const FindingGroup& group) {
+    auto out = finding_json(group.finding);
+    out["field"] = info(group.finding.primary).name;
+    out["file"] = group.where.file;
+    out["line"] = group.where.line;
+    out["column"] = group.where.column;
+    if (group.waived) {
+        out["waived"] = Json{{"because", group.waived->because},
+                             {"until", group.waived->until},
+                             {"line", group.waived->where.line}};
+    }
+    return out;
 }
 
 }  // namespace cudamatrix::report

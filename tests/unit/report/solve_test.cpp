@@ -4,8 +4,7 @@
 #include "base/json.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/value.hpp"
-#include "report/explain_report.hpp"
-#include "report/suggest_report.hpp"
+#include "report/solve.hpp"
 #include "unit/report/fixtures.hpp"
 
 using namespace cudamatrix;

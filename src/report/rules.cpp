@@ -1,12 +1,15 @@
+#include "report/rules.hpp"
+
 #include <algorithm>
 #include <array>
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "knowledge/finding/finding_text.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "matrix/matrix_file.hpp"
+#include "report/json.hpp"
 #include "report/layout.hpp"
-#include "report/rules_report.hpp"
 
 namespace cudamatrix::report {
 namespace {
@@ -38,6 +41,32 @@ std::string paragraph(std::string_view title, std::string_view text, std::size_t
     return fmt::format("{}:\n", title) + wrapped(text, 2, width, kLines);
 }
 
+// A rule with the findings of its failing example.
+struct ShownRule {
+    const rules::Rule* rule = nullptr;
+    std::vector<std::string> reads;  // names of fields
+    std::vector<std::string> needs;  // "gpu or compute"
+    std::vector<Finding> findings;
+};
+
+Result<ShownRule> shown_rule(const RulesReport& report, std::string_view id) {
+    const auto found = std::find_if(report.rules.begin(), report.rules.end(),
+                                    [&](const rules::Rule& rule) { return rule.id == id; });
+    if (found == report.rules.end()) {
+        std::vector<std::string> ids;
+        for (const auto& rule : report.rules)
+            ids.emplace_back(rule.id);
+        const auto near = id.size() > 100 ? std::nullopt : text::did_you_mean(id, ids);
+        return input_failure(
+            fmt::format("there is no rule \"{}\"", clipped(id, 100)),
+            near ? fmt::format("did you mean {}?", *near) : "`cudamatrix rules list` lists them");
+    }
+    ShownRule shown{&*found, names_of_fields(found->reads), {}, findings_of_example(report, *found)};
+    for (const auto need : found->needs)
+        shown.needs.push_back(text::join(names_of_fields(need), " or "));
+    return shown;
+}
+
 }  // namespace
 
 std::string rules_text(const RulesReport& report) {
@@ -57,24 +86,6 @@ std::string rules_text(const RulesReport& report) {
            fmt::format("{}{}{}; `cudamatrix rules show ID` shows one with examples\n",
                        text::count(report.rules.size(), "rule"), parts.empty() ? "" : ": ",
                        text::join(parts, ", "));
-}
-
-Result<ShownRule> shown_rule(const RulesReport& report, std::string_view id) {
-    const auto found = std::find_if(report.rules.begin(), report.rules.end(),
-                                    [&](const rules::Rule& rule) { return rule.id == id; });
-    if (found == report.rules.end()) {
-        std::vector<std::string> ids;
-        for (const auto& rule : report.rules)
-            ids.emplace_back(rule.id);
-        const auto near = id.size() > 100 ? std::nullopt : text::did_you_mean(id, ids);
-        return input_failure(
-            fmt::format("there is no rule \"{}\"", clipped(id, 100)),
-            near ? fmt::format("did you mean {}?", *near) : "`cudamatrix rules list` lists them");
-    }
-    ShownRule shown{&*found, names_of_fields(found->reads), {}, findings_of_example(report, *found)};
-    for (const auto need : found->needs)
-        shown.needs.push_back(text::join(names_of_fields(need), " or "));
-    return shown;
 }
 
 Result<std::string> rule_text(const RulesReport& report, std::string_view id) {
@@ -99,6 +110,51 @@ Result<std::string> rule_text(const RulesReport& report, std::string_view id) {
             out += wrapped("fix: " + fix, 6, width, kLines);
     }
     return out + fmt::format("passes:\n  set: {{{}}}\n", rule.passes);
+}
+
+namespace {
+
+Json example_json(const Finding& finding) {
+    auto facts = Json::array();
+    for (const auto& fact : finding.facts)
+        facts.push_back(Json{{"id", fact.id}, {"sources", fact.sources}, {"as_of", fact.as_of}});
+    return Json{{"severity", to_string(finding.severity)},
+                {"stage", to_string(finding.stage)},
+                {"message", finding.message},
+                {"fix", finding.fix_text()},
+                {"facts", std::move(facts)}};
+}
+
+}  // namespace
+
+std::string rules_json(const RulesReport& report) {
+    JsonDocument document(report.tool);
+    document.member("count", report.rules.size());
+    document.begin_array("rules");
+    for (const auto& rule : report.rules)
+        document.element(Json{{"id", rule.id}, {"stage", to_string(rule.stage)}, {"summary", rule.summary}});
+    document.end_array();
+    return std::move(document).finish();
+}
+
+Result<std::string> rule_json(const RulesReport& report, std::string_view id) {
+    const auto shown = shown_rule(report, id);
+    if (!shown.ok()) return shown.failure();
+    const auto& rule = *shown->rule;
+    JsonDocument document(report.tool);
+    document.member("id", rule.id);
+    document.member("stage", to_string(rule.stage));
+    document.member("summary", rule.summary);
+    document.member("why", rule.why);
+    document.member("reads", shown->reads);
+    document.member("needs", shown->needs);
+    document.member("fails", rule.fails);
+    document.member("passes", rule.passes);
+    document.begin_array("findings");
+    for (const auto& finding : shown->findings)
+        document.element(example_json(finding));
+    document.end_array();
+    return std::move(document).finish();
 }
 
 }  // namespace cudamatrix::report

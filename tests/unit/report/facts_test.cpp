@@ -1,4 +1,4 @@
-#include "report/facts_report.hpp"
+#include "report/facts.hpp"
 
 #include <doctest/doctest.h>
 

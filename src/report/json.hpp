@@ -1,12 +1,39 @@
-// A cell and its parts as JSON, the same in every document (private to src/report).
+// What the JSON of all reports shares: the document itself, and cells and findings in it (private to
+// src/report).
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {
+
+/// One JSON document, written member by member: pretty at the top, one line for each element of a long array,
+/// so that a report of 100,000 cells needs no tree in memory and two reports can be compared by line.
+class JsonDocument {
+  public:
+    /// Starts the document with schema_version, tool, version and facts.
+    explicit JsonDocument(const ToolInfo& tool);
+
+    void member(std::string_view name, const Json& value);
+    void begin_array(std::string_view name);
+    void element(const Json& value);
+    /// An element that is already JSON text on one line.
+    void element_text(std::string_view text);
+    void end_array();
+    /// The whole document with a newline at its end. Nothing can be added afterwards.
+    [[nodiscard]] std::string finish() &&;
+
+  private:
+    void key(std::string_view name);
+
+    std::string out_ = "{";
+    bool first_member_ = true;
+    bool first_element_ = true;
+};
 
 /// {"driver": "550.54.15", "uses": ["THC"], "packages": {"timm": "0.6.13"}}: what the matrix says about the
 /// cell, as it is written there (versions stay text), in the order of the fields.

@@ -1,11 +1,68 @@
+#include "report/check.hpp"
+
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "report/cell_json.hpp"
-#include "report/json_document.hpp"
+#include "report/json.hpp"
 #include "report/layout.hpp"
-#include "report/list.hpp"
 
 namespace cudamatrix::report {
+namespace {
+
+constexpr std::size_t kGithubMatrixEntries = 256;  // jobs that GitHub runs of one matrix
+constexpr std::size_t kIndent = 10;                // below the id, which stands behind the longest verdict
+constexpr std::size_t kFieldLines = 12;            // a map of packages can be long
+
+}  // namespace
+
+std::string list_text(const CheckReport& report) {
+    std::string out;
+    for (const auto& cell : report.judgement.cells) {
+        const auto verdict = to_string(cell.verdict);
+        out += coloured(verdict, colour_of(verdict), report.text.colour) +
+               std::string(kIndent - verdict.size(), ' ') + text::printable(cell.id) + "\n" +
+               wrapped(fields_line(cell.cell), kIndent, report.text.width, kFieldLines);
+    }
+    if (!out.empty()) out += "\n";
+    return out + clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";
+}
+
+std::string list_json(const CheckReport& report) {
+    JsonDocument document(report.tool);
+    document.member("matrix", matrix_json(report));
+    document.member("verdicts", verdicts_json(report.judgement));
+    document.begin_array("cells");
+    for (const auto& cell : report.judgement.cells) {
+        document.element(
+            Json{{"id", cell.id}, {"fields", fields_json(cell.cell)}, {"verdict", to_string(cell.verdict)}});
+    }
+    document.end_array();
+    return std::move(document).finish();
+}
+
+Result<std::string> list_github_matrix(const CheckReport& report) {
+    auto include = Json::array();
+    std::size_t entries = 0;
+    for (const auto& cell : report.judgement.cells) {
+        if (cell.verdict != Verdict::accepted && cell.verdict != Verdict::degraded) continue;
+        if (++entries > kGithubMatrixEntries) continue;
+        Json entry{{"id", cell.id}, {"verdict", to_string(cell.verdict)}};
+        entry.update(fields_json(cell.cell));
+        include.push_back(std::move(entry));
+    }
+    if (entries > kGithubMatrixEntries) {
+        return Failure{ExitCode::bad_input,
+                       {Diagnostic::error(
+                            fmt::format("{} cells are accepted or degraded, and GitHub runs at most {} jobs "
+                                        "of one matrix",
+                                        entries, kGithubMatrixEntries),
+                            Location{report.matrix.path})
+                            .with_fix("exclude cells, or split the matrix file and give each part a job")}};
+    }
+    auto out = Json::object();
+    out["include"] = std::move(include);
+    return to_text(out, false) + "\n";
+}
+
 namespace {
 
 std::size_t served(const ImagePlan& plan) {

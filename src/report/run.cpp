@@ -1,10 +1,12 @@
-#include "report/run_tables.hpp"
+#include "report/run.hpp"
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/json.hpp"
 #include "report/layout.hpp"
-#include "report/run_totals.hpp"
+#include "report/results.hpp"
 
 namespace cudamatrix::report {
 namespace {
@@ -53,8 +55,6 @@ std::string failure_text(const TestResult& test, const TextOptions& options) {
     if (!test.hint.empty()) out += wrapped("hint: " + test.hint, 6, options.width, 4);
     return out + evidence_tail(test.evidence, options.width);
 }
-
-}  // namespace
 
 std::string cells_part(const RunReport& report, const TextOptions& options) {
     TextTable table(
@@ -148,6 +148,137 @@ std::string images_part(const RunReport& report, const TextOptions& options) {
                    seconds_text(image.seconds)});
     }
     return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
+}
+
+std::string heading(const RunReport& report, const TextOptions& options) {
+    std::string out = clipped(fmt::format("{} of {}", report.command, report.matrix), options.width) + "\n";
+    if (!report.engine.empty()) {
+        out +=
+            wrapped("engine " + report.engine + (report.engine_why.empty() ? "" : ": " + report.engine_why),
+                    0, options.width, 2);
+    }
+    return out + "\n";
+}
+
+// Paths are not wrapped: they are to be copied.
+std::string places(const RunReport& report) {
+    if (report.output.empty()) return {};
+    const auto folder = text::printable(report.output);
+    auto out = "output: " + folder + "\n";
+    const auto logged = std::find_if(report.cells.begin(), report.cells.end(), [](const CellResult& cell) {
+        return cell.log.find('/') != std::string::npos;
+    });
+    if (logged != report.cells.end()) {
+        out += fmt::format("logs: {}/{}\n", folder,
+                           text::printable(logged->log.substr(0, logged->log.rfind('/'))));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string run_text(const RunReport& report, const TextOptions& wanted) {
+    TextOptions options = wanted;
+    options.width = std::max<std::size_t>(options.width, 40);
+    const auto closing = closing_line(report);
+    const auto word = closing.substr(0, closing.find(':'));
+    return heading(report, options) + cells_part(report, options) + roads_part(report, options) +
+           images_part(report, options) + skipped_part(report, options) + failures_part(report, options) +
+           coloured(word, colour_of(word), options.colour) + closing.substr(word.size()) + "\n" +
+           places(report);
+}
+
+namespace {
+
+Json image_json(const ImageResult& image) {
+    return Json{{"id", image.id},
+                {"reference", image.reference},
+                {"digest", image.digest},
+                {"revision", image.revision},
+                {"built", image.built},
+                {"reused", image.reused},
+                {"runtime_bytes", image.runtime_bytes},
+                {"proof_bytes", image.proof_bytes},
+                {"seconds", finite_seconds(image.seconds)},
+                {"error", image.error},
+                {"log", image.log}};
+}
+
+Json test_json(const TestResult& test) {
+    return Json{{"id", test.id},
+                {"part", test.part},
+                {"status", to_string(test.status)},
+                {"reason", test.reason},
+                {"fault", test.fault},
+                {"summary", test.summary},
+                {"hint", test.hint},
+                {"road", test.road},
+                {"fatbin", test.fatbin},
+                {"milliseconds", finite_seconds(test.milliseconds)},
+                {"evidence", test.evidence}};
+}
+
+Json cell_json(const ImagesById& images, const CellResult& cell) {
+    auto fields = Json::object();
+    for (const auto& [name, text] : cell.fields)
+        fields[name] = text;
+    auto tests = Json::array();
+    for (const auto& test : cell.tests)
+        tests.push_back(test_json(test));
+    const auto* image = images.of(cell);
+    return Json{{"id", cell.id},
+                {"cell", cell.cell},
+                {"fields", std::move(fields)},
+                {"verdict", cell.verdict},
+                {"findings", cell.findings},
+                {"outcome", to_string(cell.outcome)},
+                {"reason", cell.reason},
+                {"proof", to_string(cell.proof)},
+                {"image", cell.image},
+                {"image_digest", image == nullptr ? std::string() : image->digest},
+                {"image_bytes", image == nullptr ? std::uint64_t{0} : image->runtime_bytes},
+                {"log", cell.log},
+                {"seconds", finite_seconds(cell.seconds)},
+                {"tests", std::move(tests)}};
+}
+
+Json outcomes_json(const RunTotals& sums) {
+    auto out = Json::object();
+    for (std::size_t i = 0; i < sums.outcomes.size(); ++i) {
+        out[std::string(to_string(static_cast<CellOutcome>(i)))] = sums.outcomes[i];
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string run_json(const RunReport& report) {
+    const auto sums = totals(report);
+    JsonDocument document(ToolInfo{report.version, report.facts_date, report.facts_hash});
+    document.member("matrix", Json{{"name", report.matrix}, {"cells", sums.cells}});
+    document.member("command", report.command);
+    document.member("engine", Json{{"name", report.engine}, {"why", report.engine_why}});
+    document.member("gpu", report.gpu);
+    document.member("result", to_string(sums.result));
+    document.member("exit_code", report.exit_code);
+    document.member("seconds", finite_seconds(report.seconds));
+    document.member("output", report.output);
+    document.member("verdicts", Json{{"accepted", sums.accepted},
+                                     {"degraded", sums.degraded},
+                                     {"rejected", sums.rejected},
+                                     {"unknown", sums.unknown}});
+    document.member("not_rendered", sums.not_rendered);
+    document.member("outcomes", outcomes_json(sums));
+    document.begin_array("images");
+    for (const auto& image : report.images)
+        document.element(image_json(image));
+    document.end_array();
+    document.begin_array("cells");
+    const ImagesById images(report);
+    for (const auto& cell : report.cells)
+        document.element(cell_json(images, cell));
+    document.end_array();
+    return std::move(document).finish();
 }
 
 }  // namespace cudamatrix::report

@@ -1,0 +1,186 @@
+#include "report/check.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "knowledge/finding/finding_text.hpp"
+#include "report/json.hpp"
+#include "report/layout.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+constexpr std::size_t kTableCells = 64;  // more rows than a few screens help nobody
+
+// "runtime: driver-supports-cuda (+1)": the first finding that alone gives the cell its verdict, and how many
+// more do.
+std::string deciding_finding(const CheckReport& report, const JudgedCell& cell) {
+    if (cell.verdict == Verdict::accepted) return {};
+    const Finding* first = nullptr;
+    std::size_t more = 0;
+    for (const auto index : cell.findings) {
+        const auto& group = report.judgement.findings[index];
+        const auto& finding = group.finding;
+        if (group.verdict() != cell.verdict || !stage_counts(report.matrix, finding.stage)) continue;
+        if (first == nullptr) {
+            first = &finding;
+        } else {
+            ++more;
+        }
+    }
+    if (first == nullptr) return {};
+    const auto text = fmt::format("{}: {}", to_string(first->stage), first->rule);
+    return more == 0 ? text : fmt::format("{} (+{})", text, more);
+}
+
+}  // namespace
+
+std::string check_text(const CheckReport& report) {
+    const bool colour = report.text.colour;
+    std::string out = host_text(report.host);
+    for (const auto& warning : report.matrix.warnings)
+        out += render(warning, report.matrix.source, colour);
+    for (const auto& group : report.judgement.findings)
+        out += render_finding(group, report.matrix.source, colour);
+    if (!report.matrix.warnings.empty() || !report.judgement.findings.empty()) out += "\n";
+
+    const auto& cells = report.judgement.cells;
+    if (!cells.empty() && cells.size() <= kTableCells) {
+        TextTable table({{"CELL"}, {"VERDICT"}, {"DECIDED BY"}});
+        for (const auto& cell : cells) {
+            table.add({cell.id, std::string(to_string(cell.verdict)), deciding_finding(report, cell)});
+        }
+        out += table.render(report.text.width, colour) + "\n";
+    }
+    out += clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";
+    return out;
+}
+
+std::string check_json(const CheckReport& report) {
+    JsonDocument document(report.tool);
+    document.member("matrix", matrix_json(report));
+    if (report.host != nullptr) document.member("host", host_json(*report.host));
+    document.member("verdicts", verdicts_json(report.judgement));
+    document.member("warnings", diagnostics_json(report.matrix.warnings));
+    // Many cells share a finding: it is turned into text once.
+    std::vector<std::string> findings;
+    for (const auto& group : report.judgement.findings)
+        findings.push_back(to_text(finding_json(group), false));
+
+    document.begin_array("cells");
+    for (const auto& cell : report.judgement.cells) {
+        const Json head{{"id", cell.id},
+                        {"fields", fields_json(cell.cell)},
+                        {"verdict", to_string(cell.verdict)},
+                        {"stages", stages_json(cell)}};
+        auto line = to_text(head, false);
+        line.back() = ',';
+        line += "\"findings\":[";
+        for (std::size_t i = 0; i < cell.findings.size(); ++i) {
+            if (i != 0) line += ',';
+            line += findings[cell.findings[i]];
+        }
+        line += "],\"not_checked\":" + to_text(Json(cell.not_checked), false) + "}";
+        document.element_text(line);
+    }
+    document.end_array();
+    return std::move(document).finish();
+}
+
+namespace {
+
+std::string annotation(const FindingGroup& group) {
+    const auto& finding = group.finding;
+    std::vector<std::string> lines{finding.message};
+    if (group.cells > 0)
+        lines.push_back(fmt::format("{}, first {}", text::count(group.cells, "cell"), group.first_cell));
+    if (group.waived)
+        lines.push_back(fmt::format("waived until {}: {}", group.waived->until, group.waived->because));
+    if (const auto fix = finding.fix_text(); !fix.empty()) lines.push_back("fix: " + fix);
+    const auto prefix = group.waived ? "waived: " : finding.severity == Severity::unknown ? "unknown: " : "";
+    const auto title = fmt::format("{}{} ({})", prefix, finding.rule, to_string(finding.stage));
+    return github_annotation(github_command(group.waived ? Severity::note : finding.severity), group.where,
+                             title, lines);
+}
+
+}  // namespace
+
+std::string check_github(const CheckReport& report) {
+    std::string out;
+    for (const auto& warning : report.matrix.warnings) {
+        std::vector<std::string> lines{warning.message};
+        lines.insert(lines.end(), warning.notes.begin(), warning.notes.end());
+        if (!warning.fix.empty()) lines.push_back("fix: " + warning.fix);
+        out += github_annotation(github_command(warning.severity), warning.where, "matrix file", lines);
+    }
+    for (const auto& group : report.judgement.findings)
+        out += annotation(group);
+    // A plain line for the log; it must not be taken for a command, whatever the matrix is called.
+    out +=
+        "cudamatrix check " + clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";
+    return out;
+}
+
+namespace {
+
+// The rules that act on most cells first; equal ones by name.
+std::vector<RuleCount> count_rules(const Judgement& judgement) {
+    auto out = judgement.rules;
+    const auto weight = [](const RuleCount& c) {
+        return std::tuple(c.by(Severity::error), c.by(Severity::unknown), c.by(Severity::warning),
+                          c.by(Severity::note), c.waived);
+    };
+    std::sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
+        return weight(a) != weight(b) ? weight(a) > weight(b) : a.rule < b.rule;
+    });
+    return out;
+}
+
+}  // namespace
+
+std::string check_summary_text(const CheckReport& report) {
+    std::string out = host_text(report.host);
+    for (const auto& warning : report.matrix.warnings)
+        out += render(warning, report.matrix.source, report.text.colour);
+    if (!report.matrix.warnings.empty()) out += "\n";
+    const auto counts = count_rules(report.judgement);
+    const bool waived =
+        std::any_of(counts.begin(), counts.end(), [](const RuleCount& count) { return count.waived != 0; });
+    std::vector<TextTable::Column> columns{
+        {"RULE"}, {"REJECTED", true}, {"UNKNOWN", true}, {"DEGRADED", true}, {"NOTES", true}};
+    if (waived) columns.push_back({"WAIVED", true});
+    TextTable table(columns);
+    for (const auto& count : counts) {
+        std::vector<std::string> row{count.rule, std::to_string(count.by(Severity::error)),
+                                     std::to_string(count.by(Severity::unknown)),
+                                     std::to_string(count.by(Severity::warning)),
+                                     std::to_string(count.by(Severity::note))};
+        if (waived) row.push_back(std::to_string(count.waived));
+        table.add(std::move(row));
+    }
+    if (!table.empty()) out += table.render(report.text.width, report.text.colour) + "\n";
+    return out + clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";
+}
+
+std::string check_summary_json(const CheckReport& report) {
+    JsonDocument document(report.tool);
+    document.member("matrix", matrix_json(report));
+    if (report.host != nullptr) document.member("host", host_json(*report.host));
+    document.member("verdicts", verdicts_json(report.judgement));
+    document.member("warnings", diagnostics_json(report.matrix.warnings));
+    document.begin_array("rules");
+    for (const auto& count : count_rules(report.judgement)) {
+        document.element(Json{{"rule", count.rule},
+                              {"rejected", count.by(Severity::error)},
+                              {"unknown", count.by(Severity::unknown)},
+                              {"degraded", count.by(Severity::warning)},
+                              {"notes", count.by(Severity::note)},
+                              {"waived", count.waived}});
+    }
+    document.end_array();
+    return std::move(document).finish();
+}
+
+}  // namespace cudamatrix::report
