@@ -15,6 +15,7 @@
 #include "look/measure/job.hpp"
 #include "look/measure/rows.hpp"
 #include "registry/page_cache.hpp"
+#include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -63,7 +64,7 @@ bool wanted(const MeasureOptions& options, const pep440::Specifiers& versions, c
 }
 
 Result<std::vector<measure::Task>> tasks_of(const MeasureOptions& options, const std::string& index,
-                                            const Facts& facts, Http& http, Measured& measured) {
+                                            const Facts& facts, Http& http, measure::Measured& measured) {
     const auto versions = versions_of(options);
     if (!versions.ok()) return versions.failure();
     const auto arches = arches_of(options.arch);
@@ -89,7 +90,7 @@ Result<std::vector<measure::Task>> tasks_of(const MeasureOptions& options, const
 }
 
 void add_rows(const MeasureOptions& options, const measure::Task& task, const measure::Look& look,
-              const Facts& facts, Measured& measured) {
+              const Facts& facts, measure::Measured& measured) {
     std::vector<measure::MeasuredRow> rows;
     if (task.torch) {
         auto several = measure::torch_rows(task.group, look, options.index.empty(), facts);
@@ -109,7 +110,7 @@ void add_rows(const MeasureOptions& options, const measure::Task& task, const me
 
 // Wheels of torch and of other packages.
 Status measure_packages(const MeasureOptions& options, const std::string& index, const Facts& facts,
-                        Http& http, measure::Memory& memory, Measured& measured) {
+                        Http& http, measure::Memory& memory, measure::Measured& measured) {
     const auto tasks = tasks_of(options, index, facts, http, measured);
     if (!tasks.ok()) return tasks.failure();
     if (tasks->empty() && measured.not_measured.empty())
@@ -139,16 +140,16 @@ Result<ExitCode> perform(const MeasureOptions& options, const World& world) {
     auto memory = measure::Memory::open(fs::path(options.out) / kMeasuredFile);
     if (!memory.ok()) return std::move(memory).failure();
 
-    Measured measured;
-    const auto measure = options.is_toolkit ? measure_toolkits : measure_packages;
-    if (auto looked = measure(options, *index, *facts, **http, **memory, measured); !looked.ok())
+    measure::Measured measured;
+    const auto look = options.is_toolkit ? measure_toolkits : measure_packages;
+    if (auto looked = look(options, *index, *facts, **http, **memory, measured); !looked.ok())
         return looked.failure();
     if (world.cancellation != nullptr && world.cancellation->requested()) return ExitCode::interrupted;
     measured.bytes = (*http)->transferred();
     measured.requests = (*http)->requests();
     if (auto written = write_rows(options, measured, world.today); !written.ok()) return written.failure();
-    print(options.format == "json" ? measured_json(measured, *facts)
-                                   : measured_text(options, measured, *facts));
+    const auto& format = *report::format_named(report::measure_formats(), options.format);
+    print(format.write({measured, *facts, options.out, options.accept}));
     auto code = ExitCode::success;
     const bool contradicted = measured.count(measure::Standing::contradicted) != 0 && !options.accept;
     if (contradicted || !measured.left_out.empty()) code = ExitCode::findings;

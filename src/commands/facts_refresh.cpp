@@ -1,75 +1,17 @@
 // `facts refresh`: what indexes and archives have that the facts do not know, as an overlay of rows.
 
 #include <algorithm>
-#include <array>
 
 #include "base/file.hpp"
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/facts_measure.hpp"
 #include "commands/refresh.hpp"
 #include "look/measure/toolkit.hpp"
+#include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
-
-using measure::Change;
-
-char sign(Change::Kind kind) {
-    constexpr std::array<char, 6> signs{'+', '!', '-', '~', '~', '!'};
-    return signs[static_cast<std::size_t>(kind)];
-}
-
-std::string text_report(const RefreshOptions& options, const Refreshed& report) {
-    std::string out;
-    for (const auto& change : report.changes) {
-        out += fmt::format("{} {} {}: {}{}\n", sign(change.kind), text::printable(change.project),
-                           text::printable(change.version), measure::to_string(change.kind),
-                           change.detail.empty() ? "" : ", " + text::printable(change.detail));
-    }
-    for (const auto& row : report.rows)
-        out += fmt::format("row {}\n", text::printable(row.row.id));
-    for (const auto& each : report.not_measured)
-        out += fmt::format("not measured: {}\n", each);
-    for (const auto& each : report.left_out)
-        out += fmt::format("left out: {}\n", text::printable(each));
-    for (const auto& each : report.not_reached)
-        out += fmt::format("not reached: {}: {}\n", each.what, each.why);
-    out += fmt::format("{}, {} measured; {} of {} reached, {} over the network in {}\n",
-                       text::count(report.changes.size(), "change"), text::count(report.rows.size(), "row"),
-                       report.places, report.places + report.not_reached.size(),
-                       text::human_bytes(report.bytes), text::count(report.requests, "request"));
-    if (!report.rows.empty()) {
-        out += fmt::format("review them in {}, then: cudamatrix check matrix.yaml --facts {}\n",
-                           text::printable(options.out), text::printable(options.out));
-    }
-    return out;
-}
-
-std::string json_report(const Refreshed& report, const Facts& facts) {
-    Json json;
-    json["schema_version"] = 1;
-    json["changes"] = Json::array();
-    for (const auto& change : report.changes) {
-        json["changes"].push_back(Json{{"kind", measure::to_string(change.kind)},
-                                       {"project", change.project},
-                                       {"version", change.version},
-                                       {"detail", change.detail}});
-    }
-    json["rows"] = Json::array();
-    for (const auto& row : report.rows)
-        json["rows"].push_back(row_json(row, facts));
-    json["not_measured"] = report.not_measured;
-    json["left_out"] = report.left_out;
-    json["not_reached"] = Json::array();
-    for (const auto& each : report.not_reached)
-        json["not_reached"].push_back(Json{{"what", each.what}, {"why", each.why}});
-    json["reached"] = report.places;
-    json["bytes"] = report.bytes;
-    json["requests"] = report.requests;
-    return to_text(json) + "\n";
-}
 
 // --only names what can be looked for.
 Status known_names(const RefreshOptions& options, const Facts& facts) {
@@ -104,7 +46,8 @@ Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
     if (auto made = file::make_directories(options.out); !made.ok()) return std::move(made).failure();
     const auto report = refresh(options, *index, *facts, **http, world);
     if (!report.ok()) return report.failure();
-    print(options.format == "json" ? json_report(*report, *facts) : text_report(options, *report));
+    const auto& format = *report::format_named(report::measure_formats(), options.format);
+    print(format.write_refresh({*report, *facts, options.out}));
     if (report->places == 0 || !report->not_measured.empty()) return ExitCode::environment;
     return report->changes.empty() ? ExitCode::success : ExitCode::findings;
 }

@@ -3,6 +3,7 @@
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -43,7 +44,7 @@ void add_index_options(const Arguments& app, IndexOptions& options) {
            "PEM file of the site; default: PIP_CERT, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE")
         .type_name("FILE");
     app.add_option("--jobs", options.jobs, "Wheels that are read at once").between(1, 32).show_default();
-    add_format(app, options.format, {"text", "json"});
+    add_format(app, options.format, report::names_of(report::measure_formats()));
 }
 
 Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors, const std::string& ca_bundle,
@@ -74,29 +75,6 @@ void show_progress(std::size_t done, std::size_t all, const measure::Task& task,
         fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.look->bytes),
                    static_cast<double>(seen.took.count()) / 1000);
     }
-}
-
-Json row_json(const measure::Compared& each, const Facts& facts) {
-    constexpr std::string_view names[] = {"new", "filled", "confirmed", "contradicted"};
-    Json json;
-    json["table"] = each.row.table;
-    json["id"] = each.row.id;
-    json["standing"] = std::string(names[static_cast<std::size_t>(each.standing)]);
-    for (const auto& cell : each.row.cells) {
-        if (cell.is_list) {
-            json["columns"][cell.name] = cell.values;
-        } else {
-            json["columns"][cell.name] = cell.values.front();
-        }
-    }
-    json["filled"] = each.filled;
-    json["contradicted"] = Json::object();
-    const auto known = facts.row(each.row.id);
-    for (const auto& column : each.contradicted) {
-        const auto values = known->list(column);
-        json["contradicted"][column] = std::vector<std::string>(values.begin(), values.end());
-    }
-    return json;
 }
 
 }  // namespace cudamatrix

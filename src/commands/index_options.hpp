@@ -1,4 +1,4 @@
-// What the commands that ask an index have in common: options, connection, progress, rows as JSON.
+// What the commands that ask an index have in common: options, connection, progress.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.hpp"
 #include "commands/command.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "look/measure/job.hpp"
@@ -40,8 +39,5 @@ void add_index_options(const Arguments& app, IndexOptions& options);
 
 /// A line on stderr for each wheel that was looked into.
 void show_progress(std::size_t done, std::size_t all, const measure::Task& task, const measure::Seen& seen);
-
-/// A measured row beside the known one.
-[[nodiscard]] Json row_json(const measure::Compared& row, const Facts& facts);
 
 }  // namespace cudamatrix

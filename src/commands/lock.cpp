@@ -1,6 +1,6 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -12,10 +12,6 @@ struct LockOptions {
     std::string update;  ///< empty: not given
 };
 
-Json finding_json(const Diagnostic& finding) {
-    return Json{{"message", finding.message}, {"notes", finding.notes}, {"fix", finding.fix}};
-}
-
 ExitCode lock(const LockOptions& options, const World& world) {
     const auto loaded = load_for_images(options.image, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
@@ -26,17 +22,8 @@ ExitCode lock(const LockOptions& options, const World& world) {
     if (choice.update && options.update != kAll) choice.what = text::split(options.update, ',');
     const auto report = make_lock({matrix, facts, judgement}, settings, choice);
     if (!report.ok()) return report_failure(report.failure(), world);
-    if (options.image.format == "json") {
-        Json findings = Json::array();
-        for (const auto& finding : report->findings)
-            findings.push_back(finding_json(finding));
-        print(to_text(Json{
-                  {"schema_version", 1}, {"changes", report->changes}, {"findings", std::move(findings)}}) +
-              "\n");
-    } else {
-        for (const auto& line : report->changes)
-            print(text::printable(line) + "\n");
-    }
+    const auto& format = *report::format_named(report::lock_formats(), options.image.format);
+    print(format.write({report->changes, report->findings}));
     if (report->findings.empty()) return report->code;
     return report_failure({report->code, report->findings}, world);
 }
@@ -46,7 +33,7 @@ ExitCode lock(const LockOptions& options, const World& world) {
 Action add_lock(const Arguments& app) {
     auto options = std::make_shared<LockOptions>();
     options->image.add_output(app);
-    add_format(app, options->image.format, {"text", "json"});
+    add_format(app, options->image.format, report::names_of(report::lock_formats()));
     options->image.add_engine(app);
     app.add_flag(
         "--update{all}", options->update,

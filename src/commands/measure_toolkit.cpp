@@ -19,7 +19,7 @@ using measure::ToolkitRelease;
 class Toolkits {
   public:
     Toolkits(const MeasureOptions& options, const std::string& index, const Facts& facts, Http& http,
-             measure::Memory& memory, Measured& measured)
+             measure::Memory& memory, measure::Measured& measured)
         : options_(options),
           index_(index),
           facts_(facts),
@@ -144,7 +144,7 @@ class Toolkits {
     const Facts& facts_;
     Http& http_;
     measure::Memory& memory_;
-    Measured& measured_;
+    measure::Measured& measured_;
     HttpConnection connection_;
     PageCache pages_;
     std::map<std::string, Result<std::vector<IndexFile>>> pages_read_;
@@ -154,7 +154,7 @@ class Toolkits {
 }  // namespace
 
 Status measure_toolkits(const MeasureOptions& options, const std::string& index, const Facts& facts,
-                        Http& http, measure::Memory& memory, Measured& measured) {
+                        Http& http, measure::Memory& memory, measure::Measured& measured) {
     return Toolkits(options, index, facts, http, memory, measured).run();
 }
 

@@ -10,6 +10,6 @@ namespace cudamatrix {
 /// toolkit, a specifier that is none, an interrupt.
 [[nodiscard]] Status measure_toolkits(const MeasureOptions& options, const std::string& index,
                                       const Facts& facts, Http& http, measure::Memory& memory,
-                                      Measured& measured);
+                                      measure::Measured& measured);
 
 }  // namespace cudamatrix

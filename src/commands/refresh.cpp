@@ -98,7 +98,7 @@ class Refresh {
         return Done{};
     }
 
-    [[nodiscard]] Refreshed report() {
+    [[nodiscard]] measure::Refreshed report() {
         gathered_.report.bytes = http_.transferred();
         gathered_.report.requests = http_.requests();
         return std::move(gathered_.report);
@@ -214,8 +214,8 @@ class Refresh {
 
 }  // namespace
 
-Result<Refreshed> refresh(const RefreshOptions& options, const std::string& index, const Facts& facts,
-                          Http& http, const World& world) {
+Result<measure::Refreshed> refresh(const RefreshOptions& options, const std::string& index,
+                                   const Facts& facts, Http& http, const World& world) {
     Refresh job(options, world, facts, http);
     if (auto looked = job.look(index); !looked.ok()) return std::move(looked).failure();
     if (auto measured = job.measure_all(); !measured.ok()) return std::move(measured).failure();

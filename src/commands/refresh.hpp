@@ -1,13 +1,12 @@
 // What `facts refresh` does: asks every place that the facts are from, and looks into what is new there.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "commands/command.hpp"
 #include "commands/index_options.hpp"
-#include "look/measure/news.hpp"
+#include "look/measure/measured.hpp"
 
 namespace cudamatrix {
 
@@ -16,27 +15,9 @@ struct RefreshOptions : IndexOptions {
     std::string archive;            ///< of Debian, up to /dists; empty: none is asked
 };
 
-/// A page, an archive or an image repository that did not answer as it should.
-struct NotReached {
-    std::string what;
-    std::string why;
-};
-
-struct Refreshed {
-    std::size_t places = 0;  ///< project pages, archives and image repositories that answered
-    std::vector<measure::Change> changes;
-    std::vector<NotReached> not_reached;
-    std::vector<std::string> not_measured;
-    std::vector<measure::Compared> rows;
-    std::vector<std::string> left_out;  ///< what no row can hold: the tables would refuse it, or two images
-                                        ///< of a release say different things
-    std::uint64_t bytes = 0;
-    std::uint64_t requests = 0;
-};
-
 /// Asks for the pages, looks into wheels, and writes their rows to options.out. Failures: an interrupt, a
 /// folder that cannot be written; a place that cannot be reached is none.
-[[nodiscard]] Result<Refreshed> refresh(const RefreshOptions& options, const std::string& index,
-                                        const Facts& facts, Http& http, const World& world);
+[[nodiscard]] Result<measure::Refreshed> refresh(const RefreshOptions& options, const std::string& index,
+                                                 const Facts& facts, Http& http, const World& world);
 
 }  // namespace cudamatrix

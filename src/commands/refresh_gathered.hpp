@@ -23,7 +23,7 @@ class Gathered {
     /// Adds the row unless one of its id is there; gives that one then. The pointer holds until the next row.
     measure::Compared* add(measure::MeasuredRow row);
 
-    Refreshed report;
+    measure::Refreshed report;
 
   private:
     [[nodiscard]] std::string origin_of(const std::string& url) const;

@@ -7,7 +7,6 @@
 #include "commands/common.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
-#include "report/render.hpp"
 #include "report/formats.hpp"
 #include "run/job/plan.hpp"
 
@@ -59,7 +58,7 @@ ExitCode check(const RenderOptions& options, const Loaded& loaded, const World& 
                                tool_info(loaded.facts, loaded.today),
                                {world.colour_out, world.columns}};
     report.mend = mending(options, report.drift);
-    print(options.image.format == "json" ? report::drift_json(report) : report::drift_text(report));
+    print(report::format_named(report::drift_formats(), options.image.format)->write(report));
     return report.drift.empty() ? ExitCode::success : ExitCode::findings;
 }
 
@@ -142,15 +141,18 @@ ExitCode explain(const RenderOptions& options, const Loaded& loaded, const World
     }
     report->line = line;
     report->tool = tool_info(loaded.facts, loaded.today);
-    print(options.image.format == "json" ? report::origins_json(*report) : report::origins_text(*report));
+    print(report::format_named(report::origin_formats(), options.image.format)->write(*report));
     return ExitCode::success;
 }
 
 ExitCode perform(const RenderOptions& options, const World& world) {
-    if ((options.check || !options.explain.empty()) && options.image.format == "junit") {
-        return report_failure(input_failure("only what is rendered has a report in format junit",
-                                            "--format text or --format json"),
-                              world);
+    const auto& format = options.image.format;
+    if ((options.check || !options.explain.empty()) &&
+        report::format_named(report::drift_formats(), format) == nullptr) {
+        return report_failure(
+            input_failure(fmt::format("only what is rendered has a report in format {}", format),
+                          "--format text or --format json"),
+            world);
     }
     const auto loaded = load_for_images(options.image, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);

@@ -1,8 +1,7 @@
 // templates: what images are rendered from, and whether a folder of one's own fits.
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "report/render.hpp"
+#include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -13,12 +12,14 @@ struct TemplatesOptions {
     std::string format;
 };
 
+const report::TemplatesFormat& format_of(const TemplatesOptions& options) {
+    return *report::format_named(report::templates_formats(), options.format);
+}
+
 ExitCode list(const TemplatesOptions& options, const World& world) {
-    const auto listed = list_templates(options.folder);
+    auto listed = list_templates(options.folder);
     if (!listed.ok()) return report_failure(listed.failure(), world);
-    print(options.format == "json"
-              ? report::templates_json(*listed, tool_info(Facts::embedded(), world.today))
-              : report::templates_text(*listed));
+    print(format_of(options).write({std::move(listed).value(), tool_info(Facts::embedded(), world.today)}));
     return ExitCode::success;
 }
 
@@ -29,13 +30,7 @@ ExitCode show(const TemplatesOptions& options, const World& world) {
     for (const auto& one : *listed) {
         names.push_back(one.name);
         if (one.name != options.name) continue;
-        const Json json{{"name", one.name},
-                        {"file", one.shown},
-                        {"overridden", one.own && !one.added},
-                        {"added", one.added},
-                        {"included_by", one.included_by},
-                        {"text", one.text}};
-        print(options.format == "json" ? to_text(json) + "\n" : one.text);
+        print(format_of(options).write_one(one));
         return ExitCode::success;
     }
     const auto near = text::did_you_mean(options.name, names);
@@ -49,15 +44,7 @@ ExitCode check(const TemplatesOptions& options, const World& world) {
     auto checked = check_templates(options.folder, Facts::embedded());
     if (!checked.mistakes.empty())
         return report_failure({ExitCode::bad_input, std::move(checked.mistakes)}, world);
-    const auto own = report::count_own(checked.templates);
-    const Json json{{"templates", checked.templates.size()},
-                    {"overridden", own.overridden},
-                    {"added", own.added},
-                    {"filled", checked.filled}};
-    print(options.format == "json"
-              ? to_text(json) + "\n"
-              : fmt::format("{}, {} filled from a sample, 0 mistakes\n",
-                            report::counts_text(checked.templates), text::count(checked.filled, "file")));
+    print(format_of(options).write_check(checked));
     return ExitCode::success;
 }
 
@@ -83,7 +70,7 @@ Action add_templates(const Arguments& app) {
                         "Folder of templates and partials that replace ours by name, and of partials that "
                         "they include")
             .type_name("DIR");
-        add_format(command, options->format, {"text", "json"});
+        add_format(command, options->format, report::names_of(report::templates_formats()));
     }
     return [options, lists, shows](const World& world) {
         if (lists.parsed()) return list(*options, world);

@@ -13,7 +13,9 @@
 #include "report/facts.hpp"
 #include "report/inputs.hpp"
 #include "report/lint.hpp"
+#include "report/measure.hpp"
 #include "report/rejections.hpp"
+#include "report/render.hpp"
 #include "report/results.hpp"
 #include "report/rules.hpp"
 #include "report/scan.hpp"
@@ -25,7 +27,6 @@ namespace cudamatrix::report {
 template <class Report, class... Options>
 struct ReportFormat {
     std::string_view name;
-    std::string_view about;
     std::string (*write)(const Report&, const Options&...);
 };
 
@@ -34,21 +35,18 @@ using RejectionFormat = ReportFormat<RejectionReport, TextOptions>;
 
 struct CheckFormat {
     std::string_view name;
-    std::string_view about;
     std::string (*write)(const CheckReport&);
     std::string (*write_summary)(const CheckReport&);  ///< nullptr: the format has no --summary
 };
 
 struct ListFormat {
     std::string_view name;
-    std::string_view about;
     Result<std::string> (*write)(const CheckReport&);
     Result<std::string> (*write_images)(const CheckReport&, const ImagePlan&);
 };
 
 struct FactsFormat {
     std::string_view name;
-    std::string_view about;
     std::string (*write)(const FactsReport&);
     Result<std::string> (*write_one)(const FactsReport&, std::string_view id);
     std::string (*write_search)(const FactsReport&, const FactsFound&);
@@ -57,9 +55,21 @@ struct FactsFormat {
 
 struct RulesFormat {
     std::string_view name;
-    std::string_view about;
     std::string (*write)(const RulesReport&);
     Result<std::string> (*write_one)(const RulesReport&, std::string_view id);
+};
+
+struct TemplatesFormat {
+    std::string_view name;
+    std::string (*write)(const TemplatesReport&);
+    std::string (*write_one)(const mustache::Library::Listed&);
+    std::string (*write_check)(const TemplateCheck&);  ///< of templates without a mistake
+};
+
+struct MeasureFormat {
+    std::string_view name;
+    std::string (*write)(const MeasureReport&);
+    std::string (*write_refresh)(const RefreshReport&);
 };
 
 /// The first format of each list is the default.
@@ -74,6 +84,12 @@ struct RulesFormat {
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();
 [[nodiscard]] std::span<const ReportFormat<LintReport>> lint_formats();
+[[nodiscard]] std::span<const MeasureFormat> measure_formats();
+[[nodiscard]] std::span<const TemplatesFormat> templates_formats();
+[[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
+/// Of render --check and --explain: the names are of those of run_formats(), one option serves all three.
+[[nodiscard]] std::span<const ReportFormat<DriftReport>> drift_formats();
+[[nodiscard]] std::span<const ReportFormat<OriginReport>> origin_formats();
 
 /// How the file of a report in that format ends: "txt", "json", "xml", "github.txt".
 [[nodiscard]] std::string_view file_ending(std::string_view format);

@@ -154,7 +154,10 @@ void for_lines(const OriginReport& report, const Each& each) {
     }
 }
 
-}  // namespace
+// How many are the user's: those that replace ours, and the partials beside them.
+struct OwnTemplates {
+    std::size_t overridden = 0, added = 0;
+};
 
 OwnTemplates count_own(const std::vector<mustache::Library::Listed>& templates) {
     OwnTemplates own;
@@ -164,32 +167,35 @@ OwnTemplates count_own(const std::vector<mustache::Library::Listed>& templates) 
     return own;
 }
 
+// "43 templates, 1 overridden", and ", 2 added" where some are.
 std::string counts_text(const std::vector<mustache::Library::Listed>& templates) {
     const auto own = count_own(templates);
     return fmt::format("{}, {} overridden{}", text::count(templates.size(), "template"), own.overridden,
                        own.added == 0 ? std::string() : fmt::format(", {} added", own.added));
 }
 
-std::string templates_text(const std::vector<mustache::Library::Listed>& templates) {
+}  // namespace
+
+std::string templates_text(const TemplatesReport& report) {
     std::string out;
     std::size_t wide = 0;
-    for (const auto& one : templates)
+    for (const auto& one : report.templates)
         wide = std::max(wide, one.name.size());
-    for (const auto& one : templates) {
+    for (const auto& one : report.templates) {
         const auto family = family_of(one.name);
         out += fmt::format("{:<12} {:<{}} {}", family.empty() ? "-" : family, one.name, wide,
                            one.own ? text::printable(one.shown) : "embedded");
         if (one.added) out += ", included by " + text::join(one.included_by, ", ");
         out += '\n';
     }
-    return out + fmt::format("\n{}\n", counts_text(templates));
+    return out + fmt::format("\n{}\n", counts_text(report.templates));
 }
 
-std::string templates_json(const std::vector<mustache::Library::Listed>& templates, const ToolInfo& tool) {
-    JsonDocument document(tool);
-    document.member("count", templates.size());
+std::string templates_json(const TemplatesReport& report) {
+    JsonDocument document(report.tool);
+    document.member("count", report.templates.size());
     document.begin_array("templates");
-    for (const auto& one : templates) {
+    for (const auto& one : report.templates) {
         document.element(Json{{"name", one.name},
                               {"family", family_of(one.name)},
                               {"overridden", one.own && !one.added},
@@ -199,6 +205,34 @@ std::string templates_json(const std::vector<mustache::Library::Listed>& templat
     }
     document.end_array();
     return std::move(document).finish();
+}
+
+std::string template_text(const mustache::Library::Listed& one) {
+    return one.text;
+}
+
+std::string template_json(const mustache::Library::Listed& one) {
+    const Json json{{"name", one.name},
+                    {"file", one.shown},
+                    {"overridden", one.own && !one.added},
+                    {"added", one.added},
+                    {"included_by", one.included_by},
+                    {"text", one.text}};
+    return to_text(json) + "\n";
+}
+
+std::string template_check_text(const TemplateCheck& check) {
+    return fmt::format("{}, {} filled from a sample, 0 mistakes\n", counts_text(check.templates),
+                       text::count(check.filled, "file"));
+}
+
+std::string template_check_json(const TemplateCheck& check) {
+    const auto own = count_own(check.templates);
+    const Json json{{"templates", check.templates.size()},
+                    {"overridden", own.overridden},
+                    {"added", own.added},
+                    {"filled", check.filled}};
+    return to_text(json) + "\n";
 }
 
 std::string origins_text(const OriginReport& report) {
@@ -232,6 +266,23 @@ std::string origins_json(const OriginReport& report) {
     });
     document.end_array();
     return std::move(document).finish();
+}
+
+std::string locked_text(const LockedReport& report) {
+    std::string out;
+    for (const auto& line : report.changes)
+        out += text::printable(line) + "\n";
+    return out;
+}
+
+std::string locked_json(const LockedReport& report) {
+    auto findings = Json::array();
+    for (const auto& finding : report.findings)
+        findings.push_back(
+            Json{{"message", finding.message}, {"notes", finding.notes}, {"fix", finding.fix}});
+    return to_text(
+               Json{{"schema_version", 1}, {"changes", report.changes}, {"findings", std::move(findings)}}) +
+           "\n";
 }
 
 }  // namespace cudamatrix::report

@@ -1,4 +1,4 @@
-// The reports of `templates`, of `render --check` and of `render --explain`.
+// The reports of `templates`, of `lock`, of `render --check` and of `render --explain`.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +27,23 @@ struct DriftReport {
 [[nodiscard]] std::string drift_text(const DriftReport& report);
 [[nodiscard]] std::string drift_json(const DriftReport& report);
 
-/// How many are the user's: those that replace ours, and the partials beside them.
-struct OwnTemplates {
-    std::size_t overridden = 0, added = 0;
+struct TemplatesReport {
+    std::vector<mustache::Library::Listed> templates;
+    ToolInfo tool;
 };
-[[nodiscard]] OwnTemplates count_own(const std::vector<mustache::Library::Listed>& templates);
-/// "43 templates, 1 overridden", and ", 2 added" where some are.
-[[nodiscard]] std::string counts_text(const std::vector<mustache::Library::Listed>& templates);
 
 /// One line for each template: its family (- : of all), its name, and the file that replaces it, or the
 /// user's partial with who includes it.
-[[nodiscard]] std::string templates_text(const std::vector<mustache::Library::Listed>& templates);
-[[nodiscard]] std::string templates_json(const std::vector<mustache::Library::Listed>& templates,
-                                         const ToolInfo& tool);
+[[nodiscard]] std::string templates_text(const TemplatesReport& report);
+[[nodiscard]] std::string templates_json(const TemplatesReport& report);
+
+/// One template as it is written.
+[[nodiscard]] std::string template_text(const mustache::Library::Listed& one);
+[[nodiscard]] std::string template_json(const mustache::Library::Listed& one);
+
+/// "43 templates, 1 overridden, 74 files filled from a sample, 0 mistakes": of a check that found none.
+[[nodiscard]] std::string template_check_text(const TemplateCheck& check);
+[[nodiscard]] std::string template_check_json(const TemplateCheck& check);
 
 /// The lines of one rendered file with the places in templates that wrote them.
 struct OriginReport {
@@ -51,5 +55,13 @@ struct OriginReport {
 };
 [[nodiscard]] std::string origins_text(const OriginReport& report);
 [[nodiscard]] std::string origins_json(const OriginReport& report);
+
+/// What `lock` changed. Its findings are on stderr as well, so the text has none.
+struct LockedReport {
+    const std::vector<std::string>& changes;
+    const std::vector<Diagnostic>& findings;
+};
+[[nodiscard]] std::string locked_text(const LockedReport& report);
+[[nodiscard]] std::string locked_json(const LockedReport& report);
 
 }  // namespace cudamatrix::report
