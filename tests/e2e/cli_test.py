@@ -10,6 +10,7 @@ import random
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -490,11 +491,14 @@ class Cli(unittest.TestCase):
             child = subprocess.Popen([PROGRAM, "render", name, "--out", "o", "--prune"], cwd=self.dir, stdout=subprocess.PIPE,
                                      stderr=subprocess.DEVNULL)
             time.sleep(whole * chance.uniform(0.5, 1.1))
-            child.kill()
-            child.wait()
-            seen["unfinished"] += (self.dir / "o" / ".cudamatrix-ready").exists()
-            # No command comes after it: what had begun to change is finished by a child, which keeps the pipe open until it is through.
+            number = chance.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+            for _ in range(2):  # SIGINT and SIGTERM end it without manners the second time
+                child.send_signal(number)
             child.communicate(timeout=60)
+            if (self.dir / "o" / ".cudamatrix-ready").exists():
+                seen["unfinished"] += 1
+                run("render", name, "--out", "o", "--prune", cwd=self.dir)
+                self.assertFalse((self.dir / "o" / ".cudamatrix-ready").exists())
             # What was only staged is rubbish of the next render.
             tree = {path: text for path, text in self.tree("o", hidden=False).items() if not path.startswith(".cudamatrix-stage/")}
             seen[next((key for key, value in trees.items() if value == tree), "mixture")] += 1

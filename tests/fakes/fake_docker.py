@@ -8,6 +8,7 @@ FAKE_DOCKER_FAULTS   words joined by ',': see the uses of fault() below
 
 FAKE_DOCKER_VERSION  client version (20.10.24); FAKE_DOCKER_BUILDX=1: it has the buildx plugin
 """
+import fcntl
 import hashlib
 import json
 import os
@@ -92,12 +93,20 @@ def build(argv):
             with open(os.path.join(folder, name), "rb") as content:
                 digest.update(name.encode() + content.read())
     digest.update(repr((target, values(argv, "--label"))).encode())
+    with open(os.path.join(STATE, "images.lock"), "w", encoding="utf-8") as lock:  # builds run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        add_images(argv, target, digest)
+
+
+def add_images(argv, target, digest):
     images = load_images()
     for tag in values(argv, "--tag"):
         images[tag] = {"Id": "sha256:" + digest.hexdigest(), "Size": 2_000_000 if target == "proof" else 1_000_000,
                        "Config": {"Labels": dict(label.split("=", 1) for label in values(argv, "--label"))}}
-    with open(os.path.join(STATE, "images.json"), "w", encoding="utf-8") as out:
+    new = os.path.join(STATE, "images.json.new")
+    with open(new, "w", encoding="utf-8") as out:
         json.dump(images, out)
+    os.replace(new, os.path.join(STATE, "images.json"))
 
 
 def inspect(reference):

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/apart.hpp"
 #include "base/file.hpp"
 #include "base/parts.hpp"
 #include "base/sha256.hpp"
@@ -189,20 +188,11 @@ Status StagedTree::commit(const Expected& replaces, const Expected& removes) {
     before(step_);
     if (auto made = file::create(folder_ / kStage / kJournal, journal_text(replaces, removes)); !made.ok())
         return made;
-    const auto change = [&]() -> Status {
-        std::error_code error;
-        before(step_);
-        if (!is_unfinished(folder_)) fs::rename(folder_ / kStage, folder_ / kReady, error);
-        if (error) return cannot("write", folder_ / kReady, error);
-        return finish(folder_, removes, step_);
-    };
-    // Whoever watches the steps ends this very process.
-    if (step_) return change();
-    if (done_apart([&] { return change().ok(); })) return Done{};
-    // What a child that failed or was killed has left is done here, where a failure can be told.
+    before(step_);
     std::error_code error;
-    const bool rubbish = !is_unfinished(folder_) && !fs::exists(folder_ / kStage / kTree, error);
-    return rubbish ? recover(folder_) : change();
+    fs::rename(folder_ / kStage, folder_ / kReady, error);
+    if (error) return cannot("write", folder_ / kReady, error);
+    return finish(folder_, removes, step_);
 }
 
 bool StagedTree::is_unfinished(const fs::path& folder) {

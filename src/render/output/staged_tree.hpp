@@ -25,12 +25,10 @@ using Expected = std::map<std::string, std::string>;
 /// New files are written below FOLDER/.cudamatrix-stage, and renaming that to FOLDER/.cudamatrix-ready is the
 /// one moment at which the change happens: before it nothing of FOLDER was touched and the stage is rubbish,
 /// after it everything that is left in it has yet to be moved to its place, which finish() does however often
-/// it is interrupted. Whole folders that are not there yet are moved by one rename. The change is carried out
-/// by a child that a kill of this process does not reach (done_apart), so that a process which dies at any
-/// moment (kill -9) leaves the old tree or, once that child is through, the new one; where the child was
-/// killed too, the next command goes on. A power cut may leave files of the last render short, and the next
-/// one, which compares contents, writes them again. A reader who looks while finish() moves sees old files
-/// beside new ones, each of them whole.
+/// it is interrupted. Whole folders that are not there yet are moved by one rename. A process that dies at
+/// any moment (kill -9) leaves the old tree, the new one, or a mixture of whole files with the journal by
+/// which the next command finishes (recover). A power cut may leave files of the last render short, and the
+/// next one, which compares contents, writes them again.
 class StagedTree {
   public:
     explicit StagedTree(std::filesystem::path folder, Step step = {});

@@ -69,6 +69,32 @@ TEST_CASE("session: a cell of several entries of images is proved in each of its
     CHECK(world.progress.find("3 cells: proved by an earlier run, reused") != std::string::npos);
 }
 
+TEST_CASE("session: several images at a time: each context holds its files, all images are built") {
+    World world(std::string(kTwoCells) +
+                "images:\n"
+                "  - {name: a, env: {MODE: a}}\n"
+                "  - {name: b, env: {MODE: b}}\n"
+                "  - {name: c, env: {MODE: c}}\n"
+                "  - {name: d, env: {MODE: d}}\n");
+    REQUIRE(world.lock().ok());
+    world.settings.jobs = 3;
+    for (int round = 0; round < 2; ++round) {
+        const auto report = world.build();
+        REQUIRE(report.ok());
+        REQUIRE(report->images.size() == 4);
+        for (const auto& image : report->images) {
+            CAPTURE(image.id);
+            CHECK(image.error.empty());
+            CHECK(image.built);
+            CHECK(image.reused == (round != 0));
+            const auto folder = world.settings.out / "images" / image.id;
+            CHECK(fs::exists(folder / "suite/kernels/runner/main.cpp"));
+            CHECK_FALSE(fs::exists(folder / ".cudamatrix-stage"));
+            CHECK_FALSE(fs::exists(folder / ".cudamatrix-ready"));
+        }
+    }
+}
+
 TEST_CASE("session: a second run builds nothing, tests nothing and gives the same result") {
     World world;
     const auto first = world.ran();
