@@ -17,7 +17,7 @@ struct ExampleAnswer {
 };
 
 inline ExampleAnswer asked_example(const Rule& rule, std::string_view example,
-                            const Facts& facts = Facts::embedded()) {
+                                   const Facts& facts = Facts::embedded()) {
     const auto matrix =
         read_matrix_text(fmt::format("version: 1\nname: example\nset: {{{}}}\n", example), "example.yaml");
     if (!matrix) {
