@@ -16,6 +16,13 @@ class Data {
     using List = std::vector<Data>;
     using Object = std::map<std::string, Data, std::less<>>;
 
+    // Not inline: g++ 12 takes what it inlines of a variant's copy for uninitialised.
+    Data(const Data& other);
+    Data(Data&& other) noexcept;
+    Data& operator=(const Data& other);
+    Data& operator=(Data&& other) noexcept;
+    ~Data();
+
     Data() : data_(std::string()) {}
     Data(std::string text) : data_(std::move(text)) {}         // NOLINT: implicit on purpose
     Data(std::string_view text) : data_(std::string(text)) {}  // NOLINT

@@ -18,6 +18,12 @@ std::string folder_of(std::string_view name) {
 
 }  // namespace
 
+Data::Data(const Data& other) = default;
+Data::Data(Data&& other) noexcept = default;
+Data& Data::operator=(const Data& other) = default;
+Data& Data::operator=(Data&& other) noexcept = default;
+Data::~Data() = default;
+
 std::string_view Data::kind() const {
     if (text() != nullptr) return "a text";
     if (truth() != nullptr) return "a boolean";
