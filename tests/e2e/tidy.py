@@ -1,5 +1,5 @@
 """clang-tidy over our sources, many at a time: most of what it does for one file, it does for the standard headers.
-Usage: tidy.py BUILD_DIR FILE...   (BUILD_DIR/compile_commands.json knows the files)
+Usage: tidy.py SOURCE_DIR BUILD_DIR   (BUILD_DIR/compile_commands.json knows the files)
 
 Files of one folder are put into one, with other names for what the unnamed namespaces of several of them call the same. Where that
 gives any finding, or does not compile, its halves are read, down to single files as they are: what is printed is of those. Exit code 1:
@@ -14,13 +14,21 @@ import shlex
 import subprocess
 import sys
 
-BUILD, FILES = pathlib.Path(sys.argv[1]).resolve(), [pathlib.Path(f).resolve() for f in sys.argv[2:]]
+SOURCE, BUILD = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
+WORK = BUILD / "tidy"
 MOST = 15
-TIDY = ["clang-tidy", "--quiet", f"--config-file={pathlib.Path(__file__).resolve().parents[2] / '.clang-tidy'}",
+TIDY = ["clang-tidy", "--quiet", f"--config-file={SOURCE / '.clang-tidy'}",
         "--extra-arg=-Wno-unknown-warning-option"]
 LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
 DECLARED = re.compile(r"^(?:template.*\n)?(?!//|using |namespace |[ }#])[^\n(={;]*?(\w+)(?:\s*[(={\[;]| : )", re.M)
 HEADER = re.compile(r'^#include (?:<.*>|".*\.hpp")\n', re.M)
+
+
+def sources():
+    """The program's; src/fatbin is C++17 and has no part in it."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/*.cpp"], cwd=SOURCE, check=True,
+                            capture_output=True, text=True).stdout.split()
+    return [SOURCE / f for f in listed if not f.startswith("src/fatbin/")]
 
 
 def groups(files):
@@ -61,9 +69,9 @@ def compiled_as(command):
 def tidy(commands, files):
     """What clang-tidy has to say of them; empty: nothing."""
     if len(files) == 1:
-        done = subprocess.run([*TIDY, "-p", str(BUILD), str(files[0])], capture_output=True, text=True)
+        done = subprocess.run([*TIDY, str(files[0]), "--", *compiled_as(commands[str(files[0])])], capture_output=True, text=True)
         return done.stdout or (done.stderr if done.returncode != 0 else "")
-    whole = BUILD / f"tidy-{files[0].parent.name}-{files[0].stem}.cpp"
+    whole = WORK / f"{files[0].parent.name}-{files[0].stem}.cpp"
     whole.write_text(as_one(files))
     done = subprocess.run([*TIDY, str(whole), "--", *compiled_as(commands[str(files[0])])], capture_output=True, text=True)
     if done.returncode == 0 and not done.stdout:
@@ -74,11 +82,13 @@ def tidy(commands, files):
 
 def main():
     commands = {entry["file"]: entry["command"] for entry in json.loads((BUILD / "compile_commands.json").read_text())}
-    lists = list(groups(FILES))
+    files = sources()
+    WORK.mkdir(exist_ok=True)
+    lists = list(groups(files))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         said = list(workers.map(lambda files: tidy(commands, files), lists))
     sys.stdout.write("".join(said))
-    print(f"clang-tidy read {len(FILES)} files in {len(lists)} groups")
+    print(f"clang-tidy read {len(files)} files in {len(lists)} groups")
     return 1 if any(said) else 0
 
 
