@@ -1,6 +1,6 @@
 #!/bin/sh
 # The whole test suite on a fresh Debian 12 or 13: installs what is missing, builds with clang and warnings as errors, and runs ctest.
-# First the quick lane: unit tests, goldens and format. Only when it passes, the rest: the address and undefined-behaviour
+# First the quick lane: unit tests, goldens, the command line and format. Only when it passes, the rest: the address and undefined-behaviour
 # sanitizers over everything that reads bytes from outside, clang-tidy, and the end-to-end tests that really build and prove images
 # (no GPU needed). One summary of ctest closes it.
 # Usage: tests/run.sh                      everything
