@@ -1,5 +1,8 @@
 """clang-tidy over our sources, many at a time: most of what it does for one file, it does for the standard headers.
-Usage: tidy.py SOURCE_DIR BUILD_DIR   (BUILD_DIR/compile_commands.json knows the files)
+Usage: tidy.py SOURCE_DIR BUILD_DIR [--all]   (BUILD_DIR/compile_commands.json knows the files)
+
+Read are the files that differ from the branch's beginning or from RECENT commits ago, whatever includes a header that does, and of the
+rest one of SHARES shares, which the commit's own id chooses: every commit reads the same files everywhere. --all: every file.
 
 Files of one folder are put into one, with other names for what the unnamed namespaces of several of them call the same. Where that
 gives any finding, or does not compile, its halves are read, down to single files as they are: what is printed is of those. Exit code 1:
@@ -13,10 +16,11 @@ import re
 import shlex
 import subprocess
 import sys
+import zlib
 
 SOURCE, BUILD = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
 WORK = BUILD / "tidy"
-MOST = 15
+MOST, RECENT, SHARES = 15, 20, 8
 TIDY = ["clang-tidy", "--quiet", f"--config-file={SOURCE / '.clang-tidy'}",
         "--extra-arg=-Wno-unknown-warning-option"]
 LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
@@ -24,11 +28,31 @@ DECLARED = re.compile(r"^(?:template.*\n)?(?!//|using |namespace |[ }#])[^\n(={;
 HEADER = re.compile(r'^#include (?:<.*>|".*\.hpp")\n', re.M)
 
 
+def git(*arguments):
+    """The lines of an answer; none where git has no answer."""
+    return subprocess.run(["git", *arguments], cwd=SOURCE, capture_output=True, text=True).stdout.splitlines()
+
+
 def sources():
     """The program's; src/fatbin is C++17 and has no part in it."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/*.cpp"], cwd=SOURCE, check=True,
-                            capture_output=True, text=True).stdout.split()
-    return [SOURCE / f for f in listed if not f.startswith("src/fatbin/")]
+    listed = git("ls-files", "--cached", "--others", "--exclude-standard", "src/*.cpp")
+    return [f for f in listed if not f.startswith("src/fatbin/") and (SOURCE / f).exists()]
+
+
+def changed():
+    """What differs from the older of the two: the branch's beginning, or RECENT commits ago (a shallow clone: all that it has)."""
+    past = git("rev-list", "--first-parent", f"--max-count={RECENT + 1}", "HEAD")
+    bases = git("merge-base", "HEAD", "origin/HEAD") + past[-1:]
+    return {path for base in bases for path in git("diff", "--name-only", base)} | set(git("ls-files", "--others", "--exclude-standard", "src"))
+
+
+def chosen(files):
+    """Of `files`, what is read."""
+    differ = changed()
+    headers = tuple(f'#include "{path.removeprefix("src/")}"' for path in differ if path.endswith(".hpp"))
+    turn = int("".join(git("rev-parse", "HEAD")) or "0", 16) % SHARES
+    return [path for path in files if path in differ or zlib.crc32(path.encode()) % SHARES == turn
+            or any(header in (SOURCE / path).read_text() for header in headers)]
 
 
 def groups(files):
@@ -82,13 +106,14 @@ def tidy(commands, files):
 
 def main():
     commands = {entry["file"]: entry["command"] for entry in json.loads((BUILD / "compile_commands.json").read_text())}
-    files = sources()
+    every = sources()
+    files = [SOURCE / f for f in (every if "--all" in sys.argv else chosen(every))]
     WORK.mkdir(exist_ok=True)
     lists = list(groups(files))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         said = list(workers.map(lambda files: tidy(commands, files), lists))
     sys.stdout.write("".join(said))
-    print(f"clang-tidy read {len(files)} files in {len(lists)} groups")
+    print(f"clang-tidy read {len(files)} of {len(every)} files in {len(lists)} groups")
     return 1 if any(said) else 0
 
 
