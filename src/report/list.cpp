@@ -12,6 +12,20 @@ constexpr std::size_t kGithubMatrixEntries = 256;  // jobs that GitHub runs of o
 constexpr std::size_t kIndent = 10;                // below the id, which stands behind the longest verdict
 constexpr std::size_t kFieldLines = 12;            // a map of packages can be long
 
+Failure too_many(const std::string& what, const Matrix& matrix) {
+    return {ExitCode::bad_input,
+            {Diagnostic::error(
+                 fmt::format("{}, and GitHub runs at most {} jobs of one matrix", what, kGithubMatrixEntries),
+                 Location{matrix.path})
+                 .with_fix("exclude cells, or split the matrix file and give each part a job")}};
+}
+
+std::string include_line(Json include) {
+    auto out = Json::object();
+    out["include"] = std::move(include);
+    return to_text(out, false) + "\n";
+}
+
 }  // namespace
 
 std::string list_text(const CheckReport& report) {
@@ -50,17 +64,9 @@ Result<std::string> list_github_matrix(const CheckReport& report) {
         include.push_back(std::move(entry));
     }
     if (entries > kGithubMatrixEntries) {
-        return Failure{ExitCode::bad_input,
-                       {Diagnostic::error(
-                            fmt::format("{} cells are accepted or degraded, and GitHub runs at most {} jobs "
-                                        "of one matrix",
-                                        entries, kGithubMatrixEntries),
-                            Location{report.matrix.path})
-                            .with_fix("exclude cells, or split the matrix file and give each part a job")}};
+        return too_many(fmt::format("{} cells are accepted or degraded", entries), report.matrix);
     }
-    auto out = Json::object();
-    out["include"] = std::move(include);
-    return to_text(out, false) + "\n";
+    return include_line(std::move(include));
 }
 
 namespace {
@@ -126,12 +132,7 @@ std::string list_images_json(const CheckReport& report, const ImagePlan& plan) {
 
 Result<std::string> list_images_github_matrix(const CheckReport& report, const ImagePlan& plan) {
     if (plan.images.size() > kGithubMatrixEntries) {
-        return Failure{ExitCode::bad_input,
-                       {Diagnostic::error(fmt::format("{} images are needed, and GitHub runs at most {} jobs "
-                                                      "of one matrix",
-                                                      plan.images.size(), kGithubMatrixEntries),
-                                          Location{report.matrix.path})
-                            .with_fix("exclude cells, or split the matrix file and give each part a job")}};
+        return too_many(fmt::format("{} images are needed", plan.images.size()), report.matrix);
     }
     auto include = Json::array();
     for (const auto& image : plan.images) {
@@ -140,9 +141,7 @@ Result<std::string> list_images_github_matrix(const CheckReport& report, const I
         entry["cells"] = text::join(image.cells, " ");
         include.push_back(std::move(entry));
     }
-    auto out = Json::object();
-    out["include"] = std::move(include);
-    return to_text(out, false) + "\n";
+    return include_line(std::move(include));
 }
 
 }  // namespace cudamatrix::report
