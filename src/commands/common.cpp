@@ -22,9 +22,7 @@ namespace {
 
 constexpr std::uint64_t kLargestExcerpt = 1u << 20;
 
-// Drivers and wheels come out every few weeks: after half a year the newest ones are missing.
-
-// Lets long judging end on an interrupt, and says now and then how far it is.
+// Ends long judging on an interrupt, and reports progress now and then.
 class Watch {
   public:
     explicit Watch(const World& world) : cancellation_(world.cancellation) {}

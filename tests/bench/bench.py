@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long counting takes, beside what one would write or use instead: a Markdown table for the README.
+"""How long counting takes, beside what one would write or use instead: a Markdown table for README.md here.
 
     cmake --preset release && cmake --build --preset release --target cudamatrix
     python3 -m venv peers && peers/bin/pip install rapids-dependency-file-generator hpccm
