@@ -9,7 +9,7 @@ using namespace cudamatrix::job;
 
 namespace {
 
-RunReport report(const std::string& command, std::initializer_list<CellOutcome> outcomes) {
+RunReport run_report(const std::string& command, std::initializer_list<CellOutcome> outcomes) {
     RunReport one;
     one.command = command;
     for (const auto outcome : outcomes) {
@@ -33,27 +33,27 @@ constexpr auto kErrored = CellOutcome::errored;
 }  // namespace
 
 TEST_CASE("outcome: the exit code of what was attempted") {
-    CHECK(code(report("run", {kPassed, kPassed})) == 0);
-    CHECK(code(report("run", {kPassed, kSkipped})) == 0);
-    CHECK(code(report("run", {kPassed, kStatic})) == 4);
-    CHECK(code(report("run", {kStatic})) == 4);
-    CHECK(code(report("run", {kStatic, kFailed})) == 1);
-    CHECK(code(report("run", {kPassed, kErrored})) == 1);
-    CHECK(code(report("render", {kPlanned, kSkipped})) == 0);
-    CHECK(code(report("build", {kPlanned})) == 0);
-    CHECK(code(report("test", {kPlanned})) == 1);  // not reached
-    CHECK(code(report("run", {kPassed, kPlanned})) == 1);
+    CHECK(code(run_report("run", {kPassed, kPassed})) == 0);
+    CHECK(code(run_report("run", {kPassed, kSkipped})) == 0);
+    CHECK(code(run_report("run", {kPassed, kStatic})) == 4);
+    CHECK(code(run_report("run", {kStatic})) == 4);
+    CHECK(code(run_report("run", {kStatic, kFailed})) == 1);
+    CHECK(code(run_report("run", {kPassed, kErrored})) == 1);
+    CHECK(code(run_report("render", {kPlanned, kSkipped})) == 0);
+    CHECK(code(run_report("build", {kPlanned})) == 0);
+    CHECK(code(run_report("test", {kPlanned})) == 1);  // not reached
+    CHECK(code(run_report("run", {kPassed, kPlanned})) == 1);
 }
 
 TEST_CASE("outcome: nothing attempted is 1, in every command") {
     for (const auto* command : {"render", "build", "test", "run"}) {
-        CHECK(code(report(command, {})) == 1);
-        CHECK(code(report(command, {kSkipped, kSkipped})) == 1);
+        CHECK(code(run_report(command, {})) == 1);
+        CHECK(code(run_report(command, {kSkipped, kSkipped})) == 1);
     }
 }
 
 TEST_CASE("outcome: a failed image is 1 although no cell says so") {
-    auto one = report("build", {kPlanned});
+    auto one = run_report("build", {kPlanned});
     one.images.emplace_back();
     one.images.back().error = "the build failed";
     CHECK(code(one) == 1);
@@ -62,13 +62,13 @@ TEST_CASE("outcome: a failed image is 1 although no cell says so") {
 TEST_CASE("outcome: --strict counts skipped cells, --require-gpu counts what did not run") {
     RunSettings strict;
     strict.strict = true;
-    CHECK(code(report("run", {kPassed, kSkipped}), strict) == 1);
-    CHECK(code(report("run", {kPassed}), strict) == 0);
-    CHECK(code(report("run", {kStatic}), strict) == 4);
+    CHECK(code(run_report("run", {kPassed, kSkipped}), strict) == 1);
+    CHECK(code(run_report("run", {kPassed}), strict) == 0);
+    CHECK(code(run_report("run", {kStatic}), strict) == 4);
     RunSettings gpu;
     gpu.require_gpu = true;
-    CHECK(code(report("run", {kPassed, kStatic}), gpu) == 1);
-    CHECK(code(report("run", {kPassed}), gpu) == 0);
+    CHECK(code(run_report("run", {kPassed, kStatic}), gpu) == 1);
+    CHECK(code(run_report("run", {kPassed}), gpu) == 0);
 }
 
 TEST_CASE("outcome: an interrupt beats everything") {
@@ -76,8 +76,8 @@ TEST_CASE("outcome: an interrupt beats everything") {
     cancellation.request();
     RunSettings settings;
     settings.cancellation = &cancellation;
-    CHECK(code(report("run", {kFailed}), settings) == 130);
-    CHECK(code(report("run", {}), settings) == 130);
+    CHECK(code(run_report("run", {kFailed}), settings) == 130);
+    CHECK(code(run_report("run", {}), settings) == 130);
 }
 
 TEST_CASE("outcome: rules and image are compared by the road of static.fatbin") {
