@@ -1,13 +1,10 @@
 // Newer C libraries declare functions that the toolkit's headers declare otherwise.
-#include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::build;
 
 struct Library {
     Version version;
@@ -82,19 +79,17 @@ bool too_old(const Row& row, const Version& glibc) {
 }
 
 // nvcc itself runs there: what uses the library is what fails.
-Finding old_library(const Context& context, const Row& row, const Version& cuda, const Library& glibc,
-                    Field field, std::vector<FactRef> facts) {
-    auto warning = finding(
-        Severity::warning, kStage, "library", {field, Field::cuda},
-        fmt::format("{} of CUDA {} asks for glibc {}: with {} programs that use it neither link nor load",
-                    row.text("library"), cuda.text(), row.text("glibc_min"), glibc.text),
-        std::move(facts));
-    warning.fixes = cuda_options(context, cuda, [&](const Version& other) {
-        const auto limit = limits(context, other);
+void reject_old_library(Ask& ask, const Row& row, const Version& cuda, const Library& glibc,
+                        const std::vector<FactRef>& facts) {
+    ask.question(ask.about(), ask.text(), "library");
+    auto answer =
+        ask.degrade("{} of CUDA {} asks for glibc {}: with {} programs that use it neither link nor load",
+                    row.text("library"), cuda.text(), row.text("glibc_min"), glibc.text);
+    answer.because(facts).fix(cuda_options(ask, cuda, [&](const Version& other) {
+        const auto limit = limits(ask, other);
         return limit && !too_new(*limit, glibc.version) && !too_old(*limit, glibc.version);
-    });
-    if (field == Field::glibc) warning.fixes.push_back(set_to(Field::glibc, row.text("glibc_min")));
-    return warning;
+    }));
+    if (ask.about().front() == Field::glibc) answer.fix(Field::glibc, row.text("glibc_min"));
 }
 
 std::string refusal(const Context& context, const Row& row, const Version& cuda, const Library& glibc) {
@@ -116,72 +111,63 @@ bool seen_elsewhere(const Context& context, const Row& row, const Version& cuda)
     return of_all && is_mended(context, *of_all, cuda);
 }
 
-void judge(const Context& context, Findings& out) {
-    if (says_it_does_not_build(context)) return;
-    if (other_os(context)) return;  // has no glibc
-    const auto toolkit = image_cuda(context);
-    const Field field = context.cell.has(Field::glibc) ? Field::glibc : Field::os;
-    const std::vector<Field> about{field, Field::cuda};
-    const auto question = fmt::format("whether the headers of CUDA {} compile with its C library",
-                                      context.cell.text(Field::cuda));
-    const auto glibc = library(context);
+// The headers declare what the C library declares otherwise.
+void reject_new_library(Ask& ask, const Row& row, const Version& cuda, const Library& glibc,
+                        const std::vector<FactRef>& facts) {
+    const auto field = ask.about().front();
+    auto about = ask.about();
+    if (row.has("arch") && ask.cell.has(Field::arch)) about.push_back(Field::arch);
+    ask.question(std::move(about), ask.text());
+    if (seen_elsewhere(ask, row, cuda)) {
+        ask.unknown(field, "no fact says whether the toolkit of {} compiles on {}", ask.cell.text(Field::os),
+                    arch_of(ask))
+            .because(facts);
+        return;
+    }
+    auto answer = ask.say(Severity::error, refusal(ask, row, cuda, glibc));
+    answer.because(facts).fix(cuda_options(ask, cuda, [&](const Version& other) {
+        const auto limit = limits(ask, other);
+        return limit && (!too_new(*limit, glibc.version) || works_there(ask, *limit, other));
+    }));
+    if (field == Field::glibc) answer.fix(Field::glibc, row.text("glibc_max"));
+}
+
+void judge(Ask& ask) {
+    if (says_it_does_not_build(ask)) return;
+    if (other_os(ask)) return;  // has no glibc
+    const Field field = ask.cell.has(Field::glibc) ? Field::glibc : Field::os;
+    ask.question(
+        {field, Field::cuda},
+        fmt::format("whether the headers of CUDA {} compile with its C library", ask.cell.text(Field::cuda)));
+    const auto glibc = library(ask);
     if (!glibc) {
-        const Unresolved gap{
-            field, fmt::format("no fact gives the glibc of {}", context.cell.text(field)), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(field, "no fact gives the glibc of {}", ask.cell.text(field));
         return;
     }
-    if (const auto* gap = std::get_if<Unresolved>(&toolkit)) {
-        out.push_back(unknown(kStage, "", about, *gap, question));
-        return;
-    }
-    const auto& cuda = std::get<lookup::Cuda>(toolkit).exact;
-    const auto row = limits(context, cuda);
+    const auto toolkit = ask.cuda();
+    if (!toolkit) return;
+    const auto& cuda = toolkit->exact;
+    const auto row = limits(ask, cuda);
     if (!row) {
-        const Unresolved gap{
-            Field::cuda, fmt::format("no fact gives the newest glibc of CUDA {}", cuda.text()), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(Field::cuda, "no fact gives the newest glibc of CUDA {}", cuda.text());
         return;
     }
     auto facts = glibc->facts;
     facts.push_back(row->ref());
     if (too_old(*row, glibc->version)) {
-        out.push_back(old_library(context, *row, cuda, *glibc, field, std::move(facts)));
-        return;
+        reject_old_library(ask, *row, cuda, *glibc, facts);
+    } else if (!too_new(*row, glibc->version) || works_there(ask, *row, cuda)) {
+        ask.accept(std::move(facts));
+    } else if (is_mended(ask, *row, cuda) && from_anywhere(ask)) {
+        // What is rendered without a family takes the archive's.
+        ask.note(
+               "CUDA {} compiles with {} where it is the archive's own, which is mended for it; NVIDIA's is "
+               "not, and neither family nor cuda_from says which it is",
+               cuda.text(), glibc->text)
+            .because(facts);
+    } else {
+        reject_new_library(ask, *row, cuda, *glibc, facts);
     }
-    if (!too_new(*row, glibc->version) || works_there(context, *row, cuda)) {
-        accept(context, out, kStage, "", about, question, std::move(facts));
-        return;
-    }
-    // What is rendered without a family takes the archive's.
-    if (is_mended(context, *row, cuda) && from_anywhere(context)) {
-        out.push_back(finding(Severity::note, kStage, "", about,
-                              fmt::format("CUDA {} compiles with {} where it is the archive's own, which is "
-                                          "mended for it; NVIDIA's is not, and neither family nor cuda_from "
-                                          "says which it is",
-                                          cuda.text(), glibc->text),
-                              std::move(facts)));
-        return;
-    }
-    auto about_arch = about;
-    if (row->has("arch") && context.cell.has(Field::arch)) about_arch.push_back(Field::arch);
-    if (seen_elsewhere(context, *row, cuda)) {
-        const Unresolved gap{field,
-                             fmt::format("no fact says whether the toolkit of {} compiles on {}",
-                                         context.cell.text(Field::os), arch_of(context)),
-                             {}};
-        out.push_back(unknown(kStage, "", about_arch, gap, question));
-        out.back().facts = std::move(facts);
-        return;
-    }
-    auto error = finding(Severity::error, kStage, "", about_arch, refusal(context, *row, cuda, *glibc),
-                         std::move(facts));
-    error.fixes = cuda_options(context, cuda, [&](const Version& other) {
-        const auto limit = limits(context, other);
-        return limit && (!too_new(*limit, glibc->version) || works_there(context, *limit, other));
-    });
-    if (field == Field::glibc) error.fixes.push_back(set_to(Field::glibc, row->text("glibc_max")));
-    out.push_back(std::move(error));
 }
 
 }  // namespace
@@ -189,7 +175,7 @@ void judge(const Context& context, Findings& out) {
 Rule glibc_supported_by_cuda() {
     return {
         .id = "glibc-supported-by-cuda",
-        .stage = kStage,
+        .stage = Stage::build,
         .summary =
             "The toolkit's headers compile with the image's C library, and its libraries load with it.",
         .why =
@@ -206,7 +192,7 @@ Rule glibc_supported_by_cuda() {
         .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch, Field::family,
                   Field::cuda_from, Field::image},
         .needs = {{Field::glibc, Field::os}, {Field::cuda}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

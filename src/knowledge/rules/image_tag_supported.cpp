@@ -1,12 +1,9 @@
 // Images of nvidia/cuda past their end: nobody rebuilds them when a hole is found, and NVIDIA deletes them.
-#include "base/text.hpp"
 #include "knowledge/resolve/image_fixes.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::image_pull;
 
 // YYYY-MM-DD some months later; the day is cut where it may not exist.
 std::string months_later(std::string_view date, unsigned months) {
@@ -58,43 +55,46 @@ std::vector<FixOption> options(const Context& context, const CudaImage& image) {
     return out;
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto image = cuda_image(context);
+// "image X is past its end of life since 2024-11-02 and can be deleted any day".
+std::string past_end(const Context& context, const CudaImage& image, const Row& row, const Row& policy) {
+    auto text = image.text + " is past its end of life";
+    const auto since = row.text("marked_eol");
+    if (since.empty()) return text;
+    const auto months = Version::parse(policy.text("months"));
+    const auto end = months_later(since, months ? months->major() : 0);
+    return text + fmt::format(" since {} and can be deleted {}", since,
+                              end <= context.today ? "any day" : "from " + end + " on");
+}
+
+void judge(Ask& ask) {
+    const auto image = cuda_image(ask);
     if (!image || image->pinned) return;
-    const auto row = cuda_image_row(cuda_release_images(context.facts, image->tag.cuda), image->tag);
+    const auto row = cuda_image_row(cuda_release_images(ask.facts, image->tag.cuda), image->tag);
     if (!row || row->text("status") == "deleted") return;  // see image-tag-exists
-    const std::vector<Field> about =
-        image->by_reference ? std::vector{Field::image} : std::vector{Field::cuda, Field::os, Field::family};
-    const auto policy = image_policy(context.facts, "cuda-lifetime");
-    std::vector<FactRef> facts{row->ref()};
-    std::string message;
+    ask.question(
+        image->by_reference ? std::vector{Field::image} : std::vector{Field::cuda, Field::os, Field::family},
+        "whether " + image->text + " is supported");
+    const auto policy = image_policy(ask.facts, "cuda-lifetime");
     if (row->text("status") == "eol") {
-        message = image->text + " is past its end of life";
-        if (const auto since = row->text("marked_eol"); !since.empty()) {
-            const auto months = Version::parse(policy.text("months"));
-            const auto end = months_later(since, months ? months->major() : 0);
-            message += fmt::format(" since {} and can be deleted {}", since,
-                                   end <= context.today ? "any day" : "from " + end + " on");
-        }
-    } else if (const auto newer = newer_update(context.facts, *row)) {
-        message = fmt::format("{} is no longer supported: its update CUDA {} has images", image->text,
-                              newer->text("cuda"));
-        facts.push_back(newer->ref());
+        ask.degrade("{}", past_end(ask, *image, *row, policy))
+            .because(row->ref())
+            .because(policy.ref())
+            .fix(options(ask, *image));
+    } else if (const auto newer = newer_update(ask.facts, *row)) {
+        ask.degrade("{} is no longer supported: its update CUDA {} has images", image->text,
+                    newer->text("cuda"))
+            .because({row->ref(), newer->ref(), policy.ref()})
+            .fix(options(ask, *image));
     } else {
-        accept(context, out, kStage, "", about, "whether " + image->text + " is supported", std::move(facts));
-        return;
+        ask.accept({row->ref()});
     }
-    facts.push_back(policy.ref());
-    auto warning = finding(Severity::warning, kStage, "", about, std::move(message), std::move(facts));
-    warning.fixes = options(context, *image);
-    out.push_back(std::move(warning));
 }
 
 }  // namespace
 
 Rule image_tag_supported() {
     return {.id = "image-tag-supported",
-            .stage = kStage,
+            .stage = Stage::image_pull,
             .summary = "The nvidia/cuda image is still supported by NVIDIA.",
             .why =
                 "Of each CUDA minor only the newest update keeps its images; older ones get no security "
@@ -104,7 +104,7 @@ Rule image_tag_supported() {
             .passes = "image: \"nvidia/cuda:12.6.3-devel-ubuntu22.04\"",
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn},
             .needs = {{Field::family, Field::image}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -1,22 +1,11 @@
 // Does that flavour of the Linux kernel module drive the GPU? The open one needs the GPU system processor
 // that came with Turing, and a driver that has it at all; new GPUs are left out of the proprietary one.
-#include "base/text.hpp"
 #include "knowledge/resolve/host_driver.hpp"
 #include "knowledge/resolve/kernel_modules.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::driver_load;
-
-void refused(const Device& device, std::string message, std::string_view other, std::vector<FactRef> facts,
-             Findings& out) {
-    auto error = finding(Severity::error, kStage, "", {Field::kernel_module, device.field},
-                         std::move(message), std::move(facts));
-    error.fixes.push_back(set_to(Field::kernel_module, other));
-    out.push_back(std::move(error));
-}
 
 // A class that the cell or its GPU has; nothing where only a capability is given, and a gap for a GPU that no
 // fact knows.
@@ -31,106 +20,97 @@ Resolved<std::string_view> host_class(const Context& context) {
 
 // What an open module is that early: there was none, or it started the GPUs of data centres only. True where
 // something was said.
-bool judge_driver(const Context& context, const Device& device, bool has_other, std::vector<FactRef> facts,
-                  Findings& out) {
+bool judge_open(Ask& ask, const Device& device, bool has_other, const std::vector<FactRef>& facts) {
     // Of an integrated GPU the driver's number means something else.
-    if (!context.cell.has(Field::driver) || device.architecture.text("integrated") == "true") return false;
-    const auto driver = lookup::driver(context.facts, context.cell.text(Field::driver));
-    const auto first = context.facts.row("policy-open-module-first");
-    const auto all = context.facts.row("policy-open-module-all-gpus");
+    if (!ask.cell.has(Field::driver) || device.architecture.text("integrated") == "true") return false;
+    const auto driver = lookup::driver(ask.facts, ask.cell.text(Field::driver));
+    const auto first = ask.facts.row("policy-open-module-first");
+    const auto all = ask.facts.row("policy-open-module-all-gpus");
     if (!driver || !first || !all || driver->exact >= lookup::required_version(*all, "since")) return false;
     const bool none = driver->exact < lookup::required_version(*first, "since");
     const auto& policy = none ? *first : *all;
-    std::vector<Field> about{Field::driver, Field::kernel_module};
-    std::string message = fmt::format("{} has no open kernel modules: they start with {}",
-                                      driver_text(*driver), policy.text("since"));
+    const auto since = policy.text("since");
+    auto text = fmt::format("{} has no open kernel modules: they start with {}", driver_text(*driver), since);
+    Ask other = ask;
+    other.question({Field::driver, Field::kernel_module}, {});
     if (!none) {
-        const auto resolved = host_class(context);
-        about.push_back(device.field);
-        if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-            out.push_back(unknown(kStage, "", about, *gap,
-                                  fmt::format("whether the open kernel modules of {} run it without {}",
-                                              driver_text(*driver), policy.text("setting"))));
-            return true;
-        }
-        const auto kind = std::get<std::string_view>(resolved);
-        if (kind.empty() || kind == "datacenter") return false;
-        message = fmt::format(
+        other.question({Field::driver, Field::kernel_module, device.field},
+                       fmt::format("whether the open kernel modules of {} run it without {}",
+                                   driver_text(*driver), policy.text("setting")));
+        const auto kind = other.known(host_class(ask));
+        if (!kind) return true;
+        if (kind->empty() || *kind == "datacenter") return false;
+        text = fmt::format(
             "the open kernel modules of {} run {}, of class {}, only with the module parameter {}; "
             "from {} on they need none",
-            driver_text(*driver), device.text, kind, policy.text("setting"), policy.text("since"));
+            driver_text(*driver), device.text, *kind, policy.text("setting"), since);
     }
-    facts.push_back(policy.ref());
-    auto found = finding(none ? Severity::error : Severity::warning, kStage, "", std::move(about),
-                         std::move(message), std::move(facts));
-    if (has_other) found.fixes.push_back(set_to(Field::kernel_module, "proprietary"));
-    found.fixes.push_back(
-        set_to(Field::driver, policy.text("since"), fmt::format("driver >= {}", policy.text("since"))));
-    out.push_back(std::move(found));
+    auto answer = other.say(none ? Severity::error : Severity::warning, std::move(text));
+    answer.because(facts).because(policy.ref());
+    if (has_other) answer.fix(Field::kernel_module, "proprietary");
+    answer.fix(set_to(Field::driver, since, fmt::format("driver >= {}", since)));
     return true;
 }
 
 // A driver that comes without the proprietary module. True where something was said.
-bool judge_open_only(const Context& context, bool has_open, std::vector<FactRef> facts, Findings& out) {
-    if (!context.cell.has(Field::driver)) return false;
-    const auto driver = lookup::driver(context.facts, context.cell.text(Field::driver));
+bool judge_proprietary(Ask& ask, bool has_open, const std::vector<FactRef>& facts) {
+    if (!ask.cell.has(Field::driver)) return false;
+    const auto driver = lookup::driver(ask.facts, ask.cell.text(Field::driver));
     if (!driver || !driver->branch || driver->branch->text("kernel_modules") != "open") return false;
-    facts.push_back(driver->branch->ref());
-    auto error =
-        finding(Severity::error, kStage, "", {Field::kernel_module, Field::driver},
-                fmt::format("{} has open kernel modules only", driver_text(*driver)), std::move(facts));
-    if (has_open) error.fixes.push_back(set_to(Field::kernel_module, "open"));
+    Ask other = ask;
+    other.question({Field::kernel_module, Field::driver}, {});
+    auto answer = other.reject("{} has open kernel modules only", driver_text(*driver));
+    answer.because(facts).because(driver->branch->ref());
+    if (has_open) answer.fix(Field::kernel_module, "open");
     std::string_view last;
-    for (const auto& row : context.facts.rows("driver_branches")) {
+    for (const auto& row : ask.facts.rows("driver_branches")) {
         if (row.text("kernel_modules") != "open") last = row.text("branch");  // sorted
     }
-    error.fixes.push_back(set_to(Field::driver, last, fmt::format("driver {}", last)));
-    out.push_back(std::move(error));
+    answer.fix(set_to(Field::driver, last, fmt::format("driver {}", last)));
     return true;
 }
 
-void judge(const Context& context, Findings& out) {
-    if (windows_driver(context)) return;  // the choice of kernel modules is one of Linux
-    const auto given = context.cell.text(Field::kernel_module);
-    const auto resolved = device(context);
+void judge(Ask& ask) {
+    if (windows_driver(ask)) return;  // the choice of kernel modules is one of Linux
+    const auto given = ask.cell.text(Field::kernel_module);
+    const auto resolved = device(ask);
     if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(kStage, "", {gap->field, Field::kernel_module}, *gap,
-                              fmt::format("whether the {} kernel module runs it", given)));
+        ask.question({gap->field, Field::kernel_module},
+                     fmt::format("whether the {} kernel module runs it", given));
+        ask.unknown(*gap);
         return;
     }
-    const auto& known = std::get<Device>(resolved);
-    const auto open = open_kernel_module(known);
-    const std::vector<Field> about{Field::kernel_module, known.field};
-    const auto question = fmt::format("whether the {} kernel module runs {}", given, known.text);
-    auto facts = known.facts;
-    facts.push_back(known.architecture.ref());
+    const auto& gpu = std::get<Device>(resolved);
+    const auto open = open_kernel_module(gpu);
+    ask.question({Field::kernel_module, gpu.field},
+                 fmt::format("whether the {} kernel module runs {}", given, gpu.text));
     if (open.empty()) {
-        if (known.architecture.text("integrated") == "true") return;  // L4T brings its modules, no choice
-        const Unresolved gap{
-            known.field, fmt::format("no fact says which kernel modules run {}", known.text), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        if (gpu.architecture.text("integrated") == "true") return;  // L4T brings its modules, no choice
+        ask.unknown(gpu.field, "no fact says which kernel modules run {}", gpu.text);
         return;
     }
-    cite(facts, context.facts, "policy-open-kernel-module");
+    auto facts = gpu.facts;
+    facts.push_back(gpu.architecture.ref());
+    cite(facts, ask.facts, "policy-open-kernel-module");
     if (open == "required" && given == "proprietary") {
-        refused(known,
-                fmt::format("the proprietary kernel module does not run {}: it needs the open kernel modules",
-                            known.text),
-                "open", std::move(facts), out);
+        ask.reject("the proprietary kernel module does not run {}: it needs the open kernel modules",
+                   gpu.text)
+            .because(facts)
+            .fix(Field::kernel_module, "open");
         return;
     }
     if (open == "unsupported" && given == "open") {
-        auto message = fmt::format("the open kernel modules do not run {}", known.text);
-        if (const auto first = first_with_open_modules(context.facts)) {
-            message += fmt::format(": they start with {}", first->text("name"));
-            facts.push_back(first->ref());
-        }
-        refused(known, std::move(message), "proprietary", std::move(facts), out);
+        const auto first = first_with_open_modules(ask.facts);
+        ask.reject("the open kernel modules do not run {}{}", gpu.text,
+                   first ? fmt::format(": they start with {}", first->text("name")) : "")
+            .because(facts)
+            .because(first)
+            .fix(Field::kernel_module, "proprietary");
         return;
     }
-    const bool said = given == "open" ? judge_driver(context, known, open != "required", facts, out)
-                                      : judge_open_only(context, open != "unsupported", facts, out);
-    if (!said) accept(context, out, kStage, "", about, question, std::move(facts));
+    const bool said = given == "open" ? judge_open(ask, gpu, open != "required", facts)
+                                      : judge_proprietary(ask, open != "unsupported", facts);
+    if (!said) ask.accept(std::move(facts));
 }
 
 }  // namespace
@@ -138,7 +118,7 @@ void judge(const Context& context, Findings& out) {
 Rule kernel_module_supports_gpu() {
     return {
         .id = "kernel-module-supports-gpu",
-        .stage = kStage,
+        .stage = Stage::driver_load,
         .summary = "The flavour of the Linux kernel module, open or proprietary, runs the GPU.",
         .why =
             "The open kernel modules need the GPU system processor, which came with Turing: on older GPUs "
@@ -152,7 +132,7 @@ Rule kernel_module_supports_gpu() {
         .reads = {Field::gpu, Field::compute, Field::kernel_module, Field::os, Field::platform, Field::driver,
                   Field::host_class},
         .needs = {{Field::kernel_module}, {Field::gpu, Field::compute}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

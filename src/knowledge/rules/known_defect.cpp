@@ -1,14 +1,10 @@
 // Releases of CUDA that are known to compute wrong results. The image's toolkit is judged; a wheel brings
 // libraries of its own.
-#include "base/text.hpp"
 #include "knowledge/resolve/subject.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 // How the defect counts for the cell: not on hardware that it spares; as a note where it is limited to some
 // hardware and no GPU is given, or none that facts know.
@@ -22,35 +18,31 @@ std::optional<Severity> weight(const Context& context, const Row& defect) {
     return Severity::warning;
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto cuda = image_cuda(context);
+void judge(Ask& ask) {
+    const auto cuda = image_cuda(ask);
     if (std::holds_alternative<Unresolved>(cuda)) return;  // the rules that need it say so
     const auto& exact = std::get<lookup::Cuda>(cuda).exact;
-    for (const auto& defect : context.facts.rows("known_defects")) {
+    for (const auto& defect : ask.facts.rows("known_defects")) {
         if (exact < lookup::required_version(defect, "first") ||
             lookup::required_version(defect, "last") < exact)
             continue;
-        const auto severity = weight(context, defect);
+        const auto computes = listed(defect.list("compute"));
+        ask.question(
+            {Field::cuda},
+            fmt::format("whether the defect of CUDA {} on compute {} spares the GPU", exact.text(), computes),
+            defect.id());
+        const auto severity = weight(ask, defect);
         if (!severity) {
-            passed(context, [&] {
-                return Acceptance{{},
-                                  kStage,
-                                  {Field::cuda},
-                                  fmt::format("whether the defect of CUDA {} on compute {} spares the GPU",
-                                              exact.text(), listed(defect.list("compute"))),
-                                  {defect.ref()}};
-            });
+            ask.record_pass({defect.ref()});
             continue;
         }
-        const auto where = defect.has("compute") ? " on compute " + listed(defect.list("compute")) : "";
         const auto fixed = defect.text("fixed_in");
-        auto warning = finding(
-            *severity, kStage, defect.id(), {Field::cuda},
-            fmt::format("CUDA {} has a known defect{}: {}{}", exact.text(), where, defect.text("what"),
-                        fixed.empty() ? "" : fmt::format("; repaired in {}", fixed)),
-            {defect.ref()});
-        if (!fixed.empty()) warning.fixes.push_back(set_to(Field::cuda, fixed));
-        out.push_back(std::move(warning));
+        auto answer = ask.say(
+            *severity, fmt::format("CUDA {} has a known defect{}: {}{}", exact.text(),
+                                   computes.empty() ? "" : " on compute " + computes, defect.text("what"),
+                                   fixed.empty() ? "" : fmt::format("; repaired in {}", fixed)));
+        answer.because(defect.ref());
+        if (!fixed.empty()) answer.fix(Field::cuda, fixed);
     }
 }
 
@@ -59,7 +51,7 @@ void judge(const Context& context, Findings& out) {
 Rule known_defect() {
     return {
         .id = "known-defect",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The CUDA of the image is not a release that is known to compute wrong results.",
         .why =
             "A few releases give wrong results without any error, on some hardware and for some operations. "
@@ -68,7 +60,7 @@ Rule known_defect() {
         .passes = "cuda: 13.2.2, gpu: B200",
         .reads = {Field::cuda, Field::gpu, Field::compute},
         .needs = {{Field::cuda}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

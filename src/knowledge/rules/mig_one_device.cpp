@@ -1,14 +1,11 @@
 // MIG devices given to one process: the GPU has to have MIG, the process sees one of them.
 #include <charconv>
 
-#include "base/text.hpp"
 #include "knowledge/resolve/subject.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 std::optional<unsigned> number(std::string_view text) {
     if (text == "true") return 1;
@@ -31,10 +28,10 @@ std::optional<FixOption> gpu_with_mig(const Context& context, unsigned wanted, s
     return set_to(Field::gpu, *any);
 }
 
-// Every other GPU of its compute capability can be cut: that nobody says so of this one is no proof.
-bool stands_alone(const Context& context, const Row& gpu) {
+// Every other GPU of its compute capability has MIG: that no fact says so of this one is no proof.
+bool only_one_without_mig(const Facts& facts, const Row& gpu) {
     bool others = false;
-    for (const auto& row : context.facts.rows("gpus")) {
+    for (const auto& row : facts.rows("gpus")) {
         if (row.text("compute") != gpu.text("compute") || row.text("id") == gpu.text("id")) continue;
         if (!row.has("mig_devices")) return false;
         others = true;
@@ -43,66 +40,52 @@ bool stands_alone(const Context& context, const Row& gpu) {
 }
 
 // False: the GPU has no MIG, or fewer devices than asked for; said.
-bool judge_gpu(const Context& context, unsigned wanted, Findings& out) {
-    const auto name = context.cell.text(Field::gpu);
-    const std::vector<Field> about{Field::mig, Field::gpu};
-    const auto gpu = lookup::gpu(context.facts, name);
+bool judge_gpu(Ask& ask, unsigned wanted) {
+    const auto name = ask.cell.text(Field::gpu);
+    ask.question({Field::mig, Field::gpu}, "whether it has MIG", "gpu");
+    const auto gpu = lookup::gpu(ask.facts, name);
     if (!gpu) {
-        const Unresolved gap{Field::gpu, fmt::format("no fact knows gpu {}", name), {}};
-        out.push_back(unknown(kStage, "gpu", about, gap, "whether it has MIG"));
+        ask.unknown(Field::gpu, "no fact knows gpu {}", name);
         return true;
     }
     std::vector<FactRef> facts{gpu->ref()};
     if (!gpu->has("mig_devices")) {
-        cite(facts, context.facts, "policy-mig-supported-gpus");
-        if (stands_alone(context, *gpu)) {
-            const Unresolved gap{Field::gpu,
-                                 fmt::format("the facts have no MIG for {}, and MIG for every other GPU of "
-                                             "compute {}",
-                                             name, gpu->text("compute")),
-                                 {}};
-            auto open = unknown(kStage, "gpu", about, gap, "whether it has MIG");
-            open.facts = std::move(facts);
-            out.push_back(std::move(open));
+        cite(facts, ask.facts, "policy-mig-supported-gpus");
+        if (only_one_without_mig(ask.facts, *gpu)) {
+            ask.unknown(Field::gpu, "the facts have no MIG for {}, and MIG for every other GPU of compute {}",
+                        name, gpu->text("compute"))
+                .because(facts);
             return true;
         }
-        auto error =
-            finding(Severity::error, kStage, "gpu", about,
-                    fmt::format("{} has no MIG: it cannot be given as MIG devices", name), std::move(facts));
-        if (auto option = gpu_with_mig(context, wanted, gpu->text("class")))
-            error.fixes.push_back(*std::move(option));
-        out.push_back(std::move(error));
+        auto answer = ask.reject("{} has no MIG: it cannot be given as MIG devices", name);
+        answer.because(facts);
+        if (auto option = gpu_with_mig(ask, wanted, gpu->text("class"))) answer.fix(*std::move(option));
         return false;
     }
     const auto most = number(gpu->text("mig_devices"));
     if (wanted > *most) {
-        auto error = finding(
-            Severity::error, kStage, "gpu", about,
-            fmt::format("{} can be cut into {} MIG devices at most: there are no {}", name, *most, wanted),
-            std::move(facts));
-        error.fixes.push_back(set_to(Field::mig, "1"));
-        out.push_back(std::move(error));
+        ask.reject("{} can be cut into {} MIG devices at most: there are no {}", name, *most, wanted)
+            .because(facts)
+            .fix(Field::mig, "1");
         return false;
     }
-    accept(context, out, kStage, "gpu", about, fmt::format("whether {} has MIG", name), std::move(facts));
+    ask.reword(fmt::format("whether {} has MIG", name));
+    ask.accept(std::move(facts));
     return true;
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto wanted = number(context.cell.text(Field::mig));
+void judge(Ask& ask) {
+    const auto wanted = number(ask.cell.text(Field::mig));
     if (!wanted || *wanted == 0) return;
-    if (context.cell.has(Field::gpu) && !judge_gpu(context, *wanted, out)) return;
+    if (ask.cell.has(Field::gpu) && !judge_gpu(ask, *wanted)) return;
     if (*wanted == 1) return;
-    std::vector<FactRef> facts;
-    cite(facts, context.facts, "policy-mig-one-device");
-    auto warning =
-        finding(Severity::warning, kStage, "process", {Field::mig},
-                fmt::format("a CUDA process uses one MIG device: of the {} given to it the others stay "
-                            "unused, and it counts one GPU",
-                            *wanted),
-                std::move(facts));
-    warning.fixes.push_back(set_to(Field::mig, "1", "mig 1 and one process for each device"));
-    out.push_back(std::move(warning));
+    ask.question({Field::mig}, {}, "process");
+    ask.degrade(
+           "a CUDA process uses one MIG device: of the {} given to it the others stay unused, and it "
+           "counts one GPU",
+           *wanted)
+        .because(ask.facts.row("policy-mig-one-device"))
+        .fix(set_to(Field::mig, "1", "mig 1 and one process for each device"));
 }
 
 }  // namespace
@@ -110,7 +93,7 @@ void judge(const Context& context, Findings& out) {
 Rule mig_one_device() {
     return {
         .id = "mig-one-device",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The GPU has MIG, and a process is given one MIG device.",
         .why =
             "CUDA shows one MIG device to a process, however many its container was given: "
@@ -120,7 +103,7 @@ Rule mig_one_device() {
         .passes = "gpu: A100 80GB, mig: 1",
         .reads = {Field::mig, Field::gpu},
         .needs = {{Field::mig}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

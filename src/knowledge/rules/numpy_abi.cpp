@@ -1,16 +1,12 @@
 // numpy 2 changed its binary interface: modules compiled against 1.x do not load beside it, and few of them
 // say so in their demands.
-#include "base/text.hpp"
 #include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 // The newest release of numpy, older than the cell's, outside what the row excludes.
 std::optional<FixOption> older_numpy(const Context& context, const Package& numpy, const Row& row) {
@@ -22,30 +18,23 @@ std::optional<FixOption> older_numpy(const Context& context, const Package& nump
     return with_package(context, numpy.name, older.back().version.text());
 }
 
-void judge_package(const Context& context, const Package& package, const Package& numpy, const Row& row,
-                   Findings& out) {
-    std::vector<FactRef> facts{row.ref()};
-    std::vector<Field> about{Field::packages};
-    if (package.field == Field::torch) about.push_back(Field::torch);
-    auto found = finding(severity_in(row), kStage, row.text("package"), about,
-                         fmt::format("{} was compiled against NumPy 1.x; the cell has {}: {}", package.text,
-                                     numpy.text, row.text("consequence")),
-                         std::move(facts));
-    if (auto option = older_numpy(context, numpy, row)) found.fixes.push_back(*std::move(option));
-    if (package.field == Field::torch) {
-        for (auto& option : torch_options(context, [&](const Row& wheel) {
-                 return !covers(row, "versions", *pep440::Version::parse(wheel.text("torch")));
-             })) {
-            found.fixes.push_back(std::move(option));
-        }
+void judge_package(Ask& ask, const Package& package, const Package& numpy, const Row& row) {
+    const bool is_torch = package.field == Field::torch;
+    ask.question(is_torch ? std::vector{Field::packages, Field::torch} : std::vector{Field::packages}, {},
+                 row.text("package"));
+    auto answer =
+        ask.say(severity_in(row), fmt::format("{} was compiled against NumPy 1.x; the cell has {}: {}",
+                                              package.text, numpy.text, row.text("consequence")));
+    answer.because(row.ref());
+    if (auto option = older_numpy(ask, numpy, row)) answer.fix(*std::move(option));
+    if (is_torch) {
+        answer.fix(torch_options(ask, [&](const Row& wheel) {
+            return !covers(row, "versions", *pep440::Version::parse(wheel.text("torch")));
+        }));
     } else {
-        for (auto& option : release_options(context, package, [&](const Release& release) {
-                 return !covers(row, "versions", release.version);
-             })) {
-            found.fixes.push_back(std::move(option));
-        }
+        answer.fix(release_options(
+            ask, package, [&](const Release& release) { return !covers(row, "versions", release.version); }));
     }
-    out.push_back(std::move(found));
 }
 
 // The row that says from which numpy on NVIDIA's own torch does not load: of the image, else of the next one
@@ -58,58 +47,51 @@ std::optional<Row> numpy_row(const Facts& facts, const ImageTorch& torch) {
     return std::nullopt;
 }
 
-void judge_own_torch(const Context& context, const ImageTorch& torch, const Package& numpy, Findings& out) {
-    const auto row = numpy_row(context.facts, torch);
+void judge_own_torch(Ask& ask, const ImageTorch& torch, const Package& numpy) {
+    const auto row = numpy_row(ask.facts, torch);
     const auto limit = row ? pep440::Version::parse(row->text("numpy_below")) : std::nullopt;
-    const auto question = fmt::format("whether {} was compiled for {}", torch.text, numpy.text);
-    if (*numpy.version < *pep440::Version::parse("2"))
-        return;  // what was compiled for 2 loads beside 1.x, too
+    // What was compiled for 2 loads with 1.x, too.
+    if (*numpy.version < *pep440::Version::parse("2")) return;
+    ask.question(torch.about(ask, Field::packages),
+                 fmt::format("whether {} was compiled for {}", torch.text, numpy.text), "torch");
     if (!limit) {
-        auto open = unknown_of(context, torch, kStage, "torch", Field::packages,
-                               "for which numpy the torch was compiled in", question);
-        open.fixes.push_back(without_package(context, numpy.name));
-        out.push_back(std::move(open));
+        ask.unknown(torch.field, "no fact says for which numpy the torch was compiled in {}", torch.image)
+            .because(torch.facts())
+            .fix(without_package(ask, numpy.name));
         return;
     }
     if (*numpy.version < *limit) return;
-    auto facts = torch.facts();
-    if (row->id() != torch.row->id()) facts.push_back(row->ref());
-    auto found = finding(
-        Severity::warning, kStage, "torch", torch.about(context, Field::packages),
-        fmt::format("{} was compiled against NumPy 1.x; the cell has {}: conversions between tensors and "
-                    "arrays fail (\"Numpy is not available\")",
-                    torch.text, numpy.text),
-        std::move(facts));
-    found.fixes.push_back(without_package(context, numpy.name));
-    out.push_back(std::move(found));
+    auto answer = ask.degrade(
+        "{} was compiled against NumPy 1.x; the cell has {}: conversions between tensors and arrays fail "
+        "(\"Numpy is not available\")",
+        torch.text, numpy.text);
+    answer.because(torch.facts());
+    if (row->id() != torch.row->id()) answer.because(row->ref());
+    answer.fix(without_package(ask, numpy.name));
 }
 
-void judge(const Context& context, Findings& out) {
-    auto packages = packages_of(context);
+void judge(Ask& ask) {
+    auto packages = packages_of(ask);
     std::optional<Package> numpy;
     for (const auto& package : packages) {
         if (package.name == "numpy" && package.version) numpy = package;
     }
     if (!numpy) return;
-    if (const auto own = image_torch(context)) {
-        judge_own_torch(context, *own, *numpy, out);
-    } else if (auto torch = torch_package(context)) {
+    if (const auto own = image_torch(ask)) {
+        judge_own_torch(ask, *own, *numpy);
+    } else if (auto torch = torch_package(ask)) {
         packages.push_back(*std::move(torch));
     }
-    for (const auto& row : context.facts.rows("package_numpy_abi")) {
+    for (const auto& row : ask.facts.rows("package_numpy_abi")) {
         for (const auto& package : packages) {
             if (package.name != row.text("package") || !package.version) continue;
             if (covers(row, "versions", *package.version) && covers(row, "numpy", *numpy->version)) {
-                judge_package(context, package, *numpy, row, out);
+                judge_package(ask, package, *numpy, row);
                 continue;
             }
-            passed(context, [&] {
-                return Acceptance{{},
-                                  kStage,
-                                  {Field::packages},
-                                  fmt::format("whether {} was compiled for {}", package.text, numpy->text),
-                                  {row.ref()}};
-            });
+            ask.question({Field::packages},
+                         fmt::format("whether {} was compiled for {}", package.text, numpy->text));
+            ask.record_pass({row.ref()});
         }
     }
 }
@@ -119,7 +101,7 @@ void judge(const Context& context, Findings& out) {
 Rule numpy_abi() {
     return {
         .id = "numpy-abi",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "torch and the compiled packages load beside the numpy that the cell pins.",
         .why =
             "numpy 2 changed its binary interface. Modules compiled against 1.x fail to load or lose "
@@ -130,7 +112,7 @@ Rule numpy_abi() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = plain(judge),
+        .judge = judge,
         .add_up = {Field::packages, Field::torch}};
 }
 

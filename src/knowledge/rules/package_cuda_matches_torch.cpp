@@ -2,31 +2,24 @@
 // wheel or with the image; where neither has that major, they are not there.
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 // What the cell brings: the CUDA of the torch build and that of the image, where they are known.
 struct Libraries {
     std::string torch, image;  ///< "12.4", "11.8.0"
     std::string torch_text;
-    bool own = false;  ///< the torch is NVIDIA's own, which loads the libraries of its image
 };
 
 Libraries libraries_of(const Context& context) {
     Libraries out;
     out.torch = torch_cuda(context);
-    if (const auto torch = torch_package(context)) {
-        if (!out.torch.empty()) out.torch_text = torch->text;
-        out.own = torch->in_image;
-    }
+    const auto torch = torch_package(context);
+    if (torch && !out.torch.empty()) out.torch_text = torch->text;
     if (context.cell.has(Field::cuda)) {
         const auto resolved = image_cuda(context);
         if (const auto* cuda = std::get_if<lookup::Cuda>(&resolved)) out.image = cuda->exact.text();
@@ -95,73 +88,60 @@ const Row* row_for(std::span<const Row> rows, const Package& package, const pep4
     return nullptr;
 }
 
-void add_fixes(const Context& context, std::span<const Row> rows, const Package& package, const Row& row,
-               const Libraries& libraries, Finding& found) {
-    if (!context.wants_fixes) return;
-    if (auto option = renamed(context, package, row, libraries)) found.fixes.push_back(*std::move(option));
-    for (auto& option : release_options(context, package, [&](const Release& release) {
-             const auto* other = row_for(rows, package, release.version);
-             return other != nullptr && has_libraries(*other, libraries);
-         })) {
-        found.fixes.push_back(std::move(option));
-    }
-    if (!libraries.torch.empty()) {
-        for (auto& option :
-             torch_options(context, [&](const Row& wheel) { return is_for(row, wheel.text("cuda")); })) {
-            found.fixes.push_back(std::move(option));
-        }
-    }
-    found.fixes.push_back(without_package(context, package.name));
+void add_fixes(Ask& ask, std::span<const Row> rows, const Package& package, const Row& row,
+               const Libraries& libraries, Answer answer) {
+    if (!ask.wants_fixes) return;
+    if (auto option = renamed(ask, package, row, libraries)) answer.fix(*std::move(option));
+    answer.fix(release_options(ask, package, [&](const Release& release) {
+        const auto* other = row_for(rows, package, release.version);
+        return other != nullptr && has_libraries(*other, libraries);
+    }));
+    if (!libraries.torch.empty())
+        answer.fix(torch_options(ask, [&](const Row& wheel) { return is_for(row, wheel.text("cuda")); }));
+    answer.fix(without_package(ask, package.name));
 }
 
 // A package that holds a library for each CUDA has others in each release: of one that nobody looked into
 // nothing is known. A release that no fact knows at all is said by packages-agree.
-void judge_gap(std::span<const Row> rows, const Package& package, const Libraries& libraries, Findings& out) {
+void judge_gap(Ask& ask, std::span<const Row> rows, const Package& package, const Libraries& libraries) {
     const bool picks = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
         return row.text("package") == package.name && row.has("cuda_minors");
     });
     if (!picks || !package.row || libraries.torch.empty()) return;
-    const Unresolved gap{
-        Field::packages, fmt::format("no fact says for which CUDA {} holds a library", package.text), {}};
-    out.push_back(unknown(kStage, package.row->text("package"), {Field::packages, Field::torch}, gap,
-                          fmt::format("whether it has one for {}", text_of(libraries))));
+    ask.question({Field::packages, Field::torch},
+                 fmt::format("whether it has one for {}", text_of(libraries)), package.row->text("package"));
+    ask.unknown(Field::packages, "no fact says for which CUDA {} holds a library", package.text);
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto rows = context.facts.rows("package_cuda");
-    const auto libraries = libraries_of(context);
-    for (const auto& package : packages_of(context)) {
-        const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
-        if (row == nullptr) {
-            judge_gap(rows, package, libraries, out);
-            continue;
-        }
-        if (has_libraries(*row, libraries)) {
-            passed(context, [&] {
-                return Acceptance{
-                    {},
-                    kStage,
-                    {Field::packages},
-                    fmt::format("whether {} finds the libraries of CUDA {}", package.text, built_for(*row)),
-                    {row->ref()}};
-            });
-            continue;
-        }
-        // Where the cell does not say which CUDA the image has, the image may have the right one.
-        const bool open = libraries.image.empty() && row->text("needs_torch") != "true";
-        std::vector<Field> about{Field::packages};
-        if (!libraries.torch.empty()) about.push_back(Field::torch);
-        if (!libraries.image.empty()) about.push_back(Field::cuda);
-        auto found = finding(
-            open ? Severity::warning : severity_in(*row), kStage, row->text("package"), std::move(about),
-            fmt::format(
-                "{} is built for CUDA {}; the cell has {}: {}{}", package.text, built_for(*row),
-                text_of(libraries), row->text("consequence"),
-                open ? fmt::format(", unless the image has the libraries of CUDA {}", built_for(*row)) : ""),
-            {row->ref()});
-        add_fixes(context, rows, package, *row, libraries, found);
-        out.push_back(std::move(found));
+void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, const Libraries& libraries) {
+    const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
+    if (row == nullptr) return judge_gap(ask, rows, package, libraries);
+    std::vector<Field> about{Field::packages};
+    if (has_libraries(*row, libraries)) {
+        ask.question(std::move(about),
+                     fmt::format("whether {} finds the libraries of CUDA {}", package.text, built_for(*row)));
+        ask.record_pass({row->ref()});
+        return;
     }
+    if (!libraries.torch.empty()) about.push_back(Field::torch);
+    if (!libraries.image.empty()) about.push_back(Field::cuda);
+    ask.question(std::move(about), {}, row->text("package"));
+    // Where the cell does not say which CUDA the image has, the image may have the right one.
+    const bool open = libraries.image.empty() && row->text("needs_torch") != "true";
+    auto answer = ask.say(
+        open ? Severity::warning : severity_in(*row),
+        fmt::format(
+            "{} is built for CUDA {}; the cell has {}: {}{}", package.text, built_for(*row),
+            text_of(libraries), row->text("consequence"),
+            open ? fmt::format(", unless the image has the libraries of CUDA {}", built_for(*row)) : ""));
+    answer.because(row->ref());
+    add_fixes(ask, rows, package, *row, libraries, answer);
+}
+
+void judge(Ask& ask) {
+    const auto libraries = libraries_of(ask);
+    for (const auto& package : packages_of(ask))
+        judge_package(ask, ask.facts.rows("package_cuda"), package, libraries);
 }
 
 }  // namespace
@@ -169,7 +149,7 @@ void judge(const Context& context, Findings& out) {
 Rule package_cuda_matches_torch() {
     return {
         .id = "package-cuda-matches-torch",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "Packages built for one CUDA major find its libraries in the torch wheel or the image.",
         .why =
             "A binary for CUDA 11 asks the loader for libcublas.so.11 and takes no other. Where torch and "
@@ -180,7 +160,7 @@ Rule package_cuda_matches_torch() {
         .reads = {Field::packages, Field::torch, Field::cuda, Field::arch, Field::image, Field::family,
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
-        .judge = plain(judge),
+        .judge = judge,
         .add_up = {Field::packages, Field::torch, Field::cuda}};
 }
 

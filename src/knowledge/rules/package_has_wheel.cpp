@@ -1,15 +1,11 @@
 // Packages of which the index serves a source distribution only, or nothing for the machine and its system.
 // package-supports-python asks about the python where there are wheels.
-#include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::install;
 
 // "Linux on x86_64", "Windows": of a system other than Linux with glibc its row as well.
 std::vector<FactRef> facts_of(const Row& row, const Machine& machine) {
@@ -28,58 +24,46 @@ std::optional<Row> source_limit(const Facts& facts, const Package& package, cons
     return std::nullopt;
 }
 
-void judge_package(const Context& context, const Package& package, const Machine& machine, Findings& out) {
+void lacks(Ask& ask, const Package& package, const Machine& machine) {
     const auto& row = *package.row;
     const bool source = row.text("sdist") == "true";
-    const auto limit = source ? source_limit(context.facts, package, machine) : std::nullopt;
-    auto facts = facts_of(row, machine);
+    const auto limit = source ? source_limit(ask.facts, package, machine) : std::nullopt;
     std::string rest = ", and no source to build";
     if (limit) {
-        facts.push_back(limit->ref());
         rest = fmt::format(", and its source is not for it: {}", limit->text("consequence"));
     } else if (source) {
         rest =
             ": pip builds it from its source, with compilers that must be there (of a CUDA extension nvcc, "
-            "of "
-            "torch's CUDA major) and the time that they take";
+            "of torch's CUDA major) and the time that they take";
     }
-    auto found =
-        finding(source && !limit ? Severity::warning : Severity::error, kStage, row.text("package"),
-                {Field::packages, machine.field()},
-                fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest),
-                std::move(facts));
-    found.fixes = release_options(
-        context, package, [&](const Release& release) { return !lacks_wheels(release.row, machine); });
-    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) offer_linux(context, found);
-    if (context.wants_fixes) found.fixes.push_back(without_package(context, package.name));
-    out.push_back(std::move(found));
+    auto answer =
+        ask.say(source && !limit ? Severity::warning : Severity::error,
+                fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest));
+    answer.because(facts_of(row, machine)).because(limit);
+    answer.fix(release_options(ask, package,
+                               [&](const Release& release) { return !lacks_wheels(release.row, machine); }));
+    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) offer_linux(ask, answer.finding());
+    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto machine = machine_of(context);
-    for (const auto& package : packages_of(context)) {
+void judge(Ask& ask) {
+    const auto machine = machine_of(ask);
+    for (const auto& package : packages_of(ask)) {
         if (!package.row || !package.row->has("abi")) continue;
-        const auto question = [&] {
-            return fmt::format("whether {} has a wheel for {}", package.text, machine.text);
-        };
-        if (!knows_wheels(*package.row, machine)) {
-            const Unresolved gap{
-                Field::packages,
-                fmt::format("no fact lists the wheels of {} for other systems than Linux with glibc",
-                            package.text),
-                {}};
-            out.push_back(
-                unknown(kStage, package.row->text("package"), {Field::packages, Field::os}, gap, question()));
-            continue;
+        const auto& row = *package.row;
+        ask.question({Field::packages, machine.field()},
+                     fmt::format("whether {} has a wheel for {}", package.text, machine.text),
+                     row.text("package"));
+        if (!knows_wheels(row, machine)) {
+            ask.question({Field::packages, Field::os}, ask.text(), row.text("package"));
+            ask.unknown(Field::packages,
+                        "no fact lists the wheels of {} for other systems than Linux with glibc",
+                        package.text);
+        } else if (lacks_wheels(row, machine)) {
+            lacks(ask, package, machine);
+        } else {
+            ask.record_pass(facts_of(row, machine));
         }
-        if (lacks_wheels(*package.row, machine)) {
-            judge_package(context, package, machine, out);
-            continue;
-        }
-        passed(context, [&] {
-            return Acceptance{
-                {}, kStage, {Field::packages, machine.field()}, question(), facts_of(*package.row, machine)};
-        });
     }
 }
 
@@ -88,7 +72,7 @@ void judge(const Context& context, Findings& out) {
 Rule package_has_wheel() {
     return {
         .id = "package-has-wheel",
-        .stage = kStage,
+        .stage = Stage::install,
         .summary = "Each Python package has at least one wheel for the machine.",
         .why =
             "Where the index has no wheel at all, pip builds the source distribution: minutes to hours, and "
@@ -99,7 +83,7 @@ Rule package_has_wheel() {
         .passes = "packages: {xformers: 0.0.28}",
         .reads = {Field::packages, Field::arch, Field::os},
         .needs = {{Field::packages}},
-        .judge = plain(judge),
+        .judge = judge,
         .add_up = {Field::packages}};
 }
 

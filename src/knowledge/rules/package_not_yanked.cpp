@@ -1,15 +1,11 @@
 // Releases that their authors took back (PEP 592). The index keeps them for those who pinned exactly them, as
 // a cell does: they install, and pip warns.
-#include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::install;
 
 // A build for one CUDA (0.15.0+cu118) is a file of another index, which was not asked.
 bool is_of_default_index(const Package& package) {
@@ -28,36 +24,26 @@ std::vector<FixOption> ways_out(const Context& context, const Package& package) 
     return options;
 }
 
-// In the words of its author, where they gave any.
-std::string words_of(const Row& row) {
-    const auto because = row.text("yanked_because");
-    return because.empty() ? std::string() : fmt::format(" (\"{}\")", because);
-}
-
-void judge_package(const Context& context, const Package& package, Findings& out) {
-    const auto& row = *package.row;
-    const std::vector<Field> about{package.field};
-    if (!lookup::is_yanked(row)) {
-        return passed(context, [&] {
-            return Acceptance{
-                {}, kStage, about, fmt::format("whether {} was yanked", package.text), {row.ref()}};
-        });
-    }
-    auto warning = finding(Severity::warning, kStage, row.text("package"), about,
-                           fmt::format("{} was yanked, its author took it back{}: pip installs it, with a "
-                                       "warning, only where exactly that release is pinned",
-                                       package.text, words_of(row)),
-                           {row.ref()});
-    warning.fixes = ways_out(context, package);
-    out.push_back(std::move(warning));
-}
-
-void judge(const Context& context, Findings& out) {
-    auto packages = packages_of(context);
-    if (auto torch = torch_package(context)) packages.push_back(*std::move(torch));
-    // An unknown release is said by packages-agree.
+void judge(Ask& ask) {
+    auto packages = packages_of(ask);
+    if (auto torch = torch_package(ask)) packages.push_back(*std::move(torch));
     for (const auto& package : packages) {
-        if (package.row && is_of_default_index(package)) judge_package(context, package, out);
+        // An unknown release is said by packages-agree.
+        if (!package.row || !is_of_default_index(package)) continue;
+        const auto& row = *package.row;
+        ask.question({package.field}, fmt::format("whether {} was yanked", package.text),
+                     row.text("package"));
+        if (!lookup::is_yanked(row)) {
+            ask.record_pass({row.ref()});
+            continue;
+        }
+        const auto because = row.text("yanked_because");  // in the words of its author
+        ask.degrade(
+               "{} was yanked, its author took it back{}: pip installs it, with a warning, only where "
+               "exactly that release is pinned",
+               package.text, because.empty() ? "" : fmt::format(" (\"{}\")", because))
+            .because(row.ref())
+            .fix(ways_out(ask, package));
     }
 }
 
@@ -66,7 +52,7 @@ void judge(const Context& context, Findings& out) {
 Rule package_not_yanked() {
     return {
         .id = "package-not-yanked",
-        .stage = kStage,
+        .stage = Stage::install,
         .summary = "No Python package of the cell, nor its torch, is a release that its author took back.",
         .why =
             "Authors yank (PEP 592) what is broken: a wrong demand, a bug, a build that does not install. "
@@ -79,7 +65,7 @@ Rule package_not_yanked() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages, Field::torch}},
-        .judge = plain(judge),
+        .judge = judge,
         .add_up = {Field::packages, Field::torch}};
 }
 
