@@ -1,7 +1,6 @@
 // The images of nvidia/cuda carry a condition on the host, NVIDIA_REQUIRE_CUDA, that a container toolkit
 // checks at start, or does not: stricter than what the driver could run, since minor-version compatibility is
 // not in it.
-#include "base/text.hpp"
 #include "knowledge/resolve/container_toolkits.hpp"
 #include "knowledge/resolve/host_driver.hpp"
 #include "knowledge/resolve/image_fixes.hpp"
@@ -10,8 +9,6 @@
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::container_start;
 
 std::vector<FixOption> options(const Context& context, const CudaImage& image, const ImageHost& host) {
     std::vector<FixOption> out;
@@ -81,36 +78,34 @@ bool is_checked(const Context& context, const std::optional<Row>& toolkit) {
     return !context.cell.has(Field::toolkit);
 }
 
-void refuse(const Context& context, const CudaImage& image, const ImageHost& host, Requirement wanted,
-            Findings& out) {
-    const auto toolkit = container_toolkit(context);
+void refuse(Ask& ask, const CudaImage& image, const ImageHost& host, Requirement wanted) {
+    const auto toolkit = container_toolkit(ask);
     const bool depends = wanted.answer == RequirementAnswer::depends_on_gpu;
-    std::string message = fmt::format("{} requires {}; {}{}", image.text, wanted.text,
-                                      host_driver_text(context, host.driver), runs_text(host));
-    if (!host.gpu_class.empty()) message += fmt::format(" and the GPU is of class {}", host.gpu_class);
-    if (depends) message += " and gpu is not given";
-    message += check_text(context, toolkit, wanted.facts);
-    const bool is_error = is_checked(context, toolkit) && !depends;
-    auto found = finding(is_error ? Severity::error : Severity::warning, kStage, "",
-                         {Field::driver, image.field}, std::move(message), std::move(wanted.facts));
-    found.fixes = options(context, image, host);
-    out.push_back(std::move(found));
+    std::string text = fmt::format("{} requires {}; {}{}", image.text, wanted.text,
+                                   host_driver_text(ask, host.driver), runs_text(host));
+    if (!host.gpu_class.empty()) text += fmt::format(" and the GPU is of class {}", host.gpu_class);
+    if (depends) text += " and gpu is not given";
+    text += check_text(ask, toolkit, wanted.facts);
+    const bool is_error = is_checked(ask, toolkit) && !depends;
+    ask.say(is_error ? Severity::error : Severity::warning, std::move(text))
+        .because(wanted.facts)
+        .fix(options(ask, image, host));
 }
 
 // True when the cell's env decides in place of the image.
-bool is_overridden(const Context& context, Findings& out) {
-    const auto policy = image_policy(context.facts, "disable-require");
-    const auto disable = member(context, Field::env, "NVIDIA_DISABLE_REQUIRE");
+bool is_overridden(Ask& ask) {
+    ask.question({Field::env}, {}, "switch");
+    const auto policy = image_policy(ask.facts, "disable-require");
+    const auto disable = member(ask, Field::env, "NVIDIA_DISABLE_REQUIRE");
     if (disable && contains(policy.list("values"), *disable)) return true;
-    if (member(context, Field::env, "NVIDIA_DISABLE_REQUIRES")) {
-        out.push_back(finding(Severity::note, kStage, "switch", {Field::env},
-                              "NVIDIA_DISABLE_REQUIRES is not read by the container toolkit: the switch is "
-                              "NVIDIA_DISABLE_REQUIRE",
-                              {policy.ref()}));
+    if (member(ask, Field::env, "NVIDIA_DISABLE_REQUIRES")) {
+        ask.note(
+               "NVIDIA_DISABLE_REQUIRES is not read by the container toolkit: the switch is "
+               "NVIDIA_DISABLE_REQUIRE")
+            .because(policy.ref());
     }
-    if (!member(context, Field::env, "NVIDIA_REQUIRE_CUDA")) return false;
-    out.push_back(finding(Severity::note, kStage, "switch", {Field::env},
-                          "env sets NVIDIA_REQUIRE_CUDA in place of the image's own: it is not judged", {}));
+    if (!member(ask, Field::env, "NVIDIA_REQUIRE_CUDA")) return false;
+    ask.note("env sets NVIDIA_REQUIRE_CUDA in place of the image's own: it is not judged");
     return true;
 }
 
@@ -124,50 +119,46 @@ bool never_was(const Context& context, const CudaImage& image) {
     return release.rows.front().has("os");
 }
 
-void say_unknown(const CudaImage& image, const Unresolved& gap, std::string_view question,
-                 std::vector<FactRef> facts, Findings& out) {
-    auto open = unknown(kStage, "", {gap.field, image.field, Field::driver}, gap, question);
-    open.facts = std::move(facts);
-    out.push_back(std::move(open));
+void say_unknown(Ask& ask, const CudaImage& image, const Unresolved& gap, const std::vector<FactRef>& facts) {
+    ask.question({gap.field, image.field, Field::driver}, ask.text());
+    ask.unknown(gap).because(facts);
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto image = started_image(context);
-    if (!image || never_was(context, *image)) return;
-    if (const auto gpu = integrated_gpu(context)) {
-        if (is_overridden(context, out)) return;
+void judge(Ask& ask) {
+    const auto image = started_image(ask);
+    if (!image || never_was(ask, *image)) return;
+    if (const auto gpu = integrated_gpu(ask)) {
+        if (is_overridden(ask)) return;
         auto facts = gpu->facts;
-        cite(facts, context.facts, "policy-jetson-driver");
-        say_unknown(
-            *image, outside_branches(*gpu),
-            fmt::format("whether its driver {} starts {}", context.cell.text(Field::driver), image->text),
-            std::move(facts), out);
+        cite(facts, ask.facts, "policy-jetson-driver");
+        ask.reword(fmt::format("whether its driver {} starts {}", ask.cell.text(Field::driver), image->text));
+        say_unknown(ask, *image, outside_branches(*gpu), facts);
         return;
     }
-    const auto host = image_host(context);  // another unknown driver is left to the rules about drivers
-    if (!host || is_overridden(context, out)) return;
-    auto wanted = requirement(context, *image, *host);
-    const auto question =
-        fmt::format("whether {} starts {}", host_driver_text(context, host->driver), image->text);
+    const auto host = image_host(ask);  // another unknown driver is left to the rules about drivers
+    if (!host || is_overridden(ask)) return;
+    const auto wanted = requirement(ask, *image, *host);
+    ask.question({Field::driver, image->field},
+                 fmt::format("whether {} starts {}", host_driver_text(ask, host->driver), image->text));
     using enum RequirementAnswer;
     if (wanted.answer == depends_on_image) return;  // os is absent, and not guessed
     if (wanted.answer == met) {
-        accept(context, out, kStage, "", {Field::driver, image->field}, question, std::move(wanted.facts));
+        ask.accept(wanted.facts);
     } else if (wanted.answer == open) {
         say_unknown(
-            *image,
+            ask, *image,
             {image->field, "no fact lists all driver branches on which " + image->text + " starts", {}},
-            question, std::move(wanted.facts), out);
-    } else if (wanted.answer == depends_on_gpu && context.cell.has(Field::gpu)) {
-        say_unknown(*image,
+            wanted.facts);
+    } else if (wanted.answer == depends_on_gpu && ask.cell.has(Field::gpu)) {
+        say_unknown(ask, *image,
                     {Field::gpu,
                      fmt::format("no fact knows gpu {}, and the image excuses the driver's branch for some "
                                  "GPUs only",
-                                 context.cell.text(Field::gpu)),
+                                 ask.cell.text(Field::gpu)),
                      {}},
-                    question, std::move(wanted.facts), out);
+                    wanted.facts);
     } else {
-        refuse(context, *image, *host, std::move(wanted), out);
+        refuse(ask, *image, *host, wanted);
     }
 }
 
@@ -175,7 +166,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule image_requirement_met() {
     return {.id = "image-requirement-met",
-            .stage = kStage,
+            .stage = Stage::container_start,
             .summary = "The host meets the condition that the nvidia/cuda image puts on its start.",
             .why =
                 "NVIDIA_REQUIRE_CUDA in the image names the CUDA that the driver must run itself, and driver "
@@ -194,7 +185,7 @@ Rule image_requirement_met() {
                       Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class,
                       Field::toolkit, Field::env, Field::platform},
             .needs = {{Field::image, Field::family}, {Field::driver}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -12,34 +12,32 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::image_pull;
-
 std::vector<Field> about_of(const CudaImage& image) {
     if (image.by_reference) return {Field::image};
     return {Field::cuda, Field::os, Field::flavour, Field::cudnn, Field::family};
 }
 
-void refuse(const Context& context, const CudaImage& image, const std::string& why,
-            std::vector<FactRef> facts, Findings& out) {
-    if (facts.empty()) cite(facts, context.facts, "image-policy-cuda-tag-form");
-    auto error =
-        finding(Severity::error, kStage, "", about_of(image), image.text + " " + why, std::move(facts));
-    if (context.wants_fixes) error.fixes = nearest_cuda_images(context.facts, image);
-    out.push_back(std::move(error));
+void refuse(Ask& ask, const CudaImage& image, const std::string& why, std::vector<FactRef> facts) {
+    if (facts.empty()) cite(facts, ask.facts, "image-policy-cuda-tag-form");
+    auto answer = ask.reject("{} {}", image.text, why);
+    answer.because(facts);
+    if (ask.wants_fixes) answer.fix(nearest_cuda_images(ask.facts, image));
+}
+
+void accept(Ask& ask, const std::string& image, const Row& row) {
+    ask.reword("whether " + image + " exists");
+    ask.accept({row.ref()});
 }
 
 // The row, of an image or of its repository, may list the processors.
-void refuse_arch(const Context& context, const std::string& image, Field field, const Row& row,
-                 Findings& out) {
-    const auto arch = context.cell.text(Field::arch);
+void refuse_arch(Ask& ask, const std::string& image, const Row& row) {
+    const auto arch = ask.cell.text(Field::arch);
     if (arch.empty() || !row.has("arch") || contains(row.list("arch"), arch)) return;
-    auto error =
-        finding(Severity::error, kStage, "arch", {Field::arch, field},
-                fmt::format("{} is not built for {}: it is for {}", image, arch, listed(row.list("arch"))),
-                {row.ref()});
+    ask.question({Field::arch, ask.about().front()}, {}, "arch");
+    auto answer = ask.reject("{} is not built for {}: it is for {}", image, arch, listed(row.list("arch")));
+    answer.because(row.ref());
     for (const auto built : row.list("arch"))
-        error.fixes.push_back(set_to(Field::arch, built));
-    out.push_back(std::move(error));
+        answer.fix(Field::arch, built);
 }
 
 // What the facts know next to a release without images.
@@ -71,8 +69,9 @@ std::string absence(const CudaRelease& release, const CudaTag& tag) {
     return fmt::format("never existed: on {} CUDA {} has {}", tag.os, tag.cuda, listed(flavours));
 }
 
-void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
-    const auto release = cuda_release_images(context.facts, image.tag.cuda);
+void judge_cuda(Ask& ask, const CudaImage& image) {
+    ask.question(about_of(image), "whether it exists");
+    const auto release = cuda_release_images(ask.facts, image.tag.cuda);
     const auto row = cuda_image_row(release, image.tag);
     std::vector<FactRef> facts;
     for (const auto& known : release.rows)
@@ -80,28 +79,24 @@ void judge_cuda(const Context& context, const CudaImage& image, Findings& out) {
     if (facts.size() > 2) facts.resize(2);
     const bool all_deleted = !release.rows.empty() && !release.rows.front().has("os");
     if (all_deleted || (row && row->text("status") == "deleted")) {
-        cite(facts, context.facts, "image-policy-cuda-lifetime");
-        refuse(context, image,
+        cite(facts, ask.facts, "image-policy-cuda-lifetime");
+        refuse(ask, image,
                fmt::format("no longer exists: the images of CUDA {}{} were deleted", image.tag.cuda,
                            all_deleted ? "" : " on " + image.tag.os),
-               row ? std::vector{row->ref()} : std::move(facts), out);
-        return;
+               row ? std::vector{row->ref()} : std::move(facts));
+    } else if (row) {
+        accept(ask, image.text, *row);
+        refuse_arch(ask, image.text, *row);
+    } else if (release.settled) {
+        if (facts.empty()) facts = neighbours(ask, image.tag);
+        refuse(ask, image, absence(release, image.tag), std::move(facts));
+    } else {
+        const auto near = nearest_cuda_tags(ask.facts, image.tag).front();
+        ask.unknown(
+            {image.field,
+             fmt::format("no fact describes {} (the nearest that is known is {})", image.text, near.text()),
+             {set_to_tag(image, near)}});
     }
-    if (row) {
-        accept(context, out, kStage, "", about_of(image), "whether " + image.text + " exists", {row->ref()});
-        refuse_arch(context, image.text, image.field, *row, out);
-        return;
-    }
-    if (release.settled) {
-        if (facts.empty()) facts = neighbours(context, image.tag);
-        refuse(context, image, absence(release, image.tag), std::move(facts), out);
-        return;
-    }
-    Unresolved gap{image.field, "no fact describes " + image.text, {}};
-    const auto near = nearest_cuda_tags(context.facts, image.tag);
-    gap.what += fmt::format(" (the nearest that is known is {})", near.front().text());
-    gap.near.push_back(set_to_tag(image, near.front()));
-    out.push_back(unknown(kStage, "", about_of(image), gap, "whether it exists"));
 }
 
 // The parts of a tag that is none, for the search of the nearest.
@@ -119,190 +114,168 @@ CudaTag guessed(std::string_view tag) {
     return out;
 }
 
-void judge_pytorch(const Context& context, const PytorchImage& image, const PytorchTag& tag, Findings& out) {
-    const auto about = image.about();
-    const auto reject = [&](const std::string& why, FactRef fact) {
-        auto error = finding(Severity::error, kStage, "", about, image.text + " never existed: " + why,
-                             {std::move(fact)});
-        error.fixes = pytorch_options(context, image, tag.torch, tag.flavour);
-        out.push_back(std::move(error));
+void judge_pytorch(Ask& ask, const PytorchImage& image, const PytorchTag& tag) {
+    const auto reject = [&](const std::string& why, const Row& row) {
+        ask.reject("{} never existed: {}", image.text, why)
+            .because(row.ref())
+            .fix(pytorch_options(ask, image, tag.torch, tag.flavour));
     };
-    const auto release = context.facts.row("torch-" + tag.release());
+    ask.question(image.about(), "whether it exists");
+    const auto release = ask.facts.row("torch-" + tag.release());
     if (release && release->text("complete") == "true" &&
         !contains(release->list("variants"), tag.variant())) {
         reject(fmt::format("torch {} has no build for CUDA {}, it has {}", tag.release(), tag.cuda,
                            listed(release->list("variants"))),
-               release->ref());
+               *release);
         return;
     }
-    for (const auto& row : rows_with(context.facts, "pytorch_images", "torch", tag.release())) {
+    for (const auto& row : rows_with(ask.facts, "pytorch_images", "torch", tag.release())) {
         if (!contains(row.list("cuda"), tag.cuda) || !lookup::spells_torch(row, tag)) continue;
         if (row.text("exists") != "true") {
-            reject(fmt::format("torch {} was pushed for another CUDA only", tag.torch), row.ref());
+            reject(fmt::format("torch {} was pushed for another CUDA only", tag.torch), row);
         } else if (row.text("cudnn") != tag.cudnn) {
-            reject(fmt::format("the tags of torch {} say cudnn{}", tag.torch, row.text("cudnn")), row.ref());
+            reject(fmt::format("the tags of torch {} say cudnn{}", tag.torch, row.text("cudnn")), row);
         } else if (contains(row.list("flavours"), tag.flavour)) {
-            accept(context, out, kStage, "", about, "whether " + image.text + " exists", {row.ref()});
-            const auto repository = image_repository(context.facts, image_reference(image.name).repository);
-            if (repository) refuse_arch(context, image.text, about.front(), *repository, out);
+            accept(ask, image.text, row);
+            const auto repository = image_repository(ask.facts, image_reference(image.name).repository);
+            if (repository) refuse_arch(ask, image.text, *repository);
         } else {
             continue;
         }
         return;
     }
-    Unresolved gap{about.front(), "no fact describes " + image.text, {}};
-    if (const auto near = nearest_pytorch(context, image, tag)) {
+    Unresolved gap{ask.about().front(), "no fact describes " + image.text, {}};
+    if (const auto near = nearest_pytorch(ask, image, tag)) {
         gap.what += fmt::format(" (the nearest that is known is {})", near->text());
         gap.near.push_back(set_to(Field::image, image.name + ":" + near->text()));
     }
-    out.push_back(unknown(kStage, "", about, gap, "whether it exists"));
+    ask.unknown(gap);
 }
 
 // A version at the start makes it a release's tag. From some release on these have one form, before they were
 // spelled in several; others (latest, nightlies) have none.
-void judge_pytorch_reference(const Context& context, const ImageReference& reference, const std::string& text,
-                             Findings& out) {
+void judge_pytorch_reference(Ask& ask, const ImageReference& reference, const std::string& text) {
     const PytorchImage image{text, reference.name, true};
     const auto tag = pytorch_tag(reference.tag);
     const auto parts = text::split(reference.tag, '-');
     if (parts.size() < 2 || !parts[1].starts_with("cuda") || !Version::parse(parts[0])) {
-        out.push_back(finding(Severity::note, kStage, "", {Field::image},
-                              fmt::format("{}: the facts describe tags of releases only", text), {}));
+        ask.note("{}: the facts describe tags of releases only", text);
         return;
     }
-    const auto policy = image_policy(context.facts, "pytorch-tag-form");
+    const auto policy = image_policy(ask.facts, "pytorch-tag-form");
     const bool one_form = *Version::parse(parts[0]) >= lookup::required_version(policy, "since");
     if (tag && (tag->is_full() || !one_form)) {
-        judge_pytorch(context, image, *tag, out);
-        return;
+        judge_pytorch(ask, image, *tag);
+    } else if (!one_form) {
+        ask.unknown(Field::image, "no fact describes {}", text);
+    } else {
+        ask.reject("{} never existed: tags are TORCH-cudaX.Y-cudnnN-runtime or -devel", text)
+            .because(policy.ref())
+            .fix(pytorch_options(ask, image, parts[0], "devel"));
     }
-    if (!one_form) {
-        const Unresolved gap{Field::image, "no fact describes " + text, {}};
-        out.push_back(unknown(kStage, "", {Field::image}, gap, "whether it exists"));
-        return;
-    }
-    auto error =
-        finding(Severity::error, kStage, "", {Field::image},
-                text + " never existed: tags are TORCH-cudaX.Y-cudnnN-runtime or -devel", {policy.ref()});
-    error.fixes = pytorch_options(context, image, parts[0], "devel");
-    out.push_back(std::move(error));
 }
 
-// Of the official image python the facts know the slim tags of a minor on a Debian release, of many others
-// not.
-void judge_python(const Context& context, const ImageReference& reference, const std::string& text,
-                  Findings& out) {
-    if (const auto row = context.facts.row("python-image-" + reference.tag)) {
-        accept(context, out, kStage, "", {Field::image}, "whether " + text + " exists", {row->ref()});
+void judge_ngc_reference(Ask& ask, const ImageReference& reference, const std::string& text) {
+    if (const auto row = ask.facts.row("ngc-pytorch-" + reference.tag)) {
+        accept(ask, text, *row);
         return;
     }
-    out.push_back(finding(Severity::note, kStage, "", {Field::image},
-                          fmt::format("{}: the facts describe the tags MINOR-slim-DISTRIBUTION only", text),
-                          {}));
+    // The content knows the nearest tag; of one that it cannot read, nothing.
+    const auto content = image_content(ask);
+    const bool knows_nearest = content && content->gap.what.starts_with("no fact describes");
+    ask.unknown(knows_nearest ? content->gap : Unresolved{Field::image, "no fact describes " + text, {}});
 }
 
-void judge_reference(const Context& context, Findings& out) {
-    auto reference = image_reference(context.cell.text(Field::image));
+void judge_reference(Ask& ask) {
+    auto reference = image_reference(ask.cell.text(Field::image));
     if (reference.pinned) return;  // a digest is pulled whatever its tag is called
     if (reference.tag.empty()) reference.tag = "latest";
     const auto text = fmt::format("image {}:{}", reference.name, reference.tag);
-    const auto repository = image_repository(context.facts, reference.repository);
+    ask.question({Field::image}, "whether it exists");
+    const auto repository = image_repository(ask.facts, reference.repository);
     if (!repository) {
-        out.push_back(
-            finding(Severity::note, kStage, "", {Field::image},
-                    fmt::format("no fact describes the images of {}: whether the tag exists is not checked",
-                                reference.repository),
-                    {}));
+        ask.note("no fact describes the images of {}: whether the tag exists is not checked",
+                 reference.repository);
         return;
     }
     const auto scheme = repository->text("scheme");
     if (scheme == "pytorch") {
-        judge_pytorch_reference(context, reference, text, out);
+        judge_pytorch_reference(ask, reference, text);
     } else if (scheme == "ngc") {
-        if (const auto row = context.facts.row("ngc-pytorch-" + reference.tag)) {
-            accept(context, out, kStage, "", {Field::image}, "whether " + text + " exists", {row->ref()});
-        } else {
-            // The content knows the nearest tag; of one that it cannot read, nothing.
-            const auto content = image_content(context);
-            auto gap = content && content->gap.what.starts_with("no fact describes")
-                           ? content->gap
-                           : Unresolved{Field::image, "no fact describes " + text, {}};
-            out.push_back(unknown(kStage, "", {Field::image}, gap, "whether it exists"));
-        }
+        judge_ngc_reference(ask, reference, text);
     } else if (scheme == "python") {
-        judge_python(context, reference, text, out);
-    } else if (const auto image = cuda_image(context)) {
-        judge_cuda(context, *image, out);
+        // Of the official image the facts know the slim tags of a minor on a Debian release.
+        if (const auto row = ask.facts.row("python-image-" + reference.tag)) {
+            accept(ask, text, *row);
+        } else {
+            ask.note("{}: the facts describe the tags MINOR-slim-DISTRIBUTION only", text);
+        }
+    } else if (const auto image = cuda_image(ask)) {
+        judge_cuda(ask, *image);
     } else {
         const CudaImage none{guessed(reference.tag), text, reference.name, true, false};
-        refuse(context, none, "does not exist: a tag of nvidia/cuda is CUDA-FLAVOUR-OS", {}, out);
+        refuse(ask, none, "does not exist: a tag of nvidia/cuda is CUDA-FLAVOUR-OS", {});
     }
 }
 
 // family: pytorch pulls the image of the cell's torch and its variant.
-void judge_pytorch_family(const Context& context, Findings& out) {
-    const auto repository = family_repository(context.facts, context.cell.text(Field::family));
+void judge_pytorch_family(Ask& ask) {
+    const auto repository = family_repository(ask.facts, ask.cell.text(Field::family));
     if (!repository || repository->text("scheme") != "pytorch") return;
-    if (!context.cell.has(Field::flavour) || !wants_torch(context)) return;
-    const auto resolved = torch_build(context);
+    if (!ask.cell.has(Field::flavour) || !wants_torch(ask)) return;
+    const auto resolved = torch_build(ask);
     const auto* build = std::get_if<TorchBuild>(&resolved);
     if (build == nullptr || never_published(*build) || !build->torch.wheel) return;
     const auto cuda = build->torch.wheel->text("cuda");
-    const auto rows = rows_with(context.facts, "pytorch_images", "torch", build->torch.exact.text());
+    const auto rows = rows_with(ask.facts, "pytorch_images", "torch", build->torch.exact.text());
     if (cuda.empty()) return;
     // A release has one cuDNN for each of its CUDAs.
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& each) { return contains(each.list("cuda"), cuda); });
     if (row == rows.end()) row = rows.begin();
     const auto name = std::string(repository->text("repository"));
+    const auto flavour = ask.cell.text(Field::flavour);
     if (row == rows.end()) {
-        const Unresolved gap{Field::torch,
-                             fmt::format("no fact describes images {}:{}-cuda{}-cudnn*-{}", name,
-                                         build->torch.exact.text(), cuda, context.cell.text(Field::flavour)),
-                             {}};
-        out.push_back(unknown(kStage, "", PytorchImage{}.about(), gap, "whether there is one"));
+        ask.question(PytorchImage{}.about(), "whether there is one");
+        ask.unknown(Field::torch, "no fact describes images {}:{}-cuda{}-cudnn*-{}", name,
+                    build->torch.exact.text(), cuda, flavour);
         return;
     }
-    const auto tag = lookup::pytorch_tag_of(*row, cuda, context.cell.text(Field::flavour));
-    judge_pytorch(context, {fmt::format("image {}:{}", name, tag.text()), name, false}, tag, out);
+    const auto tag = lookup::pytorch_tag_of(*row, cuda, flavour);
+    judge_pytorch(ask, {fmt::format("image {}:{}", name, tag.text()), name, false}, tag);
 }
 
 // family: ngc pulls the newest image that holds what the cell says.
-void judge_ngc_family(const Context& context, const NgcImage& image, Findings& out) {
+void judge_ngc_family(Ask& ask, const NgcImage& image) {
     const std::vector<Field> about{Field::family, Field::torch, Field::cuda,
                                    Field::python, Field::os,    Field::arch};
+    ask.question(about, "whether there is one");
     if (!image.row) {
-        const Unresolved gap{Field::family,
-                             fmt::format("no fact knows an image {} with {}", image.repository, image.wanted),
-                             {}};
-        out.push_back(unknown(kStage, "", about, gap, "whether there is one"));
+        ask.unknown(Field::family, "no fact knows an image {} with {}", image.repository, image.wanted);
         return;
     }
     for (const auto field : {Field::python, Field::os}) {
-        if (!context.cell.has(field) || image.row->has(info(field).name)) continue;
-        const Unresolved gap{field,
-                             fmt::format("no fact says which {} is in image {}:{}, the nearest that is known",
-                                         info(field).name, image.repository, image.row->text("tag")),
-                             {}};
-        out.push_back(unknown(kStage, info(field).name, about, gap,
-                              fmt::format("whether there is one with {}", image.wanted)));
-        out.back().facts = {image.row->ref()};
+        const auto name = info(field).name;
+        if (!ask.cell.has(field) || image.row->has(name)) continue;
+        ask.question(about, fmt::format("whether there is one with {}", image.wanted), name);
+        ask.unknown(field, "no fact says which {} is in image {}:{}, the nearest that is known", name,
+                    image.repository, image.row->text("tag"))
+            .because(image.row->ref());
         return;
     }
-    accept(context, out, kStage, "", about,
-           fmt::format("whether there is an image {} with {}", image.repository, image.wanted),
-           {image.row->ref()});
+    ask.reword(fmt::format("whether there is an image {} with {}", image.repository, image.wanted));
+    ask.accept({image.row->ref()});
 }
 
-void judge(const Context& context, Findings& out) {
-    if (context.cell.has(Field::image)) {
-        judge_reference(context, out);
-    } else if (const auto ngc = ngc_image_of_family(context)) {
-        judge_ngc_family(context, *ngc, out);
-    } else if (const auto image = cuda_image(context)) {
-        judge_cuda(context, *image, out);
+void judge(Ask& ask) {
+    if (ask.cell.has(Field::image)) {
+        judge_reference(ask);
+    } else if (const auto ngc = ngc_image_of_family(ask)) {
+        judge_ngc_family(ask, *ngc);
+    } else if (const auto image = cuda_image(ask)) {
+        judge_cuda(ask, *image);
     } else {
-        judge_pytorch_family(context, out);
+        judge_pytorch_family(ask);
     }
 }
 
@@ -310,7 +283,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule image_tag_exists() {
     return {.id = "image-tag-exists",
-            .stage = kStage,
+            .stage = Stage::image_pull,
             .summary = "The image that the cell names, or that its family is built on, exists.",
             .why =
                 "A tag that never existed or was deleted stops the build at its first line, with \"manifest "
@@ -322,7 +295,7 @@ Rule image_tag_exists() {
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::arch, Field::torch, Field::python},
             .needs = {{Field::family, Field::image}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules
