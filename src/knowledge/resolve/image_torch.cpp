@@ -1,7 +1,5 @@
 #include "knowledge/resolve/image_torch.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "knowledge/resolve/images.hpp"
 
@@ -40,40 +38,6 @@ std::optional<Version> release_of(const Context& context, const ImageTorch& torc
     return version && version->size() > 2 ? version : std::nullopt;
 }
 
-// The first release of the minor before: from its branch on the sources went their own way.
-std::optional<Version> minor_before(const Facts& facts, const std::optional<Version>& release) {
-    std::optional<Version> out;
-    if (!release) return out;
-    for (const auto& row : facts.rows("torch_releases")) {  // sorted
-        const auto torch = lookup::required_version(row, "torch");
-        if (torch >= *release) break;
-        if (!out || torch.major_minor() != out->major_minor()) {
-            if (torch.major_minor() != release->major_minor()) out = torch;
-        }
-    }
-    return out;
-}
-
-std::optional<TorchBuild> stand_in(const Context& context, const ImageTorch& torch,
-                                   const std::optional<Version>& release) {
-    if (!release) return std::nullopt;
-    auto row = context.facts.row("torch-" + release->text());
-    if (!row) return std::nullopt;
-    const auto arch = context.cell.text(Field::arch);
-    lookup::Torch out{*release, {}, false, row, std::nullopt};
-    return TorchBuild{std::move(out), torch.text, std::string(arch.empty() ? "x86_64" : arch), std::nullopt};
-}
-
-bool say_the_same(const Findings& a, const Findings& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Finding& x, const Finding& y) {
-        return x.severity == y.severity && x.aspect == y.aspect;
-    });
-}
-
-void add_image(const ImageTorch& torch, std::vector<Field>& about) {
-    if (std::find(about.begin(), about.end(), torch.field) == about.end()) about.push_back(torch.field);
-}
-
 }  // namespace
 
 std::vector<Field> ImageTorch::about(const Context& context, Field first) const {
@@ -96,47 +60,6 @@ std::optional<ImageTorch> image_torch(const Context& context) {
                              : fmt::format("the torch of {}", out->image);
     if (out->row) out->cuda = out->row->text("cuda");
     return out;
-}
-
-Finding unknown_of(const Context& context, const ImageTorch& torch, Stage stage, std::string_view aspect,
-                   Field first, std::string_view what, const std::string& question) {
-    const Unresolved gap{torch.field, fmt::format("no fact says {} {}", what, torch.image), {}};
-    auto out = unknown(stage, aspect, torch.about(context, first), gap, question);
-    out.facts = torch.facts();
-    return out;
-}
-
-void judge_image_torch(const Context& context, const ImageTorch& torch, Stage stage, Field first,
-                       const std::string& question, const JudgeBuild& judge, Findings& out) {
-    const auto release = stand_in(context, torch, torch.release);
-    const auto before = stand_in(context, torch, minor_before(context.facts, torch.release));
-    if (!release || !before) {
-        out.push_back(unknown_of(context, torch, stage, "", first, "which torch is in", question));
-        return;
-    }
-    Findings found, other;
-    Acceptances accepted;
-    auto quiet = context;
-    quiet.accepted = nullptr;
-    judge(quiet, *before, other);
-    if (context.accepted != nullptr) quiet.accepted = &accepted;
-    judge(quiet, *release, found);
-    if (!say_the_same(found, other)) {
-        out.push_back(unknown_of(
-            context, torch, stage, "", first,
-            fmt::format("how far torch {} had come when it was taken for", torch.release->text()), question));
-        return;
-    }
-    for (auto& each : found) {
-        add_image(torch, each.about);
-        const auto facts = torch.facts();
-        each.facts.insert(each.facts.end(), facts.begin(), facts.end());
-        out.push_back(std::move(each));
-    }
-    for (auto& each : accepted) {
-        add_image(torch, each.about);
-        context.accepted->push_back(std::move(each));
-    }
 }
 
 }  // namespace cudamatrix::rules

@@ -29,15 +29,10 @@ struct ImageTorch {
 /// family, torch, cuda, python, os and arch.
 [[nodiscard]] std::optional<ImageTorch> image_torch(const Context& context);
 
-/// Asks `judge` about two stand-ins: the release that the sources are on the way to, and the one whose branch
-/// they are newer than. What it says of both it says of the torch; where the two differ, or where no fact
-/// says which release it is, `question` is unknown. The stand-ins are called by the text of the torch.
+// Until all rules speak through Ask: judge_stand_ins and unknown_of (rules/stand_ins.hpp) say the same.
 using JudgeBuild = std::function<void(const Context&, const TorchBuild&, Findings&)>;
 void judge_image_torch(const Context& context, const ImageTorch& torch, Stage stage, Field first,
                        const std::string& question, const JudgeBuild& judge, Findings& out);
-
-/// The unknown of a rule that needs to know more of the torch: "no fact says WHAT of image X: QUESTION is
-/// unknown".
 [[nodiscard]] Finding unknown_of(const Context& context, const ImageTorch& torch, Stage stage,
                                  std::string_view aspect, Field first, std::string_view what,
                                  const std::string& question);

@@ -28,6 +28,13 @@ struct Unresolved {
 template <class T>
 using Resolved = std::variant<T, Unresolved>;
 
+/// For a rule that leaves it to others to say what is unknown.
+template <class T>
+[[nodiscard]] std::optional<T> if_known(Resolved<T> resolved) {
+    auto* value = std::get_if<T>(&resolved);
+    return value == nullptr ? std::nullopt : std::optional<T>(std::move(*value));
+}
+
 /// The GPU that a cell runs on: from `compute` where it is given, else from `gpu`.
 struct Device {
     Field field = Field::gpu;

@@ -32,7 +32,7 @@ bool wants_gpu(const Context& context) {
     return context.cell.has(Field::gpu) || context.cell.has(Field::compute);
 }
 
-void offer_linux(const Context& context, Finding& found) {
+std::vector<FixOption> linux_options(const Context& context) {
     std::string_view slug, longest;
     for (const auto& row : context.facts.rows("operating_systems")) {
         if (!row.has("package_manager")) continue;
@@ -41,7 +41,7 @@ void offer_linux(const Context& context, Finding& found) {
         slug = row.text("os");
         longest = end;
     }
-    if (!slug.empty()) found.fixes.push_back(set_to(Field::os, slug));
+    return slug.empty() ? std::vector<FixOption>{} : std::vector{set_to(Field::os, slug)};
 }
 
 bool silent_cpu_build(const Context& context, const TorchBuild& build) {
