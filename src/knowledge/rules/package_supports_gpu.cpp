@@ -1,20 +1,16 @@
-// Has each package code for the GPU? Mostly floors: what a package's binaries hold above them is for the scan
-// of the wheel to say, except where a row lists their machine code.
+// Has each package code for the GPU? Most rows are floors; what the binaries hold above them only a scan of
+// the wheel tells, except where a row lists their machine code.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::runtime;
-
-// Whether the row speaks of this release beside this torch.
-bool speaks_of(const Row& row, const Package& package, std::string_view cuda) {
-    if (row.text("package") != package.name) return false;
-    if (!covers(row, "versions", *package.version)) return false;
+// Whether the row is about this release beside this torch.
+bool is_about(const Row& row, const Package& package, std::string_view cuda) {
+    if (row.text("package") != package.name || !covers(row, "versions", *package.version)) return false;
     if (!row.has("torch_cuda")) return true;
     const auto version = pep440::Version::parse(cuda);
     return version && covers(row, "torch_cuda", *version);
@@ -29,35 +25,29 @@ bool left_out(const Device& device, const Row& row) {
     return row.has("sass") && !has_sass(row.list("sass"), device_arch(device.arch));
 }
 
-std::string needs_text(const Device& device, const Row& row) {
-    if (below(device, row) || !row.has("sass"))
-        return fmt::format("needs compute {} or higher", row.text("compute_min"));
-    return fmt::format("has machine code for compute {} and no PTX", listed(row.list("sass")));
-}
-
 bool worse(const Row& a, const Row& b) {
     if (severity_in(a) != severity_in(b)) return severity_in(a) == Severity::error;
     return Version::parse(a.text("compute_min")) > Version::parse(b.text("compute_min"));
 }
 
 // The row that says most: an error before a warning, the higher floor before the lower.
-std::optional<Row> verdict_on(const Context& context, const Package& package, const Device& device) {
+std::optional<Row> worst_unmet(const Context& context, const Package& package, const Device& device) {
     std::optional<Row> worst;
     const auto cuda = torch_cuda(context);
     for (const auto& row : context.facts.rows("package_gpu_floors")) {
         const bool fails = below(device, row) || left_out(device, row);
-        if (fails && speaks_of(row, package, cuda) && (!worst || worse(row, *worst))) worst = row;
+        if (fails && is_about(row, package, cuda) && (!worst || worse(row, *worst))) worst = row;
     }
     return worst;
 }
 
-// Whether the table has rows for the package, and whether one of them speaks of this release.
+// Whether the table has rows for the package, and whether one of them covers this release.
 enum class Coverage { other_package, other_releases, known };
-Coverage coverage(const Facts& facts, std::string_view name, const pep440::Version& version) {
+Coverage coverage(const Facts& facts, const Package& package) {
     auto found = Coverage::other_package;
     for (const auto& row : facts.rows("package_gpu_floors")) {
-        if (row.text("package") != name) continue;
-        if (covers(row, "versions", version)) return Coverage::known;
+        if (row.text("package") != package.name) continue;
+        if (covers(row, "versions", *package.version)) return Coverage::known;
         found = Coverage::other_releases;
     }
     return found;
@@ -69,55 +59,47 @@ std::vector<FixOption> better(const Context& context, const Package& package, co
     return release_options(context, package, [&](const Release& release) {
         Package other = package;
         other.version = release.version;
-        const auto left = verdict_on(context, other, gpu);
-        return coverage(context.facts, package.name, release.version) == Coverage::known &&
+        const auto left = worst_unmet(context, other, gpu);
+        return coverage(context.facts, other) == Coverage::known &&
                (!left || severity_in(*left) < severity_in(row));
     });
 }
 
-void judge_package(const Context& context, const Package& package, const Device& gpu, Findings& out) {
-    const std::vector<Field> about{Field::packages, gpu.field};
-    const auto row = verdict_on(context, package, gpu);
-    if (!row) {
-        for (const auto& met : context.facts.rows("package_gpu_floors")) {
-            if (!speaks_of(met, package, torch_cuda(context))) continue;
-            passed(context, [&] {
-                return Acceptance{{},
-                                  kStage,
-                                  about,
-                                  fmt::format("whether {}, which needs compute {}, runs on {}", package.text,
-                                              met.text("compute_min"), gpu.text),
-                                  {met.ref()}};
-            });
-        }
-        // A release that no fact knows is said by packages-agree.
-        if (!package.row ||
-            coverage(context.facts, package.name, *package.version) != Coverage::other_releases)
-            return;
-        const Unresolved gap{
-            Field::packages, fmt::format("no fact says for which GPUs {} has code", package.text), {}};
-        out.push_back(unknown(kStage, package.row->text("package"), about, gap,
-                              fmt::format("whether it runs on {}", gpu.text)));
-        return;
+void judge_met(Ask& ask, const Package& package, const Device& gpu) {
+    const auto cuda = torch_cuda(ask);
+    for (const auto& row : ask.facts.rows("package_gpu_floors")) {
+        if (!is_about(row, package, cuda)) continue;
+        ask.reword(fmt::format("whether {}, which needs compute {}, runs on {}", package.text,
+                               row.text("compute_min"), gpu.text));
+        ask.record_pass({row.ref()});
     }
-    std::vector<FactRef> facts{row->ref()};
-    facts.insert(facts.end(), gpu.facts.begin(), gpu.facts.end());
-    auto found = finding(severity_in(*row), kStage, row->text("package"), about,
-                         fmt::format("{} {}; the cell has {}: {}", package.text, needs_text(gpu, *row),
-                                     gpu.text, row->text("consequence")),
-                         std::move(facts));
-    found.fixes = better(context, package, gpu, *row);
-    if (gpu.field == Field::compute) found.fixes.push_back(set_to(Field::compute, row->text("compute_min")));
-    found.fixes.push_back(without_package(context, package.name));
-    out.push_back(std::move(found));
+    // packages-agree reports a release that no fact knows.
+    if (!package.row || coverage(ask.facts, package) != Coverage::other_releases) return;
+    ask.question({Field::packages, gpu.field}, fmt::format("whether it runs on {}", gpu.text),
+                 package.row->text("package"));
+    ask.unknown(Field::packages, "no fact says for which GPUs {} has code", package.text);
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto resolved = device(context);
-    const auto* gpu = std::get_if<Device>(&resolved);
-    if (gpu == nullptr) return;  // an unknown GPU is said by driver-supports-gpu and its like
-    for (const auto& package : packages_of(context)) {
-        if (package.version) judge_package(context, package, *gpu, out);
+void judge_package(Ask& ask, const Package& package, const Device& gpu) {
+    const auto row = worst_unmet(ask, package, gpu);
+    ask.question({Field::packages, gpu.field}, {}, row ? row->text("package") : "");
+    if (!row) return judge_met(ask, package, gpu);
+    const auto needs =
+        below(gpu, *row) || !row->has("sass")
+            ? fmt::format("needs compute {} or higher", row->text("compute_min"))
+            : fmt::format("has machine code for compute {} and no PTX", listed(row->list("sass")));
+    auto answer = ask.say(severity_in(*row), fmt::format("{} {}; the cell has {}: {}", package.text, needs,
+                                                         gpu.text, row->text("consequence")));
+    answer.because(row->ref()).because(gpu.facts).fix(better(ask, package, gpu, *row));
+    if (gpu.field == Field::compute) answer.fix(Field::compute, row->text("compute_min"));
+    answer.fix(without_package(ask, package.name));
+}
+
+void judge(Ask& ask) {
+    const auto gpu = if_known(device(ask));
+    if (!gpu) return;  // driver-supports-gpu and its like report an unknown GPU
+    for (const auto& package : packages_of(ask)) {
+        if (package.version) judge_package(ask, package, *gpu);
     }
 }
 
@@ -125,7 +107,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule package_supports_gpu() {
     return {.id = "package-supports-gpu",
-            .stage = kStage,
+            .stage = Stage::runtime,
             .summary = "The GPU is not below what each Python package has code for.",
             .why =
                 "Packages with kernels of their own support fewer GPUs than torch does. On an older one they "
@@ -136,7 +118,7 @@ Rule package_supports_gpu() {
             .reads = {Field::packages, Field::gpu, Field::compute, Field::torch, Field::arch, Field::image,
                       Field::family, Field::cuda, Field::python, Field::os},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
-            .judge = plain(judge),
+            .judge = judge,
             .add_up = {Field::packages, Field::torch}};
 }
 

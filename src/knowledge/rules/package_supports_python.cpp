@@ -6,31 +6,28 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::install;
-
 struct Python {
-    std::string text;  ///< as the cell writes it
+    std::string_view text;  ///< as the cell or the fact writes it
     pep440::Version version;
     std::string abi;  ///< "312", "313t"
     std::uint64_t minor = 0;
     bool free_threaded = false;
 };
 
-std::optional<Python> python_of(const Context& context) {
-    const auto text = context.cell.text(Field::python);
+std::optional<Python> python_of(std::string_view text) {
     const auto version = python_version(text);
     if (!version) return std::nullopt;
-    Python out{std::string(text), *version, {}, version->part(1), text.ends_with('t')};
-    out.abi = fmt::format("{}{}{}", version->part(0), version->part(1), out.free_threaded ? "t" : "");
-    return out;
+    const bool free_threaded = text.ends_with('t');
+    return Python{text, *version,
+                  fmt::format("{}{}{}", version->part(0), version->part(1), free_threaded ? "t" : ""),
+                  version->part(1), free_threaded};
 }
 
-// The number that `digits` begins with, behind the 3 of its major: 39 -> 9, 312t -> 12.
+// The minor in `digits`, after the 3 of its major: 39 -> 9, 312t -> 12.
 std::uint64_t minor_of(std::string_view digits) {
     std::uint64_t minor = 0;
     std::from_chars(digits.data() + 1, digits.data() + digits.size(), minor);
@@ -73,82 +70,60 @@ std::string wheels_text(const Row& row, const Machine& machine) {
     return out;
 }
 
-// The nearest known python, newer first, that the release serves.
+// The nearest known python, newer first, that the release serves; of the same minor where the cell's is
+// free-threaded.
 std::vector<FixOption> python_options(const Context& context, const Row& row, const Python& python,
                                       const Machine& machine) {
-    std::optional<FixOption> newer, older;
     if (!context.wants_fixes) return {};
+    std::optional<Python> newer, older;
     for (const auto& candidate : context.facts.rows("pythons")) {
-        const auto text = candidate.text("python");
-        const auto version = python_version(text);
-        if (!version) continue;
-        const Python other{std::string(text), *version,
-                           fmt::format("{}{}", version->part(0), version->part(1)), version->part(1), false};
-        if (!fits(row, other, machine)) continue;
-        if (other.minor < python.minor) older = set_to(Field::python, text);
-        // Of the same minor where the cell's is free-threaded.
-        if (other.minor >= python.minor && !newer) newer = set_to(Field::python, text);
+        const auto other = python_of(candidate.text("python"));
+        if (!other || !fits(row, *other, machine)) continue;
+        if (other->minor < python.minor) older = other;
+        if (other->minor >= python.minor && !newer) newer = other;
     }
     std::vector<FixOption> options;
-    for (auto* option : {&newer, &older}) {
-        if (*option) options.push_back(**option);
+    for (const auto& other : {newer, older}) {
+        if (other) options.push_back(set_to(Field::python, other->text));
     }
     return options;
 }
 
-void judge_package(const Context& context, const Package& package, const Python& python, Findings& out) {
-    const auto machine = machine_of(context);
+void judge_package(Ask& ask, const Package& package, const Python& python) {
+    const auto machine = machine_of(ask);
     const auto on = machine.is_glibc() ? std::string(machine.arch) : machine.text;
     const auto& row = *package.row;
-    std::optional<Finding> found;
-    if (!admits(row, python.version)) {
-        found = finding(Severity::error, kStage, row.text("package"), {Field::packages, Field::python},
-                        fmt::format("{} needs python {}; the cell has python {}", package.text,
-                                    row.text("requires_python"), python.text),
-                        {row.ref()});
-    } else if (!lacks_wheels(row, machine) && !has_wheel(row, python, machine)) {
-        const bool source = row.text("sdist") == "true";
-        found = finding(
-            source ? Severity::warning : Severity::error, kStage, row.text("package"),
-            {Field::packages, Field::python},
-            fmt::format("{} has no wheel for python {} on {}: {}", package.text, python.text, on,
-                        source ? fmt::format("{}, and pip builds it from source", wheels_text(row, machine))
-                               : wheels_text(row, machine)),
-            {row.ref()});
-    }
-    if (!found) {
-        return passed(context, [&] {
-            return Acceptance{
-                {},
-                kStage,
-                {Field::packages, Field::python},
-                fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, on),
-                {row.ref()}};
-        });
-    }
-    auto options = release_options(
-        context, package, [&](const Release& release) { return fits(release.row, python, machine); });
-    for (auto& option : python_options(context, row, python, machine))
-        options.push_back(std::move(option));
-    if (context.wants_fixes) options.push_back(without_package(context, package.name));
-    found->fixes = std::move(options);
-    out.push_back(*std::move(found));
+    ask.question({Field::packages, Field::python},
+                 fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, on),
+                 row.text("package"));
+    const bool is_admitted = admits(row, python.version);
+    if (is_admitted && (lacks_wheels(row, machine) || has_wheel(row, python, machine)))
+        return ask.record_pass({row.ref()});
+    const bool has_source = is_admitted && row.text("sdist") == "true";
+    auto message = is_admitted ? fmt::format("{} has no wheel for python {} on {}: {}{}", package.text,
+                                             python.text, on, wheels_text(row, machine),
+                                             has_source ? ", and pip builds it from source" : "")
+                               : fmt::format("{} needs python {}; the cell has python {}", package.text,
+                                             row.text("requires_python"), python.text);
+    auto answer = ask.say(has_source ? Severity::warning : Severity::error, std::move(message));
+    answer.because(row.ref())
+        .fix(release_options(ask, package,
+                             [&](const Release& release) { return fits(release.row, python, machine); }))
+        .fix(python_options(ask, row, python, machine));
+    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto python = python_of(context);
+void judge(Ask& ask) {
+    const auto text = ask.cell.text(Field::python);
+    ask.question({Field::python, Field::packages}, "whether the packages have wheels for it");
+    const auto python = python_of(text);
     if (!python) {
-        const Unresolved gap{
-            Field::python,
-            fmt::format("python {} names no minor release", context.cell.text(Field::python)),
-            {}};
-        out.push_back(unknown(kStage, "", {Field::python, Field::packages}, gap,
-                              "whether the packages have wheels for it"));
+        ask.unknown(Field::python, "python {} names no minor release", text);
         return;
     }
-    // An unknown release is said by packages-agree.
-    for (const auto& package : packages_of(context)) {
-        if (package.row) judge_package(context, package, *python, out);
+    // packages-agree reports an unknown release.
+    for (const auto& package : packages_of(ask)) {
+        if (package.row) judge_package(ask, package, *python);
     }
 }
 
@@ -157,7 +132,7 @@ void judge(const Context& context, Findings& out) {
 Rule package_supports_python() {
     return {
         .id = "package-supports-python",
-        .stage = kStage,
+        .stage = Stage::install,
         .summary = "Each Python package takes the cell's python and has a wheel for it.",
         .why =
             "pip skips releases whose Requires-Python excludes the interpreter and wheels of another ABI. "
@@ -167,7 +142,7 @@ Rule package_supports_python() {
         .passes = "python: \"3.12\", packages: {triton: 3.2.0}",
         .reads = {Field::packages, Field::python, Field::arch, Field::os},
         .needs = {{Field::packages}, {Field::python}},
-        .judge = plain(judge),
+        .judge = judge,
         .add_up = {Field::packages, Field::python}};
 }
 

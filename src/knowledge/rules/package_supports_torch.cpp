@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 bool is_met(const Row& floor, const Version& torch) {
     const auto below = Version::parse(floor.text("torch_below"));
@@ -46,45 +43,38 @@ std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep
     return worst;
 }
 
-std::optional<FixOption> fitting_torch(const Context& context, const Package& package) {
+// The oldest torch that the package works with.
+std::vector<FixOption> torch_for(const Context& context, const Package& package) {
+    if (!context.wants_fixes) return {};
     for (const auto& row : context.facts.rows("torch_releases")) {
         const auto torch = lookup::required_version(row, "torch");
         if (!unmet(context.facts, package.name, *package.version, torch))
-            return set_to(Field::torch, torch.text());
+            return {set_to(Field::torch, torch.text())};
     }
-    return std::nullopt;
+    return {};
 }
 
-void judge_package(const Context& context, const TorchBuild& build, const Package& package, Findings& out) {
-    const auto floor = unmet(context.facts, package.name, *package.version, build.torch.exact);
-    if (!floor) {
-        for (const auto& row : context.facts.rows("package_torch_floors")) {
-            if (!is_about(row, package.name, *package.version, build.torch.exact)) continue;
-            passed(context, [&] {
-                return Acceptance{{},
-                                  kStage,
-                                  {Field::packages, Field::torch},
-                                  fmt::format("whether {}, which needs {}, works with {}", package.text,
-                                              demand_text(row), build.text),
-                                  {row.ref()}};
-            });
-        }
+void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
+    const auto& torch = build.torch.exact;
+    const auto floor = unmet(ask.facts, package.name, *package.version, torch);
+    if (floor) {
+        ask.question({Field::packages, Field::torch}, {}, floor->text("package"));
+        ask.say(severity_in(*floor), fmt::format("{} works with {}; the cell has {}: {}", package.text,
+                                                 demand_text(*floor), build.text, floor->text("consequence")))
+            .because(floor->ref())
+            .fix(torch_for(ask, package))
+            .fix(release_options(ask, package, [&](const Release& release) {
+                return !unmet(ask.facts, package.name, release.version, torch);
+            }));
         return;
     }
-    const bool is_error = floor->text("severity") == "error";
-    auto found = finding(is_error ? Severity::error : Severity::warning, kStage, floor->text("package"),
-                         {Field::packages, Field::torch},
-                         fmt::format("{} works with {}; the cell has {}: {}", package.text,
-                                     demand_text(*floor), build.text, floor->text("consequence")),
-                         {floor->ref()});
-    if (context.wants_fixes) {
-        if (auto torch = fitting_torch(context, package)) found.fixes.push_back(*std::move(torch));
-        for (auto& option : release_options(context, package, [&](const Release& release) {
-                 return !unmet(context.facts, package.name, release.version, build.torch.exact);
-             }))
-            found.fixes.push_back(std::move(option));
+    for (const auto& row : ask.facts.rows("package_torch_floors")) {
+        if (!is_about(row, package.name, *package.version, torch)) continue;
+        ask.question({Field::packages, Field::torch},
+                     fmt::format("whether {}, which needs {}, works with {}", package.text, demand_text(row),
+                                 build.text));
+        ask.record_pass({row.ref()});
     }
-    out.push_back(std::move(found));
 }
 
 bool has_floors(const Facts& facts, const Package& package) {
@@ -94,25 +84,23 @@ bool has_floors(const Facts& facts, const Package& package) {
     });
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    if (const auto own = image_torch(context)) {
-        for (const auto& package : packages_of(context)) {
-            if (!package.version) continue;
-            const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
-                judge_package(other, build, package, found);
-            };
-            if (has_floors(context.facts, package))
-                judge_image_torch(context, *own, kStage, Field::packages,
-                                  fmt::format("whether {} works with it", package.text), judge_one, out);
-        }
-        return;
+void judge_in_image(Ask& ask, const ImageTorch& torch) {
+    for (const auto& package : packages_of(ask)) {
+        if (!package.version || !has_floors(ask.facts, package)) continue;
+        ask.question(torch.about(ask, Field::packages),
+                     fmt::format("whether {} works with it", package.text));
+        judge_stand_ins(ask, torch,
+                        [&](Ask& each, const TorchBuild& build) { judge_package(each, build, package); });
     }
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr || never_published(*build)) return;
-    for (const auto& package : packages_of(context)) {
-        if (package.version) judge_package(context, *build, package, out);
+}
+
+void judge(Ask& ask) {
+    if (!wants_torch(ask)) return;
+    if (const auto own = image_torch(ask)) return judge_in_image(ask, *own);
+    const auto build = if_known(torch_build(ask));
+    if (!build || never_published(*build)) return;
+    for (const auto& package : packages_of(ask)) {
+        if (package.version) judge_package(ask, *build, package);
     }
 }
 
@@ -121,7 +109,7 @@ void judge(const Context& context, Findings& out) {
 Rule package_supports_torch() {
     return {
         .id = "package-supports-torch",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The torch is one that each package works with, where pip would not say so.",
         .why =
             "transformers names its least torch in an extra that a plain install does not ask for, so that "
@@ -134,7 +122,7 @@ Rule package_supports_torch() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch}},
-        .judge = plain(judge),
+        .judge = judge,
         .add_up = {Field::packages, Field::torch}};
 }
 

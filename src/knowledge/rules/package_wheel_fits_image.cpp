@@ -1,16 +1,12 @@
-// Packages that take a wheel of their makers, compiled for a release of torch, where they are installed into
-// an image whose torch is a state of the sources between two releases.
+// Packages that install a wheel of their makers, compiled for a release of torch, into an image whose torch
+// is built from the sources between two releases.
 #include "base/text.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 // The makers' wheels of a release, if there are any for the python and the machine of the image; a python
 // that no fact names may be one of theirs.
@@ -38,7 +34,7 @@ std::optional<Row> known_in_image(const Context& context, const ImageTorch& torc
     return std::nullopt;
 }
 
-// What the wheel for the minor of the image's torch was compiled with; empty where there is none.
+// The torch that the wheel for the minor of the image's torch was compiled with; empty where there is none.
 std::string_view compiled_with(const Row& wheels, const Version& torch) {
     const auto minor = torch.major_minor() + ".";
     for (const auto release : wheels.list("torch")) {
@@ -56,63 +52,42 @@ bool is_known_to_work(const Context& context, std::string_view package, const pe
     return row && row->text("works") == "true";
 }
 
-Finding misfit(const Context& context, const ImageTorch& torch, const Package& package, const Row& wheels,
-               const Row& row) {
-    auto found = finding(
-        Severity::error, kStage, package.name, torch.about(context, Field::packages),
-        fmt::format(
-            "the wheel of {} that its setup.py takes was compiled with torch {}, and does not fit {}: {}",
-            package.text, compiled_with(wheels, *torch.release), torch.text, row.text("consequence")),
-        {row.ref(), wheels.ref()});
-    for (const auto& fact : torch.facts())
-        found.facts.push_back(fact);
-    if (context.wants_fixes) {
-        found.fixes = release_options(context, package, [&](const Release& release) {
-            return is_known_to_work(context, package.name, release.version, torch);
-        });
-        found.fixes.push_back(without_package(context, package.name));
-    }
-    return found;
-}
-
-void judge_package(const Context& context, const ImageTorch& torch, const Package& package, Findings& out) {
-    const auto wheels = wheels_of(context, torch, package.name, *package.version);
+void judge_package(Ask& ask, const ImageTorch& torch, const Package& package) {
+    const auto wheels = wheels_of(ask, torch, package.name, *package.version);
     if (!wheels) return;
-    const auto question = fmt::format("whether {} can be imported", package.text);
+    ask.question(torch.about(ask, Field::packages), fmt::format("whether {} can be imported", package.text),
+                 package.name);
     if (!torch.release) {
-        out.push_back(
-            unknown_of(context, torch, kStage, package.name, Field::packages, "which torch is in", question));
+        unknown_of(ask, torch, "which torch is in");
         return;
     }
     const auto compiled = compiled_with(*wheels, *torch.release);
     if (compiled.empty()) return;
-    const auto row = known_in_image(context, torch, package.name, *package.version);
+    const auto row = known_in_image(ask, torch, package.name, *package.version);
     if (!row) {
-        auto found = unknown_of(
-            context, torch, kStage, package.name, Field::packages,
-            fmt::format(
-                "whether the wheel of {} that its setup.py takes, compiled with torch {}, fits that of",
-                package.text, compiled),
-            question);
-        found.facts.push_back(wheels->ref());
-        out.push_back(std::move(found));
+        unknown_of(ask, torch,
+                   fmt::format("whether the wheel of {} that its setup.py takes, compiled with torch {}, "
+                               "fits that of",
+                               package.text, compiled))
+            .because(wheels->ref());
         return;
     }
-    if (row->text("works") != "true") {
-        out.push_back(misfit(context, torch, package, *wheels, *row));
-        return;
-    }
-    passed(context, [&] {
-        return Acceptance{
-            {}, kStage, torch.about(context, Field::packages), question, {row->ref(), wheels->ref()}};
-    });
+    if (row->text("works") == "true") return ask.record_pass({row->ref(), wheels->ref()});
+    auto answer = ask.reject(
+        "the wheel of {} that its setup.py takes was compiled with torch {}, and does not fit {}: {}",
+        package.text, compiled, torch.text, row->text("consequence"));
+    answer.because(row->ref()).because(wheels->ref()).because(torch.facts());
+    answer.fix(release_options(ask, package, [&](const Release& release) {
+        return is_known_to_work(ask, package.name, release.version, torch);
+    }));
+    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto torch = image_torch(context);
+void judge(Ask& ask) {
+    const auto torch = image_torch(ask);
     if (!torch) return;
-    for (const auto& package : packages_of(context)) {
-        if (package.version) judge_package(context, *torch, package, out);
+    for (const auto& package : packages_of(ask)) {
+        if (package.version) judge_package(ask, *torch, package);
     }
 }
 
@@ -121,7 +96,7 @@ void judge(const Context& context, Findings& out) {
 Rule package_wheel_fits_image() {
     return {
         .id = "package-wheel-fits-image",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary =
             "A package that takes its makers' wheel finds in NVIDIA's image the torch that it was compiled "
             "with.",
@@ -135,7 +110,7 @@ Rule package_wheel_fits_image() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -7,12 +7,9 @@
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::install;
 
 constexpr std::string_view kReplaces =
     ", a pre-release to pip: it would replace NVIDIA's build by a wheel of another";
@@ -105,39 +102,38 @@ std::vector<FactRef> facts_of(const Package& a, const Package& b) {
     return facts;
 }
 
-// Ways to change one of the two: another release that fits with all others, or, of torch, another build.
-void offer(const Context& context, const std::vector<Member>& members, const Package& package,
-           Finding& error) {
-    if (!context.wants_fixes) return;
-    std::vector<FixOption> options;
-    if (package.in_image) {
-        if (package.field == Field::family || context.cell.has(Field::family))
-            options.push_back(set_to(Field::family, "nvidia-cuda"));
-    } else if (package.field == Field::torch) {
-        options = torch_options(context, [&](const Row& wheel) {
-            const auto version =
-                pep440::Version::parse(fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant")));
-            return std::all_of(members.begin(), members.end(), [&](const Member& other) {
-                return std::all_of(other.demands.begin(), other.demands.end(), [&](const Demand& demand) {
-                    return demand.name != "torch" || demand.specifiers().admits(*version);
-                });
+// Another build of torch that meets all demands on it; of an image's own torch, a family with wheels.
+std::vector<FixOption> torch_fixes(const Context& context, const std::vector<Member>& members,
+                                   const Package& torch) {
+    if (torch.in_image) {
+        const bool by_family = torch.field == Field::family || context.cell.has(Field::family);
+        return by_family ? std::vector{set_to(Field::family, "nvidia-cuda")} : std::vector<FixOption>{};
+    }
+    return torch_options(context, [&](const Row& wheel) {
+        const auto version =
+            pep440::Version::parse(fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant")));
+        return std::all_of(members.begin(), members.end(), [&](const Member& other) {
+            return std::all_of(other.demands.begin(), other.demands.end(), [&](const Demand& demand) {
+                return demand.name != "torch" || demand.specifiers().admits(*version);
             });
         });
-    } else {
-        options = release_options(context, package, [&](const Release& release) {
-            return fits_in(context, members, package, release);
-        });
-    }
-    for (auto& option : options)
-        error.fixes.push_back(std::move(option));
+    });
 }
 
+// Changes of one of the two: another release that fits with all others, or, of torch, another build; then
+// without it.
 void offer_both(const Context& context, const std::vector<Member>& members, const Package& a,
-                const Package& b, Finding& error) {
-    offer(context, members, a, error);
-    offer(context, members, b, error);
+                const Package& b, Answer answer) {
     for (const auto* package : {&a, &b}) {
-        if (package->field == Field::packages) error.fixes.push_back(without_package(context, package->name));
+        if (!context.wants_fixes) break;
+        answer.fix(package->in_image || package->field == Field::torch
+                       ? torch_fixes(context, members, *package)
+                       : release_options(context, *package, [&](const Release& release) {
+                             return fits_in(context, members, *package, release);
+                         }));
+    }
+    for (const auto* package : {&a, &b}) {
+        if (package->field == Field::packages) answer.fix(without_package(context, package->name));
     }
 }
 
@@ -149,55 +145,40 @@ std::vector<Field> fields_of(const Package& a, const Package& b) {
     return {Field::packages};
 }
 
-void judge_demands(const Context& context, const std::vector<Member>& members, const Member& member,
-                   Findings& out) {
-    for (const auto& demand : member.demands) {
-        const auto* other = named(members, demand.name);
-        if (other != nullptr && other->package.in_image && !other->package.version) {
-            const Unresolved gap{other->package.field,
-                                 fmt::format("no fact says which release {} is", other->package.text),
-                                 {}};
-            out.push_back(unknown(kStage, demand.text, fields_of(member.package, other->package), gap,
-                                  fmt::format("whether it meets {}, which needs torch {}",
-                                              member.package.text, demand.clauses)));
-            continue;
-        }
-        if (other == nullptr || !other->package.version) continue;
-        if (demand.specifiers().admits(*other->package.version)) {
-            passed(context, [&] {
-                return Acceptance{
-                    {},
-                    kStage,
-                    fields_of(member.package, other->package),
-                    fmt::format("whether {}, which needs {} {}, goes with {}", member.package.text,
-                                demand.name, demand.clauses, other->package.text),
-                    facts_of(member.package, other->package)};
-            });
-            continue;
-        }
-        auto error = finding(
-            Severity::error, kStage, demand.text, fields_of(member.package, other->package),
-            fmt::format("{} needs {} {}; the cell has {}{}", member.package.text, demand.name, demand.clauses,
-                        other->package.text, other->package.in_image ? kReplaces : ""),
-            facts_of(member.package, other->package));
-        offer_both(context, members, other->package, member.package, error);
-        out.push_back(std::move(error));
+void judge_demand(Ask& ask, const std::vector<Member>& members, const Package& package,
+                  const Demand& demand) {
+    const auto* member = named(members, demand.name);
+    if (member == nullptr) return;
+    const auto& other = member->package;
+    ask.question(fields_of(package, other), {}, demand.text);
+    if (!other.version) {
+        if (!other.in_image) return;
+        ask.reword(fmt::format("whether it meets {}, which needs torch {}", package.text, demand.clauses));
+        ask.unknown(other.field, "no fact says which release {} is", other.text);
+    } else if (demand.specifiers().admits(*other.version)) {
+        if (ask.accepted == nullptr) return;
+        ask.reword(fmt::format("whether {}, which needs {} {}, goes with {}", package.text, demand.name,
+                               demand.clauses, other.text));
+        ask.record_pass(facts_of(package, other));
+    } else {
+        auto answer = ask.reject("{} needs {} {}; the cell has {}{}", package.text, demand.name,
+                                 demand.clauses, other.text, other.in_image ? kReplaces : "");
+        answer.because(facts_of(package, other));
+        offer_both(ask, members, other, package, answer);
     }
 }
 
 // Two demands on a package that the cell does not name.
-void judge_pair(const Context& context, const std::vector<Member>& members, const Member& a, const Member& b,
-                Findings& out) {
+void judge_pair(Ask& ask, const std::vector<Member>& members, const Member& a, const Member& b) {
     for (const auto& first : a.demands) {
         if (named(members, first.name) != nullptr) continue;
         for (const auto& second : b.demands) {
             if (second.name != first.name || !first.specifiers().excludes(second.specifiers())) continue;
-            auto error = finding(Severity::error, kStage, first.text, fields_of(a.package, b.package),
-                                 fmt::format("{} needs {} {}; {} needs {} {}", a.package.text, first.name,
-                                             first.clauses, b.package.text, second.name, second.clauses),
-                                 facts_of(a.package, b.package));
-            offer_both(context, members, a.package, b.package, error);
-            out.push_back(std::move(error));
+            ask.question(fields_of(a.package, b.package), {}, first.text);
+            auto answer = ask.reject("{} needs {} {}; {} needs {} {}", a.package.text, first.name,
+                                     first.clauses, b.package.text, second.name, second.clauses);
+            answer.because(facts_of(a.package, b.package));
+            offer_both(ask, members, a.package, b.package, answer);
         }
     }
 }
@@ -215,44 +196,35 @@ std::optional<Release> nearest(const Facts& facts, const Package& package, bool 
     return above == known.begin() ? *above : *(above - 1);
 }
 
-void judge_known(const Context& context, const Package& package, bool alone, Findings& out) {
+void judge_known(Ask& ask, const Package& package, bool alone) {
     if (package.field != Field::packages) return;
-    const std::vector<Field> about{Field::packages};
-    if (!package.row && !knows_package(context.facts, package.name)) {
-        out.push_back(finding(
-            Severity::note, kStage, "", about,
-            fmt::format("no fact lists the releases of {}: its own demands are not checked", package.name),
-            {}));
+    ask.question({Field::packages}, {});
+    if (!package.row && !knows_package(ask.facts, package.name)) {
+        ask.note("no fact lists the releases of {}: its own demands are not checked", package.name);
         return;
     }
     if (package.row && (alone || package.row->has("requires"))) return;
-    const auto near = nearest(context.facts, package, package.row.has_value());
-    const Unresolved gap{
-        Field::packages,
-        fmt::format("no fact {} {}", package.row ? "lists the demands of" : "knows", package.text),
-        {}};
-    auto open = unknown(kStage, "", about, gap, "whether it fits with the rest of the cell");
-    if (near) {
-        open.message = fmt::format(
-            "{} (the nearest that is known is {}): whether it fits with the rest of "
-            "the cell is unknown",
-            gap.what, near->version.text());
-        open.facts = {near->row.ref()};
-        open.fixes = {with_package(context, package.name, near->version.text())};
-        open.aspect = near->row.text("package");
-    }
-    out.push_back(std::move(open));
+    const auto near = nearest(ask.facts, package, package.row.has_value());
+    ask.question({Field::packages}, "whether it fits with the rest of the cell",
+                 near ? near->row.text("package") : "");
+    auto answer = ask.unknown_as(
+        "no fact {} {}{}: {} is unknown", package.row ? "lists the demands of" : "knows", package.text,
+        near ? fmt::format(" (the nearest that is known is {})", near->version.text()) : "", ask.text());
+    if (!near) return;
+    answer.because(near->row.ref()).fix(with_package(ask, package.name, near->version.text()));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto members = members_of(context);
+void judge(Ask& ask) {
+    const auto members = members_of(ask);
     for (const auto& member : members)
-        judge_known(context, member.package, members.size() == 1, out);
-    for (const auto& member : members)
-        judge_demands(context, members, member, out);
+        judge_known(ask, member.package, members.size() == 1);
+    for (const auto& member : members) {
+        for (const auto& demand : member.demands)
+            judge_demand(ask, members, member.package, demand);
+    }
     for (std::size_t a = 0; a < members.size(); ++a) {
         for (std::size_t b = a + 1; b < members.size(); ++b)
-            judge_pair(context, members, members[a], members[b], out);
+            judge_pair(ask, members, members[a], members[b]);
     }
 }
 
@@ -260,7 +232,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule packages_agree() {
     return {.id = "packages-agree",
-            .stage = kStage,
+            .stage = Stage::install,
             .summary = "The Python packages meet each other's demands and fit the cell's torch.",
             .why =
                 "Each wheel names the versions of others that it needs. Where two pins contradict, pip ends "
@@ -271,7 +243,7 @@ Rule packages_agree() {
             .reads = {Field::packages, Field::torch, Field::python, Field::arch, Field::image, Field::family,
                       Field::cuda, Field::os},
             .needs = {{Field::packages}},
-            .judge = plain(judge),
+            .judge = judge,
             .add_up = {Field::packages, Field::python}};
 }
 

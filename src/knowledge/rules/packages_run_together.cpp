@@ -3,12 +3,9 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 const Package* named(const std::vector<Package>& packages, std::string_view name) {
     for (const auto& package : packages) {
@@ -28,44 +25,31 @@ bool excluded(const Facts& facts, std::string_view package, const pep440::Versio
     return false;
 }
 
-void judge_pair(const Context& context, const Package& package, const Package& other, const Row& row,
-                Findings& out) {
-    auto found =
-        finding(severity_in(row), kStage, row.id(), {Field::packages},
-                fmt::format("{} does not run with {}: {}", package.text, other.text, row.text("consequence")),
-                {row.ref()});
-    const auto& facts = context.facts;
-    for (auto& option : release_options(context, other, [&](const Release& release) {
-             return !excluded(facts, package.name, *package.version, other.name, release.version);
-         })) {
-        found.fixes.push_back(std::move(option));
-    }
-    for (auto& option : release_options(context, package, [&](const Release& release) {
-             return !excluded(facts, package.name, release.version, other.name, *other.version);
-         })) {
-        found.fixes.push_back(std::move(option));
-    }
-    if (context.wants_fixes) found.fixes.push_back(without_package(context, package.name));
-    out.push_back(std::move(found));
+void judge_pair(Ask& ask, const Package& package, const Package& other, const Row& row) {
+    ask.question({Field::packages}, fmt::format("whether {} runs with {}", package.text, other.text),
+                 row.id());
+    if (!covers(row, "other_versions", *other.version)) return ask.record_pass({row.ref()});
+    auto answer = ask.say(severity_in(row), fmt::format("{} does not run with {}: {}", package.text,
+                                                        other.text, row.text("consequence")));
+    answer.because(row.ref())
+        .fix(release_options(ask, other,
+                             [&](const Release& release) {
+                                 return !excluded(ask.facts, package.name, *package.version, other.name,
+                                                  release.version);
+                             }))
+        .fix(release_options(ask, package, [&](const Release& release) {
+            return !excluded(ask.facts, package.name, release.version, other.name, *other.version);
+        }));
+    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto packages = packages_of(context);
-    for (const auto& row : context.facts.rows("package_pairs")) {
+void judge(Ask& ask) {
+    const auto packages = packages_of(ask);
+    for (const auto& row : ask.facts.rows("package_pairs")) {
         const auto* package = named(packages, row.text("package"));
         const auto* other = named(packages, row.text("other"));
-        if (package == nullptr || other == nullptr || !covers(row, "versions", *package->version)) continue;
-        if (covers(row, "other_versions", *other->version)) {
-            judge_pair(context, *package, *other, row, out);
-            continue;
-        }
-        passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              {Field::packages},
-                              fmt::format("whether {} runs with {}", package->text, other->text),
-                              {row.ref()}};
-        });
+        if (package != nullptr && other != nullptr && covers(row, "versions", *package->version))
+            judge_pair(ask, *package, *other, row);
     }
 }
 
@@ -73,7 +57,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule packages_run_together() {
     return {.id = "packages-run-together",
-            .stage = kStage,
+            .stage = Stage::runtime,
             .summary = "No two Python packages are known to break each other where their demands are silent.",
             .why =
                 "A package may import a name that newer releases of another no longer have, and demand no "
@@ -83,7 +67,7 @@ Rule packages_run_together() {
             .passes = "packages: {diffusers: 0.21.4, huggingface-hub: 0.25.2}",
             .reads = {Field::packages},
             .needs = {{Field::packages}},
-            .judge = plain(judge),
+            .judge = judge,
             .add_up = {Field::packages}};
 }
 
