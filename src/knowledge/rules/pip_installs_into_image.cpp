@@ -1,22 +1,18 @@
-// pip refuses to install into a python that the distribution manages (PEP 668), which newer images have.
-#include <algorithm>
-
+// pip refuses to install into a python that the distribution manages (PEP 668), as newer images have.
 #include "base/text.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::install;
 constexpr std::string_view kSwitch = "PIP_BREAK_SYSTEM_PACKAGES";
 
-// The row that says that the image's python is managed: of its distribution, or of the image itself.
+// An image whose python is managed.
 struct Managed {
     std::string image;
-    std::optional<Row> row;
-    bool has_torch = false;  ///< the image brings it, nothing has to install it
+    Row row;                 ///< says so: of its distribution, or of the image itself
+    bool has_torch = false;  ///< the image brings torch, nothing has to install it
 };
 
 std::optional<Managed> managed(const Context& context) {
@@ -24,7 +20,7 @@ std::optional<Managed> managed(const Context& context) {
         if (image->pinned) return std::nullopt;
         const auto os = lookup::os(context.facts, image->tag.os);
         if (!os || os->text("externally_managed") != "true") return std::nullopt;
-        return Managed{image->text, os, false};
+        return Managed{image->text, *os, false};
     }
     const auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
@@ -38,11 +34,6 @@ std::optional<Managed> managed(const Context& context) {
     return std::nullopt;
 }
 
-bool switched_off(const Context& context) {
-    const auto value = member(context, Field::env, kSwitch);
-    return value && (*value == "1" || *value == "true");
-}
-
 // The cell's variables with the switch among them.
 std::string with_switch(const Context& context) {
     std::string out;
@@ -54,33 +45,29 @@ std::string with_switch(const Context& context) {
     return fmt::format("{}{}=1", out, kSwitch);
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto image = managed(context);
+void judge(Ask& ask) {
+    const auto image = managed(ask);
     if (!image) return;
-    if (switched_off(context)) {
-        return passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              {Field::image, Field::env},
-                              fmt::format("whether pip may install into the python of {}", image->image),
-                              {image->row->ref()}};
-        });
+    const auto value = member(ask, Field::env, kSwitch);
+    if (value && (*value == "1" || *value == "true")) {
+        ask.question({Field::image, Field::env},
+                     fmt::format("whether pip may install into the python of {}", image->image));
+        return ask.record_pass({image->row.ref()});
     }
-    const bool packages = context.cell.has(Field::packages);
-    const bool torch = wants_torch(context) && !image->has_torch;
+    const bool packages = ask.cell.has(Field::packages);
+    const bool torch = wants_torch(ask) && !image->has_torch;
     if (!packages && !torch) return;
-    auto warning = finding(
-        Severity::warning, kStage, "", {Field::image, packages ? Field::packages : Field::torch},
-        fmt::format("{}: its python is managed by the distribution (PEP 668), so that a plain pip install "
-                    "of the cell's {} ends with \"error: externally-managed-environment\"; a virtual "
-                    "environment takes them",
-                    image->image,
-                    packages && torch ? "torch and packages"
-                    : packages        ? "packages"
-                                      : "torch"),
-        {image->row->ref()});
-    warning.fixes.push_back(set_to(Field::env, with_switch(context), fmt::format("env {}=1", kSwitch)));
-    out.push_back(std::move(warning));
+    ask.question({Field::image, packages ? Field::packages : Field::torch}, {});
+    ask.degrade(
+           "{}: its python is managed by the distribution (PEP 668), so that a plain pip install "
+           "of the cell's {} ends with \"error: externally-managed-environment\"; a virtual "
+           "environment takes them",
+           image->image,
+           packages && torch ? "torch and packages"
+           : packages        ? "packages"
+                             : "torch")
+        .because(image->row.ref())
+        .fix(set_to(Field::env, with_switch(ask), fmt::format("env {}=1", kSwitch)));
 }
 
 }  // namespace
@@ -88,7 +75,7 @@ void judge(const Context& context, Findings& out) {
 Rule pip_installs_into_image() {
     return {
         .id = "pip-installs-into-image",
-        .stage = kStage,
+        .stage = Stage::install,
         .summary = "pip may install into the python of the image.",
         .why =
             "Debian 12 and Ubuntu 24.04 mark their python as externally managed, and images built on them "
@@ -99,7 +86,7 @@ Rule pip_installs_into_image() {
         .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                   Field::torch, Field::packages, Field::env},
         .needs = {{Field::image}, {Field::torch, Field::packages}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -1,6 +1,6 @@
-// Code that is in the image as PTX only is compiled by the driver, which knows PTX up to the CUDA that it is
-// of: minor-version compatibility does not help here. It is PTX only where the cell says so, or where its
-// list of architectures has nothing else for its GPU.
+// The driver compiles code that is in the image as PTX only, and knows PTX up to that of its own CUDA:
+// minor-version compatibility does not help here. Code is PTX only where the cell says so, or where its list
+// of architectures has nothing else for its GPU.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/host_driver.hpp"
@@ -9,9 +9,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::runtime;
-
-// What compiles the PTX: the driver, or compat libraries that stand in for it.
+// What compiles the PTX: the driver, or compat libraries in its place.
 struct Compiler {
     std::string text;
     std::optional<Version> at_least;  ///< bounds of the PTX ISA that it knows
@@ -51,113 +49,93 @@ Compiler compiler_of(const Context& context, const lookup::Driver& driver) {
     return out;
 }
 
-// The oldest driver that knows the ISA, and the newest toolkit that writes none newer than `isa`.
-void offer(const Context& context, const Version& wanted, const Compiler& compiler, Finding& finding) {
-    if (!context.wants_fixes) return;
+// The oldest driver that knows the ISA, and the newest toolkit that writes none newer than `known`.
+std::vector<FixOption> options(const Context& context, const Version& wanted, const Version& known) {
+    std::vector<FixOption> out;
+    if (!context.wants_fixes) return out;
     for (const auto& row : context.facts.rows("driver_branches")) {
         const auto isa = Version::parse(row.text("ptx_isa"));
         if (!isa || *isa < wanted || !row.has("oldest")) continue;
-        const auto least = windows_driver(context) ? row.text("branch") : row.text("oldest");
-        finding.fixes.push_back(set_to(Field::driver, least, fmt::format("driver >= {}", least)));
+        const auto least = row.text(windows_driver(context) ? "branch" : "oldest");
+        out.push_back(set_to(Field::driver, least, fmt::format("driver >= {}", least)));
         break;
     }
     std::optional<std::string_view> newest;
     for (const auto& row : context.facts.rows("cuda_toolkits")) {
-        if (row.has("newest") && lookup::required_version(row, "ptx_isa") <= *compiler.at_most)
+        if (row.has("newest") && lookup::required_version(row, "ptx_isa") <= known)
             newest = row.text("newest");
     }
-    if (newest) finding.fixes.push_back(set_to(Field::cuda, *newest));
+    if (newest) out.push_back(set_to(Field::cuda, *newest));
+    return out;
 }
 
-// The compiler knows the PTX. Of a list arch-list-covers-gpu names the limit.
-void pass(const Context& context, const std::optional<ListedPtx>& listed, const std::string& compiler,
-          std::vector<Field> about, std::string_view question, std::vector<FactRef> facts, Findings& out) {
-    cite(facts, context.facts, "policy-ptx-jit-forward");
-    if (listed) return accept(context, out, kStage, "", std::move(about), question, std::move(facts));
-    out.push_back(finding(Severity::warning, kStage, "", std::move(about),
-                          fmt::format("code that is PTX only is compiled by {} when it is first loaded: the "
-                                      "first start takes longer, and again after each change of the driver",
-                                      compiler),
-                          std::move(facts)));
+// The compiler knows the PTX. Of a list, arch-list-covers-gpu names the limit.
+void judge_known(Ask& ask, bool listed, const Compiler& compiler, std::vector<FactRef> facts) {
+    cite(facts, ask.facts, "policy-ptx-jit-forward");
+    if (listed) return ask.accept(std::move(facts));
+    ask.degrade(
+           "code that is PTX only is compiled by {} when it is first loaded: the first start takes "
+           "longer, and again after each change of the driver",
+           compiler.text)
+        .because(facts);
 }
 
-// The code that fails, in the words of the cell.
-std::string code_text(const std::optional<ListedPtx>& listed) {
-    if (!listed) return "code that is PTX only";
-    return fmt::format("code built with {}, which is PTX only for {},", listed->list.named(),
-                       listed->gpu.text);
-}
-
-void judge_isa(const Context& context, const std::optional<ListedPtx>& listed, const lookup::Cuda& cuda,
-               const lookup::Driver& driver, Findings& out) {
+void judge_isa(Ask& ask, const std::optional<ListedPtx>& listed, const lookup::Cuda& cuda,
+               const lookup::Driver& driver) {
+    const auto compiler = compiler_of(ask, driver);
     std::vector<Field> about{Field::cuda, Field::driver};
     if (listed) about.insert(about.end(), {listed->list.field, listed->gpu.field});
+    ask.question(std::move(about),
+                 fmt::format("whether {} compiles the PTX of CUDA {}", compiler.text, cuda.exact.text()));
     const auto wanted = cuda.toolkit ? Version::parse(cuda.toolkit->text("ptx_isa")) : std::nullopt;
-    auto compiler = compiler_of(context, driver);
-    const auto question =
-        fmt::format("whether {} compiles the PTX of CUDA {}", compiler.text, cuda.exact.text());
-    auto facts = std::move(compiler.facts);
-    if (cuda.toolkit) facts.push_back(cuda.toolkit->ref());
-    if (listed) facts.insert(facts.end(), listed->facts.begin(), listed->facts.end());
     if (!wanted) {
-        const Unresolved gap{
-            Field::cuda, fmt::format("no fact gives the PTX ISA of CUDA {}", cuda.exact.text()), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(Field::cuda, "no fact gives the PTX ISA of CUDA {}", cuda.exact.text());
         return;
     }
+    auto facts = compiler.facts;
+    facts.push_back(cuda.toolkit->ref());
+    if (listed) facts.insert(facts.end(), listed->facts.begin(), listed->facts.end());
     if (compiler.at_least && *wanted <= *compiler.at_least)
-        return pass(context, listed, compiler.text, about, question, std::move(facts), out);
+        return judge_known(ask, listed.has_value(), compiler, std::move(facts));
     if (!compiler.at_most || *wanted <= *compiler.at_most) {
-        const Unresolved gap{
-            Field::driver,
-            fmt::format("no fact says which PTX driver branch {} compiles", driver.exact.major()),
-            {}};
-        auto open = unknown(kStage, "", about, gap, question);
-        open.facts = std::move(facts);
-        out.push_back(std::move(open));
+        ask.unknown(Field::driver, "no fact says which PTX driver branch {} compiles", driver.exact.major())
+            .because(facts);
         return;
     }
-    cite(facts, context.facts, "policy-ptx-isa-driver");
-    auto error = finding(
-        Severity::error, kStage, "", about,
-        fmt::format("{} compiles PTX up to ISA {}, and CUDA {} writes {}: {} fails with error 222, the "
-                    "provided PTX was compiled with an unsupported toolchain",
-                    compiler.text, compiler.at_most->text(), cuda.exact.text(), wanted->text(),
-                    code_text(listed)),
-        std::move(facts));
-    if (listed) error.fixes.push_back(with_gpu_in_list(context, listed->list, listed->gpu));
-    offer(context, *wanted, compiler, error);
-    out.push_back(std::move(error));
+    cite(facts, ask.facts, "policy-ptx-isa-driver");
+    const auto code = listed ? fmt::format("code built with {}, which is PTX only for {},",
+                                           listed->list.named(), listed->gpu.text)
+                             : "code that is PTX only";
+    auto answer = ask.reject(
+        "{} compiles PTX up to ISA {}, and CUDA {} writes {}: {} fails with error 222, "
+        "the provided PTX was compiled with an unsupported toolchain",
+        compiler.text, compiler.at_most->text(), cuda.exact.text(), wanted->text(), code);
+    answer.because(facts);
+    if (listed) answer.fix(with_gpu_in_list(ask, listed->list, listed->gpu));
+    answer.fix(options(ask, *wanted, *compiler.at_most));
 }
 
-void judge(const Context& context, Findings& out) {
+void judge(Ask& ask) {
     std::optional<ListedPtx> listed;
-    if (!is_ptx_only(context)) {
-        listed = ptx_only_list(context);
+    if (!is_ptx_only(ask)) {
+        listed = ptx_only_list(ask);
         if (!listed) return;
     }
-    const auto cuda = image_cuda(context);
-    if (const auto* gap = std::get_if<Unresolved>(&cuda)) {
-        out.push_back(unknown(kStage, "", {Field::cuda}, *gap, "whether the driver compiles its PTX"));
+    ask.question({Field::cuda}, "whether the driver compiles its PTX");
+    const auto cuda = ask.cuda();
+    if (!cuda) return;
+    const auto release = cuda->exact.text();
+    if (const auto gpu = integrated_gpu(ask)) {
+        ask.question({Field::driver, gpu->field}, fmt::format("whether driver {} compiles the PTX of CUDA {}",
+                                                              ask.cell.text(Field::driver), release));
+        auto facts = gpu->facts;
+        cite(facts, ask.facts, "policy-jetson-driver");
+        ask.unknown(outside_branches(*gpu)).because(facts);
         return;
     }
-    const auto& toolkit = std::get<lookup::Cuda>(cuda);
-    const auto question = fmt::format("whether it compiles the PTX of CUDA {}", toolkit.exact.text());
-    if (const auto gpu = integrated_gpu(context)) {
-        auto open = unknown(kStage, "", {Field::driver, gpu->field}, outside_branches(*gpu),
-                            fmt::format("whether driver {} compiles the PTX of CUDA {}",
-                                        context.cell.text(Field::driver), toolkit.exact.text()));
-        open.facts = gpu->facts;
-        cite(open.facts, context.facts, "policy-jetson-driver");
-        out.push_back(std::move(open));
-        return;
-    }
-    const auto resolved = host_driver(context);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(kStage, "", {Field::driver, Field::cuda}, *gap, question));
-        return;
-    }
-    judge_isa(context, listed, toolkit, std::get<lookup::Driver>(resolved), out);
+    ask.question({Field::driver, Field::cuda},
+                 fmt::format("whether it compiles the PTX of CUDA {}", release));
+    if (const auto driver = ask.known(host_driver(ask))) judge_isa(ask, listed, *cuda, *driver);
 }
 
 }  // namespace
@@ -165,7 +143,7 @@ void judge(const Context& context, Findings& out) {
 Rule ptx_newer_than_driver() {
     return {
         .id = "ptx-newer-than-driver",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The driver compiles the PTX of code that is in the image as PTX only.",
         .why =
             "PTX is compiled by the driver when it is loaded, and a driver knows the PTX ISA of its own CUDA "
@@ -177,7 +155,7 @@ Rule ptx_newer_than_driver() {
                   Field::gpu, Field::compute, Field::host_class, Field::arch_list, Field::env, Field::torch,
                   Field::arch},
         .needs = {{Field::uses, Field::arch_list, Field::env}, {Field::cuda}, {Field::driver}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

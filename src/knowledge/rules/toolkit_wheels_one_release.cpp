@@ -5,18 +5,18 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::build;
 
 // "nvidia-nvvm ==13.0.88.*"
 struct Part {
     std::string_view name;
     std::string_view clauses;
     std::string_view text;
+    [[nodiscard]] bool admits(const pep440::Version& version) const {
+        return pep440::Specifiers::parse(clauses)->admits(version);
+    }
 };
 
 std::vector<Part> parts_of(const Row& row, std::string_view column) {
@@ -28,101 +28,84 @@ std::vector<Part> parts_of(const Row& row, std::string_view column) {
     return parts;
 }
 
-const Package* named(const std::vector<Package>& packages, std::string_view name) {
-    const auto found = std::find_if(packages.begin(), packages.end(),
-                                    [&](const Package& package) { return package.name == name; });
-    return found == packages.end() ? nullptr : &*found;
+template <class Named>
+const Named* find(const std::vector<Named>& all, std::string_view name) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Named& each) { return each.name == name; });
+    return found == all.end() ? nullptr : &*found;
 }
 
-// The newest known release of a part that belongs to the toolkit.
-std::optional<std::string> release_of(const Facts& facts, const Part& part) {
-    const auto specifiers = pep440::Specifiers::parse(part.clauses);
-    const auto releases = fitting_releases(
-        facts, part.name, [&](const Release& release) { return specifiers->admits(release.version); });
-    return releases.empty() ? std::nullopt : std::optional(releases.back().version.text());
-}
-
-// Every part of the package's release, at that release.
-std::optional<FixOption> pinned(const Context& context, const Package& package) {
-    if (!context.wants_fixes) return std::nullopt;
+// Every part of the package's release, at its newest known release that belongs to the toolkit.
+std::vector<FixOption> pinned(const Context& context, const Package& package) {
+    if (!context.wants_fixes) return {};
     std::vector<std::pair<std::string, std::string>> changes;
     for (const auto& part : parts_of(*package.row, "one_release")) {
-        auto version = release_of(context.facts, part);
-        if (!version) return std::nullopt;
-        changes.emplace_back(part.name, *std::move(version));
+        const auto releases = fitting_releases(
+            context.facts, part.name, [&](const Release& release) { return part.admits(release.version); });
+        if (releases.empty()) return {};
+        changes.emplace_back(part.name, releases.back().version.text());
     }
-    return with_packages(context, changes);
+    return {with_packages(context, changes)};
 }
 
-void judge_mix(const Context& context, const std::vector<Package>& packages, const Package& package,
-               Findings& out) {
+void judge_mix(Ask& ask, const std::vector<Package>& packages, const Package& package) {
     for (const auto& part : parts_of(*package.row, "one_release")) {
-        const auto* other = named(packages, part.name);
-        const auto specifiers = pep440::Specifiers::parse(part.clauses);
-        if (other == nullptr || !other->version || specifiers->admits(*other->version)) continue;
-        std::vector<FactRef> facts{package.row->ref()};
-        if (other->row) facts.push_back(other->row->ref());
-        auto error = finding(Severity::error, kStage, part.text, {Field::packages},
-                             fmt::format("{} belongs with {} {}; the cell has {}: nvcc does not compile with "
-                                         "parts of another release",
-                                         package.text, part.name, part.clauses, other->text),
-                             std::move(facts));
-        if (auto option = pinned(context, package)) error.fixes.push_back(*std::move(option));
-        out.push_back(std::move(error));
+        const auto* other = find(packages, part.name);
+        if (other == nullptr || !other->version || part.admits(*other->version)) continue;
+        ask.question({Field::packages}, {}, part.text);
+        ask.reject(
+               "{} belongs with {} {}; the cell has {}: nvcc does not compile with parts of another "
+               "release",
+               package.text, part.name, part.clauses, other->text)
+            .because(package.row->ref())
+            .because(other->row)
+            .fix(pinned(ask, package));
     }
 }
 
 // Parts that neither the package nor the cell pins.
-void judge_open(const Context& context, const std::vector<Package>& packages, const Package& package,
-                Findings& out) {
+std::string open_parts(const Context& context, const std::vector<Package>& packages, const Package& package) {
     const auto pins = parts_of(*package.row, "nvcc");
     std::string open;
     for (const auto& part : parts_of(*package.row, "one_release")) {
-        const bool held =
-            std::any_of(pins.begin(), pins.end(), [&](const Part& pin) { return pin.name == part.name; }) ||
-            named(packages, part.name) != nullptr;
-        if (held) continue;
+        if (find(pins, part.name) != nullptr || find(packages, part.name) != nullptr) continue;
         // The newest release is what pip takes anyway.
         const auto releases = fitting_releases(context.facts, part.name, [](const Release&) { return true; });
-        const auto specifiers = pep440::Specifiers::parse(part.clauses);
-        if (!releases.empty() && specifiers->admits(releases.back().version)) continue;
+        if (!releases.empty() && part.admits(releases.back().version)) continue;
         open += fmt::format("{}{}", open.empty() ? "" : ", ", part.name);
     }
-    if (open.empty()) return;
-    const bool is_toolkit = package.row->has("nvcc");
-    auto warning =
-        finding(Severity::warning, kStage, package.row->text("package"), {Field::packages},
-                fmt::format("{} leaves {} open{}: pip takes their newest releases, and nvcc does not "
-                            "compile with parts of another release",
-                            package.text, open, is_toolkit ? " in its extra [nvcc]" : ""),
-                {package.row->ref()});
-    if (is_toolkit) {
-        for (auto& option : release_options(context, package, [](const Release& release) {
-                 return release.row.list("nvcc").size() == release.row.list("one_release").size() &&
-                        release.row.has("nvcc");
-             })) {
-            warning.fixes.push_back(std::move(option));
-        }
-    }
-    if (auto option = pinned(context, package)) warning.fixes.push_back(*std::move(option));
-    out.push_back(std::move(warning));
+    return open;
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto packages = packages_of(context);
+void judge_open(Ask& ask, const std::vector<Package>& packages, const Package& package) {
+    const auto open = open_parts(ask, packages, package);
+    if (open.empty()) return;
+    const bool is_toolkit = package.row->has("nvcc");
+    ask.question({Field::packages}, {}, package.row->text("package"));
+    auto answer = ask.degrade(
+        "{} leaves {} open{}: pip takes their newest releases, and nvcc does not "
+        "compile with parts of another release",
+        package.text, open, is_toolkit ? " in its extra [nvcc]" : "");
+    answer.because(package.row->ref());
+    if (is_toolkit) {
+        answer.fix(release_options(ask, package, [](const Release& release) {
+            return release.row.list("nvcc").size() == release.row.list("one_release").size() &&
+                   release.row.has("nvcc");
+        }));
+    }
+    answer.fix(pinned(ask, package));
+}
+
+void judge(Ask& ask) {
+    const auto packages = packages_of(ask);
     for (const auto& package : packages) {
         if (!package.row || !package.row->has("one_release")) continue;
-        const auto before = out.size();
-        judge_mix(context, packages, package, out);
-        judge_open(context, packages, package, out);
-        if (out.size() != before) continue;
-        passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              {Field::packages},
-                              fmt::format("whether {} brings parts of one release", package.text),
-                              {package.row->ref()}};
-        });
+        const auto before = ask.out().size();
+        judge_mix(ask, packages, package);
+        judge_open(ask, packages, package);
+        if (ask.out().size() != before) continue;
+        ask.question({Field::packages}, fmt::format("whether {} brings parts of one release", package.text));
+        ask.record_pass({package.row->ref()});
     }
 }
 
@@ -130,7 +113,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule toolkit_wheels_one_release() {
     return {.id = "toolkit-wheels-one-release",
-            .stage = kStage,
+            .stage = Stage::build,
             .summary = "The parts of a CUDA toolkit from wheels are of one release.",
             .why =
                 "nvcc, nvvm and crt are wheels of their own, and nvidia-cuda-nvcc names the others without a "
@@ -140,7 +123,7 @@ Rule toolkit_wheels_one_release() {
             .passes = "packages: {nvidia-cuda-nvcc: 13.0.88, nvidia-nvvm: 13.0.88, nvidia-cuda-crt: 13.0.88}",
             .reads = {Field::packages},
             .needs = {{Field::packages}},
-            .judge = plain(judge),
+            .judge = judge,
             .proof = {Attempt::mix_parts,
                       {"*fatal*Unsupported .version *; current version is *",
                        "*error:*__cudaLaunch*was not declared in this scope*"}}};
