@@ -1,17 +1,14 @@
-// Do all libraries of the wheel hold code for the GPU, or only the one that its architecture list speaks of?
+// Do all libraries of the wheel hold code for the GPU, or only the one that its architecture list is about?
 #include <algorithm>
 #include <vector>
 
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::runtime;
 
 // The libraries of a wheel that were opened; none for most wheels.
 std::vector<Row> libraries_of(const Facts& facts, std::string_view torch, std::string_view variant,
@@ -29,49 +26,47 @@ bool all_run_on(const std::vector<Row>& libraries, const fatbin::Arch& device) {
                        [&](const Row& library) { return has_code(library, "sass", device); });
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_wheel(context)) return;
-    const auto torch = torch_build(context);
-    const auto gpu = device(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    const auto* known = std::get_if<Device>(&gpu);
-    if (build == nullptr || known == nullptr) return;  // torch-ships-compute says what is not known
+void judge_library(Ask& ask, const TorchBuild& build, const Device& gpu, const Row& library) {
+    const auto arch = device_arch(gpu.arch);
+    if (has_code(library, "sass", arch)) return;
+    const auto name = library.text("library");
+    const auto ptx = library.list("ptx");
+    ask.question({Field::torch, gpu.field}, {}, name);
+    ask.degrade(
+           "{} of {} has no code for {}, which the wheel promises: its SASS is for {}, {}; {} fail there",
+           name, build.text, gpu.text, listed(library.list("sass")),
+           ptx.empty() ? "and it has no PTX" : "its PTX for " + listed(ptx), library.text("purpose"))
+        .because(gpu.facts)
+        .because(library.ref())
+        .because(ask.facts.row("policy-sass-same-major"))
+        .fix(torch_options(ask, [&](const Row& wheel) {
+            const auto others =
+                libraries_of(ask.facts, wheel.text("torch"), wheel.text("variant"), wheel.text("arch"));
+            return !others.empty() && all_run_on(others, arch);
+        }));
+}
+
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    const auto build = if_known(torch_build(ask));
+    const auto gpu = if_known(device(ask));
+    if (!build || !gpu) return;  // torch-ships-compute says what is not known
     const auto libraries =
-        libraries_of(context.facts, build->torch.exact.text(), build->torch.variant, build->arch);
-    const auto arch = device_arch(known->arch);
-    // A wheel that promises no code for the GPU is torch-ships-compute's finding.
+        libraries_of(ask.facts, build->torch.exact.text(), build->torch.variant, build->arch);
+    const auto arch = device_arch(gpu->arch);
+    // torch-ships-compute reports a wheel that promises no code for the GPU.
     if (libraries.empty() || !build->torch.wheel || !has_code(*build->torch.wheel, "compute", arch)) return;
-    const std::vector<Field> about{Field::torch, known->field};
-    auto facts = known->facts;
-    if (all_run_on(libraries, arch)) {
+    if (!all_run_on(libraries, arch)) {
         for (const auto& library : libraries)
-            facts.push_back(library.ref());
-        accept(context, out, kStage, "", about,
-               fmt::format("whether each library of {} has code for {}", build->text, known->text),
-               std::move(facts));
+            judge_library(ask, *build, *gpu, library);
         return;
     }
-    for (const auto& library : libraries) {
-        if (has_code(library, "sass", arch)) continue;
-        const auto ptx = library.list("ptx");
-        auto cited = facts;
-        cited.push_back(library.ref());
-        cite(cited, context.facts, "policy-sass-same-major");
-        auto warning = finding(
-            Severity::warning, kStage, library.text("library"), about,
-            fmt::format("{} of {} has no code for {}, which the wheel promises: its SASS is for {}, {}; "
-                        "{} fail there",
-                        library.text("library"), build->text, known->text, listed(library.list("sass")),
-                        ptx.empty() ? "and it has no PTX" : "its PTX for " + listed(ptx),
-                        library.text("purpose")),
-            std::move(cited));
-        warning.fixes = torch_options(context, [&](const Row& wheel) {
-            const auto others =
-                libraries_of(context.facts, wheel.text("torch"), wheel.text("variant"), wheel.text("arch"));
-            return !others.empty() && all_run_on(others, arch);
-        });
-        out.push_back(std::move(warning));
-    }
+    auto facts = gpu->facts;
+    for (const auto& library : libraries)
+        facts.push_back(library.ref());
+    ask.question({Field::torch, gpu->field},
+                 fmt::format("whether each library of {} has code for {}", build->text, gpu->text));
+    ask.accept(std::move(facts));
 }
 
 }  // namespace
@@ -79,7 +74,7 @@ void judge(const Context& context, Findings& out) {
 Rule torch_libraries_have_code() {
     return {
         .id = "torch-libraries-have-code",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "Every library of the torch wheel holds code for a GPU that the wheel promises.",
         .why =
             "The architecture list of a wheel speaks of its main library. Others are built from lists of "
@@ -89,7 +84,7 @@ Rule torch_libraries_have_code() {
         .passes = "torch: 2.15.0, compute: \"7.5\"",
         .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

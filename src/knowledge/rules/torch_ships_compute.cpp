@@ -1,9 +1,7 @@
 // Does that wheel hold code for the GPU? SASS of the same major and a lower or equal minor, or PTX that the
-// driver compiles. Keyed by torch and the wheel's CUDA: the same release ships different lists in its
-// variants.
+// driver compiles. It depends on torch and the wheel's CUDA: the variants of one release hold different code.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
@@ -11,49 +9,45 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::runtime;
+std::vector<FixOption> builds_for(const Context& context, const Device& device) {
+    return torch_options(
+        context, [&](const Row& wheel) { return has_sass(wheel.list("compute"), device_arch(device.arch)); });
+}
 
-void offer_builds(const Context& context, const fatbin::Arch& arch, Finding& finding) {
-    finding.fixes =
-        torch_options(context, [&](const Row& wheel) { return has_sass(wheel.list("compute"), arch); });
+bool is_integrated(const Device& device) {
+    return device.architecture.text("integrated") == "true";
 }
 
 // The driver compiles PTX of its own CUDA and older only.
-void judge_jit(const Context& context, const TorchBuild& build, const Device& device, std::string_view ptx,
-               std::vector<FactRef> facts, Findings& out) {
-    const auto arch = device_arch(device.arch);
-    const auto cuda = Version::parse(build.torch.wheel->text("cuda"));
+void judge_jit(Ask& ask, const TorchBuild& build, const Device& device, std::string_view ptx) {
+    const auto& wheel = *build.torch.wheel;
+    const auto cuda = Version::parse(wheel.text("cuda"));
     // The driver of an integrated GPU follows no branch: what it compiles is open.
-    const bool by_branch =
-        context.cell.has(Field::driver) && device.architecture.text("integrated") != "true";
-    const auto resolved =
-        by_branch ? lookup::driver(context.facts, context.cell.text(Field::driver)) : std::nullopt;
-    const std::vector<Field> about{Field::torch, device.field};
-    if (resolved && resolved->branch && cuda) {
-        const auto native = native_cuda(context.facts, *resolved);
+    const bool by_branch = ask.cell.has(Field::driver) && !is_integrated(device);
+    const auto driver = by_branch ? lookup::driver(ask.facts, ask.cell.text(Field::driver)) : std::nullopt;
+    if (driver && driver->branch && cuda) {
+        const auto native = native_cuda(ask.facts, *driver);
         if (native.at_most && *native.at_most < *cuda) {
-            facts.push_back(resolved->branch->ref());
-            cite(facts, context.facts, "policy-ptx-isa-driver");
-            auto error = finding(
-                Severity::error, kStage, "", {Field::torch, device.field, Field::driver},
-                fmt::format("{} has only PTX {} for {}, and {} (CUDA {}) does not compile PTX of CUDA {}",
-                            build.text, ptx, device.text, driver_text(*resolved), native.at_most->text(),
-                            cuda->text()),
-                std::move(facts));
-            offer_builds(context, arch, error);
-            out.push_back(std::move(error));
+            ask.question({Field::torch, device.field, Field::driver}, {});
+            ask.reject("{} has only PTX {} for {}, and {} (CUDA {}) does not compile PTX of CUDA {}",
+                       build.text, ptx, device.text, driver_text(*driver), native.at_most->text(),
+                       cuda->text())
+                .because(device.facts)
+                .because(wheel.ref())
+                .because(driver->branch->ref())
+                .because(ask.facts.row("policy-ptx-isa-driver"))
+                .fix(builds_for(ask, device));
             return;
         }
     }
-    cite(facts, context.facts, "policy-ptx-jit-forward");
-    auto warning = finding(
-        Severity::warning, kStage, "", about,
-        fmt::format("{} runs on {} by PTX {} only: the driver compiles it at the first start, if it is of "
-                    "CUDA {} or newer",
-                    build.text, device.text, ptx, cuda ? cuda->text() : "the wheel"),
-        std::move(facts));
-    offer_builds(context, arch, warning);
-    out.push_back(std::move(warning));
+    ask.degrade(
+           "{} runs on {} by PTX {} only: the driver compiles it at the first start, if it is of CUDA {} "
+           "or newer",
+           build.text, device.text, ptx, cuda ? cuda->text() : "the wheel")
+        .because(device.facts)
+        .because(wheel.ref())
+        .because(ask.facts.row("policy-ptx-jit-forward"))
+        .fix(builds_for(ask, device));
 }
 
 // Without a variant the index decides which CUDA it is: said, because nobody wrote it.
@@ -62,103 +56,76 @@ std::string named(const Context& context, const TorchBuild& build) {
     return bare ? build.text + " (the default build)" : build.text;
 }
 
-// The toolkit that built a wheel puts neither SASS nor PTX of lower targets than its own into it, whatever
-// else is not known about its code.
-std::optional<Finding> below_its_toolkit(const Context& context, const TorchBuild& build,
-                                         const Device& device, std::vector<FactRef> facts) {
-    const auto cuda = lookup::cuda(context.facts, build.torch.wheel->text("cuda"));
-    if (!cuda || !cuda->toolkit) return std::nullopt;
-    const auto arch = device_arch(device.arch);
-    const auto lowest = target_range(*cuda->toolkit).lowest;
-    if (!lowest || !(arch < *lowest)) return std::nullopt;
-    facts.push_back(cuda->toolkit->ref());
-    auto error = finding(
-        Severity::error, kStage, "", {Field::torch, device.field},
-        fmt::format("{} has no code for {}: it is built by nvcc of CUDA {}, whose lowest target is {}",
-                    named(context, build), device.text, cuda->toolkit->text("cuda"),
-                    fatbin::to_text(*lowest)),
-        std::move(facts));
-    offer_builds(context, arch, error);
-    return error;
+// Not all of the wheel's code is known. Of lower targets than its own, the toolkit that built it puts neither
+// SASS nor PTX into it.
+void judge_unlisted(Ask& ask, const TorchBuild& build, const Device& device) {
+    const auto& wheel = *build.torch.wheel;
+    const auto cuda = lookup::cuda(ask.facts, wheel.text("cuda"));
+    const auto lowest = cuda && cuda->toolkit ? target_range(*cuda->toolkit).lowest : std::nullopt;
+    if (lowest && device_arch(device.arch) < *lowest) {
+        ask.reject("{} has no code for {}: it is built by nvcc of CUDA {}, whose lowest target is {}",
+                   named(ask, build), device.text, cuda->toolkit->text("cuda"), fatbin::to_text(*lowest))
+            .because(device.facts)
+            .because(wheel.ref())
+            .because(cuda->toolkit->ref())
+            .fix(builds_for(ask, device));
+        return;
+    }
+    ask.unknown(Field::torch, "no fact lists the {} of {}", wheel.has("compute") ? "PTX" : "code", build.text)
+        .because(device.facts)
+        .because(wheel.ref());
 }
 
-void judge_wheel(const Context& context, const TorchBuild& build, const Device& device, Findings& out) {
+void judge_wheel(Ask& ask, const TorchBuild& build, const Device& device) {
     const auto& wheel = *build.torch.wheel;
     const auto arch = device_arch(device.arch);
-    const std::vector<Field> about{Field::torch, device.field};
-    const auto question = fmt::format("whether {} has code for {}", build.text, device.text);
-    auto facts = device.facts;
-    facts.push_back(wheel.ref());
     if (build.torch.variant == "cpu") {
-        auto error =
-            finding(Severity::error, kStage, "", about,
-                    fmt::format("{} for {} is built for the CPU: it has no code for {} or any other GPU",
-                                build.text, build.arch, device.text),
-                    std::move(facts));
-        offer_builds(context, arch, error);
-        out.push_back(std::move(error));
+        ask.reject("{} for {} is built for the CPU: it has no code for {} or any other GPU", build.text,
+                   build.arch, device.text)
+            .because(device.facts)
+            .because(wheel.ref())
+            .fix(builds_for(ask, device));
         return;
     }
     if (has_sass(wheel.list("compute"), arch)) {
-        cite(facts, context.facts, "policy-sass-same-major");
-        accept(context, out, kStage, "", about, question, std::move(facts));
-        return;
+        auto facts = device.facts;
+        facts.push_back(wheel.ref());
+        cite(facts, ask.facts, "policy-sass-same-major");
+        return ask.accept(std::move(facts));
     }
-    if (const auto ptx = ptx_for(wheel.list("ptx"), arch)) {
-        judge_jit(context, build, device, *ptx, std::move(facts), out);
-        return;
-    }
-    if (!wheel.has("compute") || !wheel.has("ptx")) {
-        if (auto error = below_its_toolkit(context, build, device, facts)) {
-            out.push_back(*std::move(error));
-            return;
-        }
-        const Unresolved gap{
-            Field::torch,
-            fmt::format("no fact lists the {} of {}", wheel.has("compute") ? "PTX" : "code", build.text),
-            {}};
-        auto open = unknown(kStage, "", about, gap, question);
-        open.facts = std::move(facts);
-        out.push_back(std::move(open));
-        return;
-    }
-    const bool integrated = device.architecture.text("integrated") == "true";
-    cite(facts, context.facts, integrated ? "policy-sass-integrated" : "policy-sass-same-major");
     const auto ptx = wheel.list("ptx");
-    auto error =
-        finding(Severity::error, kStage, "", about,
-                fmt::format("{} has no code for {}: its SASS is for {}, {}{}", named(context, build),
-                            device.text, listed(wheel.list("compute")),
-                            ptx.empty() ? "and it has no PTX" : "its PTX for " + listed(ptx),
-                            integrated ? "; an integrated GPU runs SASS of its own capability only" : ""),
-                std::move(facts));
-    offer_builds(context, arch, error);
-    out.push_back(std::move(error));
+    if (const auto code = ptx_for(ptx, arch)) return judge_jit(ask, build, device, *code);
+    if (!wheel.has("compute") || !wheel.has("ptx")) return judge_unlisted(ask, build, device);
+    ask.reject("{} has no code for {}: its SASS is for {}, {}{}", named(ask, build), device.text,
+               listed(wheel.list("compute")),
+               ptx.empty() ? "and it has no PTX" : "its PTX for " + listed(ptx),
+               is_integrated(device) ? "; an integrated GPU runs SASS of its own capability only" : "")
+        .because(device.facts)
+        .because(wheel.ref())
+        .because(ask.facts.row(is_integrated(device) ? "policy-sass-integrated" : "policy-sass-same-major"))
+        .fix(builds_for(ask, device));
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_wheel(context)) return;
-    const auto torch = torch_build(context);
-    const auto gpu = device(context);
-    if (const auto* gap = std::get_if<Unresolved>(&torch)) {
-        out.push_back(unknown(kStage, "", {Field::torch}, *gap, "whether it has code for the GPU"));
-        return;
-    }
-    const auto& build = std::get<TorchBuild>(torch);
-    if (never_published(build)) return;
-    if (silent_cpu_build(context, build)) return;  // torch-published-for-arch rejects it at install
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    ask.question({Field::torch}, "whether it has code for the GPU");
+    const auto build = ask.torch_build();
+    if (!build || never_published(*build)) return;
+    if (silent_cpu_build(ask, *build)) return;  // torch-published-for-arch rejects it at install
+    const auto gpu = device(ask);
     if (const auto* gap = std::get_if<Unresolved>(&gpu)) {
-        out.push_back(unknown(kStage, "", {gap->field, Field::torch}, *gap,
-                              fmt::format("whether {} has code for it", build.text)));
+        ask.question({gap->field, Field::torch}, fmt::format("whether {} has code for it", build->text));
+        ask.unknown(*gap);
         return;
     }
     const auto& known = std::get<Device>(gpu);
-    if (!build.torch.wheel) {
-        out.push_back(unknown(kStage, "", {Field::torch, known.field}, no_wheel_row(build),
-                              fmt::format("whether it has code for {}", known.text)));
+    ask.question({Field::torch, known.field}, fmt::format("whether it has code for {}", known.text));
+    if (!build->torch.wheel) {
+        ask.unknown(no_wheel_row(*build));
         return;
     }
-    judge_wheel(context, build, known, out);
+    ask.reword(fmt::format("whether {} has code for {}", build->text, known.text));
+    judge_wheel(ask, *build, known);
 }
 
 }  // namespace
@@ -166,7 +133,7 @@ void judge(const Context& context, Findings& out) {
 Rule torch_ships_compute() {
     return {
         .id = "torch-ships-compute",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The torch wheel holds machine code, or PTX that the driver compiles, for the GPU.",
         .why =
             "A wheel holds machine code for the architectures that it was built for, which runs on the same "
@@ -177,7 +144,7 @@ Rule torch_ships_compute() {
         .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver, Field::family,
                   Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

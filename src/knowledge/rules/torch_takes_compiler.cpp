@@ -3,17 +3,12 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::build;
-constexpr std::string_view kStandard = "standard";
-constexpr std::string_view kLimit = "limit";
 
 std::uint32_t number_in(const Row& row, std::string_view column) {
     const auto number = Version::parse(row.text(column));
@@ -25,50 +20,40 @@ std::uint32_t gcc_for(const Row& extension) {
     return std::max(number_in(extension, "gcc_min"), number_in(extension, "gcc_by_default"));
 }
 
-void judge_standard(const Context& context, const TorchBuild& build, const HostCompiler& compiler,
-                    Findings& out) {
-    const std::vector<Field> about{Field::compiler, Field::torch};
-    const auto row = extension_row(context.facts, build.torch.release->text("torch"));
-    const auto text = context.cell.text(Field::compiler);
-    if (!row || compiler.name != "gcc") {
-        const Unresolved gap{
-            Field::compiler,
-            row ? fmt::format("no fact gives the oldest {} for {}", compiler.name, build.text)
-                : fmt::format("no fact says what {} asks of extensions", build.text),
-            {}};
-        out.push_back(
-            unknown(kStage, kStandard, about, gap, fmt::format("whether its headers compile with {}", text)));
+void judge_standard(Ask& ask, const TorchBuild& build, const HostCompiler& compiler) {
+    const auto text = ask.cell.text(Field::compiler);
+    const auto row = extension_row(ask.facts, build.torch.release->text("torch"));
+    ask.question({Field::compiler, Field::torch}, fmt::format("whether its headers compile with {}", text),
+                 "standard");
+    if (!row) {
+        ask.unknown(Field::compiler, "no fact says what {} asks of extensions", build.text);
+        return;
+    }
+    if (compiler.name != "gcc") {
+        ask.unknown(Field::compiler, "no fact gives the oldest {} for {}", compiler.name, build.text);
         return;
     }
     const auto least = gcc_for(*row);
-    if (compiler.version.major() >= least) {
-        return passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              about,
-                              fmt::format("whether the headers of {} compile with {}", build.text, text),
-                              {row->ref()}};
-        });
+    const auto major = compiler.version.major();
+    if (major >= least) {
+        ask.reword(fmt::format("whether the headers of {} compile with {}", build.text, text));
+        return ask.record_pass({row->ref()});
     }
-    const bool by_default = compiler.version.major() >= number_in(*row, "gcc_min");
-    auto message = by_default ? fmt::format(
-                                    "cpp_extension of {} passes -std=c++20, which {} does not know, to "
-                                    "extensions that set no standard: gcc >= {} does",
-                                    build.text, text, least)
-                              : fmt::format(
-                                    "extensions of {} cannot be built with {}: its headers need C++{}, "
-                                    "and that way gcc >= {}",
-                                    build.text, text, row->text("cxx_standard"), least);
-    auto error = finding(by_default ? Severity::warning : Severity::error, kStage, kStandard, about,
-                         std::move(message), {row->ref()});
-    error.fixes.push_back(set_to(Field::compiler, fmt::format("gcc-{}", least)));
-    for (auto& option : torch_options(context, [&](const Row& wheel) {
-             const auto other = extension_row(context.facts, wheel.text("torch"));
-             return other && compiler.version.major() >= gcc_for(*other);
-         })) {
-        error.fixes.push_back(std::move(option));
-    }
-    out.push_back(std::move(error));
+    auto answer = major >= number_in(*row, "gcc_min")
+                      ? ask.degrade(
+                            "cpp_extension of {} passes -std=c++20, which {} does not know, to "
+                            "extensions that set no standard: gcc >= {} does",
+                            build.text, text, least)
+                      : ask.reject(
+                            "extensions of {} cannot be built with {}: its headers need C++{}, and "
+                            "that way gcc >= {}",
+                            build.text, text, row->text("cxx_standard"), least);
+    answer.because(row->ref())
+        .fix(Field::compiler, fmt::format("gcc-{}", least))
+        .fix(torch_options(ask, [&](const Row& wheel) {
+            const auto other = extension_row(ask.facts, wheel.text("torch"));
+            return other && major >= gcc_for(*other);
+        }));
 }
 
 // The row that limits a compiler for this torch and this minor of CUDA.
@@ -93,76 +78,56 @@ Part above(const HostCompiler& compiler, const Version& newest) {
 }
 
 // Torch 1.12 and 1.13 compare whole versions, so that gcc 10.2.1 passes and gcc 10.3 does not.
-void judge_limit(const Context& context, const TorchBuild& build, const HostCompiler& compiler,
-                 const lookup::Cuda& cuda, Findings& out) {
-    const auto row = limit(context.facts, build.torch.exact, compiler, cuda.exact);
+void judge_limit(Ask& ask, const TorchBuild& build, const HostCompiler& compiler, const Version& cuda) {
+    const auto row = limit(ask.facts, build.torch.exact, compiler, cuda);
     if (!row) return;
     const auto newest = lookup::required_version(*row, "newest");
     const auto part = above(compiler, newest);
-    if (part == Part::none) {
-        return passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              {Field::compiler, Field::torch, Field::cuda},
-                              fmt::format("whether {} takes {} with nvcc of CUDA {}", build.text,
-                                          context.cell.text(Field::compiler), cuda.exact.text()),
-                              {row->ref()}};
-        });
-    }
+    const auto text = ask.cell.text(Field::compiler);
+    ask.question({Field::compiler, Field::torch, Field::cuda},
+                 fmt::format("whether {} takes {} with nvcc of CUDA {}", build.text, text, cuda.text()),
+                 "limit");
+    if (part == Part::none) return ask.record_pass({row->ref()});
     const bool all = part == Part::all;
-    auto found =
-        finding(all ? Severity::error : Severity::warning, kStage, kLimit,
-                {Field::compiler, Field::torch, Field::cuda},
-                fmt::format("{} refuses {}{} with nvcc of CUDA {}: {} {} is the newest that it takes",
-                            build.text, all ? "" : "some releases of ", context.cell.text(Field::compiler),
-                            cuda.exact.text(), compiler.name, newest.text()),
-                {row->ref()});
-    found.fixes.push_back(set_to(
-        Field::compiler, newest.minor() == 0 ? fmt::format("{}-{}", compiler.name, newest.major() - 1)
-                                             : fmt::format("{}-{}", compiler.name, newest.major_minor())));
-    for (auto& option : torch_options(context, [&](const Row& wheel) {
-             const auto other = lookup::required_version(wheel, "torch");
-             const auto bound = limit(context.facts, other, compiler, cuda.exact);
-             return !bound || above(compiler, lookup::required_version(*bound, "newest")) == Part::none;
-         })) {
-        found.fixes.push_back(std::move(option));
-    }
-    out.push_back(std::move(found));
+    ask.say(all ? Severity::error : Severity::warning,
+            fmt::format("{} refuses {}{} with nvcc of CUDA {}: {} {} is the newest that it takes", build.text,
+                        all ? "" : "some releases of ", text, cuda.text(), compiler.name, newest.text()))
+        .because(row->ref())
+        .fix(Field::compiler, newest.minor() == 0 ? fmt::format("{}-{}", compiler.name, newest.major() - 1)
+                                                  : fmt::format("{}-{}", compiler.name, newest.major_minor()))
+        .fix(torch_options(ask, [&](const Row& wheel) {
+            const auto other = lookup::required_version(wheel, "torch");
+            const auto bound = limit(ask.facts, other, compiler, cuda);
+            return !bound || above(compiler, lookup::required_version(*bound, "newest")) == Part::none;
+        }));
 }
 
-void judge_build(const Context& context, const TorchBuild& build, const HostCompiler& compiler,
-                 Findings& out) {
-    judge_standard(context, build, compiler, out);
-    if (!context.cell.has(Field::cuda)) return;
-    const auto toolkit = image_cuda(context);
-    if (const auto* cuda = std::get_if<lookup::Cuda>(&toolkit))
-        judge_limit(context, build, compiler, *cuda, out);
+void judge_build(Ask& ask, const TorchBuild& build, const HostCompiler& compiler) {
+    judge_standard(ask, build, compiler);
+    if (!ask.cell.has(Field::cuda)) return;
+    if (const auto cuda = if_known(image_cuda(ask))) judge_limit(ask, build, compiler, cuda->exact);
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    const auto compiler = host_compiler(context.cell.text(Field::compiler));
-    if (const auto own = image_torch(context)) {
-        if (!compiler) return;
-        const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
-            judge_build(other, build, *compiler, found);
-        };
-        judge_image_torch(
-            context, *own, kStage, Field::compiler,
-            fmt::format("whether its headers compile with {}", context.cell.text(Field::compiler)), judge_one,
-            out);
-        return;
+void judge(Ask& ask) {
+    if (!wants_torch(ask)) return;
+    const auto text = ask.cell.text(Field::compiler);
+    const auto compiler = host_compiler(text);
+    if (!compiler) return;
+    if (const auto own = image_torch(ask)) {
+        ask.question(own->about(ask, Field::compiler),
+                     fmt::format("whether its headers compile with {}", text));
+        judge_stand_ins(ask, *own,
+                        [&](Ask& each, const TorchBuild& build) { judge_build(each, build, *compiler); });
+    } else if (const auto build = if_known(torch_build(ask))) {
+        judge_build(ask, *build, *compiler);
     }
-    const auto torch = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (compiler && build != nullptr) judge_build(context, *build, *compiler, out);
 }
 
 }  // namespace
 
 Rule torch_takes_compiler() {
     return {.id = "torch-takes-compiler",
-            .stage = kStage,
+            .stage = Stage::build,
             .summary = "The host compiler can compile torch's headers, and torch's build helper takes it.",
             .why =
                 "torch's headers stop old compilers with #error (\"C++17 or later compatible compiler is "
@@ -173,7 +138,7 @@ Rule torch_takes_compiler() {
             .reads = {Field::compiler, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
                       Field::python, Field::os},
             .needs = {{Field::compiler}, {Field::torch}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules
