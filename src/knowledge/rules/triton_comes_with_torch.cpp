@@ -5,54 +5,41 @@
 #include "knowledge/resolve/triton.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::torch_compile;
-
-void judge(const Context& context, Findings& out) {
-    const auto os = other_os(context);
+void judge(Ask& ask) {
+    const auto os = other_os(ask);
     // Without a CUDA variant the build there is for the CPU, which torch-published-for-arch says.
-    if (!os || !wants_torch(context) || !names_cuda_variant(context)) return;
+    if (!os || !wants_torch(ask) || !names_cuda_variant(ask)) return;
     if (os->row.text("cuda_wheels") == "false") return;
-    const auto torch = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (build == nullptr || never_published(*build)) return;
-    const auto row = compile_row(context.facts, build->torch.release->text("torch"));
+    const auto build = if_known(torch_build(ask));
+    if (!build || never_published(*build)) return;
+    const auto row = compile_row(ask.facts, build->torch.release->text("torch"));
     if (!row) return;  // before 2.0 there is no torch.compile; newer ones: dynamo-supports-python
+    const auto name = os->row.text("name");
+    ask.question({Field::os, Field::torch},
+                 fmt::format("whether torch.compile of {} has triton on {}", build->text, name));
     const bool refuses = row->text("windows") == "false";
     // Of triton itself there are wheels for Linux only.
-    const auto named = named_triton(context);
-    const bool fills = named && named->package == "triton-windows";
-    if (contains(row->list("triton_os"), os->os) || (fills && !refuses)) {
-        return passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              {Field::os, Field::torch},
-                              fmt::format("whether torch.compile of {} has triton on {}", build->text,
-                                          os->row.text("name")),
-                              {row->ref(), os->row.ref()}};
-        });
-    }
-    auto warning =
-        finding(Severity::warning, kStage, "", {Field::os, Field::torch},
-                fmt::format("torch.compile of {} does not work on {}: {}; eager mode works", build->text,
-                            os->row.text("name"),
-                            refuses ? "it refuses the system"
-                                    : "torch brings triton, its compiler for GPUs, for Linux only"),
-                {row->ref(), os->row.ref()});
-    if (!refuses) warning.fixes.push_back(with_package(context, "triton-windows", row->text("triton")));
-    offer_linux(context, warning);
-    out.push_back(std::move(warning));
+    const auto package = named_triton(ask);
+    const bool fills = package && package->package == "triton-windows";
+    if (contains(row->list("triton_os"), os->os) || (fills && !refuses))
+        return ask.record_pass({row->ref(), os->row.ref()});
+    auto answer = ask.degrade(
+        "torch.compile of {} does not work on {}: {}; eager mode works", build->text, name,
+        refuses ? "it refuses the system" : "torch brings triton, its compiler for GPUs, for Linux only");
+    answer.because(row->ref()).because(os->row.ref());
+    if (!refuses) answer.fix(with_package(ask, "triton-windows", row->text("triton")));
+    answer.fix(linux_options(ask));
 }
 
 }  // namespace
 
 Rule triton_comes_with_torch() {
     return {.id = "triton-comes-with-torch",
-            .stage = kStage,
+            .stage = Stage::torch_compile,
             .summary = "On the cell's system torch brings triton, which torch.compile needs for a GPU.",
             .why =
                 "torch asks for triton on Linux only. On Windows torch.compile for a GPU ends with \"Cannot "
@@ -62,7 +49,7 @@ Rule triton_comes_with_torch() {
             .passes = "os: ubuntu24.04, torch: 2.6.0+cu124",
             .reads = {Field::os, Field::torch, Field::arch, Field::packages},
             .needs = {{Field::os}, {Field::torch}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

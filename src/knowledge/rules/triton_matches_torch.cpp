@@ -1,80 +1,63 @@
 // torch's inductor imports parts of triton that move between its releases: a torch is made for one triton.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/triton.hpp"
 #include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::torch_compile;
-
 // NVIDIA's own torch is made for NVIDIA's own triton, which its image holds.
-void judge_own_torch(const Context& context, const ImageTorch& torch, const NamedTriton& named,
-                     Findings& out) {
-    if (!named.version) return;  // the install stage asks
+void judge_in_image(Ask& ask, const ImageTorch& torch, const NamedTriton& named) {
     const auto triton = torch.row ? Version::parse(torch.row->text("triton")) : std::nullopt;
+    ask.question(torch.about(ask, Field::packages),
+                 fmt::format("whether torch.compile works with {} in its place", named.text));
     if (!triton) {
-        auto open = unknown_of(context, torch, kStage, "", Field::packages, "which triton is in",
-                               fmt::format("whether torch.compile works with {} in its place", named.text));
-        open.fixes.push_back(without_package(context, named.package));
-        out.push_back(std::move(open));
+        unknown_of(ask, torch, "which triton is in").fix(without_package(ask, named.package));
         return;
     }
-    const auto question = fmt::format("whether torch.compile of {} works with {}", torch.text, named.text);
-    if (triton->major_minor() == named.version->major_minor())
-        return accept(context, out, kStage, "", torch.about(context, Field::packages), question,
-                      torch.facts());
-    auto warning =
-        finding(Severity::warning, kStage, "", torch.about(context, Field::packages),
-                fmt::format("torch.compile of {} is made for the triton {} there, not {}: imports from "
-                            "another release may fail; eager mode works",
-                            torch.text, triton->text(), named.text),
-                torch.facts());
-    warning.fixes.push_back(without_package(context, named.package));
-    out.push_back(std::move(warning));
+    ask.reword(fmt::format("whether torch.compile of {} works with {}", torch.text, named.text));
+    if (triton->major_minor() == named.version->major_minor()) return ask.accept(torch.facts());
+    ask.degrade(
+           "torch.compile of {} is made for the triton {} there, not {}: imports from another release "
+           "may fail; eager mode works",
+           torch.text, triton->text(), named.text)
+        .because(torch.facts())
+        .fix(without_package(ask, named.package));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto named = named_triton(context);
-    if (!named || !wants_torch(context)) return;
-    if (const auto own = image_torch(context)) return judge_own_torch(context, *own, *named, out);
-    const auto torch = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (build == nullptr || !named->version) return;  // the install stage asks
-    const auto row = compile_row(context.facts, build->torch.release->text("torch"));
-    const std::vector<Field> about{Field::packages, Field::torch};
+void judge(Ask& ask) {
+    const auto named = named_triton(ask);
+    if (!named || !named->version || !wants_torch(ask)) return;  // of its version the install stage asks
+    if (const auto own = image_torch(ask)) return judge_in_image(ask, *own, *named);
+    const auto build = if_known(torch_build(ask));
+    if (!build) return;
+    const auto torch = build->torch.exact.text();
+    ask.question({Field::packages, Field::torch}, fmt::format("whether it works with {}", named->text));
+    const auto row = compile_row(ask.facts, build->torch.release->text("torch"));
     if (!row) {
-        if (before_compile(context.facts, build->torch.exact)) return;
-        const Unresolved gap{
-            Field::torch, fmt::format("no fact knows the triton of torch {}", build->torch.exact.text()), {}};
-        out.push_back(unknown(kStage, "", about, gap, fmt::format("whether it works with {}", named->text)));
+        if (!before_compile(ask.facts, build->torch.exact))
+            ask.unknown(Field::torch, "no fact knows the triton of torch {}", torch);
         return;
     }
-    if (lookup::required_version(*row, "triton").major_minor() == named->version->major_minor()) {
-        accept(context, out, kStage, "", about,
-               fmt::format("whether torch.compile of torch {} works with {}", build->torch.exact.text(),
-                           named->text),
-               {row->ref()});
-        return;
-    }
-    auto warning = finding(
-        Severity::warning, kStage, "", about,
-        fmt::format("torch.compile of torch {} is made for triton {}, not {}: imports from another release "
-                    "may fail; eager mode works",
-                    build->torch.exact.text(), row->text("triton"), named->text),
-        {row->ref()});
-    warning.fixes.push_back(with_package(context, named->package, row->text("triton")));
-    out.push_back(std::move(warning));
+    ask.reword(fmt::format("whether torch.compile of torch {} works with {}", torch, named->text));
+    const auto triton = lookup::required_version(*row, "triton");
+    if (triton.major_minor() == named->version->major_minor()) return ask.accept({row->ref()});
+    ask.degrade(
+           "torch.compile of torch {} is made for triton {}, not {}: imports from another release may "
+           "fail; eager mode works",
+           torch, row->text("triton"), named->text)
+        .because(row->ref())
+        .fix(with_package(ask, named->package, row->text("triton")));
 }
 
 }  // namespace
 
 Rule triton_matches_torch() {
     return {.id = "triton-matches-torch",
-            .stage = kStage,
+            .stage = Stage::torch_compile,
             .summary = "The cell's triton is of the minor that its torch release is made for.",
             .why =
                 "torch's inductor imports names of triton that move from release to release, and ends with "
@@ -86,7 +69,7 @@ Rule triton_matches_torch() {
             .reads = {Field::torch, Field::arch, Field::packages, Field::image, Field::family, Field::cuda,
                       Field::python, Field::os},
             .needs = {{Field::torch}, {Field::packages}},
-            .judge = plain(judge),
+            .judge = judge,
             .add_up = {Field::torch, Field::packages}};
 }
 

@@ -15,8 +15,6 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::torch_compile;
-
 // The assembler in charge of the GPU.
 std::optional<Version> ptxas_for(const Row& triton, const Device& gpu) {
     const auto from = Version::parse(triton.text("blackwell_from"));
@@ -60,50 +58,42 @@ std::vector<FixOption> options(const Context& context, const CellTriton& triton,
     return out;
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto triton = cell_triton(context);
-    const auto gpu_resolved = device(context);
-    const auto driver_resolved = host_driver(context);
-    const auto* gpu = std::get_if<Device>(&gpu_resolved);
-    const auto* driver = std::get_if<lookup::Driver>(&driver_resolved);
-    // Unknown words are other rules' findings; an integrated GPU's driver follows no branch.
-    if (!triton || gpu == nullptr || driver == nullptr || integrated_gpu(context)) return;
-    const std::vector<Field> about{Field::driver, triton->field, gpu->field};
-    const auto question = fmt::format("whether the driver loads kernels of {}", triton->text);
+void judge(Ask& ask) {
+    const auto triton = cell_triton(ask);
+    const auto gpu = if_known(device(ask));
+    const auto driver = if_known(host_driver(ask));
+    // Other rules report unknown words; an integrated GPU's driver follows no branch.
+    if (!triton || !gpu || !driver || integrated_gpu(ask)) return;
+    ask.question({Field::driver, triton->field, gpu->field},
+                 fmt::format("whether the driver loads kernels of {}", triton->text));
     if (!triton->row) {
-        const Unresolved gap{triton->field, fmt::format("no fact knows the ptxas of {}", triton->text), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(triton->field, "no fact knows the ptxas of {}", triton->text);
         return;
     }
     const auto ptxas = ptxas_for(*triton->row, *gpu);
-    const auto native = native_cuda(context.facts, *driver);
+    const auto native = native_cuda(ask.facts, *driver);
     if (!ptxas || !native.at_most) return;
     auto major = native.at_most->major();
-    if (const auto compat = compat_version(context)) major = std::max(major, compat->major());
+    if (const auto compat = compat_version(ask)) major = std::max(major, compat->major());
     auto facts = triton->facts;
     facts.push_back(driver->branch->ref());
-    if (ptxas->major() <= major) {
-        accept(context, out, kStage, "", about, question, std::move(facts));
-        return;
-    }
-    if (torch_is_too_new(context, major)) return;
-    cite(facts, context.facts, "policy-minor-version-compatibility");
-    auto warning =
-        finding(Severity::warning, kStage, "", about,
-                fmt::format("{} assembles for {} with the ptxas of CUDA {}: {} (CUDA {}) does not load "
-                            "kernels of CUDA {} (TRITON_PTXAS_PATH may name an older one)",
-                            triton->text, gpu->text, ptxas->major_minor(), host_driver_text(context, *driver),
-                            native.at_most->text(), ptxas->major()),
-                std::move(facts));
-    warning.fixes = options(context, *triton, *gpu, *ptxas, major);
-    out.push_back(std::move(warning));
+    if (ptxas->major() <= major) return ask.accept(std::move(facts));
+    if (torch_is_too_new(ask, major)) return;
+    ask.degrade(
+           "{} assembles for {} with the ptxas of CUDA {}: {} (CUDA {}) does not load kernels of CUDA {} "
+           "(TRITON_PTXAS_PATH may name an older one)",
+           triton->text, gpu->text, ptxas->major_minor(), host_driver_text(ask, *driver),
+           native.at_most->text(), ptxas->major())
+        .because(facts)
+        .because(ask.facts.row("policy-minor-version-compatibility"))
+        .fix(options(ask, *triton, *gpu, *ptxas, major));
 }
 
 }  // namespace
 
 Rule triton_runs_on_driver() {
     return {.id = "triton-runs-on-driver",
-            .stage = kStage,
+            .stage = Stage::torch_compile,
             .summary = "The driver loads what triton's own assembler makes.",
             .why =
                 "The triton wheel brings a ptxas of one CUDA release, newer ones a second for Blackwell. "
@@ -116,7 +106,7 @@ Rule triton_runs_on_driver() {
                       Field::os, Field::platform, Field::host_class, Field::cuda_compat, Field::python,
                       Field::image, Field::family, Field::cuda},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}, {Field::torch, Field::packages}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -1,70 +1,56 @@
 // Did the PyTorch project ever publish wheels for that CUDA at all? cu127 and cu112 look like the others and
 // never served a release.
-#include <cstdlib>
-
 #include "base/text.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::install;
-
-struct Neighbours {
-    std::optional<Row> below, above;
-};
-
 // The indexes for the next lower and the next higher CUDA.
-Neighbours neighbours(const Facts& facts, int number) {
-    Neighbours out;
+std::vector<Row> neighbours(const Facts& facts, int number) {
+    std::optional<Row> below, above;
     for (const auto& row : facts.rows("wheel_indexes")) {
         const int other = cuda_number(row.text("name"));
         if (other == 0) continue;
         // The rows are sorted.
-        if (other < number) out.below = row;
-        if (other > number && !out.above) out.above = row;
+        if (other < number) below = row;
+        if (other > number && !above) above = row;
+    }
+    std::vector<Row> out;
+    for (const auto& row : {below, above}) {
+        if (row) out.push_back(*row);
     }
     return out;
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_wheel(context)) return;
-    const auto text = context.cell.text(Field::torch);
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    const auto text = ask.cell.text(Field::torch);
     const auto plus = text.find('+');
     if (plus == text.npos) return;
     const auto variant = text.substr(plus + 1);
-    const auto question = fmt::format("whether there is a wheel index {}", variant);
-    if (const auto row = context.facts.row(fmt::format("index-{}", variant))) {
-        accept(context, out, kStage, "", {Field::torch}, question, {row->ref()});
-        return;
-    }
-    if (!no_such_index(context.facts, variant)) return;  // newer than all: torch-built-for-cuda asks
-    const auto near = neighbours(context.facts, cuda_number(variant));
-    std::vector<FactRef> facts;
-    if (const auto row = absent_index(context.facts, variant)) facts.push_back(row->ref());
+    ask.question({Field::torch}, fmt::format("whether there is a wheel index {}", variant));
+    if (const auto row = ask.facts.row(fmt::format("index-{}", variant))) return ask.accept({row->ref()});
+    if (!no_such_index(ask.facts, variant)) return;  // newer than all: torch-built-for-cuda asks
+    const auto near = neighbours(ask.facts, cuda_number(variant));
     std::string names;
-    for (const auto& row : {near.below, near.above}) {
-        if (!row) continue;
-        facts.push_back(row->ref());
-        names += fmt::format("{}{} (torch {} to {})", names.empty() ? "" : " and ", row->text("name"),
-                             row->text("torch_first"), row->text("torch_last"));
-    }
-    auto error = finding(Severity::error, kStage, "", {Field::torch},
-                         fmt::format("torch {} cannot be installed: there is no wheel index {}, the nearest "
-                                     "are {}",
-                                     text, variant, names),
-                         std::move(facts));
-    error.fixes = torch_options(context, [](const Row&) { return true; });
-    out.push_back(std::move(error));
+    for (const auto& row : near)
+        names += fmt::format("{}{} (torch {} to {})", names.empty() ? "" : " and ", row.text("name"),
+                             row.text("torch_first"), row.text("torch_last"));
+    auto answer = ask.reject("torch {} cannot be installed: there is no wheel index {}, the nearest are {}",
+                             text, variant, names);
+    answer.because(absent_index(ask.facts, variant));
+    for (const auto& row : near)
+        answer.because(row.ref());
+    answer.fix(torch_options(ask, [](const Row&) { return true; }));
 }
 
 }  // namespace
 
 Rule wheel_index_exists() {
     return {.id = "wheel-index-exists",
-            .stage = kStage,
+            .stage = Stage::install,
             .summary = "The CUDA variant that the cell names has a wheel index of the PyTorch project.",
             .why =
                 "Builds for one CUDA live on an index of its own, and only some CUDA releases ever got one. "
@@ -74,7 +60,7 @@ Rule wheel_index_exists() {
             .passes = "torch: 2.6.0+cu126",
             .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

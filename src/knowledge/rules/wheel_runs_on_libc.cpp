@@ -1,22 +1,12 @@
 // Does the C library of the system carry the wheel? pip compares the platform tag (manylinux_2_28) with the
 // glibc it runs on, and takes no manylinux wheel on musl.
 #include "base/text.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::install;
-
-struct Libc {
-    Field field = Field::glibc;
-    std::string text;  ///< "glibc 2.27 of ubuntu18.04"
-    Version glibc;
-    std::vector<FactRef> facts;
-};
 
 std::optional<Version> floor_of(const Row& wheel) {
     return Version::parse(wheel.text("glibc"));
@@ -49,88 +39,74 @@ std::vector<FixOption> systems(const Context& context, const Version& floor) {
         const bool rendered = row.text("render") == "true";
         if (!slot || (rendered && slot->text("render") != "true")) slot = row;
     }
-    std::vector<FixOption> out;
-    for (const auto& row : {same, other}) {
-        if (row && out.empty()) out.push_back(set_to(Field::os, row->text("os")));
-    }
-    return out;
+    const auto& found = same ? same : other;
+    return found ? std::vector{set_to(Field::os, found->text("os"))} : std::vector<FixOption>{};
 }
 
-void judge_floor(const Context& context, const TorchBuild& build, Libc libc, Findings& out) {
+// `field` says the glibc, glibc or os; `text`: "ubuntu18.04 (glibc 2.27)"; `facts`: that the os has it.
+void judge_glibc(Ask& ask, const TorchBuild& build, Field field, const std::string& text,
+                 const Version& glibc, std::vector<FactRef> facts) {
     const auto& wheel = *build.torch.wheel;
     const auto floor = floor_of(wheel);
-    const std::vector<Field> about{libc.field, Field::torch};
-    const auto question = fmt::format("whether {} installs on {}", build.text, libc.text);
-    libc.facts.push_back(wheel.ref());
+    ask.question({field, Field::torch}, fmt::format("whether {} installs on {}", build.text, text));
+    facts.push_back(wheel.ref());
+    const auto enough = floor ? floor : highest_floor(ask.facts, build);
+    if (enough && glibc >= *enough) return ask.accept(std::move(facts));
     if (!floor) {
-        const auto highest = highest_floor(context.facts, build);
-        if (highest && libc.glibc >= *highest) {
-            accept(context, out, kStage, "", about, question, std::move(libc.facts));
-            return;
-        }
-        const Unresolved gap{
-            Field::torch, fmt::format("no fact knows the glibc that {} needs", build.text), {}};
-        out.push_back(unknown(kStage, "", about, gap, fmt::format("whether it installs on {}", libc.text)));
+        ask.reword(fmt::format("whether it installs on {}", text));
+        ask.unknown(Field::torch, "no fact knows the glibc that {} needs", build.text);
         return;
     }
-    if (libc.glibc >= *floor) {
-        accept(context, out, kStage, "", about, question, std::move(libc.facts));
-        return;
+    auto answer = ask.reject("{} does not install on {}: its wheel for {} needs glibc {} or newer",
+                             build.text, text, build.arch, floor->text());
+    answer.because(facts);
+    if (field == Field::os) {
+        answer.fix(systems(ask, *floor));
+    } else {
+        answer.fix(Field::glibc, floor->text());
     }
-    auto error = finding(Severity::error, kStage, "", about,
-                         fmt::format("{} does not install on {}: its wheel for {} needs glibc {} or newer",
-                                     build.text, libc.text, build.arch, floor->text()),
-                         std::move(libc.facts));
-    error.fixes = libc.field == Field::os ? systems(context, *floor)
-                                          : std::vector<FixOption>{set_to(Field::glibc, floor->text())};
-    for (auto& option : torch_options(context, [&](const Row& row) {
-             const auto other = floor_of(row);
-             return other && *other <= libc.glibc;
-         })) {
-        error.fixes.push_back(std::move(option));
-    }
-    out.push_back(std::move(error));
+    answer.fix(torch_options(ask, [&](const Row& row) {
+        const auto other = floor_of(row);
+        return other && *other <= glibc;
+    }));
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_wheel(context)) return;
-    if (other_os(context)) return;  // its wheels ask for no C library of Linux: torch-published-for-arch
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr || !build->torch.wheel) return;  // torch-built-for-cuda asks
-    if (const auto glibc = Version::parse(context.cell.text(Field::glibc))) {
-        judge_floor(context, *build, {Field::glibc, "glibc " + glibc->text(), *glibc, {}}, out);
-        return;
+void judge_os(Ask& ask, const TorchBuild& build) {
+    const auto name = ask.cell.text(Field::os);
+    const auto os = lookup::os(ask.facts, name);
+    ask.question({Field::os, Field::torch}, fmt::format("whether {} installs there", build.text));
+    if (!os) {
+        ask.unknown(unknown_os(ask.facts, name));
+    } else if (os->text("libc") == "musl") {
+        auto answer = ask.reject("{} does not install on {}: its wheels are for glibc, and {} has musl",
+                                 build.text, name, os->text("name"));
+        answer.because(os->ref()).because(build.torch.wheel->ref());
+        if (const auto floor = highest_floor(ask.facts, build)) answer.fix(systems(ask, *floor));
+    } else if (const auto glibc = Version::parse(os->text("glibc"))) {
+        judge_glibc(ask, build, Field::os, fmt::format("{} (glibc {})", name, glibc->text()), *glibc,
+                    {os->ref()});
+    } else {
+        ask.unknown(Field::os, "no fact knows the glibc of {}", name);
     }
-    const auto name = context.cell.text(Field::os);
-    const auto os = lookup::os(context.facts, name);
-    if (os && os->text("libc") == "musl") {
-        auto error =
-            finding(Severity::error, kStage, "", {Field::os, Field::torch},
-                    fmt::format("{} does not install on {}: its wheels are for glibc, and {} has musl",
-                                build->text, name, os->text("name")),
-                    {os->ref(), build->torch.wheel->ref()});
-        if (const auto floor = highest_floor(context.facts, *build)) error.fixes = systems(context, *floor);
-        out.push_back(std::move(error));
-        return;
+}
+
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    if (other_os(ask)) return;  // its wheels ask for no C library of Linux: torch-published-for-arch
+    const auto build = if_known(torch_build(ask));
+    if (!build || !build->torch.wheel) return;  // torch-built-for-cuda asks
+    if (const auto glibc = Version::parse(ask.cell.text(Field::glibc))) {
+        judge_glibc(ask, *build, Field::glibc, "glibc " + glibc->text(), *glibc, {});
+    } else {
+        judge_os(ask, *build);
     }
-    const auto glibc = os ? Version::parse(os->text("glibc")) : std::nullopt;
-    if (!glibc) {
-        const auto gap = os ? Unresolved{Field::os, fmt::format("no fact knows the glibc of {}", name), {}}
-                            : unknown_os(context.facts, name);
-        out.push_back(unknown(kStage, "", {Field::os, Field::torch}, gap,
-                              fmt::format("whether {} installs there", build->text)));
-        return;
-    }
-    judge_floor(context, *build,
-                {Field::os, fmt::format("{} (glibc {})", name, glibc->text()), *glibc, {os->ref()}}, out);
 }
 
 }  // namespace
 
 Rule wheel_runs_on_libc() {
     return {.id = "wheel-runs-on-libc",
-            .stage = kStage,
+            .stage = Stage::install,
             .summary = "The system's C library carries the torch wheel: glibc, and new enough for its tag.",
             .why =
                 "A wheel's platform tag names the oldest glibc that it runs on (manylinux_2_28: 2.28). On an "
@@ -141,7 +117,7 @@ Rule wheel_runs_on_libc() {
             .passes = "torch: 2.7.1, os: ubuntu20.04",
             .reads = {Field::torch, Field::arch, Field::os, Field::glibc, Field::family, Field::image},
             .needs = {{Field::torch}, {Field::os, Field::glibc}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules
