@@ -129,9 +129,8 @@ FixOption with_gpu_in_list(const Context& context, const ArchList& list, const D
 std::optional<ListedPtx> ptx_only_list(const Context& context) {
     auto list = arch_list(context);
     if (!list || !(context.cell.has(Field::gpu) || context.cell.has(Field::compute))) return std::nullopt;
-    auto resolved = device(context);
-    auto* gpu = std::get_if<Device>(&resolved);
-    if (gpu == nullptr) return std::nullopt;
+    auto gpu = if_known(device(context));
+    if (!gpu) return std::nullopt;
     auto facts = gpu->facts;
     std::optional<Row> row;
     if (has_names(list->text)) {
@@ -148,9 +147,8 @@ std::optional<ListedPtx> ptx_only_list(const Context& context) {
 
 std::optional<Row> torch_names(const Context& context) {
     if (!wants_torch(context)) return std::nullopt;
-    const auto torch = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (build == nullptr) return std::nullopt;
+    const auto build = if_known(torch_build(context));
+    if (!build) return std::nullopt;
     return extension_row(context.facts, build->torch.release->text("torch"));
 }
 

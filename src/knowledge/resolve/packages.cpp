@@ -83,9 +83,8 @@ std::optional<Package> torch_package(const Context& context) {
         return package;
     }
     if (!wants_torch(context)) return std::nullopt;
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr || never_published(*build)) return std::nullopt;
+    const auto build = if_known(torch_build(context));
+    if (!build || never_published(*build)) return std::nullopt;
     const auto text = context.cell.text(Field::torch);
     const auto plus = text.find('+');
     const auto exact = build->torch.exact.text();
@@ -103,9 +102,8 @@ std::optional<Package> torch_package(const Context& context) {
 std::string torch_cuda(const Context& context) {
     if (const auto own = image_torch(context)) return own->cuda;
     if (!wants_torch(context)) return {};
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr || !build->torch.wheel) return {};
+    const auto build = if_known(torch_build(context));
+    if (!build || !build->torch.wheel) return {};
     return std::string(build->torch.wheel->text("cuda"));
 }
 

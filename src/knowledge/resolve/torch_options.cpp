@@ -53,9 +53,8 @@ bool no_such_index(const Facts& facts, std::string_view variant) {
 
 std::vector<FixOption> torch_options(const Context& context, const std::function<bool(const Row&)>& fits) {
     if (!context.wants_fixes) return {};
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
-    if (build == nullptr) return {};
+    const auto build = if_known(torch_build(context));
+    if (!build) return {};
 
     std::optional<Candidate> same, newer, older;
     const bool names_variant = context.cell.text(Field::torch).find('+') != std::string_view::npos;

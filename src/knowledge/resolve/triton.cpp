@@ -28,9 +28,8 @@ std::optional<CellTriton> cell_triton(const Context& context) {
     // Which triton is in an image of NVIDIA's own no wheel says; its assembler is of the image's CUDA or
     // older, and what a driver makes of that driver-supports-cuda says.
     if (!wants_wheel(context)) return std::nullopt;
-    const auto torch = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (build == nullptr || build->torch.variant == "cpu" || never_published(*build)) return std::nullopt;
+    const auto build = if_known(torch_build(context));
+    if (!build || build->torch.variant == "cpu" || never_published(*build)) return std::nullopt;
     const auto row = compile_row(context.facts, build->torch.release->text("torch"));
     if (!row || other_os(context) || !contains(row->list("triton_arch"), build->arch)) return std::nullopt;
     CellTriton out;
