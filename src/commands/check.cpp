@@ -1,6 +1,5 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "knowledge/judge/additions.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
@@ -36,9 +35,8 @@ ExitCode check(const CheckOptions& options, const World& world) {
                                           options.format, write(report));
         if (!written.ok()) return report_failure(written.failure(), world);
     }
-    const auto& warnings = loaded.value()->matrix.warnings;
     const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0 ||
-                     rules::has_errors(warnings) || rules::has_unknowns(warnings);
+                     judgement.deployment_has(Severity::error) || judgement.deployment_has(Severity::unknown);
     return act ? ExitCode::findings : ExitCode::success;
 }
 

@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "commands/what_if.hpp"
 #include "knowledge/facts/age.hpp"
-#include "knowledge/judge/additions.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"
@@ -152,14 +151,7 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     auto judgement = judge(loaded->matrix, loaded->facts, as_of);
     if (!judgement.ok()) return std::move(judgement).failure();
     loaded->judgement = std::move(judgement).value();
-    auto& warnings = loaded->matrix.warnings;
-    warnings.insert(warnings.end(), loaded->judgement.warnings.begin(), loaded->judgement.warnings.end());
-    rules::HeldCells held;
-    auto additions =
-        rules::judge_additions(loaded->matrix, loaded->facts, loaded->judgement, loaded->today, &held);
-    if (!additions.ok()) return std::move(additions).failure();
-    rules::hold(loaded->matrix, held, loaded->judgement);
-    warnings.insert(warnings.end(), additions->begin(), additions->end());
+    judge_deployment(loaded->matrix, loaded->facts, loaded->today, loaded->judgement);
     warn_of_age(tool_info(loaded->facts, loaded->today), world);
     return loaded;
 }
@@ -201,16 +193,14 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
     auto loaded = load(options.input, world);
     if (!loaded.ok()) return loaded;
     auto& matrix = loaded.value()->matrix;
-    if (rules::has_errors(matrix.warnings)) {
-        auto problems = matrix.warnings;
-        problems.erase(
-            std::remove_if(problems.begin(), problems.end(),
-                           [](const Diagnostic& each) { return each.severity != Severity::error; }),
-            problems.end());
+    const auto& judgement = loaded.value()->judgement;
+    if (judgement.deployment_has(Severity::error)) {
+        auto problems = judgement.deployment;
+        std::erase_if(problems, [](const Diagnostic& each) { return each.severity != Severity::error; });
         return Failure{ExitCode::bad_input, std::move(problems)};
     }
     if (auto status = snapshot_has_been(matrix.build, world.today); !status.ok()) return status.failure();
-    report_warnings(matrix, world);
+    report_warnings(*loaded.value(), world);
     if (!options.network.empty()) matrix.build.network = options.network;
     auto& build = matrix.build;
     for (const auto& [option, said, path, beside, example] :
@@ -294,9 +284,9 @@ ExitCode report_failure(const Failure& failure, const World& world) {
     return failure.code;
 }
 
-void report_warnings(const Matrix& matrix, const World& world) {
-    for (const auto& warning : matrix.warnings) {
-        fmt::print(stderr, "{}", render(warning, matrix.source, world.colour_err));
+void report_warnings(const Loaded& loaded, const World& world) {
+    for (const auto& warning : all_warnings(loaded.matrix, loaded.judgement)) {
+        fmt::print(stderr, "{}", render(warning, loaded.matrix.source, world.colour_err));
     }
 }
 

@@ -62,8 +62,7 @@ struct Loaded {
 };
 
 /// Reads facts and matrix, puts the values of --host and --override in place, and judges every cell;
-/// `list_cells` false: the counts only, of a matrix of any size. What own rules and waivers gave cause to
-/// warn of joins the matrix' warnings; old facts are warned of on stderr.
+/// `list_cells` false: the counts only, of a matrix of any size. Warns on stderr of old facts.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);
 
@@ -117,8 +116,8 @@ void add_report_folder(const Arguments& app, std::string& out);
 /// Prints the diagnostics to stderr, with excerpts of the files that they point into; gives the exit code.
 ExitCode report_failure(const Failure& failure, const World& world);
 
-/// Prints the warnings of a matrix (excludes that match nothing ...) to stderr.
-void report_warnings(const Matrix& matrix, const World& world);
+/// Prints all_warnings to stderr.
+void report_warnings(const Loaded& loaded, const World& world);
 
 /// Writes to stdout.
 void print(const std::string& text);

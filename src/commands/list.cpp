@@ -21,7 +21,7 @@ ImagePlan images_of(const Loaded& loaded) {
 ExitCode list(const ListOptions& options, const World& world) {
     const auto loaded = load(options.input, world);
     if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    report_warnings(loaded.value()->matrix, world);
+    report_warnings(*loaded.value(), world);
     auto report = check_report(*loaded.value(), world);
     const auto& format = *report::format_named(report::list_formats(), options.format);
     const auto plan = options.images ? images_of(*loaded.value()) : ImagePlan{};

@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "matrix/condition_text.hpp"
+#include "matrix/condition.hpp"
 #include "report/formats.hpp"
 #include "run/prove/rejections.hpp"
 

@@ -4,8 +4,8 @@
 #include "base/text.hpp"
 #include "commands/what_if.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "matrix/override.hpp"
 #include "matrix/value.hpp"
-#include "matrix/what_if.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "matrix/what_if.hpp"
+#include "matrix/override.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -86,7 +86,7 @@ Result<Matrix> overridden(const Matrix& matrix, std::string_view option) {
     const auto words = words_of(option);
     if (!words.ok()) return words.failure();
     const auto label = fmt::format("--override {}", option);
-    auto changed = with_override_from(matrix, words->field, words->value, {label, 0, 0, 1});
+    auto changed = with_override(matrix, words->field, words->value, {label, 0, 0, 1});
     if (changed.ok()) return changed;
     auto failure = std::move(changed).failure();
     for (auto& diagnostic : failure.diagnostics)

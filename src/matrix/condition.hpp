@@ -1,4 +1,4 @@
-// Conditions over values, for src/matrix and src/solve (`matches` over whole cells is public in matrix.hpp).
+// Conditions over the values of cells: exclude, when, require, --only.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,47 @@
 #include <variant>
 #include <vector>
 
-#include "matrix/matrix.hpp"
-#include "matrix/value.hpp"
+#include "base/diagnostic.hpp"
+#include "base/result.hpp"
+#include "base/version.hpp"
+#include "matrix/field.hpp"
 
 namespace cudamatrix {
+
+class Cell;
+struct Value;
+struct ValueProblem;
+
+/// One alternative of a condition: "<500", ">=12", "470.*", "T4". Versions compare as versions, everything
+/// else as text without case. An equality covers what it does not say (12 covers 12.4.1, 2.6.0
+/// covers 2.6.0+cu124), but a suffix that makes another thing counts (3.13 is not 3.13t, 9.0 is not 9.0a).
+/// Values are compared as they are written: a bare 12.4 is 12.4.0 to a range.
+struct Predicate {
+    enum class Op { equal, not_equal, less, less_equal, greater, greater_equal, glob } op = Op::equal;
+    std::string operand;
+};
+
+/// All of `clauses` hold; a clause holds when any of its alternatives does (an alternative may be a
+/// conjunction, ">=12,<13").
+struct Condition {
+    struct Clause {
+        Field field;
+        std::vector<std::vector<Predicate>> any_of;
+        Location where;
+    };
+    std::vector<Clause> clauses;
+    Location where;
+};
+
+[[nodiscard]] bool matches(const Condition& condition, const Cell& cell);
+[[nodiscard]] bool matches(const Condition::Clause& clause, const Cell& cell);
+
+/// The alternatives of a clause for a message: "470.*", ">= 525 and < 550", "11.8.0 or 12.4.1".
+[[nodiscard]] std::string alternatives_text(const Condition::Clause& clause);
+
+/// "driver=<500,cuda=12.4.1", "driver=>=450,<525"; the same field again is another alternative of it. Input
+/// failures say what was expected.
+[[nodiscard]] Result<Condition> condition_from_text(std::string_view text);
 
 /// A value made ready for comparison, so that a large matrix parses each version once.
 struct Operand {

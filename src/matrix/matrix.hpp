@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
-#include "base/result.hpp"
+#include "matrix/deployment/services.hpp"
 #include "matrix/field.hpp"
 
 namespace cudamatrix {
@@ -33,34 +33,6 @@ struct Axis {
     std::vector<std::vector<Value>> rows;
     Location where;
 };
-
-/// One alternative of a condition: "<500", ">=12", "470.*", "T4". Versions compare as versions, everything
-/// else as text without case. An equality covers what it does not say (12 covers 12.4.1, 2.6.0
-/// covers 2.6.0+cu124), but a suffix that makes another thing counts (3.13 is not 3.13t, 9.0 is not 9.0a).
-/// Values are compared as they are written: a bare 12.4 is 12.4.0 to a range.
-struct Predicate {
-    enum class Op { equal, not_equal, less, less_equal, greater, greater_equal, glob } op = Op::equal;
-    std::string operand;
-};
-
-/// All of `clauses` hold; a clause holds when any of its alternatives does (an alternative may be a
-/// conjunction, ">=12,<13").
-struct Condition {
-    struct Clause {
-        Field field;
-        std::vector<std::vector<Predicate>> any_of;
-        Location where;
-    };
-    std::vector<Clause> clauses;
-    Location where;
-};
-
-class Cell;
-[[nodiscard]] bool matches(const Condition& condition, const Cell& cell);
-[[nodiscard]] bool matches(const Condition::Clause& clause, const Cell& cell);
-
-/// The alternatives of a clause for a message: "470.*", ">= 525 and < 550", "11.8.0 or 12.4.1".
-[[nodiscard]] std::string alternatives_text(const Condition::Clause& clause);
 
 /// A cell: a view of one combination. Cheap to copy; valid as long as its Matrix.
 class Cell {
@@ -134,11 +106,11 @@ struct Matrix {
     std::vector<std::string> stages;  ///< empty: all
     BuildSettings build;
     Mirrors mirrors;
+    Deployment deployment;
     FieldSet named;  ///< every field that the file writes anywhere; decides what cell ids show
     /// Segments of ids that two values share (sorted, filled by the reader); cell_id adds a hash to them.
     std::vector<std::string> shared_segments;
-    /// Excludes that match nothing, includes equal to a cell of the product (those are dropped from
-    /// `include`).
+    /// Excludes that match nothing, includes equal to a cell of the product (dropped from `include`).
     std::vector<Diagnostic> warnings;
 };
 
@@ -158,9 +130,5 @@ void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&
 /// Stable, injective, legal as file name and image tag, at most 100 characters:
 /// "drv550.54.15-rtx4090-cu12.4.1-py3.12". Fields that the file does not name are left out.
 [[nodiscard]] std::string cell_id(const Matrix& matrix, const Cell& cell);
-
-/// The same matrix with `field` set to `text` in every cell (axes of that field collapse; include rows too).
-/// Used to apply a fix and for what-if questions. The text is checked against the field's syntax.
-[[nodiscard]] Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text);
 
 }  // namespace cudamatrix

@@ -261,26 +261,9 @@ Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWro
     if (!content) return std::move(content).failure();
     auto matrix = read_matrix_text(*content, path.string(), also_wrong);
     if (!matrix.ok()) return matrix;
-    if (auto deployment = read_deployment(*matrix); !deployment.ok()) return deployment.failure();
-    return matrix;
-}
-
-Result<Deployment> read_deployment(const Matrix& matrix) {
-    // Most files have neither, and a large one takes long to parse. Escapes could spell the names otherwise.
-    const auto has = [&](std::string_view text) { return matrix.source.find(text) != std::string::npos; };
-    if (!has("images") && !has("services") && !has("\\")) return Deployment{};
-    const auto parsed = yaml::parse(matrix.source, matrix.path);
-    if (!parsed.ok()) return parsed.failure();
-    Reader reader;
-    reader.matrix.path = matrix.path;
-    if (const auto* member = find_member(*parsed, "images"))
-        read_images(reader, member->first, member->second);
-    if (const auto* member = find_member(*parsed, "services"))
-        read_services(reader, member->first, member->second);
-    if (!reader.problems.empty()) return failure_of(std::move(reader.problems));
-    if (auto read = read_requirements(matrix.path, reader.deployment.images); !read.ok())
+    if (auto read = read_requirements(matrix->path, matrix->deployment.images); !read.ok())
         return read.failure();
-    return std::move(reader.deployment);
+    return matrix;
 }
 
 }  // namespace cudamatrix

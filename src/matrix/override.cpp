@@ -5,9 +5,9 @@
 
 #include "matrix/cell_id.hpp"
 #include "matrix/matrix.hpp"
+#include "matrix/override.hpp"
 #include "matrix/product_lookup.hpp"
 #include "matrix/value.hpp"
-#include "matrix/what_if.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -101,12 +101,8 @@ Matrix with_rows(const Matrix& matrix, const std::vector<Field>& fields,
     return settled(std::move(out));
 }
 
-Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text) {
-    return with_override_from(matrix, field, text, {matrix.path, 0, 0, 1});
-}
-
-Result<Matrix> with_override_from(const Matrix& matrix, Field field, std::string_view text,
-                                  const Location& where) {
+Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text,
+                             const Location& where) {
     auto parsed = value_from_text(field, text);
     if (auto* problem = std::get_if<ValueProblem>(&parsed))
         return input_failure(problem->message, problem->fix);

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "matrix/condition.hpp"
 #include "matrix/reader.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix {
 namespace {

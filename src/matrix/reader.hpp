@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "matrix/deployment/services.hpp"
+#include "matrix/matrix.hpp"
 #include "matrix/yaml.hpp"
 
 namespace cudamatrix {
@@ -14,7 +14,6 @@ namespace cudamatrix {
 /// Gathers the mistakes of a file and the matrix that it describes.
 struct Reader {
     Matrix matrix;
-    Deployment deployment;
     std::vector<Diagnostic> problems;
 
     void error(const Location& where, std::string message, std::string fix = {});

@@ -40,11 +40,12 @@ std::string deciding_finding(const CheckReport& report, const JudgedCell& cell) 
 std::string check_text(const CheckReport& report) {
     const bool colour = report.text.colour;
     std::string out = host_text(report.host);
-    for (const auto& warning : report.matrix.warnings)
+    const auto warnings = all_warnings(report.matrix, report.judgement);
+    for (const auto& warning : warnings)
         out += render(warning, report.matrix.source, colour);
     for (const auto& group : report.judgement.findings)
         out += render_finding(group, report.matrix.source, colour);
-    if (!report.matrix.warnings.empty() || !report.judgement.findings.empty()) out += "\n";
+    if (!warnings.empty() || !report.judgement.findings.empty()) out += "\n";
 
     const auto& cells = report.judgement.cells;
     if (!cells.empty() && cells.size() <= kTableCells) {
@@ -63,7 +64,7 @@ std::string check_json(const CheckReport& report) {
     document.member("matrix", matrix_json(report));
     if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(report.judgement));
-    document.member("warnings", diagnostics_json(report.matrix.warnings));
+    document.member("warnings", diagnostics_json(all_warnings(report.matrix, report.judgement)));
     // Many cells share a finding: it is turned into text once.
     std::vector<std::string> findings;
     for (const auto& group : report.judgement.findings)
@@ -109,7 +110,7 @@ std::string annotation(const FindingGroup& group) {
 
 std::string check_github(const CheckReport& report) {
     std::string out;
-    for (const auto& warning : report.matrix.warnings) {
+    for (const auto& warning : all_warnings(report.matrix, report.judgement)) {
         std::vector<std::string> lines{warning.message};
         lines.insert(lines.end(), warning.notes.begin(), warning.notes.end());
         if (!warning.fix.empty()) lines.push_back("fix: " + warning.fix);
@@ -142,9 +143,10 @@ std::vector<RuleCount> count_rules(const Judgement& judgement) {
 
 std::string check_summary_text(const CheckReport& report) {
     std::string out = host_text(report.host);
-    for (const auto& warning : report.matrix.warnings)
+    const auto warnings = all_warnings(report.matrix, report.judgement);
+    for (const auto& warning : warnings)
         out += render(warning, report.matrix.source, report.text.colour);
-    if (!report.matrix.warnings.empty()) out += "\n";
+    if (!warnings.empty()) out += "\n";
     const auto counts = count_rules(report.judgement);
     const bool waived =
         std::any_of(counts.begin(), counts.end(), [](const RuleCount& count) { return count.waived != 0; });
@@ -169,7 +171,7 @@ std::string check_summary_json(const CheckReport& report) {
     document.member("matrix", matrix_json(report));
     if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(report.judgement));
-    document.member("warnings", diagnostics_json(report.matrix.warnings));
+    document.member("warnings", diagnostics_json(all_warnings(report.matrix, report.judgement)));
     document.begin_array("rules");
     for (const auto& count : count_rules(report.judgement)) {
         document.element(Json{{"rule", count.rule},

@@ -24,9 +24,9 @@ std::string_view id_of(std::string_view section) {
 
 // Whether an entry of images stands there; what is said of its parts is no condition.
 bool is_image(const Matrix& matrix, const Location& where) {
-    const auto deployment = read_deployment(matrix);
-    return deployment.ok() && std::any_of(deployment->images.begin(), deployment->images.end(),
-                                          [&](const ImageEntry& image) { return image.where == where; });
+    const auto& images = matrix.deployment.images;
+    return std::any_of(images.begin(), images.end(),
+                       [&](const ImageEntry& image) { return image.where == where; });
 }
 
 bool stage_is_asked(const Matrix& matrix, std::size_t stage) {
@@ -89,7 +89,7 @@ std::set<std::string> lacking(const Search& search, Field field) {
 
 // Reading and judging have said it already; their warnings all point into one of these sections.
 void find_idle_conditions(Search& search) {
-    for (const auto& warning : search.matrix.warnings) {
+    for (const auto& warning : all_warnings(search.matrix, search.input.judgement)) {
         const auto entry = search.places.entry_at(warning.where);
         if (!entry || (entry->section == "images" && !is_image(search.matrix, warning.where))) continue;
         auto& added = search.add(id_of(entry->section), warning.where, warning.message, warning.fix,

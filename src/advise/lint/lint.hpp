@@ -39,7 +39,7 @@ struct Finding {
 };
 
 struct Input {
-    const Matrix& matrix;  ///< its warnings hold those of judging too
+    const Matrix& matrix;
     const Facts& facts;
     const Judgement& judgement;      ///< with its cells
     std::string_view today;          ///< YYYY-MM-DD

@@ -48,12 +48,16 @@ struct Judgement {
     std::vector<RuleCount> rules;             ///< rules that have something to say, in the order of judging
     /// Own rules and waivers that match nothing.
     std::vector<Diagnostic> warnings;
+    /// What judge_deployment finds.
+    std::vector<Diagnostic> deployment;
     /// Owns what the cells' `not_checked` shows.
     std::shared_ptr<const std::vector<std::string>> need_texts;
 
     [[nodiscard]] std::uint64_t count(Verdict verdict) const {
         return verdicts[static_cast<std::size_t>(verdict)];
     }
+    /// Whether a finding about images or services is of that severity.
+    [[nodiscard]] bool deployment_has(Severity severity) const;
 };
 
 /// How far a long judgement is: "rules asked", 12 of 55.
@@ -77,5 +81,16 @@ struct JudgeOptions {
 /// the limit (where they are only counted: 2^64), an own rule with the id of one of ours, a waiver of a rule
 /// that does not exist.
 [[nodiscard]] Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options);
+
+/// Adds what the rules say of images and services: of the cells that an entry is for, where they are neither
+/// rejected nor unknown by themselves, and only what the entry's packages and variables cause. Each finding
+/// points at its package or variable and says how many cells it meets; waivers of `today` (YYYY-MM-DD) hold.
+/// A cell becomes unknown where no fact knows what is added. GPU capabilities that no fact knows are errors;
+/// an entry of images that matches no cell is a warning. Where no cell is listed, only capabilities are
+/// judged.
+void judge_deployment(const Matrix& matrix, const Facts& facts, std::string_view today, Judgement& judgement);
+
+/// What the reader warns of, then what judging warns of, then the findings about images and services.
+[[nodiscard]] std::vector<Diagnostic> all_warnings(const Matrix& matrix, const Judgement& judgement);
 
 }  // namespace cudamatrix

@@ -174,11 +174,6 @@ std::string key_of(const Context& context, std::initializer_list<Field> fields) 
 
 }  // namespace
 
-Unresolved unknown_version(const Facts& facts, Field field, std::string_view text, std::string_view table,
-                           std::string_view column) {
-    return with_version_near(gap(field, text), facts, table, column, text);
-}
-
 Unresolved unknown_name(Field field, std::string_view text, const std::vector<std::string>& names) {
     return with_name_near(gap(field, text), text, names);
 }

@@ -128,10 +128,6 @@ void accept(const Context& context, Findings& out, Stage stage, std::string_view
 /// The row with `id` as a reference; nothing when the facts lack it.
 void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
 
-/// "no fact knows python 3.16 (the nearest that is known is 3.15)": a version of `table` below `text`, or the
-/// lowest of all.
-[[nodiscard]] Unresolved unknown_version(const Facts& facts, Field field, std::string_view text,
-                                         std::string_view table, std::string_view column);
 /// "no fact knows os ubuntu26.10 (did you mean ubuntu26.04?)".
 [[nodiscard]] Unresolved unknown_name(Field field, std::string_view text,
                                       const std::vector<std::string>& names);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matrix/deployment/services.hpp"
+#include "matrix/matrix.hpp"
 
 namespace cudamatrix {
 

@@ -102,14 +102,14 @@ void read_image(Reader& reader, const Node& key, const Node& node) {
     if (const auto* copy = entry.find("copy")) read_copies(entry, *copy, image);
     if (const auto* env = entry.find("env")) image.env = entry.variables(*env);
     if (const auto* check = entry.find("healthcheck")) read_healthcheck(entry, *check, image.healthcheck);
-    for (const auto& other : reader.deployment.images) {
+    for (const auto& other : reader.matrix.deployment.images) {
         if (image.name.empty() || other.name != image.name) continue;
         reader.error(image.where,
                      fmt::format("name {}: an earlier entry of images has it, at {}", in_quotes(image.name),
                                  place(other.where)),
                      "give each entry a name of its own");
     }
-    reader.deployment.images.push_back(std::move(image));
+    reader.matrix.deployment.images.push_back(std::move(image));
 }
 
 }  // namespace

@@ -135,14 +135,14 @@ void read_service(Reader& reader, const Node& key, const Node& node) {
     if (const auto* restart = entry.find("restart"))
         service.restart =
             entry.scalar(*restart, "no, always, on-failure or unless-stopped", service_syntax::is_restart);
-    for (const auto& other : reader.deployment.services) {
+    for (const auto& other : reader.matrix.deployment.services) {
         if (service.name.empty() || other.name != service.name) continue;
         reader.error(service.where,
                      fmt::format("name {}: an earlier entry of services has it, at {}",
                                  in_quotes(service.name), place(other.where)),
                      "give each service a name of its own");
     }
-    reader.deployment.services.push_back(std::move(service));
+    reader.matrix.deployment.services.push_back(std::move(service));
 }
 
 const Service* named(const Deployment& deployment, std::string_view name) {
@@ -161,9 +161,9 @@ std::string guess(std::string_view word, const std::vector<std::string>& names) 
 // Every image that a service names is there; without a name there is only one to choose.
 void check_images(Reader& reader) {
     std::vector<std::string> names;
-    for (const auto& image : reader.deployment.images)
+    for (const auto& image : reader.matrix.deployment.images)
         names.push_back(image.name);
-    for (const auto& service : reader.deployment.services) {
+    for (const auto& service : reader.matrix.deployment.services) {
         const auto& [image, where] = service.image;
         if (image.empty()) {
             if (where.line == 0 && names.size() > 1)
@@ -194,7 +194,7 @@ bool waits_for(const Deployment& deployment, const Service& from, std::string_vi
 }
 
 void check_dependencies(Reader& reader) {
-    const auto& deployment = reader.deployment;
+    const auto& deployment = reader.matrix.deployment;
     std::vector<std::string> names;
     for (const auto& service : deployment.services)
         names.push_back(service.name);
@@ -222,7 +222,7 @@ void check_dependencies(Reader& reader) {
 // Two services that publish one port of the host cannot run beside each other.
 void check_ports(Reader& reader) {
     std::map<std::string, Location> taken;
-    for (const auto& service : reader.deployment.services) {
+    for (const auto& service : reader.matrix.deployment.services) {
         for (const auto& [text, where] : service.ports) {
             const auto host = service_syntax::host_port(text);
             if (host.empty()) continue;

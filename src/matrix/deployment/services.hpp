@@ -1,12 +1,12 @@
-// images and services of a matrix file: what is put into images beside what cells say, and how containers of
-// them are started. They make no cells, so they stand beside the Matrix.
+// images: and services: of a matrix file: what images hold beyond what cells say, and how containers of them
+// are started. They make no cells.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
-#include "matrix/matrix.hpp"
+#include "base/diagnostic.hpp"
+#include "matrix/condition.hpp"
 
 namespace cudamatrix {
 
@@ -89,10 +89,5 @@ struct Deployment {
     std::vector<ImageEntry> images;  ///< empty: one image for each content, with nothing added
     std::vector<Service> services;   ///< empty: one for each image
 };
-
-/// What the file that `matrix` was read from says of images and services, its files of requirements among it.
-/// Reading the matrix has refused every mistake in the file itself; a file of requirements may have changed
-/// since: an input failure that names its line.
-[[nodiscard]] Result<Deployment> read_deployment(const Matrix& matrix);
 
 }  // namespace cudamatrix

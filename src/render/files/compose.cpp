@@ -203,11 +203,9 @@ List named_volumes(const ServicePlan& plan) {
 }  // namespace
 
 Result<Data::Object> compose_model(const ComposeInput& input) {
-    const auto deployment = read_deployment(input.matrix);
-    if (!deployment.ok()) return deployment.failure();
-    const auto plan = plan_services(*deployment, input.images);
-    if (!plan.ok()) return plan.failure();
     const auto& matrix = input.matrix;
+    const auto plan = plan_services(matrix.deployment, input.images);
+    if (!plan.ok()) return plan.failure();
     List services;
     List gpu_services;
     for (const auto& planned : plan->services) {

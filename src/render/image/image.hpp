@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "matrix/deployment/services.hpp"
+#include "matrix/matrix.hpp"
 
 namespace cudamatrix {
 

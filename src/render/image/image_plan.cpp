@@ -122,15 +122,15 @@ void add_left_out(Image& shared, const std::vector<std::string>& names) {
 // The images as they grow, cell by cell.
 class Planner {
   public:
-    Planner(const Matrix& matrix, Deployment deployment, const Facts& facts)
-        : matrix_(matrix), deployment_(std::move(deployment)), facts_(facts) {
+    Planner(const Matrix& matrix, const Facts& facts)
+        : matrix_(matrix), entries_(matrix.deployment.images), facts_(facts) {
         // Without entries there is one that adds nothing.
-        if (deployment_.images.empty()) deployment_.images.emplace_back();
+        if (entries_.empty()) entries_.emplace_back();
     }
 
     void add(const PlannedCell& planned) {
         std::vector<Image> images;
-        for (const auto& entry : deployment_.images) {
+        for (const auto& entry : entries_) {
             if (!matches(entry.when, planned.cell)) continue;
             auto resolved = resolve_entry(matrix_, entry, planned.cell, facts_);
             if (auto* reason = std::get_if<std::string>(&resolved)) {
@@ -138,7 +138,7 @@ class Planner {
                 return;
             }
             auto& image = images.emplace_back(std::move(std::get<Image>(resolved)));
-            image.folders = volume_folders(deployment_.services, entry);
+            image.folders = volume_folders(matrix_.deployment.services, entry);
         }
         if (images.empty()) plan_.refusals.push_back({planned.id, "no entry of images matches it"});
         for (auto& image : images)
@@ -174,7 +174,7 @@ class Planner {
     }
 
     const Matrix& matrix_;
-    Deployment deployment_;
+    std::vector<ImageEntry> entries_;
     const Facts& facts_;
     ImagePlan plan_;
     std::map<std::string, std::size_t> by_content_;
@@ -185,14 +185,7 @@ class Planner {
 }  // namespace
 
 ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts) {
-    auto deployment = read_deployment(matrix);
-    if (!deployment.ok()) {
-        ImagePlan nothing;
-        for (const auto& cell : cells)
-            nothing.refusals.push_back({cell.id, deployment.failure().diagnostics.front().message});
-        return nothing;
-    }
-    Planner planner(matrix, std::move(deployment).value(), facts);
+    Planner planner(matrix, facts);
     for (const auto& cell : cells)
         planner.add(cell);
     return planner.finish();

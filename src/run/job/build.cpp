@@ -129,12 +129,10 @@ class Builder {
         const auto& matrix = input_.matrix;
         const fs::path file(matrix.path);
         std::vector<std::string> files{file.filename().string(), std::string(kLockFile)};
-        if (const auto deployment = read_deployment(matrix); deployment.ok()) {
-            for (const auto& entry : deployment->images) {
-                if (!entry.requirements.text.empty()) files.push_back(entry.requirements.text);
-                for (const auto& copy : entry.copy)
-                    files.push_back(copy.from);
-            }
+        for (const auto& entry : matrix.deployment.images) {
+            if (!entry.requirements.text.empty()) files.push_back(entry.requirements.text);
+            for (const auto& copy : entry.copy)
+                files.push_back(copy.from);
         }
         const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
         auto found = source_revision(folder, files, settings_.environment, settings_.cancellation);

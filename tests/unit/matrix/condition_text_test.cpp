@@ -1,4 +1,4 @@
-#include "matrix/condition_text.hpp"
+#include "matrix/condition.hpp"
 
 #include <doctest/doctest.h>
 

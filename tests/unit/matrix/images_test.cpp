@@ -75,10 +75,9 @@ services:
   - {name: two, image: train, gpu: all, depends_on: [one]}
   - {name: three, gpu: 4, healthcheck: [a, b]}
 )");
-    const auto deployment = read_deployment(matrix);
-    REQUIRE(deployment.ok());
-    REQUIRE(deployment->images.size() == 1);
-    const auto& image = deployment->images.front();
+    const auto& deployment = matrix.deployment;
+    REQUIRE(deployment.images.size() == 1);
+    const auto& image = deployment.images.front();
     CHECK(image.name == "train");
     CHECK(image.where.line == 4);
     CHECK(image.where.column == 12);
@@ -91,8 +90,8 @@ services:
     CHECK(image.copy[0].from + " " + image.copy[0].to == "a/b.c /x/y");
     CHECK(image.env[0].name + image.env[0].value == "Ab");
 
-    REQUIRE(deployment->services.size() == 3);
-    const auto& one = deployment->services[0];
+    REQUIRE(deployment.services.size() == 3);
+    const auto& one = deployment.services[0];
     CHECK(one.command == std::vector<std::string>{"a", "b c", "$HOME", "a"});
     CHECK(one.gpu.ids.size() == 2);
     CHECK(one.gpu.asked());
@@ -113,11 +112,11 @@ services:
           "500ms10s1h3");
     CHECK(one.restart == "no");
     CHECK(one.image.text.empty());
-    CHECK(deployment->services[1].gpu.all);
-    CHECK(deployment->services[1].image.text == "train");
-    CHECK(deployment->services[1].depends_on[0].text == "one");
-    CHECK(deployment->services[2].gpu.count == 4);
-    CHECK(deployment->services[2].healthcheck.test.size() == 2);
+    CHECK(deployment.services[1].gpu.all);
+    CHECK(deployment.services[1].image.text == "train");
+    CHECK(deployment.services[1].depends_on[0].text == "one");
+    CHECK(deployment.services[2].gpu.count == 4);
+    CHECK(deployment.services[2].healthcheck.test.size() == 2);
 }
 
 TEST_CASE("a file of requirements is read from beside the matrix file") {
@@ -126,9 +125,8 @@ TEST_CASE("a file of requirements is read from beside the matrix file") {
                  "# ours\n\nnumpy==1.26.4\r\n  Pillow == 10.4.0   # pictures\nx==0.0.26.post1");
     const auto matrix = read_matrix_file(folder.write("matrix.yaml", kWithFile));
     REQUIRE(matrix.ok());
-    const auto deployment = read_deployment(*matrix);
-    REQUIRE(deployment.ok());
-    const auto& pip = deployment->images.front().pip;
+    const auto& deployment = matrix->deployment;
+    const auto& pip = deployment.images.front().pip;
     REQUIRE(pip.size() == 3);
     CHECK(pip[1].name + " " + pip[1].value == "Pillow 10.4.0");
     CHECK(pip[1].where.line == 4);

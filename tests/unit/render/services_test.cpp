@@ -43,9 +43,7 @@ std::string images(const std::string& yaml) {
 // "name image", one line for each service, or the failure.
 std::string services(const std::string& yaml) {
     const auto got = planned(yaml);
-    const auto deployment = read_deployment(got.matrix);
-    REQUIRE(deployment.ok());
-    const auto plan = plan_services(*deployment, got.plan.images);
+    const auto plan = plan_services(got.matrix.deployment, got.plan.images);
     if (!plan.ok()) {
         CHECK(plan.failure().code == ExitCode::bad_input);
         const auto& diagnostic = plan.failure().diagnostics.front();

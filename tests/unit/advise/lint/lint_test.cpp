@@ -12,7 +12,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "folders.hpp"
-#include "knowledge/judge/additions.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/lint.hpp"
 
@@ -40,10 +39,7 @@ struct Linted {
         auto judged = judge(matrix, facts, {std::string(kToday)});
         REQUIRE(judged);
         judgement = *std::move(judged);
-        matrix.warnings.insert(matrix.warnings.end(), judgement.warnings.begin(), judgement.warnings.end());
-        const auto added = rules::judge_additions(matrix, facts, judgement, kToday);
-        REQUIRE(added);
-        matrix.warnings.insert(matrix.warnings.end(), added->begin(), added->end());
+        judge_deployment(matrix, facts, kToday, judgement);
         report = lint::lint({matrix, facts, judgement, kToday});
     }
     Linted(const Linted&) = delete;

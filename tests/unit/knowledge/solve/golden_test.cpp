@@ -11,6 +11,7 @@
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
+#include "matrix/override.hpp"
 #include "unit/knowledge/rules/golden_case.hpp"
 
 using namespace cudamatrix;
@@ -62,7 +63,7 @@ void check_set(const Matrix& matrix, const Judgement& judgement, const JudgedCel
                const Finding& finding, const FixOption& option) {
     Matrix fixed = matrix;
     for (const auto& [field, text] : option.set) {
-        auto changed = with_override(fixed, field, text);
+        auto changed = with_override(fixed, field, text, {fixed.path, 0, 0, 1});
         REQUIRE_MESSAGE(changed, option.text);
         fixed = *std::move(changed);
     }

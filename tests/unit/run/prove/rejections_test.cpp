@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "fakes/fake_docker.hpp"
-#include "matrix/condition_text.hpp"
+#include "matrix/condition.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/files/attempt.hpp"
 #include "render/image/image_plan.hpp"

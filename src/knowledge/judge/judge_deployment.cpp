@@ -1,4 +1,4 @@
-#include "knowledge/judge/additions.hpp"
+// Judging what images and services of the matrix file add to cells: packages and environment variables.
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,7 @@
 #include "knowledge/facts/images.hpp"
 #include "knowledge/finding/finding_text.hpp"
 #include "knowledge/judge/evaluate.hpp"
+#include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "matrix/deployment/extended_cell.hpp"
@@ -15,6 +16,9 @@
 
 namespace cudamatrix::rules {
 namespace {
+
+// Why cells are unknown by what is added to them, by their place in the judgement.
+using UnknownCells = std::map<std::size_t, std::pair<Stage, std::string>>;
 
 // What one entry adds, to which cells.
 struct Addition {
@@ -107,7 +111,7 @@ class Additions {
     }
 
     // Cells that a missing fact keeps from an answer.
-    HeldCells held;
+    UnknownCells unknown;
 
     std::vector<Diagnostic> take() {
         for (std::size_t i = 0; i < out_.size(); ++i) {
@@ -144,7 +148,8 @@ class Additions {
             add(addition, finding, judged.id);
             if (finding.severity != Severity::unknown) continue;
             const auto place_of = static_cast<std::size_t>(&judged - judgement_.cells.data());
-            held.try_emplace(place_of, finding.stage, fmt::format("{}: {}", addition.what, finding.message));
+            unknown.try_emplace(place_of, finding.stage,
+                                fmt::format("{}: {}", addition.what, finding.message));
         }
     }
 
@@ -242,31 +247,12 @@ std::vector<Diagnostic> unknown_capabilities(const Deployment& deployment, const
     return out;
 }
 
-}  // namespace
-
-Result<std::vector<Diagnostic>> judge_additions(const Matrix& matrix, const Facts& facts,
-                                                const Judgement& judgement, std::string_view today,
-                                                HeldCells* held) {
-    const auto deployment = read_deployment(matrix);
-    if (!deployment.ok()) return deployment.failure();
-    auto out = unknown_capabilities(*deployment, facts);
-    if (judgement.cells.empty()) return out;
-    for (auto& said : idle_images(matrix, *deployment, judgement))
-        out.push_back(std::move(said));
-    Additions additions(matrix, facts, judgement, today);
-    for (const auto& addition : additions_of(*deployment))
-        additions.judge(addition);
-    for (auto& said : additions.take())
-        out.push_back(std::move(said));
-    if (held != nullptr) *held = std::move(additions.held);
-    return out;
-}
-
-void hold(const Matrix& matrix, const HeldCells& held, Judgement& judgement) {
+// Like cells that say it by themselves, where the matrix asks for the stage.
+void mark_unknown(const Matrix& matrix, const UnknownCells& unknown, Judgement& judgement) {
     const auto counted = [&](Verdict verdict) -> std::uint64_t& {
         return judgement.verdicts[static_cast<std::size_t>(verdict)];
     };
-    for (const auto& [place, why] : held) {
+    for (const auto& [place, why] : unknown) {
         auto& cell = judgement.cells[place];
         auto& stage = cell.stages[static_cast<std::size_t>(why.first)];
         stage = std::max(stage, Verdict::unknown);
@@ -279,14 +265,37 @@ void hold(const Matrix& matrix, const HeldCells& held, Judgement& judgement) {
     }
 }
 
-bool has_errors(const std::vector<Diagnostic>& said) {
-    return std::any_of(said.begin(), said.end(),
-                       [](const Diagnostic& each) { return each.severity == Severity::error; });
-}
-
-bool has_unknowns(const std::vector<Diagnostic>& said) {
-    return std::any_of(said.begin(), said.end(),
-                       [](const Diagnostic& each) { return each.severity == Severity::unknown; });
-}
-
+}  // namespace
 }  // namespace cudamatrix::rules
+
+namespace cudamatrix {
+
+void judge_deployment(const Matrix& matrix, const Facts& facts, std::string_view today,
+                      Judgement& judgement) {
+    const auto& deployment = matrix.deployment;
+    auto& out = judgement.deployment;
+    out = rules::unknown_capabilities(deployment, facts);
+    if (judgement.cells.empty()) return;
+    for (auto& warning : rules::idle_images(matrix, deployment, judgement))
+        out.push_back(std::move(warning));
+    rules::Additions additions(matrix, facts, judgement, today);
+    for (const auto& addition : rules::additions_of(deployment))
+        additions.judge(addition);
+    for (auto& finding : additions.take())
+        out.push_back(std::move(finding));
+    rules::mark_unknown(matrix, additions.unknown, judgement);
+}
+
+bool Judgement::deployment_has(Severity severity) const {
+    return std::any_of(deployment.begin(), deployment.end(),
+                       [&](const Diagnostic& each) { return each.severity == severity; });
+}
+
+std::vector<Diagnostic> all_warnings(const Matrix& matrix, const Judgement& judgement) {
+    auto out = matrix.warnings;
+    out.insert(out.end(), judgement.warnings.begin(), judgement.warnings.end());
+    out.insert(out.end(), judgement.deployment.begin(), judgement.deployment.end());
+    return out;
+}
+
+}  // namespace cudamatrix

@@ -8,9 +8,10 @@
 
 namespace cudamatrix {
 
-/// As with_override; `where` is what findings about the value point at.
-[[nodiscard]] Result<Matrix> with_override_from(const Matrix& matrix, Field field, std::string_view text,
-                                                const Location& where);
+/// The same matrix with `field` set to `text` in every cell (axes of that field collapse; include rows too).
+/// The text is checked against the field's syntax; `where` is what findings about the value point at.
+[[nodiscard]] Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text,
+                                           const Location& where);
 
 /// The same matrix with each row's values of `fields` in every cell, whatever the file says of those fields:
 /// a cell becomes as many as there are rows. Every row has a value for each field. What the file says of

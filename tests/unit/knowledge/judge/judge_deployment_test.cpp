@@ -1,13 +1,9 @@
 // What images and services add to cells is judged like what cells say, and said at its own place.
-#include "knowledge/judge/additions.hpp"
 
 #include <doctest/doctest.h>
 
-#include <unistd.h>
-#include <filesystem>
-
-#include "base/file.hpp"
 #include "base/text.hpp"
+#include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
@@ -19,11 +15,10 @@ std::vector<Diagnostic> added_by(const std::string& yaml) {
     REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : matrix.failure().diagnostics.front().message));
     JudgeOptions options;
     options.today = "2026-11-21";
-    const auto judgement = judge(*matrix, Facts::embedded(), options);
+    auto judgement = judge(*matrix, Facts::embedded(), options);
     REQUIRE(judgement.ok());
-    const auto added = rules::judge_additions(*matrix, Facts::embedded(), *judgement, options.today);
-    REQUIRE(added.ok());
-    return *added;
+    judge_deployment(*matrix, Facts::embedded(), options.today, *judgement);
+    return judgement->deployment;
 }
 
 // "line:column: severity: message", one line each.
@@ -127,12 +122,12 @@ TEST_CASE("capabilities are asked of the facts even where no cell is listed") {
         "version: 1\nset: {gpu: T4}\nservices: [{name: s, gpu: 1, capabilities: [computer]}]\n",
         "matrix.yaml");
     REQUIRE(matrix.ok());
-    const auto added = rules::judge_additions(*matrix, Facts::embedded(), Judgement{}, "2026-11-21");
-    REQUIRE(added.ok());
-    REQUIRE(added->size() == 1);
-    CHECK(added->front().fix == "did you mean compute?");
-    CHECK(rules::has_errors(*added));
-    CHECK_FALSE(rules::has_unknowns(*added));
+    Judgement nothing;
+    judge_deployment(*matrix, Facts::embedded(), "2026-11-21", nothing);
+    REQUIRE(nothing.deployment.size() == 1);
+    CHECK(nothing.deployment.front().fix == "did you mean compute?");
+    CHECK(nothing.deployment_has(Severity::error));
+    CHECK_FALSE(nothing.deployment_has(Severity::unknown));
 }
 
 TEST_CASE("a service is judged in the images that it runs") {
@@ -204,7 +199,7 @@ TEST_CASE("one message for all the cells of an entry, with their number") {
     CHECK(added[1].message ==
           "services: s: no fact knows the option zzzzzzzz in PYTORCH_CUDA_ALLOC_CONF: whether torch 2.0.1 "
           "does is unknown [allocator-setting-known-to-torch, at runtime]");
-    CHECK(rules::has_unknowns(added));
+    CHECK(added[1].severity == Severity::unknown);
     for (const auto& each : added) {
         REQUIRE_FALSE(each.notes.empty());
         CHECK(each.notes.front() == "4 cells, first torch2.0.1_cu118-py3.10-ubuntu20.04");
@@ -221,26 +216,6 @@ TEST_CASE("a finding that names none of the packages stands at the first") {
         "install]\n");
 }
 
-TEST_CASE("a file of requirements that has changed since the matrix was read is an input failure") {
-    namespace fs = std::filesystem;
-    const auto folder = fs::temp_directory_path() / fmt::format("cudamatrix-additions-{}", ::getpid());
-    fs::create_directories(folder);
-    REQUIRE(file::write(folder / "requirements.txt", "timm==1.0.9\n"));
-    REQUIRE(file::write(folder / "matrix.yaml",
-                        "version: 1\nset: {torch: 2.6.0}\nimages: [{name: a, pip: requirements.txt}]\n"));
-    const auto matrix = read_matrix_file(folder / "matrix.yaml");
-    REQUIRE(matrix.ok());
-    CHECK(rules::judge_additions(*matrix, Facts::embedded(), Judgement{}, "2026-11-21").ok());
-    REQUIRE(file::write(folder / "requirements.txt", "timm>=1\n"));
-    const auto added = rules::judge_additions(*matrix, Facts::embedded(), Judgement{}, "2026-11-21");
-    fs::remove_all(folder);
-    REQUIRE_FALSE(added.ok());
-    CHECK(added.failure().code == ExitCode::bad_input);
-    REQUIRE(added.failure().diagnostics.size() == 1);
-    CHECK(added.failure().diagnostics.front().message ==
-          "pip: found \"timm>=1\", expected an exact requirement such as numpy==1.26.4");
-}
-
 TEST_CASE("a cell is unknown where a fact about what is added is missing") {
     const auto held_by = [](const std::string& yaml) {
         const auto matrix = read_matrix_text("version: 1\n" + yaml, "matrix.yaml");
@@ -249,9 +224,7 @@ TEST_CASE("a cell is unknown where a fact about what is added is missing") {
         options.today = "2026-11-21";
         auto judgement = judge(*matrix, Facts::embedded(), options);
         REQUIRE(judgement.ok());
-        rules::HeldCells held;
-        REQUIRE(rules::judge_additions(*matrix, Facts::embedded(), *judgement, options.today, &held).ok());
-        rules::hold(*matrix, held, *judgement);
+        judge_deployment(*matrix, Facts::embedded(), options.today, *judgement);
         return std::move(*judgement);
     };
     const std::string service =
