@@ -2,25 +2,17 @@
 // it, an unknown variable is not read.
 #include <algorithm>
 #include <array>
-#include <optional>
 
-#include "base/text.hpp"
 #include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/rules/passed.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::runtime;
 constexpr std::array<std::string_view, 2> kVariables{"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"};
-std::vector<Field> about() {
-    return {Field::env, Field::torch};
-}
 
 // One part of the variable. A list in brackets is one value, whatever commas and colons it has.
 struct Option {
@@ -53,11 +45,6 @@ std::vector<Option> options_in(std::string_view value) {
     return out;
 }
 
-// The variant does not matter here.
-std::string name_of(const TorchBuild& build) {
-    return build.torch.variant.empty() ? build.text : "torch " + build.torch.exact.text();
-}
-
 bool knows(const Row& setting, const Version& torch) {
     const auto last = Version::parse(setting.text("torch_last"));
     return torch >= lookup::required_version(setting, "torch_first") && (!last || torch <= *last);
@@ -69,41 +56,12 @@ std::string range_text(const Row& setting) {
                : fmt::format("torch {} and newer", setting.text("torch_first"));
 }
 
-void offer_releases(const Context& context, const Row& setting, Finding& finding) {
-    finding.fixes = torch_options(
+std::vector<FixOption> releases_with(const Context& context, const Row& setting) {
+    return torch_options(
         context, [&](const Row& wheel) { return knows(setting, lookup::required_version(wheel, "torch")); });
 }
 
-// False where the variable is not read: its options do not matter then.
-bool judge_variable(const Context& context, const TorchBuild& build, std::string_view variable,
-                    Findings& out) {
-    const auto setting = context.facts.row(fmt::format("setting-{}", variable));
-    if (knows(*setting, build.torch.exact)) return true;
-    auto warning = finding(Severity::warning, kStage, variable, about(),
-                           fmt::format("{} does not heed {} in its CUDA allocator: only {} do",
-                                       name_of(build), variable, range_text(*setting)),
-                           {setting->ref()});
-    offer_releases(context, *setting, warning);
-    out.push_back(std::move(warning));
-    return false;
-}
-
-// torch takes the option there, warns and goes on without it.
-void judge_system(const Context& context, const TorchBuild& build, std::string_view variable,
-                  const std::string& option, const Row& setting, Findings& out) {
-    const auto os = other_os(context);
-    if (!os || !contains(setting.list("not_on"), os->os)) return;
-    const auto value = member(context, Field::env, variable).value_or("");
-    if (value.find(option + ":False") != value.npos) return;
-    out.push_back(finding(Severity::warning, kStage, variable, {Field::env, Field::os},
-                          fmt::format("{} does nothing with {} in {} on {}: it warns \"{} not supported on "
-                                      "this platform\", and memory fragments as without it",
-                                      name_of(build), option, variable, os->row.text("name"), option),
-                          {setting.ref()}));
-}
-
-void judge_unknown(const TorchBuild& build, std::string_view variable, const Option& option,
-                   const Facts& facts, Findings& out) {
+Unresolved unknown_option(const Facts& facts, std::string_view variable, const Option& option) {
     std::vector<std::string> names;
     for (const auto& row : facts.rows("torch_settings")) {
         if (row.text("kind") == "option") names.emplace_back(row.text("name"));
@@ -112,83 +70,96 @@ void judge_unknown(const TorchBuild& build, std::string_view variable, const Opt
     const auto name = option.name.substr(0, option.name.find('='));
     Unresolved gap{Field::env, fmt::format("no fact knows the option {} in {}", option.name, variable), {}};
     if (!option.value) gap.what += ", which has no ':' before its value";
-    if (const auto near = text::did_you_mean(name, names)) {
+    if (const auto near = text::did_you_mean(name, names))
         gap.what += fmt::format(" (did you mean {}{}?)", *near, option.value ? "" : ":VALUE");
-    }
-    out.push_back(unknown(kStage, variable, about(), gap, fmt::format("whether {} does", name_of(build))));
+    return gap;
 }
 
-// Whether torch takes the value, where the facts list all that it takes.
-bool judge_value(const TorchBuild& build, std::string_view variable, const Option& option, const Row& setting,
-                 Findings& out) {
-    if (!setting.has("values") || contains(setting.list("values"), *option.value)) return true;
-    out.push_back(finding(Severity::error, kStage, variable, about(),
-                          fmt::format("{} stops at {}:{} in {}: it takes {}", name_of(build), option.name,
-                                      *option.value, variable, listed(setting.list("values"))),
-                          {setting.ref()}));
-    return false;
-}
-
-void judge_option(const Context& context, const TorchBuild& build, std::string_view variable,
-                  const Option& whole, Findings& out) {
-    const auto& option = whole.name;
-    const auto setting = context.facts.row(fmt::format("setting-{}", option));
-    if (!setting || setting->text("kind") != "option" || !whole.value)
-        return judge_unknown(build, variable, whole, context.facts, out);
-    if (knows(*setting, build.torch.exact)) {
-        if (!judge_value(build, variable, whole, *setting, out)) return;
-        const auto before = out.size();
-        judge_system(context, build, variable, option, *setting, out);
-        if (out.size() != before) return;
-        return passed(context, [&] {
-            return Acceptance{{},
-                              kStage,
-                              about(),
-                              fmt::format("whether {} knows {} in {}", name_of(build), option, variable),
-                              {setting->ref()}};
-        });
-    }
-    auto error = finding(Severity::error, kStage, variable, about(),
-                         fmt::format("{} stops at the option {} in {}: only {} know it", name_of(build),
-                                     option, variable, range_text(*setting)),
-                         {setting->ref()});
-    offer_releases(context, *setting, error);
-    out.push_back(std::move(error));
-}
-
-void judge_build(const Context& context, const TorchBuild& build, Findings& out) {
-    for (const auto& [name, value] : context.cell.value(Field::env)->items) {
-        for (const auto variable : kVariables) {
-            if (name != variable || !judge_variable(context, build, variable, out)) continue;
-            for (const auto& option : options_in(value))
-                judge_option(context, build, variable, option, out);
-        }
-    }
-}
-
-void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    if (const auto own = image_torch(context)) {
-        const auto& items = context.cell.value(Field::env)->items;
-        const bool asks = std::any_of(items.begin(), items.end(), [](const auto& item) {
-            return std::find(kVariables.begin(), kVariables.end(), item.first) != kVariables.end();
-        });
-        if (asks)
-            judge_image_torch(context, *own, kStage, Field::env, "whether it knows the allocator settings",
-                              judge_build, out);
+void judge_option(Ask& ask, const TorchBuild& build, const std::string& torch, std::string_view variable,
+                  const Option& option) {
+    ask.question({Field::env, Field::torch}, fmt::format("whether {} does", torch), variable);
+    const auto setting = ask.facts.row(fmt::format("setting-{}", option.name));
+    if (!setting || setting->text("kind") != "option" || !option.value) {
+        ask.unknown(unknown_option(ask.facts, variable, option));
         return;
     }
-    const auto resolved = torch_build(context);
-    const auto* build = std::get_if<TorchBuild>(&resolved);
+    if (!knows(*setting, build.torch.exact)) {
+        ask.reject("{} stops at the option {} in {}: only {} know it", torch, option.name, variable,
+                   range_text(*setting))
+            .because(setting->ref())
+            .fix(releases_with(ask, *setting));
+        return;
+    }
+    if (setting->has("values") && !contains(setting->list("values"), *option.value)) {
+        ask.reject("{} stops at {}:{} in {}: it takes {}", torch, option.name, *option.value, variable,
+                   listed(setting->list("values")))
+            .because(setting->ref());
+        return;
+    }
+    // On some systems torch takes the option, warns and goes on without it.
+    const auto os = other_os(ask);
+    if (os && contains(setting->list("not_on"), os->os) &&
+        member(ask, Field::env, variable).value_or("").find(option.name + ":False") == std::string::npos) {
+        ask.question({Field::env, Field::os}, {}, variable);
+        ask.degrade(
+               "{} does nothing with {} in {} on {}: it warns \"{} not supported on this platform\", "
+               "and memory fragments as without it",
+               torch, option.name, variable, os->row.text("name"), option.name)
+            .because(setting->ref());
+        return;
+    }
+    ask.reword(fmt::format("whether {} knows {} in {}", torch, option.name, variable));
+    ask.record_pass({setting->ref()});
+}
+
+void judge_build(Ask& ask, const TorchBuild& build) {
+    // The variant does not matter here.
+    const auto torch = build.torch.variant.empty() ? build.text : "torch " + build.torch.exact.text();
+    for (const auto& [name, value] : ask.cell.value(Field::env)->items) {
+        const auto* const variable = std::find(kVariables.begin(), kVariables.end(), name);
+        if (variable == kVariables.end()) continue;
+        const auto setting = ask.facts.row(fmt::format("setting-{}", *variable));
+        if (!knows(*setting, build.torch.exact)) {  // nor are its options read
+            ask.question({Field::env, Field::torch}, {}, *variable);
+            ask.degrade("{} does not heed {} in its CUDA allocator: only {} do", torch, *variable,
+                        range_text(*setting))
+                .because(setting->ref())
+                .fix(releases_with(ask, *setting));
+            continue;
+        }
+        for (const auto& option : options_in(value))
+            judge_option(ask, build, torch, *variable, option);
+    }
+}
+
+void judge(Ask& ask) {
+    if (!wants_torch(ask)) return;
+    const auto& items = ask.cell.value(Field::env)->items;
+    const bool asks = std::any_of(items.begin(), items.end(), [](const auto& item) {
+        return std::find(kVariables.begin(), kVariables.end(), item.first) != kVariables.end();
+    });
+    if (!asks) return;
+    if (const auto own = image_torch(ask)) {
+        judge_image_torch(
+            ask, *own, ask.stage(), Field::env, "whether it knows the allocator settings",
+            [&](const Context& other, const TorchBuild& build, Findings& found) {
+                Ask one(other, ask.stage(), found);
+                judge_build(one, build);
+            },
+            ask.out());
+        return;
+    }
+    const auto torch = torch_build(ask);
+    const auto* build = std::get_if<TorchBuild>(&torch);
     if (build == nullptr || build->torch.variant == "cpu" || never_published(*build)) return;
-    judge_build(context, *build, out);
+    judge_build(ask, *build);
 }
 
 }  // namespace
 
 Rule allocator_setting_known_to_torch() {
     return {.id = "allocator-setting-known-to-torch",
-            .stage = kStage,
+            .stage = Stage::runtime,
             .summary = "The settings of the CUDA allocator in the environment exist in that torch.",
             .why =
                 "torch parses them when it first uses CUDA and raises \"Unrecognized CachingAllocator "
@@ -199,7 +170,7 @@ Rule allocator_setting_known_to_torch() {
             .reads = {Field::torch, Field::env, Field::arch, Field::os, Field::image, Field::family,
                       Field::cuda, Field::python},
             .needs = {{Field::torch}, {Field::env}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -1,6 +1,5 @@
 // Libraries that come into play in place of the driver's own have to know the GPU as well: a branch that
 // dropped an architecture has no compat libraries for it either.
-#include "base/text.hpp"
 #include "knowledge/resolve/compat_hardware.hpp"
 #include "knowledge/resolve/host_driver.hpp"
 #include "knowledge/rules/all_rules.hpp"
@@ -9,22 +8,28 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::runtime;
-
 // The compat libraries that the cell names, or that its image brings.
 struct Libraries {
     Field field = Field::cuda_compat;
     std::string cuda;
+    std::string text;  ///< "the compat libraries of CUDA 12.4"
     std::vector<FactRef> facts;
 };
 
 std::optional<Libraries> libraries_of(const Context& context) {
-    if (context.cell.has(Field::cuda_compat))
-        return Libraries{Field::cuda_compat, std::string(context.cell.text(Field::cuda_compat)), {}};
-    const auto image = compat_in_image(context);
-    if (!image) return std::nullopt;
-    const auto field = context.cell.has(Field::image) ? Field::image : Field::cuda;
-    return Libraries{field, image->cuda, {image_policy(context.facts, image->policy).ref()}};
+    Libraries out;
+    if (context.cell.has(Field::cuda_compat)) {
+        out.cuda = context.cell.text(Field::cuda_compat);
+    } else if (const auto image = compat_in_image(context)) {
+        out.field = context.cell.has(Field::image) ? Field::image : Field::cuda;
+        out.cuda = image->cuda;
+        out.facts.push_back(image_policy(context.facts, image->policy).ref());
+    } else {
+        return std::nullopt;
+    }
+    out.text = fmt::format("the compat libraries of CUDA {}", out.cuda);
+    if (out.field == Field::image) out.text += fmt::format(" in image {}", context.cell.text(Field::image));
+    return out;
 }
 
 // The first driver branch of a CUDA minor is the one that its compat libraries are of.
@@ -37,79 +42,73 @@ std::optional<Row> branch_of(const Facts& facts, const Version& cuda) {
     return std::nullopt;
 }
 
-std::string text_of(const Context& context, const Libraries& libraries) {
-    auto text = fmt::format("the compat libraries of CUDA {}", libraries.cuda);
-    if (libraries.field != Field::image) return text;
-    return fmt::format("{} in image {}", text, context.cell.text(Field::image));
+void judge(Ask& ask);
+
+// Tags whose libraries the driver does not need, or whose libraries know the GPU. A newer CUDA than the
+// driver's own would need its libraries as well.
+void offer_tags(Ask& ask, const std::optional<Version>& native, Findings& rejected) {
+    const auto image = image_content(ask);
+    if (!image) return;
+    offer_other_tags(
+        ask, *image,
+        [&](const Context& other, const ImageContent& content, Findings& found) {
+            const auto cuda = Version::parse(content.cuda);
+            const bool needs_none = cuda && native && Version::parse(cuda->major_minor()) <= native;
+            if (!needs_none) found.push_back(rejected.front());
+            Ask again(other, ask.stage(), found);
+            judge(again);
+        },
+        rejected);
 }
 
-void judge(const Context& context, Findings& out);
-
-void refuse(const Context& context, const Libraries& libraries, const lookup::Driver& driver,
-            const Compat& compat, const Device& gpu, const Row& branch, std::vector<FactRef> facts,
-            Findings& out) {
-    auto error = finding(
-        Severity::error, kStage, "", {libraries.field, gpu.field, Field::driver},
-        fmt::format("{} are of driver branch {}, which has no {}: with {} the container toolkit puts them to "
-                    "use in place of the driver's own, and they find no device on {}",
-                    text_of(context, libraries), branch.text("branch"), gpu.architecture.text("name"),
-                    driver_text(driver), gpu.text),
-        std::move(facts));
-    if (libraries.field != Field::image && compat.native.at_least)
-        error.fixes.push_back(set_to(libraries.field, compat.native.at_least->text()));
-    Findings found{std::move(error)};
-    const auto image = libraries.field == Field::image ? image_content(context) : std::nullopt;
-    // A newer CUDA than the driver's own would need its libraries as well.
-    const auto runs_without = [&](const Context& other, const ImageContent& content, Findings& findings) {
-        const auto cuda = Version::parse(content.cuda);
-        const bool needs_none =
-            cuda && compat.native.at_least && Version::parse(cuda->major_minor()) <= compat.native.at_least;
-        if (!needs_none) findings.push_back(found.front());
-        judge(other, findings);
-    };
-    if (image) offer_other_tags(context, *image, runs_without, found);
-    out.push_back(std::move(found.front()));
-}
-
-void judge(const Context& context, Findings& out) {
+void judge(Ask& ask) {
     // GeForce refuses them altogether (forward-compatibility-hardware), Windows and Tegra have none.
-    const auto libraries = libraries_of(context);
-    if (!libraries || windows_driver(context) || refuses_compat(context) || integrated_gpu(context)) return;
-    const auto resolved = host_driver(context);
+    const auto libraries = libraries_of(ask);
+    if (!libraries || windows_driver(ask) || refuses_compat(ask) || integrated_gpu(ask)) return;
+    const auto resolved = host_driver(ask);
     const auto* driver = std::get_if<lookup::Driver>(&resolved);
     if (driver == nullptr) return;  // the rules about drivers say so
     const Value value{libraries->cuda, {}, {}};
-    const auto cell = context.cell.with(Field::cuda_compat, &value);
-    const auto compat = compat_on(context.about(cell), *driver);
+    const auto cell = ask.cell.with(Field::cuda_compat, &value);
+    const auto compat = compat_on(ask.on(cell), *driver);
     if (compat.use != CompatUse::works) return;  // cuda-compat-matches-driver
-    const std::vector<Field> about{libraries->field, Field::gpu, Field::compute, Field::driver};
-    const auto question = fmt::format("whether {} have support for it", text_of(context, *libraries));
-    const auto known = device(context);
-    if (const auto* gap = std::get_if<Unresolved>(&known)) {
-        out.push_back(unknown(kStage, "", {gap->field, libraries->field}, *gap, question));
+    const auto& name = libraries->text;
+    const auto device = rules::device(ask);
+    if (const auto* gap = std::get_if<Unresolved>(&device)) {
+        ask.question({gap->field, libraries->field}, fmt::format("whether {} have support for it", name));
+        ask.unknown(*gap);
         return;
     }
-    const auto& gpu = std::get<Device>(known);
-    const auto branch = branch_of(context.facts, compat.cuda);
+    const auto& gpu = std::get<Device>(device);
+    ask.question({libraries->field, Field::gpu, Field::compute, Field::driver},
+                 fmt::format("whether {} have support for it", name));
+    const auto branch = branch_of(ask.facts, compat.cuda);
     if (!branch) {
-        const Unresolved gap{libraries->field,
-                             fmt::format("no fact knows the driver branch of CUDA {}", compat.cuda.text()),
-                             {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(libraries->field, "no fact knows the driver branch of CUDA {}", compat.cuda.text());
         return;
     }
     auto facts = libraries->facts;
     facts.insert(facts.end(), gpu.facts.begin(), gpu.facts.end());
     facts.push_back(gpu.architecture.ref());
     facts.push_back(branch->ref());
-    cite(facts, context.facts, "policy-compat-hook");
+    cite(facts, ask.facts, "policy-compat-hook");
     const auto last = Version::parse(gpu.architecture.text("last_driver_branch"));
-    if (last && *last < lookup::required_version(*branch, "branch")) {
-        refuse(context, *libraries, *driver, compat, gpu, *branch, std::move(facts), out);
-        return;
+    if (!last || *last >= lookup::required_version(*branch, "branch")) {
+        ask.reword(fmt::format("whether {} support {}", name, gpu.text));
+        return ask.accept(std::move(facts));
     }
-    accept(context, out, kStage, "", about,
-           fmt::format("whether {} support {}", text_of(context, *libraries), gpu.text), std::move(facts));
+    Findings rejected;
+    Ask refusing = ask.into(rejected, ask.accepted);
+    refusing.question({libraries->field, gpu.field, Field::driver}, {});
+    const auto& native = compat.native.at_least;
+    auto answer = refusing.reject(
+        "{} are of driver branch {}, which has no {}: with {} the container toolkit puts them to use in "
+        "place of the driver's own, and they find no device on {}",
+        name, branch->text("branch"), gpu.architecture.text("name"), driver_text(*driver), gpu.text);
+    answer.because(facts);
+    if (libraries->field != Field::image && native) answer.fix(libraries->field, native->text());
+    if (libraries->field == Field::image) offer_tags(ask, native, rejected);
+    ask.out().push_back(std::move(rejected.front()));
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ void judge(const Context& context, Findings& out) {
 Rule compat_supports_gpu() {
     return {
         .id = "compat-supports-gpu",
-        .stage = kStage,
+        .stage = Stage::runtime,
         .summary = "The CUDA compat libraries that come into use are of a driver that still has the GPU.",
         .why =
             "Compat libraries are the user part of a newer driver. The images of nvidia/cuda bring those of "
@@ -133,7 +132,7 @@ Rule compat_supports_gpu() {
         .needs = {{Field::cuda_compat, Field::image, Field::family},
                   {Field::driver},
                   {Field::gpu, Field::compute}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

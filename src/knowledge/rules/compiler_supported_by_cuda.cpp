@@ -1,13 +1,9 @@
 // nvcc refuses host compilers that its headers do not know (crt/host_config.h).
-#include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::build;
 
 // The oldest and the newest of a compiler that a toolkit takes, where facts give them; the newest stands for
 // all that it covers.
@@ -16,7 +12,7 @@ struct Limits {
     std::vector<FactRef> facts;
 };
 
-// The toolkit's, of its newest update; what a release says of itself goes before that.
+// The row of a toolkit speaks for its newest update; a release's own row goes first.
 Limits limits_of(const std::optional<Row>& toolkit, const std::optional<Row>& release,
                  std::string_view compiler) {
     Limits limits;
@@ -42,90 +38,59 @@ bool too_old(const Limits& limits, const Version& version) {
 
 // Why the limits do not decide, or nothing: clang-3 may be 3.4 or 3.8.
 std::string undecided(const Limits& limits, const HostCompiler& compiler, const Version& cuda) {
-    if (!limits.most) {
-        return fmt::format("no fact gives the newest {} that nvcc of CUDA {} takes", compiler.name,
+    const auto missing = [&](std::string_view end) {
+        return fmt::format("no fact gives the {} {} that nvcc of CUDA {} takes", end, compiler.name,
                            cuda.text());
-    }
+    };
+    if (!limits.most) return missing("newest");
     if (too_new(limits, compiler.version) || too_old(limits, compiler.version)) return {};
-    if (!limits.least) {
-        if (limits.most->major() == compiler.version.major()) return {};
-        return fmt::format("no fact gives the oldest {} that nvcc of CUDA {} takes", compiler.name,
-                           cuda.text());
-    }
+    if (!limits.least)
+        return limits.most->major() == compiler.version.major() ? std::string() : missing("oldest");
     if (part_within(compiler.version, *limits.least, *limits.most) == Part::all) return {};
     return fmt::format("{}-{} may be outside of what nvcc of CUDA {} takes: {} to {}", compiler.name,
                        compiler.version.text(), cuda.text(), limits.least->text(), limits.most->text());
 }
 
-// The nearest newer and older releases whose limits take the compiler.
-std::vector<FixOption> toolkits_for(const Context& context, const HostCompiler& compiler,
-                                    const Version& cuda) {
-    std::optional<FixOption> newer, older;
-    if (!context.wants_fixes) return {};
-    for (const auto& release : context.facts.rows("cuda_releases")) {
-        const auto version = lookup::required_version(release, "cuda");
-        const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
-        const auto limits = limits_of(toolkit, release, compiler.name);
-        if (too_new(limits, compiler.version) || too_old(limits, compiler.version) ||
-            !undecided(limits, compiler, version).empty())
-            continue;
-        if (version < cuda) older = set_to(Field::cuda, version.text());
-        if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
-    }
-    std::vector<FixOption> options;
-    if (newer) options.push_back(*newer);
-    if (older) options.push_back(*older);
-    return options;
+bool takes(const Facts& facts, const Version& cuda, const HostCompiler& compiler) {
+    const auto limits = limits_of(facts.row(fmt::format("cuda-toolkit-{}", cuda.major_minor())),
+                                  facts.row(fmt::format("cuda-{}", cuda.text())), compiler.name);
+    return !too_new(limits, compiler.version) && !too_old(limits, compiler.version) &&
+           undecided(limits, compiler, cuda).empty();
 }
 
-void reject(const Context& context, const lookup::Cuda& cuda, const HostCompiler& compiler,
-            const Limits& limits, Findings& out) {
-    const bool is_new = too_new(limits, compiler.version);
-    const auto bound = is_new ? limits.most->text() : limits.least->text();
-    auto error = finding(
-        Severity::error, kStage, "", {Field::compiler, Field::cuda},
-        fmt::format("nvcc of CUDA {} refuses {}: {} {} is the {} that it takes", cuda.exact.text(),
-                    context.cell.text(Field::compiler), compiler.name, bound, is_new ? "newest" : "oldest"),
-        limits.facts);
-    error.fixes.push_back(set_to(Field::compiler, fmt::format("{}-{}", compiler.name, bound)));
-    for (auto& option : toolkits_for(context, compiler, cuda.exact))
-        error.fixes.push_back(std::move(option));
-    out.push_back(std::move(error));
-}
-
-void judge(const Context& context, Findings& out) {
-    const auto text = context.cell.text(Field::compiler);
-    const auto toolkit = image_cuda(context);
-    const std::vector<Field> about{Field::compiler, Field::cuda};
+void judge(Ask& ask) {
+    const auto text = ask.cell.text(Field::compiler);
+    ask.question({Field::compiler, Field::cuda},
+                 fmt::format("whether nvcc of CUDA {} takes {}", ask.cell.text(Field::cuda), text));
     const auto compiler = host_compiler(text);
-    const auto question =
-        fmt::format("whether nvcc of CUDA {} takes {}", context.cell.text(Field::cuda), text);
     if (!compiler) {
-        const Unresolved gap{
-            Field::compiler, fmt::format("no fact knows compiler {}: gcc-N and clang-N are known", text), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
+        ask.unknown(Field::compiler, "no fact knows compiler {}: gcc-N and clang-N are known", text);
         return;
     }
-    if (const auto* gap = std::get_if<Unresolved>(&toolkit)) {
-        out.push_back(unknown(kStage, "", about, *gap, question));
-        return;
+    const auto cuda = ask.cuda();
+    if (!cuda) return;
+    const auto limits = limits_of(cuda->toolkit, cuda->release, compiler->name);
+    const bool is_new = too_new(limits, compiler->version);
+    if (const auto why = undecided(limits, *compiler, cuda->exact); !why.empty()) {
+        ask.unknown(Field::compiler, "{}", why);
+    } else if (is_new || too_old(limits, compiler->version)) {
+        const auto bound = is_new ? limits.most->text() : limits.least->text();
+        ask.reject("nvcc of CUDA {} refuses {}: {} {} is the {} that it takes", cuda->exact.text(), text,
+                   compiler->name, bound, is_new ? "newest" : "oldest")
+            .because(limits.facts)
+            .fix(Field::compiler, fmt::format("{}-{}", compiler->name, bound))
+            .fix(cuda_options(ask, cuda->exact,
+                              [&](const Version& other) { return takes(ask.facts, other, *compiler); }));
+    } else {
+        ask.accept(limits.facts);
     }
-    const auto& cuda = std::get<lookup::Cuda>(toolkit);
-    const auto limits = limits_of(cuda.toolkit, cuda.release, compiler->name);
-    if (const auto why = undecided(limits, *compiler, cuda.exact); !why.empty()) {
-        out.push_back(unknown(kStage, "", about, Unresolved{Field::compiler, why, {}}, question));
-        return;
-    }
-    if (too_new(limits, compiler->version) || too_old(limits, compiler->version))
-        return reject(context, cuda, *compiler, limits, out);
-    accept(context, out, kStage, "", about, question, limits.facts);
 }
 
 }  // namespace
 
 Rule compiler_supported_by_cuda() {
     return {.id = "compiler-supported-by-cuda",
-            .stage = kStage,
+            .stage = Stage::build,
             .summary = "The host compiler is one that the toolkit's nvcc takes.",
             .why =
                 "nvcc refuses a host compiler outside the range that its toolkit was tested with "
@@ -135,7 +100,7 @@ Rule compiler_supported_by_cuda() {
             .passes = "cuda: 12.4.1, compiler: gcc-13",
             .reads = {Field::compiler, Field::cuda},
             .needs = {{Field::compiler}, {Field::cuda}},
-            .judge = plain(judge),
+            .judge = judge,
             .proof = {Attempt::compile_with, {"*unsupported GNU version!*", "*unsupported clang version!*"}}};
 }
 

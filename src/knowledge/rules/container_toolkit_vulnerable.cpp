@@ -1,62 +1,51 @@
 // Flaws of the container toolkit let a container reach its host: who runs foreign images wants to know.
-#include <algorithm>
-
-#include "base/text.hpp"
 #include "knowledge/resolve/container_toolkits.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::container_start;
-
 // A series without its last part stands for its newest release, which has what was fixed in the series.
 bool is_affected(const Version& toolkit, const Version& fixed_in) {
     return toolkit < fixed_in && !(toolkit.size() < 3 && toolkit.covers(fixed_in));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto text = context.cell.text(Field::toolkit);
+void judge(Ask& ask) {
+    const auto text = ask.cell.text(Field::toolkit);
     const auto toolkit = Version::parse(text);
     if (!toolkit) return;
     std::vector<std::string> names;
-    std::vector<FactRef> facts;
+    std::vector<FactRef> flaws;
     std::optional<Version> fixed;
-    for (const auto& row : context.facts.rows("container_toolkit_flaws")) {
+    for (const auto& row : ask.facts.rows("container_toolkit_flaws")) {
         const auto fixed_in = lookup::required_version(row, "fixed_in");
         if (!is_affected(*toolkit, fixed_in)) continue;
         const auto mode = row.text("only_mode");
         names.push_back(fmt::format("{} ({}{})", row.text("cve"), row.text("says"),
                                     mode.empty() ? "" : fmt::format("; only in {} mode", mode)));
-        facts.push_back(row.ref());
+        flaws.push_back(row.ref());
         if (!fixed || *fixed < fixed_in) fixed = fixed_in;
     }
+    ask.question({Field::toolkit}, "whether it has published flaws");
     if (!names.empty()) {
-        auto warning = finding(
-            Severity::warning, kStage, "", {Field::toolkit},
-            fmt::format("container toolkit {} has {}: {}; fixed in {}", text,
-                        text::count(names.size(), "published flaw"), text::join(names, ", "), fixed->text()),
-            std::move(facts));
-        warning.fixes.push_back(set_to(Field::toolkit, fixed->text(), "toolkit >= " + fixed->text()));
-        out.push_back(std::move(warning));
-        return;
+        ask.degrade("container toolkit {} has {}: {}; fixed in {}", text,
+                    text::count(names.size(), "published flaw"), text::join(names, ", "), fixed->text())
+            .because(flaws)
+            .fix(set_to(Field::toolkit, fixed->text(), "toolkit >= " + fixed->text()));
+    } else if (const auto known = container_toolkit(ask)) {
+        ask.accept({known->ref()});
+    } else {
+        const auto last = ask.facts.rows("container_toolkits").back().text("last");
+        ask.unknown(Field::toolkit, "no fact knows toolkit {} (the newest that is known is {})", text, last)
+            .fix(Field::toolkit, last);
     }
-    if (const auto known = container_toolkit(context)) {
-        accept(context, out, kStage, "", {Field::toolkit}, "whether it has published flaws", {known->ref()});
-        return;
-    }
-    const auto last = context.facts.rows("container_toolkits").back().text("last");
-    const Unresolved gap{Field::toolkit,
-                         fmt::format("no fact knows toolkit {} (the newest that is known is {})", text, last),
-                         {set_to(Field::toolkit, last)}};
-    out.push_back(unknown(kStage, "", {Field::toolkit}, gap, "whether it has published flaws"));
 }
 
 }  // namespace
 
 Rule container_toolkit_vulnerable() {
     return {.id = "container-toolkit-vulnerable",
-            .stage = kStage,
+            .stage = Stage::container_start,
             .summary = "The container toolkit has no published flaw.",
             .why =
                 "The toolkit prepares each GPU container with the rights of the host. With a flawed release "
@@ -66,7 +55,7 @@ Rule container_toolkit_vulnerable() {
             .passes = "toolkit: 1.19.1",
             .reads = {Field::toolkit},
             .needs = {{Field::toolkit}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -1,6 +1,5 @@
 // Do the compat libraries in the image go with the driver? They are made for some older branches; a driver of
 // the same or a newer CUDA does better without them.
-#include "base/text.hpp"
 #include "knowledge/resolve/compat_hardware.hpp"
 #include "knowledge/resolve/host_driver.hpp"
 #include "knowledge/rules/all_rules.hpp"
@@ -8,94 +7,75 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::container_start;
-
-std::string libraries(const Compat& compat) {
-    return fmt::format("the compat libraries of CUDA {}", compat.cuda.text());
-}
-
-void unused(const Context& context, const lookup::Driver& driver, const Compat& compat, Findings& out) {
-    const std::vector<Field> about{Field::cuda_compat, Field::driver};
-    std::vector<FactRef> facts{driver.branch->ref()};
-    cite(facts, context.facts, "policy-compat-hook");
-    if (compat.cuda == *compat.native.at_least) {
-        out.push_back(finding(Severity::note, kStage, "", about,
-                              fmt::format("{} add nothing on {}, which is of CUDA {} itself",
-                                          libraries(compat), driver_text(driver), compat.cuda.text()),
-                              std::move(facts)));
+void judge_unused(Ask& ask, const lookup::Driver& driver, const Compat& compat) {
+    const auto& native = *compat.native.at_least;
+    if (compat.cuda == native) {
+        ask.note("the compat libraries of CUDA {} add nothing on {}, which is of CUDA {} itself",
+                 compat.cuda.text(), driver_text(driver), compat.cuda.text())
+            .because(driver.branch)
+            .because(ask.facts.row("policy-compat-hook"));
         return;
     }
-    cite(facts, context.facts, "policy-compat-mismatch");
-    auto warning = finding(
-        Severity::warning, kStage, "", about,
-        fmt::format("{} are older than {} (CUDA {}): nvidia-container-toolkit leaves them unused, and forced "
-                    "onto the library path they fail with error 803",
-                    libraries(compat), driver_text(driver), compat.native.at_least->text()),
-        std::move(facts));
-    warning.fixes.push_back(set_to(Field::cuda_compat, compat.native.at_least->text()));
-    out.push_back(std::move(warning));
+    ask.degrade(
+           "the compat libraries of CUDA {} are older than {} (CUDA {}): nvidia-container-toolkit leaves "
+           "them unused, and forced onto the library path they fail with error 803",
+           compat.cuda.text(), driver_text(driver), native.text())
+        .because(driver.branch)
+        .because(ask.facts.row("policy-compat-hook"))
+        .because(ask.facts.row("policy-compat-mismatch"))
+        .fix(Field::cuda_compat, native.text());
 }
 
-void wrong_branch(const Context& context, const lookup::Driver& driver, const Compat& compat, Findings& out) {
-    std::vector<FactRef> facts{compat.row->ref()};
-    cite(facts, context.facts, "policy-compat-hook");
-    cite(facts, context.facts, "policy-compat-mismatch");
+void judge_wrong_branch(Ask& ask, const lookup::Driver& driver, const Compat& compat) {
     const auto branches = compat.row->list("branches");
-    auto warning = finding(
-        Severity::warning, kStage, "", {Field::cuda_compat, Field::driver},
-        fmt::format(
-            "{} are not made for driver branch {}, but for {}: nvidia-container-toolkit 1.19 and newer "
-            "leaves them unused, and where they are used they fail with error 803",
-            libraries(compat), driver.branch->text("branch"), listed(branches)),
-        std::move(facts));
+    auto answer = ask.degrade(
+        "the compat libraries of CUDA {} are not made for driver branch {}, but for {}: "
+        "nvidia-container-toolkit 1.19 and newer leaves them unused, and where they are used they fail with "
+        "error 803",
+        compat.cuda.text(), driver.branch->text("branch"), listed(branches));
+    answer.because(compat.row)
+        .because(ask.facts.row("policy-compat-hook"))
+        .because(ask.facts.row("policy-compat-mismatch"));
     for (const auto branch : branches) {
         if (Version::parse(branch)->major() < driver.exact.major()) continue;
-        warning.fixes.push_back(set_to(Field::driver, branch));
+        answer.fix(Field::driver, branch);
         break;
     }
-    out.push_back(std::move(warning));
 }
 
-void judge(const Context& context, Findings& out) {
-    const std::vector<Field> about{Field::cuda_compat, Field::driver};
-    const auto text = context.cell.text(Field::cuda_compat);
-    if (windows_driver(context)) {
-        std::vector<FactRef> facts;
-        cite(facts, context.facts, "policy-compat-linux-only");
-        cite(facts, context.facts, "policy-wsl-driver");
-        out.push_back(finding(Severity::warning, kStage, "", about,
-                              fmt::format("the compat libraries of CUDA {} serve Linux drivers only: they do "
-                                          "nothing for Windows driver {}",
-                                          text, context.cell.text(Field::driver)),
-                              std::move(facts)));
+void judge(Ask& ask) {
+    const auto text = ask.cell.text(Field::cuda_compat);
+    ask.question({Field::cuda_compat, Field::driver},
+                 fmt::format("whether the compat libraries of CUDA {} go with driver {}", text,
+                             ask.cell.text(Field::driver)));
+    if (windows_driver(ask)) {
+        ask.degrade(
+               "the compat libraries of CUDA {} serve Linux drivers only: they do nothing for Windows "
+               "driver {}",
+               text, ask.cell.text(Field::driver))
+            .because(ask.facts.row("policy-compat-linux-only"))
+            .because(ask.facts.row("policy-wsl-driver"));
         return;
     }
-    const auto question = fmt::format("whether the compat libraries of CUDA {} go with driver {}", text,
-                                      context.cell.text(Field::driver));
-    if (const auto gpu = integrated_gpu(context)) {
-        auto open = unknown(kStage, "", {Field::cuda_compat, gpu->field}, outside_branches(*gpu), question);
-        open.facts = gpu->facts;
-        cite(open.facts, context.facts, "policy-jetson-driver");
-        out.push_back(std::move(open));
+    if (const auto gpu = integrated_gpu(ask)) {
+        ask.question({Field::cuda_compat, gpu->field}, ask.text());
+        ask.unknown(outside_branches(*gpu))
+            .because(gpu->facts)
+            .because(ask.facts.row("policy-jetson-driver"));
         return;
     }
-    const auto resolved = host_driver(context);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(kStage, "", about, *gap, question));
-        return;
-    }
-    const auto& driver = std::get<lookup::Driver>(resolved);
-    const auto compat = compat_on(context, driver);
+    const auto driver = ask.known(host_driver(ask));
+    if (!driver) return;
+    const auto compat = compat_on(ask, *driver);
     if (compat.gap) {
-        out.push_back(unknown(kStage, "", about, *compat.gap, question));
+        ask.unknown(*compat.gap);
     } else if (compat.use == CompatUse::unused) {
-        unused(context, driver, compat, out);
-    } else if (compat.use == CompatUse::wrong_branch) {
-        // Where they are put to use all the same, the hardware decides: forward-compatibility-hardware.
-        if (refuses_compat(context) && toolkit_uses_any_branch(context)) return;
-        wrong_branch(context, driver, compat, out);
-    } else {
-        accept(context, out, kStage, "", about, question, {compat.row->ref(), driver.branch->ref()});
+        judge_unused(ask, *driver, compat);
+    } else if (compat.use == CompatUse::works) {
+        ask.accept({compat.row->ref(), driver->branch->ref()});
+    } else if (!refuses_compat(ask) || !toolkit_uses_any_branch(ask)) {
+        // Where they are used all the same, the hardware decides: forward-compatibility-hardware.
+        judge_wrong_branch(ask, *driver, compat);
     }
 }
 
@@ -103,7 +83,7 @@ void judge(const Context& context, Findings& out) {
 
 Rule cuda_compat_matches_driver() {
     return {.id = "cuda-compat-matches-driver",
-            .stage = kStage,
+            .stage = Stage::container_start,
             .summary = "The CUDA compat libraries in the image are made for the driver branch of the host.",
             .why =
                 "Compat libraries are the user part of a newer driver and work with the kernel part of some "
@@ -115,7 +95,7 @@ Rule cuda_compat_matches_driver() {
             .reads = {Field::driver, Field::cuda_compat, Field::os, Field::platform, Field::gpu,
                       Field::compute, Field::host_class, Field::toolkit},
             .needs = {{Field::driver}, {Field::cuda_compat}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

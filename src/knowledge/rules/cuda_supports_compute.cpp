@@ -1,46 +1,26 @@
 // Can the toolkit's nvcc make code for the GPU? SASS for the capability itself, or for a lower minor of the
 // same major (a named limit). PTX alone moves the compilation, and its faults, to the user's machine: it is
 // an answer, with that limit, where the cell asks for PTX or compiles nothing.
-#include "base/text.hpp"
 #include "fatbin/cover.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/subject.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::build;
-
-// The highest target whose SASS runs on the device although it is not the device's own.
-std::optional<std::string> neighbour(const Row& toolkit, const fatbin::Arch& device) {
+// The highest plain target of which the device runs the SASS, or the driver compiles the PTX.
+std::optional<std::string> highest_target(const Row& toolkit, const fatbin::Arch& device,
+                                          bool (*serves)(const fatbin::Arch&, const fatbin::Arch&)) {
     std::optional<fatbin::Arch> best;
     if (device.variant != fatbin::Variant::base) return std::nullopt;  // a and f mean exactly that target
     for (const auto target : toolkit.list("targets")) {
         const auto arch = fatbin::parse_arch(target);
-        if (arch->variant != fatbin::Variant::base || !fatbin::sass_runs_on(*arch, device)) continue;
+        if (arch->variant != fatbin::Variant::base || !serves(*arch, device)) continue;
         if (!best || *best < *arch) best = arch;
     }
     if (!best) return std::nullopt;
     return fatbin::to_text(*best);
-}
-
-// The nearest toolkits, newer and older, whose nvcc has the target itself.
-std::vector<FixOption> toolkits_with(const Context& context, const std::string& target, const Version& cuda) {
-    std::optional<FixOption> newer, older;
-    if (!context.wants_fixes) return {};
-    for (const auto& release : context.facts.rows("cuda_releases")) {
-        const auto version = lookup::required_version(release, "cuda");
-        const auto toolkit = context.facts.row(fmt::format("cuda-toolkit-{}", release.text("minor")));
-        if (!contains(toolkit->list("targets"), target)) continue;
-        if (version < cuda) older = set_to(Field::cuda, version.text());
-        if (version > cuda && !newer) newer = set_to(Field::cuda, version.text());
-    }
-    std::vector<FixOption> options;
-    if (newer) options.push_back(*newer);
-    if (older) options.push_back(*older);
-    return options;
 }
 
 // Why there is no target, in the words that a user can act on.
@@ -52,29 +32,16 @@ std::string reason(const Row& toolkit, const fatbin::Arch& device) {
     return fmt::format("its targets are {}", listed(toolkit.list("targets")));
 }
 
-// The highest target whose PTX the driver compiles for the device.
-std::optional<std::string> ptx_below(const Row& toolkit, const fatbin::Arch& device) {
-    std::optional<fatbin::Arch> best;
-    for (const auto target : toolkit.list("targets")) {
-        const auto arch = fatbin::parse_arch(target);
-        if (arch->variant != fatbin::Variant::base || !fatbin::ptx_compiles_for(*arch, device)) continue;
-        if (!best || *best < *arch) best = arch;
-    }
-    if (!best) return std::nullopt;
-    return fatbin::to_text(*best);
-}
-
 // Nothing of the user's is compiled in the image: it has no compiler, and nothing in the cell asks for one.
 bool only_runs(const Context& context) {
     return says_it_does_not_build(context) && !context.cell.has(Field::compiler) &&
            !context.cell.has(Field::uses) && !arch_list(context);
 }
 
-// What of a toolkit reaches a GPU that its nvcc has no target for, where the cell is content with PTX: in
-// words, with the highest target or the entry of a list whose PTX it is.
+// What reaches a GPU that nvcc has no target for, where the cell is content with PTX: in words, with the
+// highest target or the entry of a list whose PTX it is.
 std::optional<std::string> by_ptx(const Context& context, const Row& toolkit, const fatbin::Arch& device) {
-    if (device.variant != fatbin::Variant::base) return std::nullopt;  // a and f mean exactly that target
-    const auto ptx = ptx_below(toolkit, device);
+    const auto ptx = highest_target(toolkit, device, fatbin::ptx_compiles_for);
     if (!ptx) return std::nullopt;
     if (const auto list = arch_list(context)) {
         const auto names = torch_names(context);
@@ -87,81 +54,67 @@ std::optional<std::string> by_ptx(const Context& context, const Row& toolkit, co
         if (!entry.empty()) return fmt::format("what {} of {} makes runs there", entry, list->named());
     }
     if (is_ptx_only(context)) return fmt::format("code that is PTX only, of {} at most, runs there", *ptx);
-    if (only_runs(context)) {
-        return fmt::format(
-            "a {} image compiles nothing, and what that nvcc made runs there as PTX of {} at most",
-            context.cell.text(Field::flavour), *ptx);
-    }
-    return std::nullopt;
+    if (!only_runs(context)) return std::nullopt;
+    return fmt::format("a {} image compiles nothing, and what that nvcc made runs there as PTX of {} at most",
+                       context.cell.text(Field::flavour), *ptx);
 }
 
-void judge_target(const Context& context, const lookup::Cuda& cuda, const Device& device, Findings& out) {
+void judge_target(Ask& ask, const lookup::Cuda& cuda, const Device& device) {
     const auto target = fatbin::to_text(device.arch);
-    const std::vector<Field> about{Field::cuda, device.field};
-    const auto question = fmt::format("whether CUDA {} compiles for {}", cuda.exact.text(), device.text);
-    if (!cuda.toolkit) {
-        const Unresolved gap{
-            Field::cuda, fmt::format("no fact lists the targets of CUDA {}", cuda.exact.text()), {}};
-        out.push_back(unknown(kStage, "", about, gap, question));
-        return;
-    }
+    const auto& toolkit = *cuda.toolkit;
     auto facts = device.facts;
-    facts.push_back(cuda.toolkit->ref());
-    if (contains(cuda.toolkit->list("targets"), target)) {
-        accept(context, out, kStage, "", about, question, std::move(facts));
-        return;
-    }
-    if (const auto near = neighbour(*cuda.toolkit, device.arch)) {
-        cite(facts, context.facts, "policy-sass-same-major");
-        auto warning = finding(
-            Severity::warning, kStage, "", about,
-            fmt::format("nvcc of CUDA {} has no target for {}: code for {} runs there, without what is "
-                        "new in {}",
-                        cuda.exact.text(), device.text, *near, target),
-            std::move(facts));
-        warning.fixes = toolkits_with(context, target, cuda.exact);
-        out.push_back(std::move(warning));
+    facts.push_back(toolkit.ref());
+    if (contains(toolkit.list("targets"), target)) return ask.accept(std::move(facts));
+    const auto toolkits = cuda_options(ask, cuda.exact, [&](const Version& other) {
+        const auto row = ask.facts.row(fmt::format("cuda-toolkit-{}", other.major_minor()));
+        return row && contains(row->list("targets"), target);
+    });
+    if (const auto near = highest_target(toolkit, device.arch, fatbin::sass_runs_on)) {
+        ask.degrade("nvcc of CUDA {} has no target for {}: code for {} runs there, without what is new in {}",
+                    cuda.exact.text(), device.text, *near, target)
+            .because(facts)
+            .because(ask.facts.row("policy-sass-same-major"))
+            .fix(toolkits);
         return;
     }
     facts.push_back(device.architecture.ref());
-    if (const auto road = by_ptx(context, *cuda.toolkit, device.arch)) {
-        cite(facts, context.facts, "policy-ptx-jit-forward");
-        auto warning = finding(Severity::warning, kStage, "", about,
-                               fmt::format("nvcc of CUDA {} has no target for {}: {}, compiled by the driver "
-                                           "when it is first loaded",
-                                           cuda.exact.text(), device.text, *road),
-                               std::move(facts));
-        warning.fixes = toolkits_with(context, target, cuda.exact);
-        out.push_back(std::move(warning));
+    if (const auto road = by_ptx(ask, toolkit, device.arch)) {
+        ask.degrade(
+               "nvcc of CUDA {} has no target for {}: {}, compiled by the driver when it is first loaded",
+               cuda.exact.text(), device.text, *road)
+            .because(facts)
+            .because(ask.facts.row("policy-ptx-jit-forward"))
+            .fix(toolkits);
         return;
     }
-    auto message = fmt::format("nvcc of CUDA {} cannot compile for {}: {}", cuda.exact.text(), device.text,
-                               reason(*cuda.toolkit, device.arch));
     // Nobody may miss that nvcc, but an image that nothing can prove is no offer.
-    if (only_runs(context)) {
-        message +=
-            fmt::format("; a {} image compiles nothing, but the suite that proves it could not run either",
-                        context.cell.text(Field::flavour));
-    }
-    auto error = finding(Severity::error, kStage, "", about, std::move(message), std::move(facts));
-    error.fixes = toolkits_with(context, target, cuda.exact);
-    out.push_back(std::move(error));
+    const auto unproved =
+        only_runs(ask)
+            ? fmt::format("; a {} image compiles nothing, but the suite that proves it could not run either",
+                          ask.cell.text(Field::flavour))
+            : "";
+    ask.reject("nvcc of CUDA {} cannot compile for {}: {}{}", cuda.exact.text(), device.text,
+               reason(toolkit, device.arch), unproved)
+        .because(facts)
+        .fix(toolkits);
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto gpu = device(context);
-    const auto toolkit = image_cuda(context);
-    if (const auto* gap = std::get_if<Unresolved>(&toolkit)) {
-        out.push_back(unknown(kStage, "", {Field::cuda}, *gap, "whether its nvcc compiles for the GPU"));
+void judge(Ask& ask) {
+    ask.question({Field::cuda}, "whether its nvcc compiles for the GPU");
+    const auto cuda = ask.cuda();
+    if (!cuda) return;
+    const auto device = rules::device(ask);
+    if (const auto* gap = std::get_if<Unresolved>(&device)) {
+        ask.question({gap->field, Field::cuda},
+                     fmt::format("whether CUDA {} compiles for it", ask.cell.text(Field::cuda)));
+        ask.unknown(*gap);
         return;
     }
-    if (const auto* gap = std::get_if<Unresolved>(&gpu)) {
-        out.push_back(
-            unknown(kStage, "", {gap->field, Field::cuda}, *gap,
-                    fmt::format("whether CUDA {} compiles for it", context.cell.text(Field::cuda))));
-        return;
-    }
-    judge_target(context, std::get<lookup::Cuda>(toolkit), std::get<Device>(gpu), out);
+    const auto& gpu = std::get<Device>(device);
+    ask.question({Field::cuda, gpu.field},
+                 fmt::format("whether CUDA {} compiles for {}", cuda->exact.text(), gpu.text));
+    if (cuda->toolkit) return judge_target(ask, *cuda, gpu);
+    ask.unknown(Field::cuda, "no fact lists the targets of CUDA {}", cuda->exact.text());
 }
 
 }  // namespace
@@ -169,7 +122,7 @@ void judge(const Context& context, Findings& out) {
 Rule cuda_supports_compute() {
     return {
         .id = "cuda-supports-compute",
-        .stage = kStage,
+        .stage = Stage::build,
         .summary = "The toolkit's nvcc can make machine code that the GPU runs.",
         .why =
             "Each nvcc knows a fixed list of targets: newer GPUs than the toolkit are unknown to it, and "
@@ -181,7 +134,7 @@ Rule cuda_supports_compute() {
         .reads = {Field::cuda, Field::gpu, Field::compute, Field::flavour, Field::compiler, Field::uses,
                   Field::arch_list, Field::env, Field::torch, Field::arch},
         .needs = {{Field::cuda}, {Field::gpu, Field::compute}},
-        .judge = plain(judge),
+        .judge = judge,
         .proof = {Attempt::compile_target, {"nvcc fatal*Unsupported gpu architecture 'compute_{target}'*"}}};
 }
 

@@ -1,6 +1,7 @@
 // Two variables of the container decide what the toolkit puts into it: without the capability compute, or
 // without a device, CUDA finds no driver there.
-#include "base/text.hpp"
+#include <algorithm>
+
 #include "knowledge/resolve/container_toolkits.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
@@ -8,71 +9,66 @@
 namespace cudamatrix::rules {
 namespace {
 
-constexpr Stage kStage = Stage::container_start;
+constexpr std::string_view kCapabilities = "NVIDIA_DRIVER_CAPABILITIES";
+constexpr std::string_view kDevices = "NVIDIA_VISIBLE_DEVICES";
 
-void judge_capabilities(const Context& context, Findings& out) {
-    const auto given = member(context, Field::env, "NVIDIA_DRIVER_CAPABILITIES");
-    const auto policy = image_policy(context.facts, "driver-capabilities");
+FixOption set_all(const Context& context, std::string_view variable, std::string_view given) {
+    const auto all = fmt::format("{}=all", variable);
+    return set_to(
+        Field::env,
+        text::replace_all(context.cell.text(Field::env), fmt::format("{}={}", variable, given), all), all);
+}
+
+void judge_capabilities(Ask& ask) {
+    const auto given = member(ask, Field::env, kCapabilities);
     if (!given || given->empty()) return;
-    for (const auto& word : text::split(*given, ',')) {
-        if (contains(policy.list("values"), text::trim(word))) {
-            accept(context, out, kStage, "capabilities", {Field::env},
-                   "whether the driver's libraries are there", {policy.ref()});
-            return;
-        }
+    ask.question({Field::env}, "whether the driver's libraries are there", "capabilities");
+    const auto policy = image_policy(ask.facts, "driver-capabilities");
+    const auto words = text::split(*given, ',');
+    if (std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+            return contains(policy.list("values"), text::trim(word));
+        })) {
+        return ask.accept({policy.ref()});
     }
-    std::vector<FactRef> facts{policy.ref()};
     // Only the legacy mode heeds the variable; it is no longer what the nvidia runtime takes by default.
-    const auto toolkit = container_toolkit(context);
-    const bool is_legacy = !toolkit || toolkit->text("mode") == "legacy";
-    auto message = fmt::format("NVIDIA_DRIVER_CAPABILITIES={} leaves out compute, which CUDA needs", *given);
-    if (!is_legacy) {
-        facts.push_back(toolkit->ref());
-        message += fmt::format(
-            ": the hook behind docker's --gpus heeds it, the nvidia runtime of container "
-            "toolkit {} does not",
-            context.cell.text(Field::toolkit));
+    const auto toolkit = container_toolkit(ask);
+    if (!toolkit || toolkit->text("mode") == "legacy") {
+        ask.reject("{}={} leaves out compute, which CUDA needs", kCapabilities, *given)
+            .because(policy.ref())
+            .fix(set_all(ask, kCapabilities, *given));
+    } else {
+        ask.degrade(
+               "{}={} leaves out compute, which CUDA needs: the hook behind docker's --gpus heeds it, "
+               "the nvidia runtime of container toolkit {} does not",
+               kCapabilities, *given, ask.cell.text(Field::toolkit))
+            .because(policy.ref())
+            .because(toolkit->ref())
+            .fix(set_all(ask, kCapabilities, *given));
     }
-    auto found = finding(is_legacy ? Severity::error : Severity::warning, kStage, "capabilities",
-                         {Field::env}, std::move(message), std::move(facts));
-    auto value = std::string(context.cell.text(Field::env));
-    const std::string name = "NVIDIA_DRIVER_CAPABILITIES=";
-    value = text::replace_all(value, name + std::string(*given), name + "all");
-    found.fixes.push_back(set_to(Field::env, value, "NVIDIA_DRIVER_CAPABILITIES=all"));
-    out.push_back(std::move(found));
 }
 
-void judge_devices(const Context& context, Findings& out) {
-    const auto given = member(context, Field::env, "NVIDIA_VISIBLE_DEVICES");
-    const auto policy = image_policy(context.facts, "visible-devices");
+void judge_devices(Ask& ask) {
+    const auto given = member(ask, Field::env, kDevices);
     if (!given) return;
-    if (!given->empty() && !contains(policy.list("values"), *given)) {
-        accept(context, out, kStage, "devices", {Field::env}, "whether a GPU is visible", {policy.ref()});
-        return;
-    }
-    auto warning = finding(
-        Severity::warning, kStage, "devices", {Field::env},
-        fmt::format("NVIDIA_VISIBLE_DEVICES={} gives the container no GPU, unless the engine adds devices "
-                    "by itself (--gpus, CDI)",
-                    *given),
-        {policy.ref()});
-    auto value = std::string(context.cell.text(Field::env));
-    const std::string name = "NVIDIA_VISIBLE_DEVICES=";
-    value = text::replace_all(value, name + std::string(*given), name + "all");
-    warning.fixes.push_back(set_to(Field::env, value, "NVIDIA_VISIBLE_DEVICES=all"));
-    out.push_back(std::move(warning));
+    ask.question({Field::env}, "whether a GPU is visible", "devices");
+    const auto policy = image_policy(ask.facts, "visible-devices");
+    if (!given->empty() && !contains(policy.list("values"), *given)) return ask.accept({policy.ref()});
+    ask.degrade("{}={} gives the container no GPU, unless the engine adds devices by itself (--gpus, CDI)",
+                kDevices, *given)
+        .because(policy.ref())
+        .fix(set_all(ask, kDevices, *given));
 }
 
-void judge(const Context& context, Findings& out) {
-    judge_capabilities(context, out);
-    judge_devices(context, out);
+void judge(Ask& ask) {
+    judge_capabilities(ask);
+    judge_devices(ask);
 }
 
 }  // namespace
 
 Rule driver_capabilities() {
     return {.id = "driver-capabilities",
-            .stage = kStage,
+            .stage = Stage::container_start,
             .summary = "The container's variables let the toolkit bring in what CUDA needs.",
             .why =
                 "The toolkit mounts the driver's libraries by NVIDIA_DRIVER_CAPABILITIES and the devices by "
@@ -82,7 +78,7 @@ Rule driver_capabilities() {
             .passes = "env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\"}",
             .reads = {Field::env, Field::toolkit},
             .needs = {{Field::env}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -2,15 +2,12 @@
 // start with one, and a GPU that came out later with the release that first lists it.
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "knowledge/resolve/host_driver.hpp"
 #include "knowledge/resolve/kernel_modules.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::driver_load;
 
 std::optional<std::uint32_t> branch_in(const Row& row, std::string_view column) {
     const auto version = Version::parse(row.text(column));
@@ -62,124 +59,97 @@ std::string least_of(const Context& context, const Device& device, std::uint32_t
     return row && row->has("oldest") ? std::string(row->text("oldest")) : std::to_string(branch);
 }
 
-// Of a GPU by name and a driver of a branch that runs its architecture: true where something was said.
-bool judge_release(const Context& context, const Device& device, const Row& gpu, const lookup::Driver& driver,
-                   std::vector<FactRef> facts, Findings& out) {
-    if (device.facts.empty()) facts.push_back(gpu.ref());  // compute is given, too
-    const std::vector<Field> about{Field::driver, device.field};
-    const auto name = host_driver_text(context, driver);
-    const auto least = Version::parse(gpu.text("min_driver"));
-    if (least && driver.exact < *least) {
-        out.push_back(finding(
-            Severity::error, kStage, "branch", about,
-            fmt::format("{} is too old for {}: NVIDIA asks for >= {}", name, device.text, least->text()),
-            facts));
-        out.back().fixes.push_back(at_least(least->text()));
-        return true;
-    }
-    const auto gap = not_listed(device, gpu, driver.exact);
-    if (!gap) return false;
-    out.push_back(
-        unknown(kStage, "branch", about, *gap, fmt::format("whether {} runs {}", name, device.text)));
-    out.back().facts = std::move(facts);
-    return true;
-}
-
-// An integrated GPU, whose driver follows no branch.
-void leave_open(const Context& context, const Device& device, Findings& out) {
-    auto open = unknown(kStage, "branch", {Field::driver, device.field},
-                        outside_branches({device.field, device.text, {}}),
-                        fmt::format("whether driver {} runs it", context.cell.text(Field::driver)));
-    open.facts = device.facts;
-    open.facts.push_back(device.architecture.ref());
-    cite(open.facts, context.facts, "policy-jetson-driver");
-    out.push_back(std::move(open));
-}
-
-void judge_branch(const Context& context, const Device& device, Findings& out) {
-    const auto parsed = lookup::driver(context.facts, context.cell.text(Field::driver));
-    const std::vector<Field> about{Field::driver, device.field};
-    if (!parsed) return;  // the reader lets versions through only
-    if (device.architecture.text("integrated") == "true") return leave_open(context, device, out);
-    // A branch that no fact knows is still too old or too new by its number.
-    const auto resolved = host_driver(context);
-    const auto* known = std::get_if<lookup::Driver>(&resolved);
-    const auto number = known == nullptr
-                            ? parsed->exact.major()
-                            : branch_in(*known->branch, "branch").value_or(parsed->exact.major());
-    const auto name = host_driver_text(context, known == nullptr ? *parsed : *known);
-    const auto first = branch_in(device.architecture, "first_driver_branch");
-    const auto last = branch_in(device.architecture, "last_driver_branch");
-    auto facts = device.facts;
-    facts.push_back(device.architecture.ref());
-
-    if (first && number < *first) {
-        auto error = finding(Severity::error, kStage, "branch", about,
-                             fmt::format("{} does not know {}: driver branch {} is the first with {}", name,
-                                         device.text, *first, device.architecture.text("name")),
-                             std::move(facts));
-        error.fixes.push_back(at_least(least_of(context, device, *first)));
-        out.push_back(std::move(error));
-        return;
-    }
-    if (last && number > *last) {
-        auto error = finding(Severity::error, kStage, "branch", about,
-                             fmt::format("{} no longer runs {}: driver branch {} is the last with {}", name,
-                                         device.text, *last, device.architecture.text("name")),
-                             std::move(facts));
-        error.fixes.push_back(set_to(Field::driver, std::to_string(*last), fmt::format("driver {}", *last)));
-        out.push_back(std::move(error));
-        return;
-    }
-    const auto question = fmt::format("whether {} runs {}", name, device.text);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(kStage, "branch", about, *gap, "whether it runs " + device.text));
-        return;
-    }
-    if (!first && !last) {
-        const Unresolved gap{
-            device.field, fmt::format("no fact names the driver branches of {}", device.text), {}};
-        auto open = unknown(kStage, "branch", about, gap, question);
-        open.facts = std::move(facts);
-        out.push_back(std::move(open));
-        return;
-    }
+// A driver that facts know, of a branch that runs the architecture.
+void judge_release(Ask& ask, const Device& device, const lookup::Driver& driver, std::vector<FactRef> facts) {
     // The releases for Windows, with numbers of their own, are in no list of these.
-    const auto gpu = windows_driver(context) ? std::nullopt : named_gpu(device);
-    if (gpu && judge_release(context, device, *gpu, *known, facts, out)) return;
-    accept(context, out, kStage, "branch", about, question, std::move(facts));
+    const auto gpu = windows_driver(ask) ? std::nullopt : named_gpu(device);
+    if (!gpu) return ask.accept(std::move(facts));
+    auto of_gpu = facts;
+    if (device.facts.empty()) of_gpu.push_back(gpu->ref());  // compute is given, too
+    const auto least = Version::parse(gpu->text("min_driver"));
+    if (least && driver.exact < *least) {
+        ask.reject("{} is too old for {}: NVIDIA asks for >= {}", host_driver_text(ask, driver), device.text,
+                   least->text())
+            .because(of_gpu)
+            .fix(at_least(least->text()));
+    } else if (const auto gap = not_listed(device, *gpu, driver.exact)) {
+        ask.unknown(*gap).because(of_gpu);
+    } else {
+        ask.accept(std::move(facts));
+    }
+}
+
+void judge_branch(Ask& ask, const Device& device) {
+    const auto text = ask.cell.text(Field::driver);
+    const auto parsed = lookup::driver(ask.facts, text);
+    if (!parsed) return;  // the reader lets versions through only
+    const auto& architecture = device.architecture;
+    auto facts = device.facts;
+    facts.push_back(architecture.ref());
+    ask.question({Field::driver, device.field}, fmt::format("whether driver {} runs it", text), "branch");
+    if (architecture.text("integrated") == "true") {
+        ask.unknown(outside_branches({device.field, device.text, {}}))
+            .because(facts)
+            .because(ask.facts.row("policy-jetson-driver"));
+        return;
+    }
+    // A branch that no fact knows is still too old or too new by its number.
+    const auto resolved = host_driver(ask);
+    const auto* known = std::get_if<lookup::Driver>(&resolved);
+    const auto& driver = known != nullptr ? *known : *parsed;
+    const auto number = known != nullptr ? branch_in(*known->branch, "branch").value_or(parsed->exact.major())
+                                         : parsed->exact.major();
+    const auto name = host_driver_text(ask, driver);
+    const auto first = branch_in(architecture, "first_driver_branch");
+    const auto last = branch_in(architecture, "last_driver_branch");
+    ask.reword(fmt::format("whether {} runs {}", known != nullptr ? name : "it", device.text));
+    if (first && number < *first) {
+        ask.reject("{} does not know {}: driver branch {} is the first with {}", name, device.text, *first,
+                   architecture.text("name"))
+            .because(facts)
+            .fix(at_least(least_of(ask, device, *first)));
+    } else if (last && number > *last) {
+        ask.reject("{} no longer runs {}: driver branch {} is the last with {}", name, device.text, *last,
+                   architecture.text("name"))
+            .because(facts)
+            .fix(Field::driver, std::to_string(*last));
+    } else if (known == nullptr) {
+        ask.unknown(std::get<Unresolved>(resolved));
+    } else if (!first && !last) {
+        ask.unknown(device.field, "no fact names the driver branches of {}", device.text).because(facts);
+    } else {
+        judge_release(ask, device, driver, std::move(facts));
+    }
 }
 
 // What a user of the driver should not forget; kernel-module-supports-gpu judges a module that is given.
-void mention_module(const Context& context, const Device& device, Findings& out) {
-    if (context.cell.has(Field::kernel_module) || windows_driver(context)) return;
+void mention_module(Ask& ask, const Device& device) {
+    if (ask.cell.has(Field::kernel_module) || windows_driver(ask)) return;
     if (open_kernel_module(device) != "required") return;
-    auto facts = device.facts;
-    facts.push_back(device.architecture.ref());
-    cite(facts, context.facts, "policy-open-kernel-module");
-    out.push_back(
-        finding(Severity::note, kStage, "module", {device.field},
-                fmt::format("{} needs the open kernel modules; kernel_module is not given", device.text),
-                std::move(facts)));
+    ask.question({device.field}, {}, "module");
+    ask.note("{} needs the open kernel modules; kernel_module is not given", device.text)
+        .because(device.facts)
+        .because(device.architecture.ref())
+        .because(ask.facts.row("policy-open-kernel-module"));
 }
 
-void judge(const Context& context, Findings& out) {
-    const auto resolved = device(context);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(kStage, "branch", {gap->field, Field::driver}, *gap,
-                              fmt::format("whether driver {} runs it", context.cell.text(Field::driver))));
+void judge(Ask& ask) {
+    const auto device = rules::device(ask);
+    if (const auto* gap = std::get_if<Unresolved>(&device)) {
+        ask.question({gap->field, Field::driver},
+                     fmt::format("whether driver {} runs it", ask.cell.text(Field::driver)), "branch");
+        ask.unknown(*gap);
         return;
     }
-    const auto& known = std::get<Device>(resolved);
-    judge_branch(context, known, out);
-    mention_module(context, known, out);
+    judge_branch(ask, std::get<Device>(device));
+    mention_module(ask, std::get<Device>(device));
 }
 
 }  // namespace
 
 Rule driver_supports_gpu() {
     return {.id = "driver-supports-gpu",
-            .stage = kStage,
+            .stage = Stage::driver_load,
             .summary = "The driver branch runs the GPU's architecture.",
             .why =
                 "Driver branches learn new architectures and drop old ones. Outside that range the kernel "
@@ -189,7 +159,7 @@ Rule driver_supports_gpu() {
             .reads = {Field::driver, Field::gpu, Field::compute, Field::kernel_module, Field::os,
                       Field::platform},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

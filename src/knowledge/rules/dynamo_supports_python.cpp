@@ -1,5 +1,4 @@
 // torch.compile refuses pythons whose frames Dynamo does not read yet; everything else of torch works there.
-#include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/torch_options.hpp"
@@ -7,8 +6,6 @@
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr Stage kStage = Stage::torch_compile;
 
 bool free_threaded(const Version& python) {
     return python.suffix() == "t";
@@ -39,68 +36,58 @@ std::string reason(const Row& row, const Version& python) {
                        row.text("free_threaded_min"));
 }
 
-void offer(const Context& context, const Row& row, const Version& python, Finding& finding) {
-    finding.fixes = torch_options(context, [&](const Row& wheel) {
-        const auto other = compile_row(context.facts, wheel.text("torch"));
-        return other && takes(*other, python) && has_wheel(wheel, python);
-    });
-    finding.fixes.push_back(set_to(Field::python, row.text("python_max")));
-}
-
-void judge_build(const Context& context, const TorchBuild& build, const Version& python, bool has_python,
-                 Findings& out) {
-    const std::vector<Field> about{Field::torch, Field::python};
-    const auto row = compile_row(context.facts, build.torch.release->text("torch"));
+void judge_build(Ask& ask, const TorchBuild& build, const Version& python, bool has_python) {
+    ask.question({Field::torch, Field::python}, fmt::format("whether it takes python {}", python.text()));
+    const auto row = compile_row(ask.facts, build.torch.release->text("torch"));
     if (!row) {
         // No torch.compile there, or nobody who calls it.
-        if (before_compile(context.facts, build.torch.exact) || !has_python) return;
-        const Unresolved gap{
-            Field::torch, fmt::format("no fact describes torch.compile of {}", build.text), {}};
-        out.push_back(
-            unknown(kStage, "", about, gap, fmt::format("whether it takes python {}", python.text())));
-        return;
+        if (before_compile(ask.facts, build.torch.exact) || !has_python) return;
+        ask.unknown(Field::torch, "no fact describes torch.compile of {}", build.text);
+    } else if (takes(*row, python)) {
+        ask.reword(fmt::format("whether torch.compile of {} takes python {}", build.text, python.text()));
+        ask.accept({row->ref()});
+    } else {
+        ask.degrade("torch.compile of {} refuses python {}: {}; eager mode works", build.text, python.text(),
+                    reason(*row, python))
+            .because(row->ref())
+            .fix(torch_options(ask,
+                               [&](const Row& wheel) {
+                                   const auto other = compile_row(ask.facts, wheel.text("torch"));
+                                   return other && takes(*other, python) && has_wheel(wheel, python);
+                               }))
+            .fix(Field::python, row->text("python_max"));
     }
-    if (takes(*row, python)) {
-        accept(context, out, kStage, "", about,
-               fmt::format("whether torch.compile of {} takes python {}", build.text, python.text()),
-               {row->ref()});
-        return;
-    }
-    auto warning = finding(Severity::warning, kStage, "", about,
-                           fmt::format("torch.compile of {} refuses python {}: {}; eager mode works",
-                                       build.text, python.text(), reason(*row, python)),
-                           {row->ref()});
-    offer(context, *row, python, warning);
-    out.push_back(std::move(warning));
 }
 
-void judge(const Context& context, Findings& out) {
-    if (!wants_torch(context)) return;
-    const auto python = Version::parse(context.cell.text(Field::python));
+void judge(Ask& ask) {
+    if (!wants_torch(ask)) return;
+    const auto python = Version::parse(ask.cell.text(Field::python));
     if (!python || python->size() < 2) return;
-    if (const auto own = image_torch(context)) {
+    if (const auto own = image_torch(ask)) {
         // Of another python than the image's it is image-matches-cell that speaks.
-        const auto judge_one = [&](const Context& other, const TorchBuild& build, Findings& found) {
-            judge_build(other, build, *python, true, found);
-        };
-        judge_image_torch(context, *own, kStage, Field::python,
-                          fmt::format("whether its torch.compile takes python {}", python->text()), judge_one,
-                          out);
+        judge_image_torch(
+            ask, *own, ask.stage(), Field::python,
+            fmt::format("whether its torch.compile takes python {}", python->text()),
+            [&](const Context& other, const TorchBuild& build, Findings& found) {
+                Ask one(other, ask.stage(), found);
+                judge_build(one, build, *python, true);
+            },
+            ask.out());
         return;
     }
-    const auto torch = torch_build(context);
+    const auto torch = torch_build(ask);
     const auto* build = std::get_if<TorchBuild>(&torch);
     // Unknown words are the install stage's findings. A python without a wheel is one, too, and torch that
     // is built from source meets the refusal all the same.
     if (build == nullptr || !build->torch.wheel) return;
-    judge_build(context, *build, *python, has_wheel(*build->torch.wheel, *python), out);
+    judge_build(ask, *build, *python, has_wheel(*build->torch.wheel, *python));
 }
 
 }  // namespace
 
 Rule dynamo_supports_python() {
     return {.id = "dynamo-supports-python",
-            .stage = kStage,
+            .stage = Stage::torch_compile,
             .summary = "torch.compile takes the python, which is not the same as having a wheel for it.",
             .why =
                 "Wheels for a new python come out before Dynamo can read its bytecode, and torch.compile "
@@ -112,7 +99,7 @@ Rule dynamo_supports_python() {
             .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
                       Field::os},
             .needs = {{Field::torch}, {Field::python}},
-            .judge = plain(judge)};
+            .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

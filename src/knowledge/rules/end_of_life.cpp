@@ -2,7 +2,6 @@
 // against the day that the caller gives (--on DATE), never against a clock.
 #include <array>
 
-#include "base/text.hpp"
 #include "knowledge/resolve/host_driver.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
@@ -47,28 +46,20 @@ bool has_release(const Row&, const Row& candidate) {
     return candidate.has("newest");
 }
 
-struct Question {
-    Stage stage;
-    std::string_view aspect;
-    Field field;
-    std::string text;  ///< "driver branch 470"
-};
+// "on 2024-07-01", "in 2024-07".
+std::string when(std::string_view eol) {
+    return fmt::format("{} {}", eol.size() == 10 ? "on" : "in", eol);
+}
 
 // Without a date there is no claim, neither way: NVIDIA names no end of a toolkit, and no day ends "windows".
-void ended(const Context& context, const Question& question, const Row& row, std::string_view eol,
-           std::optional<FixOption> option, Findings& out) {
+void judge_end(Ask& ask, const std::string& name, const Row& row, std::string_view eol,
+               std::vector<FixOption> next) {
     if (eol.empty()) return;
-    if (!is_past(eol, context.today)) {
-        accept(context, out, question.stage, question.aspect, {question.field},
-               "whether " + question.text + " is supported", {row.ref()});
-        return;
+    if (!is_past(eol, ask.today)) {
+        ask.reword(fmt::format("whether {} is supported", name));
+        return ask.accept({row.ref()});
     }
-    auto warning = finding(
-        Severity::warning, question.stage, question.aspect, {question.field},
-        fmt::format("{} reached its end of life {} {}", question.text, eol.size() == 10 ? "on" : "in", eol),
-        {row.ref()});
-    if (option) warning.fixes.push_back(*std::move(option));
-    out.push_back(std::move(warning));
+    ask.degrade("{} reached its end of life {}", name, when(eol)).because(row.ref()).fix(std::move(next));
 }
 
 // Branches that outlive younger ones.
@@ -78,72 +69,53 @@ bool lasts(const Row& branch) {
 
 // A branch whose end no fact dates. A younger one that has ended leaves no older one alive, but of those that
 // are made to last only where that one was too; nothing is known about the end of the youngest.
-void undated(const Context& context, const Row& row, std::optional<FixOption> option, Findings& out) {
-    constexpr auto stage = Stage::driver_load;
-    const auto text = fmt::format("driver branch {}", row.text("branch"));
+void judge_undated(Ask& ask, const std::string& name, const Row& row, std::vector<FixOption> next) {
     const auto branch = lookup::required_version(row, "branch");
-    for (const auto& other : context.facts.rows("driver_branches")) {
+    for (const auto& other : ask.facts.rows("driver_branches")) {
         if (lookup::required_version(other, "branch") <= branch || (lasts(row) && !lasts(other))) continue;
-        if (!is_past(other.text("eol"), context.today)) continue;
-        auto warning =
-            finding(Severity::warning, stage, "driver", {Field::driver},
-                    fmt::format("{} has reached its end of life, on a day that no fact names: branch "
-                                "{}, which came after it, did so {} {}",
-                                text, other.text("branch"), other.text("eol").size() == 10 ? "on" : "in",
-                                other.text("eol")),
-                    {row.ref(), other.ref()});
-        if (option) warning.fixes.push_back(*std::move(option));
-        out.push_back(std::move(warning));
+        if (!is_past(other.text("eol"), ask.today)) continue;
+        ask.degrade(
+               "{} has reached its end of life, on a day that no fact names: branch {}, which came after "
+               "it, did so {}",
+               name, other.text("branch"), when(other.text("eol")))
+            .because(row.ref())
+            .because(other.ref())
+            .fix(std::move(next));
         return;
     }
     // Nothing that works fails by it: a note, as an unknown would hide what is known of the cell.
-    out.push_back(finding(
-        Severity::note, stage, "driver", {Field::driver},
-        fmt::format("no fact says when {} ends: whether it is supported is not checked", text), {row.ref()}));
+    ask.note("no fact says when {} ends: whether it is supported is not checked", name).because(row.ref());
 }
 
-void judge_driver(const Context& context, Findings& out) {
-    constexpr auto stage = Stage::driver_load;
-    const auto resolved = host_driver(context);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(stage, "driver", {Field::driver}, *gap, "its end of life"));
-        return;
-    }
-    const auto& row = *std::get<lookup::Driver>(resolved).branch;
-    std::optional<FixOption> option;
-    if (const auto next = successor(context, "driver_branches", row, has_release)) {
-        option = set_to(Field::driver, next->text(windows_driver(context) ? "branch" : "newest"));
-    }
-    if (!row.has("eol")) return undated(context, row, std::move(option), out);
-    ended(context, {stage, "driver", Field::driver, fmt::format("driver branch {}", row.text("branch"))}, row,
-          row.text("eol"), option, out);
+void judge_driver(Ask& ask) {
+    const auto driver = ask.known(host_driver(ask));
+    if (!driver) return;
+    const auto& row = *driver->branch;
+    const auto name = fmt::format("driver branch {}", row.text("branch"));
+    std::vector<FixOption> next;
+    if (const auto other = successor(ask, "driver_branches", row, has_release))
+        next.push_back(set_to(Field::driver, other->text(windows_driver(ask) ? "branch" : "newest")));
+    if (row.has("eol")) return judge_end(ask, name, row, row.text("eol"), std::move(next));
+    judge_undated(ask, name, row, std::move(next));
 }
 
-void judge_cuda(const Context& context, Findings& out) {
-    constexpr auto stage = Stage::install;
-    const auto resolved = image_cuda(context);
-    if (const auto* gap = std::get_if<Unresolved>(&resolved)) {
-        out.push_back(unknown(stage, "cuda", {Field::cuda}, *gap, "its end of life"));
-        return;
-    }
-    const auto& cuda = std::get<lookup::Cuda>(resolved);
-    const auto row = cuda.release && cuda.release->has("eol") ? cuda.release : cuda.toolkit;
+void judge_cuda(Ask& ask) {
+    const auto cuda = ask.cuda();
+    if (!cuda) return;
+    const bool by_release = cuda->release && cuda->release->has("eol");
+    const auto row = by_release ? cuda->release : cuda->toolkit;
     if (!row) return;
-    const bool by_release = row->id() != (cuda.toolkit ? cuda.toolkit->id() : std::string_view{});
-    std::optional<FixOption> option;
-    if (const auto next = successor(context, by_release ? "cuda_releases" : "cuda_toolkits", *row, any)) {
-        option = set_to(Field::cuda, next->text(next->has("newest") ? "newest" : "cuda"));
-    }
-    ended(context, {stage, "cuda", Field::cuda, fmt::format("CUDA {}", row->text("cuda"))}, *row,
-          row->text("eol"), option, out);
+    std::vector<FixOption> next;
+    if (const auto other = successor(ask, by_release ? "cuda_releases" : "cuda_toolkits", *row, any))
+        next.push_back(set_to(Field::cuda, other->text(other->has("newest") ? "newest" : "cuda")));
+    judge_end(ask, fmt::format("CUDA {}", row->text("cuda")), *row, row->text("eol"), std::move(next));
 }
 
-void judge_os(const Context& context, Findings& out) {
-    constexpr auto stage = Stage::install;
-    const auto text = context.cell.text(Field::os);
-    const auto row = lookup::os(context.facts, text);
+void judge_os(Ask& ask) {
+    const auto text = ask.cell.text(Field::os);
+    const auto row = lookup::os(ask.facts, text);
     if (!row) {
-        out.push_back(unknown(stage, "os", {Field::os}, unknown_os(context.facts, text), "its end of life"));
+        ask.unknown(unknown_os(ask.facts, text));
         return;
     }
     // Long-term support is paid or voluntary: while it lasts, the end of the standard support is worth a note
@@ -151,61 +123,62 @@ void judge_os(const Context& context, Findings& out) {
     const auto eol = row->text("eol");
     const auto extended = row->text("lts_eol");
     const auto name = std::string(row->text("name"));
-    if (!extended.empty() && is_past(eol, context.today) && !is_past(extended, context.today)) {
-        out.push_back(finding(Severity::note, stage, "os", {Field::os},
-                              fmt::format("{} left its standard support on {}; long-term support ends on {}",
-                                          name, eol, extended),
-                              {row->ref()}));
+    if (!extended.empty() && is_past(eol, ask.today) && !is_past(extended, ask.today)) {
+        ask.note("{} left its standard support on {}; long-term support ends on {}", name, eol, extended)
+            .because(row->ref());
         return;
     }
-    std::optional<FixOption> option;
-    if (const auto next = successor(context, "operating_systems", *row, same_distribution)) {
-        option = set_to(Field::os, next->text("os"));
-    }
-    ended(context, {stage, "os", Field::os, name}, *row, extended.empty() ? eol : extended, option, out);
+    std::vector<FixOption> next;
+    if (const auto other = successor(ask, "operating_systems", *row, same_distribution))
+        next.push_back(set_to(Field::os, other->text("os")));
+    judge_end(ask, name, *row, extended.empty() ? eol : extended, std::move(next));
 }
 
-void judge_python(const Context& context, Findings& out) {
-    constexpr auto stage = Stage::install;
-    const auto text = context.cell.text(Field::python);
-    const auto row = lookup::python(context.facts, text);
+void judge_python(Ask& ask) {
+    const auto text = ask.cell.text(Field::python);
+    const auto row = lookup::python(ask.facts, text);
     if (!row) {
-        out.push_back(unknown(stage, "python", {Field::python}, unknown_python(context.facts, text),
-                              "its end of life"));
+        ask.unknown(unknown_python(ask.facts, text));
         return;
     }
-    std::optional<FixOption> option;
-    if (const auto next = successor(context, "pythons", *row, any))
-        option = set_to(Field::python, next->text("python"));
-    ended(context, {stage, "python", Field::python, fmt::format("python {}", row->text("python"))}, *row,
-          row->text("eol"), option, out);
+    std::vector<FixOption> next;
+    if (const auto other = successor(ask, "pythons", *row, any))
+        next.push_back(set_to(Field::python, other->text("python")));
+    judge_end(ask, fmt::format("python {}", row->text("python")), *row, row->text("eol"), std::move(next));
 }
-
-using Judging = void (*)(const Context&, Findings&);
 
 // One thing of the four; none of them looks at another.
 struct Part {
     Field field;
+    Stage stage;
     FieldSet reads;
-    Judging judge;
+    void (*judge)(Ask&);
 };
-const std::array kParts{Part{Field::driver, {Field::driver, Field::os, Field::platform}, judge_driver},
-                        Part{Field::cuda, {Field::cuda}, judge_cuda}, Part{Field::os, {Field::os}, judge_os},
-                        Part{Field::python, {Field::python}, judge_python}};
+const std::array kParts{
+    Part{Field::driver, Stage::driver_load, {Field::driver, Field::os, Field::platform}, judge_driver},
+    Part{Field::cuda, Stage::install, {Field::cuda}, judge_cuda},
+    Part{Field::os, Stage::install, {Field::os}, judge_os},
+    Part{Field::python, Stage::install, {Field::python}, judge_python}};
 
-void judge(const Context& context, Findings& out) {
+void judge_part(const Part& part, Ask& ask) {
+    Ask one(ask, part.stage, ask.out());
+    one.question({part.field}, "its end of life", info(part.field).name);
+    part.judge(one);
+}
+
+void judge(Ask& ask) {
     for (const auto& part : kParts) {
-        if (context.cell.has(part.field)) part.judge(context, out);
+        if (ask.cell.has(part.field)) judge_part(part, ask);
     }
 }
 
 Rule rule_of(const Part& part) {
     Rule out{};
     out.id = kId;
-    out.stage = Stage::install;
+    out.stage = part.stage;
     out.reads = part.reads;
     out.needs = {{part.field}};
-    out.judge = plain(part.judge);
+    out.judge = [&part](Ask& ask) { judge_part(part, ask); };
     return out;
 }
 
@@ -227,7 +200,7 @@ Rule end_of_life() {
             .passes = "driver: 580.95.05",
             .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
             .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
-            .judge = plain(judge),
+            .judge = judge,
             .parts = std::move(parts)};
 }
 
