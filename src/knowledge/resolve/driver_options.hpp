@@ -2,19 +2,20 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "knowledge/resolve/subject.hpp"
 
 namespace cudamatrix::rules {
 
-/// Adds what the driver runs in the place of `field` (the toolkit, or the wheel's CUDA): at all, or, for
-/// `native`, with no limit.
-void offer_other_cuda(const Context& context, const lookup::Driver& driver, Field field,
-                      std::optional<Version> native, Finding& finding);
+/// What the driver runs in the place of `field` (the toolkit, or the wheel's CUDA): at all, or, for `native`,
+/// with no limit.
+[[nodiscard]] std::vector<FixOption> other_cuda(const Context& context, const lookup::Driver& driver,
+                                                Field field, const std::optional<Version>& native);
 
 /// The first known release of the oldest branch that runs `cuda` natively; on Windows the one that came with
-/// it.
-[[nodiscard]] std::optional<FixOption> native_driver(const Context& context, const Version& cuda);
+/// it. Empty where no fact knows one.
+[[nodiscard]] std::vector<FixOption> native_driver(const Context& context, const Version& cuda);
 
 /// The branch says nothing of the CUDA that it runs natively: the nearest older one that does.
 [[nodiscard]] Unresolved native_unknown(const Context& context, const lookup::Driver& driver);

@@ -193,22 +193,6 @@ Unresolved unknown_python(const Facts& facts, std::string_view text) {
     return out;
 }
 
-void judge_part(const Context& context, std::string_view part, std::initializer_list<Field> fields,
-                const std::function<void(Findings&)>& judge, Findings& out) {
-    if (context.memo == nullptr) {  // it is given where neither fixes nor acceptances are wanted
-        judge(out);
-        return;
-    }
-    auto key = key_of(context, fields).append(part);
-    auto known = context.memo->parts.find(key);
-    if (known == context.memo->parts.end()) {
-        Findings findings;
-        judge(findings);
-        known = context.memo->parts.emplace(std::move(key), std::move(findings)).first;
-    }
-    out.insert(out.end(), known->second.begin(), known->second.end());
-}
-
 Resolved<Device> device(const Context& context) {
     return remembered(context.memo, &Memo::devices, key_of(context, {Field::gpu, Field::compute}),
                       [&] { return look_up_device(context); });

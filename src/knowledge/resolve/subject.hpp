@@ -75,13 +75,8 @@ class Memo {
     Known<lookup::Driver> drivers;
     Known<lookup::Cuda> cudas;
     Known<TorchBuild> builds;
-    std::map<std::string, Findings, std::less<>> parts;
+    std::map<std::string, Findings, std::less<>> answers;  ///< of Ask::once_per
 };
-
-/// A part of a rule that depends on `fields` only: judged once for each of their combinations while no fixes
-/// are wanted. `part` names it among all rules.
-void judge_part(const Context& context, std::string_view part, std::initializer_list<Field> fields,
-                const std::function<void(Findings&)>& judge, Findings& out);
 
 /// Whether the cell wants torch at all (`none` is an answer, not a gap).
 [[nodiscard]] bool wants_torch(const Context& context);

@@ -78,4 +78,20 @@ void Ask::record_pass(std::vector<FactRef> because) {
     if (accepted != nullptr) accepted->push_back({{}, stage_, about_, question_, std::move(because)});
 }
 
+void Ask::once_per(std::string_view name, std::initializer_list<Field> fields,
+                   const std::function<void(Ask&)>& judge) {
+    if (memo == nullptr) return judge(*this);  // it is given where neither fixes nor acceptances are wanted
+    std::string key(name);
+    for (const auto field : fields)
+        key.append("\x1f").append(cell.text(field));
+    auto known = memo->answers.find(key);
+    if (known == memo->answers.end()) {
+        Findings answers;
+        Ask once = into(answers, accepted);
+        judge(once);
+        known = memo->answers.emplace(std::move(key), std::move(answers)).first;
+    }
+    out_->insert(out_->end(), known->second.begin(), known->second.end());
+}
+
 }  // namespace cudamatrix::rules

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -107,6 +108,11 @@ class Ask : public Context {
     void accept(std::vector<FactRef> because);
     /// Yes, for `explain` alone: it makes no verdict.
     void record_pass(std::vector<FactRef> because);
+
+    /// Answers that depend on `fields` only: asked once for each of their combinations while no fixes are
+    /// wanted. `name` tells them apart from those of all other rules.
+    void once_per(std::string_view name, std::initializer_list<Field> fields,
+                  const std::function<void(Ask&)>& judge);
 
   private:
     Stage stage_;
