@@ -36,11 +36,10 @@ bool same_text(std::string_view a, std::string_view b) {
 
 void compare(Ask& ask, const Content& image, Field field, std::string_view what, std::string_view holds,
              bool (*same)(std::string_view, std::string_view)) {
-    auto wanted = ask.cell.text(field);
-    if (field == Field::torch) wanted = wanted.substr(0, wanted.find('+'));
+    const auto wanted = ask.cell.text(field);
     if (holds.empty() || wanted.empty()) return;
     const auto name = info(field).name;
-    if (same(holds, wanted)) {
+    if (same(holds, field == Field::torch ? wanted.substr(0, wanted.find('+')) : wanted)) {
         ask.question({field},
                      fmt::format("whether {} holds the {} {} that the cell names", image.text, name, wanted));
         ask.record_pass(image.facts);
