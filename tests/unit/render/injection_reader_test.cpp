@@ -104,8 +104,11 @@ class Renderer {
     Renderer() : library_(load_templates(settings_).value()) {}
 
     // Nothing where the text is refused.
-    std::optional<Structures> render(const std::string& text, const std::string& path = "matrix.yaml") {
-        const auto matrix = read_matrix_text(text, path);
+    std::optional<Structures> render(const std::string& text) {
+        return render(read_matrix_text(text, "matrix.yaml"));
+    }
+
+    std::optional<Structures> render(const Result<Matrix>& matrix) {
         if (!matrix.ok()) return refuse(matrix.failure());
         std::vector<PlannedCell> cells;
         for_each_cell(*matrix, [&](const Cell& cell) {
@@ -293,11 +296,12 @@ TEST_CASE("no line of a file of requirements changes the structure of any file")
     const auto folder =
         std::filesystem::temp_directory_path() / fmt::format("cudamatrix-requirements-{}", ::getpid());
     std::filesystem::create_directories(folder);
-    const auto matrix = text::replace_all(std::string(kImages), "[accelerate==1.2.1]", "requirements.txt");
+    REQUIRE(file::write(folder / "matrix.yaml",
+                        text::replace_all(std::string(kImages), "[accelerate==1.2.1]", "requirements.txt")));
     Renderer renderer;
     const auto render = [&](const std::string& requirements) {
         REQUIRE(file::write(folder / "requirements.txt", requirements));
-        return renderer.render(matrix, (folder / "matrix.yaml").string());
+        return renderer.render(read_matrix_file(folder / "matrix.yaml"));
     };
     // Without a package, with one, with two.
     Structures known;
