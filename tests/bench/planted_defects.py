@@ -1,0 +1,127 @@
+"""Plants defects in the sources, one at a time, and asks whether the unit tests of the quick lane notice.
+
+Works on a build of its own in a copy of the tree, so the sources stay as they are. Prints a line for each defect and exits 1
+when one survives. A defect that no longer applies (its line has changed) is a mistake of this table and exits 2.
+Usage: planted_defects.py [WORK_FOLDER] [NUMBER...]    default folder: build/planted; numbers select rows of the table
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+# unit test, file below src/, what is there (once), what is planted
+DEFECTS = [
+    # rules: comparisons turned, conditions dropped
+    ("rules", "knowledge/rules/driver_supports_cuda.cpp", "    if (driver.exact >= floor->driver) {", "    if (driver.exact > floor->driver) {"),
+    ("rules", "knowledge/rules/driver_supports_cuda.cpp", "!driver.bare_branch || !oldest || *oldest >= floor.driver", "!driver.bare_branch || !oldest || *oldest < floor.driver"),
+    ("rules", "knowledge/rules/driver_supports_gpu.cpp", "if (first && number < *first) {", "if (first && number <= *first) {"),
+    ("rules", "knowledge/rules/driver_supports_gpu.cpp", "} else if (last && number > *last) {", "} else if (last && number >= *last) {"),
+    ("rules", "knowledge/rules/driver_supports_gpu.cpp", "if (least && driver.exact < *least) {", "if (least && *least < driver.exact) {"),
+    ("rules", "knowledge/rules/vram_floor.cpp", "if (wanted > memory.most) {", "if (wanted >= memory.most) {"),
+    ("rules", "knowledge/rules/vram_floor.cpp", "} else if (wanted > memory.least) {", "} else if (wanted >= memory.least) {"),
+    ("rules", "knowledge/rules/mig_one_device.cpp", "    if (wanted > *most) {", "    if (wanted >= *most) {"),
+    ("rules", "knowledge/rules/glibc_supported_by_cuda.cpp", "return most && glibc > *most;", "return most && glibc >= *most;"),
+    ("rules", "knowledge/rules/glibc_supported_by_cuda.cpp", "return least && glibc < *least;", "return least && glibc <= *least;"),
+    ("rules", "knowledge/rules/compiler_supported_by_cuda.cpp", "return limits.least && version < *limits.least && !version.covers(*limits.least);", "return limits.least && version < *limits.least;"),
+    ("rules", "knowledge/rules/cuda_supports_compute.cpp", "if (device < *lowest) return", "if (*lowest < device) return"),
+    ("rules", "knowledge/rules/package_supports_gpu.cpp", "return std::pair(device.arch.major, device.arch.minor) < std::pair(floor->major, floor->minor);", "return std::pair(device.arch.major, device.arch.minor) <= std::pair(floor->major, floor->minor);"),
+    ("rules", "knowledge/rules/package_supports_gpu.cpp", "const bool fails = below(device, row) || left_out(device, row);", "const bool fails = below(device, row);"),
+    ("rules", "knowledge/rules/known_defect.cpp", 'lookup::required_version(defect, "last") < exact)', 'lookup::required_version(defect, "last") <= exact)'),
+    ("rules", "knowledge/rules/numpy_abi.cpp", 'if (*numpy.version < *pep440::Version::parse("2")) return;', 'if (*numpy.version < *pep440::Version::parse("1")) return;'),
+    ("rules", "knowledge/rules/ptx_newer_than_driver.cpp", "if (number <= driver) compiler.at_least = isa;", "if (number < driver) compiler.at_least = isa;"),
+    ("rules", "knowledge/rules/torch_built_for_cuda.cpp", "    } else if (never_published(*build)) {", "    } else if (false) {"),
+    ("rules", "knowledge/rules/torch_ships_compute.cpp", 'if (build.torch.variant == "cpu") {', 'if (build.torch.variant == "gpu") {'),
+    ("rules", "knowledge/resolve/host_driver.cpp", 'windows ? "min_driver_windows" : "min_driver_linux"', 'windows ? "min_driver_linux" : "min_driver_linux"'),
+    # judging and counting
+    ("judge", "knowledge/judge/groups.cpp", "    if (!is_new) return known->second;", "    if (is_new) return known->second;"),
+    ("judge", "knowledge/judge/judge.cpp", "if (cells++ == options_.cell_limit) end = End::too_many;", "if (cells++ > options_.cell_limit) end = End::too_many;"),
+    ("judge", "knowledge/judge/judge.cpp", "if (asked_stages_[s]) verdict = std::max(verdict, stages[s]);", "verdict = std::max(verdict, stages[s]);"),
+    ("judge", "knowledge/judge/waiving.cpp", "if (met.active != nullptr) met.expired.clear();", ""),
+    ("rules", "knowledge/judge/evaluate.cpp", "    finding.severity = Severity::unknown;\n", ""),
+    # what a rendered value may be
+    ("render", "render/templates/context.cpp", "if (c == '\\\\' || c == '\"' || c == '$') out += '\\\\';", "if (c == '\\\\' || c == '\"') out += '\\\\';"),
+    ("render", "render/templates/context.cpp", 'if (value.find("<<") != std::string_view::npos) return', 'if (value.find("<<<<") != std::string_view::npos) return'),
+    ("render", "render/templates/context.cpp", "if (value.front() == '-') return Refused", "if (value.front() == '\\0') return Refused"),
+    ("render", "render/templates/context.cpp", 'if (part == "..") return Refused', 'if (part == "...") return Refused'),
+    ("render", "render/templates/pin_syntax.cpp", "return made_of(text, \"+._-\", true) && text.front() != '-' && text.front() != '.';", "return made_of(text, \"+._-\", true);"),
+    ("render", "render/templates/pin_syntax.cpp", "!text.empty() && text.size() <= kLongest && std::all_of", "!text.empty() && std::all_of"),
+    # pins and the lock
+    ("render", "render/lock/lock_file.cpp", "        if (version != kLockSchema) {", "        if (false) {"),
+    ("render", "render/lock/lock_file.cpp", "if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version)) {", "if (!is_wheel_name(pin.name)) {"),
+    ("render", "render/files/lock_request.cpp", "!is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {", "!is_wheel_version(pin.version)) {"),
+    ("render", "render/files/lock_request.cpp", "return got && want && *got == *want && (want->suffix().empty() || got->suffix() == want->suffix());", "return got && want && *got == *want;"),
+    # images and folders
+    ("render", "render/image/image_plan.cpp", "if (target <= wanted && (!same_major || target.major() == wanted.major())) best = target;", "if (target <= wanted) best = target;"),
+    ("render", "render/files/compose.cpp", 'service.gpu.all = image.family != "cpu";', "service.gpu.all = true;"),
+    ("render", "render/output/folder_difference.cpp", "if (*there != digest) difference.edited.insert(name);", ""),
+    ("render", "render/output/output_folder.cpp", "if (!prune && difference.orphans.count(name) != 0) continue;", ""),
+    # which code serves which GPU
+    ("fatbin", "fatbin/cover.cpp", "code.major != device.major || code.minor > device.minor)", "code.major != device.major || code.minor >= device.minor + 2)"),
+    ("fatbin", "fatbin/cover.cpp", "if (code.variant == Variant::specific || code.major", "if (code.major"),
+    ("fatbin", "fatbin/container.cpp", "if (header_size < kEntryHeader || !body.contains(at, header_size))", "if (!body.contains(at, header_size))"),
+    # scanning
+    ("scan", "look/scan/tar_stream.cpp", 'if (part == "..") return std::nullopt;', ""),
+    ("scan", "look/scan/tar_stream.cpp", "return told && *told == sum;", "return told.has_value();"),
+    ("scan", "look/scan/layer.cpp", "if (has('f', above) || has('o', above)) return true;", "if (has('f', above)) return true;"),
+    ("scan", "look/scan/answer.cpp", "&& !question.ptx_isa) {", "&& question.ptx_isa) {"),
+    # the matrix file
+    ("matrix", "matrix/yaml_text.cpp", "if (c >= 0x202A && c <= 0x202E) return true;", ""),
+    ("matrix", "matrix/yaml_text.cpp", "if (text.size() > limits.bytes) {", "if (text.size() > 2 * limits.bytes) {"),
+    ("matrix", "matrix/matrix_file.cpp", "if (cells == nullptr || !before(cells->first.where, key.where)) continue;", "continue;"),
+]
+
+
+def run(work, *command):
+    return subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def build(work, test):
+    return run(work, "cmake", "--build", "build/tests", "--target", f"unit_{test}")
+
+
+def main():
+    arguments = sys.argv[1:]
+    work = TOP / "build" / "planted"
+    if arguments and not arguments[0].isdigit():
+        work = pathlib.Path(arguments.pop(0)).resolve()
+    rows = [int(number) for number in arguments] or range(1, len(DEFECTS) + 1)
+    for row in rows:
+        _, name, there, _ = DEFECTS[row - 1]
+        if (TOP / "src" / name).read_text().count(there) != 1:
+            print(f"{row}: src/{name} does not hold once: {there.strip()}", file=sys.stderr)
+            return 2
+    for name in run(TOP, "git", "ls-files").stdout.splitlines():
+        copy = work / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(TOP / name, copy)
+    for command in (["cmake", "--preset", "tests"], ["cmake", "--build", "build/tests"]):
+        done = run(work, *command)
+        if done.returncode != 0:
+            print(done.stdout, file=sys.stderr)
+            return 3
+    survived = []
+    for row in rows:
+        test, name, there, planted = DEFECTS[row - 1]
+        path = work / "src" / name
+        sound = path.read_text()
+        path.write_text(sound.replace(there, planted))
+        try:
+            done = build(work, test)
+            if done.returncode != 0:
+                verdict = "does not compile"
+            else:
+                failed = run(work, f"build/tests/tests/unit_{test}", "--abort-after=1").returncode != 0
+                verdict = "caught" if failed else "SURVIVED"
+        finally:
+            path.write_text(sound)
+        if verdict != "caught":
+            survived.append(row)
+        print(f"{row:2} {verdict} unit.{test} {name}: {there.strip()}", flush=True)
+    print(f"{len(rows) - len(survived)} of {len(rows)} caught")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
