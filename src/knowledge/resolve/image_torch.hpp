@@ -2,7 +2,6 @@
 // here which torch is inside, and say that it is unknown what a wheel cannot tell of it.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,13 +27,5 @@ struct ImageTorch {
 /// Nothing where the cell's torch is a wheel, or where it wants none. A rule that asks declares image,
 /// family, torch, cuda, python, os and arch.
 [[nodiscard]] std::optional<ImageTorch> image_torch(const Context& context);
-
-// Until all rules speak through Ask: judge_stand_ins and unknown_of (rules/stand_ins.hpp) say the same.
-using JudgeBuild = std::function<void(const Context&, const TorchBuild&, Findings&)>;
-void judge_image_torch(const Context& context, const ImageTorch& torch, Stage stage, Field first,
-                       const std::string& question, const JudgeBuild& judge, Findings& out);
-[[nodiscard]] Finding unknown_of(const Context& context, const ImageTorch& torch, Stage stage,
-                                 std::string_view aspect, Field first, std::string_view what,
-                                 const std::string& question);
 
 }  // namespace cudamatrix::rules

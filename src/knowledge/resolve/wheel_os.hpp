@@ -29,11 +29,6 @@ struct OtherOs {
 
 /// A Linux in place of the cell's system: of those that images are made on the one that is supported longest.
 [[nodiscard]] std::vector<FixOption> linux_options(const Context& context);
-/// The same, for rules that do not speak through Ask yet.
-inline void offer_linux(const Context& context, Finding& found) {
-    for (auto& option : linux_options(context))
-        found.fixes.push_back(std::move(option));
-}
 
 /// On Linux: the bare name of a release installs a CPU build for the cell's processor, although it is one for
 /// a GPU on x86_64.

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -140,18 +140,11 @@ void judge(Ask& ask) {
     });
     if (!asks) return;
     if (const auto own = image_torch(ask)) {
-        judge_image_torch(
-            ask, *own, ask.stage(), Field::env, "whether it knows the allocator settings",
-            [&](const Context& other, const TorchBuild& build, Findings& found) {
-                Ask one(other, ask.stage(), found);
-                judge_build(one, build);
-            },
-            ask.out());
-        return;
+        ask.question(own->about(ask, Field::env), "whether it knows the allocator settings");
+        return judge_stand_ins(ask, *own, judge_build);
     }
-    const auto torch = torch_build(ask);
-    const auto* build = std::get_if<TorchBuild>(&torch);
-    if (build == nullptr || build->torch.variant == "cpu" || never_published(*build)) return;
+    const auto build = if_known(torch_build(ask));
+    if (!build || build->torch.variant == "cpu" || never_published(*build)) return;
     judge_build(ask, *build);
 }
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -73,14 +73,9 @@ void judge_build(Ask& ask, const std::vector<Row>& words, const TorchBuild& buil
 void judge_torch(Ask& ask, const std::vector<Row>& words) {
     const auto question = fmt::format("whether it has {}", ask.cell.text(Field::uses));
     if (const auto own = image_torch(ask)) {
-        judge_image_torch(
-            ask, *own, ask.stage(), Field::uses, question,
-            [&](const Context& other, const TorchBuild& build, Findings& found) {
-                Ask one(other, ask.stage(), found);
-                judge_build(one, words, build);
-            },
-            ask.out());
-        return;
+        ask.question(own->about(ask, Field::uses), question);
+        return judge_stand_ins(ask, *own,
+                               [&](Ask& each, const TorchBuild& build) { judge_build(each, words, build); });
     }
     ask.question({Field::torch, Field::uses}, question, "torch");
     if (const auto build = ask.torch_build()) judge_build(ask, words, *build);

@@ -1,8 +1,8 @@
 // Entries of a TORCH_CUDA_ARCH_LIST that nvcc cannot compile for, or that torch refuses to read.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -84,19 +84,15 @@ void judge_torch(Ask& ask, const ArchList& list, const TorchBuild& build, const 
 // NVIDIA's own torch is taught new GPUs before the release that its sources are on the way to: it knows what
 // that release and the one before both know; of anything else nothing can be said.
 void judge_own_torch(Ask& ask, const ImageTorch& torch, const ArchList& list) {
-    const auto question = fmt::format("whether its cpp_extension knows {}", list.named());
+    ask.question(torch.about(ask, list.field),
+                 fmt::format("whether its cpp_extension knows {}", list.named()), "torch");
     Findings refused;
-    judge_image_torch(
-        ask, torch, ask.stage(), list.field, question,
-        [&](const Context& other, const TorchBuild& build, Findings& found) {
-            Ask one(other, ask.stage(), found);
-            const auto row = extension_row(other.facts, build.torch.release->text("torch"));
-            if (row) judge_torch(one, list, build, *row);
-        },
-        refused);
-    if (!refused.empty())
-        ask.out().push_back(unknown_of(ask, torch, ask.stage(), "torch", list.field,
-                                       "which architectures cpp_extension knows in", question));
+    auto trial = ask.into(refused, ask.accepted);
+    judge_stand_ins(trial, torch, [&](Ask& each, const TorchBuild& build) {
+        const auto row = extension_row(each.facts, build.torch.release->text("torch"));
+        if (row) judge_torch(each, list, build, *row);
+    });
+    if (!refused.empty()) unknown_of(ask, torch, "which architectures cpp_extension knows in");
 }
 
 // The variable is what a build sees: another list in the field says something that does not happen.

@@ -46,19 +46,15 @@ void judge(Ask& ask);
 
 // Tags whose libraries the driver does not need, or whose libraries know the GPU. A newer CUDA than the
 // driver's own would need its libraries as well.
-void offer_tags(Ask& ask, const std::optional<Version>& native, Findings& rejected) {
-    const auto image = image_content(ask);
+void offer_tags(Ask& refusing, const std::optional<Version>& native) {
+    const auto image = image_content(refusing);
     if (!image) return;
-    offer_other_tags(
-        ask, *image,
-        [&](const Context& other, const ImageContent& content, Findings& found) {
-            const auto cuda = Version::parse(content.cuda);
-            const bool needs_none = cuda && native && Version::parse(cuda->major_minor()) <= native;
-            if (!needs_none) found.push_back(rejected.front());
-            Ask again(other, ask.stage(), found);
-            judge(again);
-        },
-        rejected);
+    offer_other_tags(refusing, *image, [&](Ask& other, const ImageContent& content) {
+        const auto cuda = Version::parse(content.cuda);
+        const bool needs_none = cuda && native && Version::parse(cuda->major_minor()) <= native;
+        if (!needs_none) other.out().push_back(refusing.out().front());
+        judge(other);
+    });
 }
 
 void judge(Ask& ask) {
@@ -107,7 +103,7 @@ void judge(Ask& ask) {
         name, branch->text("branch"), gpu.architecture.text("name"), driver_text(*driver), gpu.text);
     answer.because(facts);
     if (libraries->field != Field::image && native) answer.fix(libraries->field, native->text());
-    if (libraries->field == Field::image) offer_tags(ask, native, rejected);
+    if (libraries->field == Field::image) offer_tags(refusing, native);
     ask.out().push_back(std::move(rejected.front()));
 }
 

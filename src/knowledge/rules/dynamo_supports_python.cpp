@@ -1,8 +1,8 @@
 // torch.compile refuses pythons whose frames Dynamo does not read yet; everything else of torch works there.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -65,21 +65,15 @@ void judge(Ask& ask) {
     if (!python || python->size() < 2) return;
     if (const auto own = image_torch(ask)) {
         // Of another python than the image's it is image-matches-cell that speaks.
-        judge_image_torch(
-            ask, *own, ask.stage(), Field::python,
-            fmt::format("whether its torch.compile takes python {}", python->text()),
-            [&](const Context& other, const TorchBuild& build, Findings& found) {
-                Ask one(other, ask.stage(), found);
-                judge_build(one, build, *python, true);
-            },
-            ask.out());
-        return;
+        ask.question(own->about(ask, Field::python),
+                     fmt::format("whether its torch.compile takes python {}", python->text()));
+        return judge_stand_ins(
+            ask, *own, [&](Ask& each, const TorchBuild& build) { judge_build(each, build, *python, true); });
     }
-    const auto torch = torch_build(ask);
-    const auto* build = std::get_if<TorchBuild>(&torch);
+    const auto build = if_known(torch_build(ask));
     // Unknown words are the install stage's findings. A python without a wheel is one, too, and torch that
     // is built from source meets the refusal all the same.
-    if (build == nullptr || !build->torch.wheel) return;
+    if (!build || !build->torch.wheel) return;
     judge_build(ask, *build, *python, has_wheel(*build->torch.wheel, *python));
 }
 

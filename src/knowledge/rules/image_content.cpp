@@ -8,7 +8,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-using Judge = std::function<void(const Context&, const ImageContent&, Findings&)>;
+using Judge = std::function<void(Ask&, const ImageContent&)>;
 
 bool is_about(const std::vector<Field>& about, Field field) {
     return std::find(about.begin(), about.end(), field) != about.end();
@@ -86,34 +86,34 @@ bool is_listed(const Facts& facts, const PytorchTag& tag) {
     });
 }
 
-bool passes(const Context& context, const std::string& tag, const ImageContent& image, const Judge& judge) {
+bool passes(const Ask& ask, const std::string& tag, const ImageContent& image, const Judge& judge) {
     const Value value{image.name + ":" + tag, {}, {}};
-    const auto cell = context.cell.with(Field::image, &value);
-    const Context other{cell, context.facts, context.today, false};
+    const auto cell = ask.cell.with(Field::image, &value);
     Findings found;
-    judge(other, *image_content(other), found);
+    Ask other({cell, ask.facts, ask.today, false}, ask.stage(), found);
+    judge(other, *image_content(other));
     return std::none_of(found.begin(), found.end(),
                         [](const Finding& finding) { return finding.verdict() >= Verdict::unknown; });
 }
 
-std::vector<FixOption> other_tags(const Context& context, const ImageContent& image, const Judge& judge) {
+std::vector<FixOption> other_tags(const Ask& ask, const ImageContent& image, const Judge& judge) {
     std::vector<Other> tags;
     std::optional<Version> own;
     if (image.cuda_tag) {
-        tags = cuda_tags(context.facts, *image.cuda_tag);
+        tags = cuda_tags(ask.facts, *image.cuda_tag);
         own = Version::parse(image.cuda_tag->cuda);
     } else if (image.pytorch_tag) {
-        tags = pytorch_tags(context.facts, *image.pytorch_tag);
+        tags = pytorch_tags(ask.facts, *image.pytorch_tag);
         own = Version::parse(image.pytorch_tag->release());
     } else {
-        tags = ngc_tags(context.facts);
+        tags = ngc_tags(ask.facts);
         own = ngc_release(image.ngc->text("tag"));
     }
     std::optional<Other> same, newer, older;
     for (const auto& tag : tags) {
         auto& best = tag.release == *own ? same : tag.release > *own ? newer : older;
         if (&best == &newer && newer) continue;  // the rows are sorted: the first is the nearest
-        if (passes(context, tag.tag, image, judge)) best = tag;
+        if (passes(ask, tag.tag, image, judge)) best = tag;
     }
     std::vector<FixOption> out;
     const auto offer = [&](const std::optional<Other>& other) {
@@ -202,23 +202,22 @@ std::optional<ImageContent> image_content(const Context& context) {
     return out;
 }
 
-void judge_as(const Context& context, const ImageContent& image, const Rule& rule, Field field,
-              const std::string& value, std::string_view aspect, Findings& out) {
+void judge_as(Ask& ask, const ImageContent& image, const Rule& rule, Field field, const std::string& value,
+              std::string_view aspect) {
     const Value stands_in{value, {}, {}};
-    const auto cell = context.cell.with(field, &stands_in);
+    const auto cell = ask.cell.with(field, &stands_in);
     // What it would say without the image is not said twice.
-    const bool asked_anyway = applies(rule, context.cell.cell());
+    const bool asked_anyway = applies(rule, ask.cell.cell());
     const auto is_new = [&](const std::vector<Field>& about) {
         return !asked_anyway || is_about(about, field);
     };
     Findings found;
     Acceptances accepted;
-    auto other = context.about(cell);
-    if (context.accepted != nullptr) other.accepted = &accepted;
-    Ask ask(other, rule.stage, found);
-    rule.judge(ask);
+    Ask other(ask.Context::about(cell), rule.stage, found);
+    if (ask.accepted != nullptr) other.accepted = &accepted;
+    rule.judge(other);
     for (auto& each : accepted) {
-        if (is_new(each.about)) context.accepted->push_back(about_image(image, std::move(each), field));
+        if (is_new(each.about)) ask.accepted->push_back(about_image(image, std::move(each), field));
     }
     for (auto& finding : found) {
         // Gaps about the tag itself belong to the rules about images; of a tag that there is, it is what it
@@ -226,18 +225,16 @@ void judge_as(const Context& context, const ImageContent& image, const Rule& rul
         const bool is_gap =
             finding.severity == Severity::unknown && finding.primary == field && !image.listed;
         if (!is_gap && is_new(finding.about))
-            out.push_back(about_image(image, std::move(finding), field, aspect));
+            ask.out().push_back(about_image(image, std::move(finding), field, aspect));
     }
 }
 
-void offer_other_tags(const Context& context, const ImageContent& image, const Judge& judge, Findings& out) {
-    const bool rejected = std::any_of(
-        out.begin(), out.end(), [](const Finding& finding) { return finding.severity == Severity::error; });
-    if (!context.wants_fixes || !rejected) return;
-    const auto tags = other_tags(context, image, judge);
-    for (auto& finding : out) {
-        if (finding.severity == Severity::error)
-            finding.fixes.insert(finding.fixes.end(), tags.begin(), tags.end());
+void offer_other_tags(Ask& ask, const ImageContent& image, const Judge& judge) {
+    const auto is_rejection = [](const Finding& finding) { return finding.severity == Severity::error; };
+    if (!ask.wants_fixes || std::none_of(ask.out().begin(), ask.out().end(), is_rejection)) return;
+    const auto tags = other_tags(ask, image, judge);
+    for (auto& finding : ask.out()) {
+        if (is_rejection(finding)) Answer(finding).fix(tags);
     }
 }
 

@@ -36,13 +36,12 @@ struct ImageContent {
 /// Another rule's answer about the image: `value` stands in for `field`, which the cell does not have. What
 /// is not about that field stays unsaid, the rule says it of the cell itself; ways out that would set the
 /// field against the image are dropped.
-void judge_as(const Context& context, const ImageContent& image, const Rule& rule, Field field,
-              const std::string& value, std::string_view aspect, Findings& out);
+void judge_as(Ask& ask, const ImageContent& image, const Rule& rule, Field field, const std::string& value,
+              std::string_view aspect);
 
-/// Gives each rejection the nearest tags of the same repository and flavour of which `judge` says nothing
-/// worse than a warning: of the same release, else of the next newer and the next older one.
-void offer_other_tags(const Context& context, const ImageContent& image,
-                      const std::function<void(const Context&, const ImageContent&, Findings&)>& judge,
-                      Findings& out);
+/// Gives each rejection so far the nearest tags of the same repository and flavour of which `judge` says
+/// nothing worse than a warning: of the same release, else of the next newer and the next older one.
+void offer_other_tags(Ask& ask, const ImageContent& image,
+                      const std::function<void(Ask&, const ImageContent&)>& judge);
 
 }  // namespace cudamatrix::rules

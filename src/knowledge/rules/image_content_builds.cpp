@@ -40,25 +40,25 @@ std::optional<Row> holds_nvcc(const Facts& facts, const ImageContent& image) {
     return policy;
 }
 
-void judge_content(const Context& context, const ImageContent& image, Findings& out) {
-    const auto& cell = context.cell;
+void judge_content(Ask& ask, const ImageContent& image) {
+    const auto& cell = ask.cell;
     for (const auto& asked : kAsked) {
         const auto& value = asked.field == Field::cuda ? image.cuda : image.torch;
         if (value.empty() || cell.has(asked.field)) continue;
         if (!cell.has(asked.with) && !cell.has(asked.or_with)) continue;
         const auto rule = asked.rule();
-        judge_as(context, image, rule, asked.field, value, rule.id, out);
+        judge_as(ask, image, rule, asked.field, value, rule.id);
     }
 }
 
-void judge(const Context& context, Findings& out) {
-    auto image = image_content(context);
+void judge(Ask& ask) {
+    auto image = image_content(ask);
     if (!image) return;
-    const auto policy = holds_nvcc(context.facts, *image);
+    const auto policy = holds_nvcc(ask.facts, *image);
     if (!policy) return;
     image->facts.push_back(policy->ref());
-    judge_content(context, *image, out);
-    offer_other_tags(context, *image, judge_content, out);
+    judge_content(ask, *image);
+    offer_other_tags(ask, *image, judge_content);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ Rule image_content_builds() {
         .needs = {{Field::image},
                   {Field::gpu, Field::compute, Field::compiler, Field::arch_list, Field::env, Field::uses,
                    Field::torch}},
-        .judge = plain(judge)};
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

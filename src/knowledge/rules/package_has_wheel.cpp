@@ -42,7 +42,7 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
     answer.because(facts_of(row, machine)).because(limit);
     answer.fix(release_options(ask, package,
                                [&](const Release& release) { return !lacks_wheels(release.row, machine); }));
-    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) offer_linux(ask, answer.finding());
+    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) answer.fix(linux_options(ask));
     if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
 }
 

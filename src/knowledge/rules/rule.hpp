@@ -58,9 +58,4 @@ struct Rule {
 /// rule.
 [[nodiscard]] std::string need_text(const Rule& rule, FieldSet need);
 
-/// For rules that do not speak through Ask yet.
-[[nodiscard]] inline auto plain(void (*judge)(const Context&, Findings&)) {
-    return [judge](Ask& ask) { judge(ask, ask.out()); };
-}
-
 }  // namespace cudamatrix::rules

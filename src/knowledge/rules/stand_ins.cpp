@@ -77,22 +77,4 @@ void judge_stand_ins(Ask& ask, const ImageTorch& torch,
     }
 }
 
-// Of rules that do not speak through Ask yet.
-
-Finding unknown_of(const Context& context, const ImageTorch& torch, Stage stage, std::string_view aspect,
-                   Field first, std::string_view what, const std::string& question) {
-    Findings out;
-    Ask ask(context, stage, out);
-    ask.question(torch.about(context, first), question, aspect);
-    return unknown_of(ask, torch, what).finding();
-}
-
-void judge_image_torch(const Context& context, const ImageTorch& torch, Stage stage, Field first,
-                       const std::string& question, const JudgeBuild& judge, Findings& out) {
-    Ask ask(context, stage, out);
-    ask.question(torch.about(context, first), question);
-    judge_stand_ins(ask, torch,
-                    [&](Ask& other, const TorchBuild& build) { judge(other, build, other.out()); });
-}
-
 }  // namespace cudamatrix::rules
