@@ -41,9 +41,8 @@ FactRef reference(const Matrix& matrix, const OwnRule& rule) {
     return ref;
 }
 
-void judge_clause(const Matrix& matrix, const OwnRule& rule, const Condition::Clause& clause,
-                  const Context& context, Findings& out) {
-    const Cell cell = context.cell.cell();
+void judge_clause(Ask& ask, const Matrix& matrix, const OwnRule& rule, const Condition::Clause& clause) {
+    const Cell cell = ask.cell.cell();
     if (!matches(rule.when, cell) || matches(clause, cell)) return;
     std::vector<Field> about{clause.field};
     std::vector<std::string> reasons;
@@ -51,14 +50,14 @@ void judge_clause(const Matrix& matrix, const OwnRule& rule, const Condition::Cl
         if (std::find(about.begin(), about.end(), each.field) == about.end()) about.push_back(each.field);
         reasons.push_back(fmt::format("{} {}", info(each.field).name, cell.get(each.field)->text));
     }
-    auto message =
-        fmt::format("{} {} does not meet {}{}{}: {}", info(clause.field).name, cell.get(clause.field)->text,
-                    alternatives_text(clause), reasons.empty() ? "" : ", required with ",
-                    text::join(reasons, ", "), rule.because);
-    auto found = finding(rule.severity, *stage_named(rule.stage), info(clause.field).name, std::move(about),
-                         std::move(message), {reference(matrix, rule)});
-    if (context.wants_fixes) found.fixes = values_that_meet(matrix, clause);
-    out.push_back(std::move(found));
+    ask.question(std::move(about), {}, info(clause.field).name);
+    auto answer =
+        ask.say(rule.severity, fmt::format("{} {} does not meet {}{}{}: {}", info(clause.field).name,
+                                           cell.get(clause.field)->text, alternatives_text(clause),
+                                           reasons.empty() ? "" : ", required with ",
+                                           text::join(reasons, ", "), rule.because));
+    answer.because(reference(matrix, rule));
+    if (ask.wants_fixes) answer.fix(values_that_meet(matrix, clause));
 }
 
 }  // namespace
@@ -96,9 +95,7 @@ std::vector<Rule> own_rules(const Matrix& matrix) {
                 rule.needs.push_back({each.field});
             if (!rule.reads.contains(clause.field)) rule.needs.push_back({clause.field});
             rule.reads.insert(clause.field);
-            rule.judge = [&matrix, &own, &clause](Ask& ask) {
-                judge_clause(matrix, own, clause, ask, ask.out());
-            };
+            rule.judge = [&matrix, &own, &clause](Ask& ask) { judge_clause(ask, matrix, own, clause); };
             rules.push_back(std::move(rule));
         }
     }

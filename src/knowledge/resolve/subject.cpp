@@ -285,47 +285,6 @@ FixOption set_to(Field field, std::string_view value, std::string text) {
     return {std::move(text), {{field, std::string(value)}}, {}};
 }
 
-Finding finding(Severity severity, Stage stage, std::string_view aspect, std::vector<Field> about,
-                std::string message, std::vector<FactRef> facts) {
-    Finding out;
-    out.severity = severity;
-    out.stage = stage;
-    out.aspect = aspect;
-    out.primary = about.front();
-    out.message = std::move(message);
-    out.facts = std::move(facts);
-    out.about = std::move(about);
-    return out;
-}
-
-Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about, const Unresolved& gap,
-                std::string_view question) {
-    auto out = gap.never ? finding(Severity::error, stage, aspect, std::move(about), gap.what, {*gap.never})
-                         : finding(Severity::unknown, stage, aspect, std::move(about),
-                                   fmt::format("{}: {} is unknown", gap.what, question), {});
-    out.primary = gap.field;
-    out.fixes = gap.near;
-    return out;
-}
-
-void accept(const Context& context, Findings& out, Stage stage, std::string_view aspect,
-            std::vector<Field> about, std::string_view question, std::vector<FactRef> facts) {
-    const auto doubtful = std::find_if(facts.begin(), facts.end(), [](const FactRef& fact) {
-        return fact.confidence == Confidence::unverified;
-    });
-    if (doubtful == facts.end()) {
-        if (context.accepted != nullptr) {
-            context.accepted->push_back(
-                {{}, stage, std::move(about), std::string(question), std::move(facts)});
-        }
-        return;
-    }
-    auto message =
-        fmt::format("{} rests on the unverified fact {}: would be accepted", question, doubtful->id);
-    out.push_back(
-        finding(Severity::unknown, stage, aspect, std::move(about), std::move(message), std::move(facts)));
-}
-
 void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id) {
     if (const auto row = from.row(id)) facts.push_back(row->ref());
 }

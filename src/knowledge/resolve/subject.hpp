@@ -110,16 +110,6 @@ struct NativeCuda {
 /// The same with words of its own.
 [[nodiscard]] FixOption set_to(Field field, std::string_view value, std::string text);
 
-/// A finding; the first field of `about` is the one the caret points at.
-[[nodiscard]] Finding finding(Severity severity, Stage stage, std::string_view aspect,
-                              std::vector<Field> about, std::string message, std::vector<FactRef> facts);
-/// "WHAT: QUESTION is unknown"; an error that says WHAT for a value that never was.
-[[nodiscard]] Finding unknown(Stage stage, std::string_view aspect, std::vector<Field> about,
-                              const Unresolved& gap, std::string_view question);
-/// An acceptance is silent unless the context asks for it, and unknown where it rests on an unverified fact.
-void accept(const Context& context, Findings& out, Stage stage, std::string_view aspect,
-            std::vector<Field> about, std::string_view question, std::vector<FactRef> facts);
-
 /// The row with `id` as a reference; nothing when the facts lack it.
 void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
 

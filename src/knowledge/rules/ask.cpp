@@ -61,17 +61,30 @@ Ask Ask::into(Findings& answers, Acceptances* passes) const {
 }
 
 Answer Ask::say(Severity severity, std::string message) {
-    out_->push_back(finding(severity, stage_, aspect_, about_, std::move(message), {}));
-    return Answer(out_->back());
+    auto& finding = out_->emplace_back();
+    finding.severity = severity;
+    finding.stage = stage_;
+    finding.aspect = aspect_;
+    finding.primary = about_.front();
+    finding.message = std::move(message);
+    finding.about = about_;
+    return Answer(finding);
 }
 
 Answer Ask::unknown(const Unresolved& gap) {
-    out_->push_back(rules::unknown(stage_, aspect_, about_, gap, question_));
-    return Answer(out_->back());
+    auto answer = gap.never ? reject("{}", gap.what).because(*gap.never)
+                            : unknown_as("{}: {} is unknown", gap.what, question_);
+    answer.finding().primary = gap.field;
+    return answer.fix(gap.near);
 }
 
 void Ask::accept(std::vector<FactRef> because) {
-    rules::accept(*this, *out_, stage_, aspect_, about_, question_, std::move(because));
+    const auto doubtful = std::find_if(because.begin(), because.end(), [](const FactRef& fact) {
+        return fact.confidence == Confidence::unverified;
+    });
+    if (doubtful == because.end()) return record_pass(std::move(because));
+    unknown_as("{} rests on the unverified fact {}: would be accepted", question_, doubtful->id)
+        .because(because);
 }
 
 void Ask::record_pass(std::vector<FactRef> because) {
