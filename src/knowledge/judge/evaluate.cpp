@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/age.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {

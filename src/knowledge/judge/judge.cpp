@@ -11,7 +11,7 @@
 #include "knowledge/judge/projection.hpp"
 #include "knowledge/judge/rule_counts.hpp"
 #include "knowledge/judge/waiving.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix {

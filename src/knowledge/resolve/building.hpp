@@ -11,7 +11,7 @@
 #include "base/version.hpp"
 #include "fatbin/arch.hpp"
 #include "knowledge/resolve/context.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

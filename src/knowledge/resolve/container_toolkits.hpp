@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

@@ -60,7 +60,7 @@ struct Context {
     const Facts& facts;
     std::string_view today;           ///< YYYY-MM-DD
     bool wants_fixes = true;          ///< false: look for no ways out, they would not be shown
-    Memo* memo = nullptr;             ///< what was looked up before for the same facts (subject.hpp)
+    Memo* memo = nullptr;             ///< what was looked up before for the same facts (resolve.hpp)
     Acceptances* accepted = nullptr;  ///< where acceptances go; nullptr: they are silent
 
     /// The same question about another cell, which must outlive the answer.

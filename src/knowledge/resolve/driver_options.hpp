@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "knowledge/resolve/context.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

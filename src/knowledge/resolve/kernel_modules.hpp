@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

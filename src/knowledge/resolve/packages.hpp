@@ -10,7 +10,7 @@
 
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/resolve/context.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 

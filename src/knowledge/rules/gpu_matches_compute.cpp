@@ -1,6 +1,6 @@
 // Where a cell gives both, compute decides; disagreement with a GPU that is known is worth a warning. A host
 // that does not exist is refused.
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

@@ -1,6 +1,6 @@
 // Releases of CUDA that are known to compute wrong results. The image's toolkit is judged; a wheel brings
 // libraries of its own.
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

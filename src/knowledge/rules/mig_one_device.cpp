@@ -1,7 +1,7 @@
 // MIG devices given to one process: the GPU has to have MIG, the process sees one of them.
 #include <charconv>
 
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "knowledge/judge/judge.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/slot.hpp"
 

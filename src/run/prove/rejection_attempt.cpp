@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "run/prove/rejection_parts.hpp"
 
 namespace cudamatrix::job {

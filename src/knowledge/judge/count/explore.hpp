@@ -5,7 +5,7 @@
 
 #include "knowledge/judge/count/diagram.hpp"
 #include "knowledge/judge/going.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "matrix/matrix_file.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 

@@ -1,4 +1,4 @@
-#include "knowledge/resolve/subject.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 #include <algorithm>
 
