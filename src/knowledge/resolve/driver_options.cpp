@@ -1,7 +1,7 @@
 #include "knowledge/resolve/driver_options.hpp"
 
 #include "base/text.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 
 namespace cudamatrix::rules {

@@ -1,4 +1,4 @@
-// The image that a cell starts from, as far as its name tells: shared by the rules about images.
+// The image that a cell starts from, as far as its name tells, and the nearest ones that exist.
 #pragma once
 
 #include <optional>
@@ -61,5 +61,33 @@ struct ImageCompat {
 /// The value of a member of env or packages, nothing where it is not written.
 [[nodiscard]] std::optional<std::string_view> member(const Context& context, Field field,
                                                      std::string_view name);
+
+/// How a cell names an image of pytorch/pytorch.
+struct PytorchImage {
+    std::string text;  ///< "image pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"
+    std::string name;
+    bool by_reference = false;
+    [[nodiscard]] std::vector<Field> about() const {
+        if (by_reference) return {Field::image};
+        return {Field::torch, Field::flavour, Field::family};
+    }
+};
+
+/// Tags of the same torch that exist, or else of the same minor; `torch` is a version.
+[[nodiscard]] std::vector<FixOption> pytorch_options(const Context& context, const PytorchImage& image,
+                                                     std::string_view torch, std::string_view flavour);
+
+/// The newest known tag of that torch or an older one, with the same flavour and no newer CUDA where there is
+/// one.
+[[nodiscard]] std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchImage& image,
+                                                        const PytorchTag& tag);
+
+/// Existing tags next to `wanted`: the nearest of the same release line and the nearest on the same
+/// distribution, without `wanted` itself and without doubles. Parts that `wanted` leaves empty are free.
+[[nodiscard]] std::vector<CudaTag> nearest_cuda_tags(const Facts& facts, const CudaTag& wanted);
+/// The same as fixes of the fields by which the cell names its image.
+[[nodiscard]] std::vector<FixOption> nearest_cuda_images(const Facts& facts, const CudaImage& image);
+/// `tag` in place of the image's own.
+[[nodiscard]] FixOption set_to_tag(const CudaImage& image, const CudaTag& tag);
 
 }  // namespace cudamatrix::rules

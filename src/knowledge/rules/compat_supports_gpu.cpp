@@ -1,7 +1,6 @@
 // Libraries that come into play in place of the driver's own have to know the GPU as well: a branch that
 // dropped an architecture has no compat libraries for it either.
-#include "knowledge/resolve/compat_hardware.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/image_content.hpp"
 

@@ -1,5 +1,5 @@
 // Flaws of the container toolkit let a container reach its host: who runs foreign images wants to know.
-#include "knowledge/resolve/container_toolkits.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

@@ -1,7 +1,6 @@
 // Do the compat libraries in the image go with the driver? They are made for some older branches; a driver of
 // the same or a newer CUDA does better without them.
-#include "knowledge/resolve/compat_hardware.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

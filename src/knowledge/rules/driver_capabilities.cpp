@@ -2,7 +2,7 @@
 // without a device, CUDA finds no driver there.
 #include <algorithm>
 
-#include "knowledge/resolve/container_toolkits.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 

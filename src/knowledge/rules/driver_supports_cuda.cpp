@@ -2,9 +2,8 @@
 // each on its own. Within a CUDA major any driver from the major's minimum on runs every release
 // (minor-version compatibility); a driver older than the release does so with named limits. CUDA 10 and
 // older: each release has a minimum of its own.
-#include "knowledge/resolve/compat_hardware.hpp"
 #include "knowledge/resolve/driver_options.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 

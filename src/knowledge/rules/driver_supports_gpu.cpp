@@ -2,8 +2,7 @@
 // start with one, and a GPU that came out later with the release that first lists it.
 #include <algorithm>
 
-#include "knowledge/resolve/host_driver.hpp"
-#include "knowledge/resolve/kernel_modules.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

@@ -2,7 +2,7 @@
 // against the day that the caller gives (--on DATE), never against a clock.
 #include <array>
 
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

@@ -1,7 +1,6 @@
 // Does the hardware accept compat libraries? GeForce does not, and then they are worse than none: where the
 // container toolkit puts them to use, every CUDA call fails although the driver alone might have done.
-#include "knowledge/resolve/compat_hardware.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

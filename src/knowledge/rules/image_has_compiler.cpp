@@ -1,5 +1,5 @@
 // Building CUDA code needs nvcc and headers, which the small images leave out.
-#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

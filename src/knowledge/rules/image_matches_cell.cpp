@@ -1,7 +1,7 @@
 // An image's tag and the fields beside it describe one thing: where they contradict each other, the verdicts
 // of all other rules are about something else than what will run.
 #include "base/text.hpp"
-#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

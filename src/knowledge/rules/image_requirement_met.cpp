@@ -1,10 +1,9 @@
 // The images of nvidia/cuda carry a condition on the host, NVIDIA_REQUIRE_CUDA, that a container toolkit
 // checks at start, or does not: stricter than what the driver could run, since minor-version compatibility is
 // not in it.
-#include "knowledge/resolve/container_toolkits.hpp"
-#include "knowledge/resolve/host_driver.hpp"
-#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/image_requirements.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

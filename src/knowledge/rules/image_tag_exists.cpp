@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/image_fixes.hpp"
-#include "knowledge/resolve/pytorch_images.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/image_content.hpp"
 

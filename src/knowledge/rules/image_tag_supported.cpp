@@ -1,5 +1,5 @@
 // Images of nvidia/cuda past their end: nobody rebuilds them when a hole is found, and NVIDIA deletes them.
-#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

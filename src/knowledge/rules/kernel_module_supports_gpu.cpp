@@ -1,7 +1,6 @@
 // Does that flavour of the Linux kernel module drive the GPU? The open one needs the GPU system processor
 // that came with Turing, and a driver that has it at all; new GPUs are left out of the proprietary one.
-#include "knowledge/resolve/host_driver.hpp"
-#include "knowledge/resolve/kernel_modules.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

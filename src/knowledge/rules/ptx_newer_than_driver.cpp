@@ -3,7 +3,7 @@
 // of architectures has nothing else for its GPU.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

@@ -1,7 +1,7 @@
 // torch.compile compiles where it runs: its triton needs a C compiler there, which small images leave out.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_fixes.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

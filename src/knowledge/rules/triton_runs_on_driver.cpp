@@ -4,12 +4,10 @@
 #include <cstdint>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/compat_hardware.hpp"
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/triton.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {

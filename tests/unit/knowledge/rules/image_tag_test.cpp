@@ -1,7 +1,6 @@
 // image-tag-exists, image-tag-supported, image-matches-cell, image-has-compiler.
 #include <doctest/doctest.h>
 
-#include "knowledge/resolve/image_fixes.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "own_facts.hpp"
 #include "rule_check.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "knowledge/judge/judge.hpp"
-#include "knowledge/resolve/image_fixes.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "own_facts.hpp"
 #include "rule_check.hpp"

@@ -1,9 +1,11 @@
-// The driver of the host as the rules about running see it: Linux and Windows count differently, a Tegra's
-// driver counts in neither, and libraries of a newer driver inside the image may stand in for it.
+// The host as the rules about running see it. Its driver: Linux and Windows count differently, a Tegra's
+// driver counts in neither, and libraries of a newer driver inside the image (cuda_compat) may stand in for
+// it, as far as the hardware and the container toolkit let them. And the flavours of its kernel module.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "knowledge/resolve/resolve.hpp"
@@ -56,5 +58,38 @@ struct Compat {
 [[nodiscard]] std::optional<Unresolved> compat_gap(const Context& context);
 /// For a cell with cuda_compat and a Linux driver that facts know.
 [[nodiscard]] Compat compat_on(const Context& context, const lookup::Driver& driver);
+
+/// The class of hosts that decides, where it was read, and how a message calls it.
+struct Hardware {
+    Field field = Field::host_class;
+    std::string host_class;
+    std::string text;  ///< "RTX 4090 (class geforce)", "host class geforce"
+    std::vector<FactRef> facts;
+};
+/// For a cell with a gpu or a host_class; the latter decides.
+[[nodiscard]] Resolved<Hardware> compat_hardware(const Context& context);
+
+/// Whether the hardware is known to refuse compat libraries.
+[[nodiscard]] bool refuses_compat(const Context& context);
+
+/// Whether compat libraries are made for the hardware (class datacenter).
+[[nodiscard]] bool accepts_compat(const Context& context);
+
+/// The release of nvidia-container-toolkit from which on libraries are left unused on branches that they are
+/// not made for.
+[[nodiscard]] std::optional<Version> branch_check_since(const Facts& facts);
+/// Whether the cell's toolkit may use libraries on such a branch: it is older than that, or not given.
+[[nodiscard]] bool toolkit_uses_any_branch(const Context& context);
+
+/// What the open kernel modules are to a GPU: required, supported, unsupported; empty where no fact says it.
+/// The board's own row speaks before its architecture's (Grace Hopper needs what Hopper merely supports).
+[[nodiscard]] std::string_view open_kernel_module(const Device& device);
+
+/// The oldest architecture that they run.
+[[nodiscard]] std::optional<Row> first_with_open_modules(const Facts& facts);
+
+/// The row of container_toolkits whose series holds the cell's `toolkit`; nothing where the cell names none
+/// or the facts do not reach.
+[[nodiscard]] std::optional<Row> container_toolkit(const Context& context);
 
 }  // namespace cudamatrix::rules

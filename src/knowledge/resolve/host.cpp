@@ -1,4 +1,4 @@
-#include "knowledge/resolve/host_driver.hpp"
+#include "knowledge/resolve/host.hpp"
 
 #include "base/text.hpp"
 #include "matrix/value.hpp"
@@ -147,6 +147,82 @@ Compat compat_on(const Context& context, const lookup::Driver& driver) {
         out.use = contains(out.row->list("branches"), branch) ? CompatUse::works : CompatUse::wrong_branch;
     }
     return out;
+}
+
+Resolved<Hardware> compat_hardware(const Context& context) {
+    const auto given = context.cell.text(Field::host_class);
+    if (!given.empty())
+        return Hardware{Field::host_class, std::string(given), fmt::format("host class {}", given), {}};
+    const auto name = context.cell.text(Field::gpu);
+    const auto row = lookup::gpu(context.facts, name);
+    if (!row) return Unresolved{Field::gpu, fmt::format("no fact knows gpu {}", name), {}};
+    return Hardware{Field::gpu,
+                    std::string(row->text("class")),
+                    fmt::format("{} (class {})", name, row->text("class")),
+                    {row->ref()}};
+}
+
+namespace {
+
+bool grants(const Context& context, std::string_view answer) {
+    const auto resolved = compat_hardware(context);
+    const auto* hardware = std::get_if<Hardware>(&resolved);
+    if (hardware == nullptr) return false;
+    const auto row = context.facts.row(fmt::format("class-{}", hardware->host_class));
+    return row && row->text("forward_compatibility") == answer;
+}
+
+}  // namespace
+
+bool refuses_compat(const Context& context) {
+    return grants(context, "refused");
+}
+
+bool accepts_compat(const Context& context) {
+    return grants(context, "supported");
+}
+
+std::optional<Version> branch_check_since(const Facts& facts) {
+    return Version::parse(facts.row("policy-compat-hook")->text("since"));
+}
+
+bool toolkit_uses_any_branch(const Context& context) {
+    const auto since = branch_check_since(context.facts);
+    const auto toolkit = Version::parse(context.cell.text(Field::toolkit));
+    return !since || !toolkit || *toolkit < *since;
+}
+
+std::string_view open_kernel_module(const Device& device) {
+    if (device.gpu && device.gpu->has("open_kernel_module")) return device.gpu->text("open_kernel_module");
+    return device.architecture.text("open_kernel_module");
+}
+
+std::optional<Row> first_with_open_modules(const Facts& facts) {
+    std::optional<Row> first;
+    std::optional<Version> oldest;
+    for (const auto& row : facts.rows("architectures")) {
+        const auto open = row.text("open_kernel_module");
+        if (open.empty() || open == "unsupported") continue;
+        for (const auto text : row.list("compute")) {
+            const auto compute = Version::parse(text);
+            if (!compute || (oldest && *oldest <= *compute)) continue;
+            oldest = compute;
+            first = row;
+        }
+    }
+    return first;
+}
+
+std::optional<Row> container_toolkit(const Context& context) {
+    const auto version = Version::parse(context.cell.text(Field::toolkit));
+    if (!version) return std::nullopt;
+    const auto series = *Version::parse(version->major_minor());
+    for (const auto& row : context.facts.rows("container_toolkits")) {
+        if (lookup::required_version(row, "first") <= series &&
+            series <= lookup::required_version(row, "last"))
+            return row;
+    }
+    return std::nullopt;
 }
 
 }  // namespace cudamatrix::rules
