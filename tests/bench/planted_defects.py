@@ -33,7 +33,7 @@ DEFECTS = [
     ("rules", "knowledge/rules/ptx_newer_than_driver.cpp", "if (number <= driver) compiler.at_least = isa;", "if (number < driver) compiler.at_least = isa;"),
     ("rules", "knowledge/rules/torch_built_for_cuda.cpp", "    } else if (never_published(*build)) {", "    } else if (false) {"),
     ("rules", "knowledge/rules/torch_ships_compute.cpp", 'if (build.torch.variant == "cpu") {', 'if (build.torch.variant == "gpu") {'),
-    ("rules", "knowledge/resolve/host_driver.cpp", 'windows ? "min_driver_windows" : "min_driver_linux"', 'windows ? "min_driver_linux" : "min_driver_linux"'),
+    ("rules", "knowledge/resolve/host.cpp", 'windows ? "min_driver_windows" : "min_driver_linux"', 'windows ? "min_driver_linux" : "min_driver_linux"'),
     # judging and counting
     ("judge", "knowledge/judge/groups.cpp", "    if (!is_new) return known->second;", "    if (is_new) return known->second;"),
     ("judge", "knowledge/judge/judge.cpp", "if (cells++ == options_.cell_limit) end = End::too_many;", "if (cells++ > options_.cell_limit) end = End::too_many;"),
