@@ -57,3 +57,21 @@ struct Done {};
 using Status = Result<Done>;
 
 }  // namespace cudamatrix
+
+/// Leaves the function with the failure of the Result or Status, else drops its value: keep what must live
+/// on, such as a lock, with CM_TRY_ASSIGN.
+#define CM_TRY(...) CM_TRY_NAMED(CM_UNIQUE(cm_tried_, __LINE__), __VA_ARGS__)
+/// The same, else moves the value to `lhs`: CM_TRY_ASSIGN(const auto text, file::read(path, limit)). Several
+/// statements: an `if` around it needs braces, and two of them need two lines.
+#define CM_TRY_ASSIGN(lhs, ...) CM_TRY_ASSIGN_NAMED(CM_UNIQUE(cm_tried_, __LINE__), lhs, __VA_ARGS__)
+
+#define CM_TRY_NAMED(tried, ...)                                                      \
+    do {                                                                              \
+        if (auto tried = __VA_ARGS__; !tried.ok()) return std::move(tried).failure(); \
+    } while (false)
+#define CM_TRY_ASSIGN_NAMED(tried, lhs, ...)            \
+    auto tried = __VA_ARGS__;                           \
+    if (!tried.ok()) return std::move(tried).failure(); \
+    lhs = std::move(tried).value()
+#define CM_UNIQUE(name, line) CM_JOINED(name, line)
+#define CM_JOINED(name, line) name##line

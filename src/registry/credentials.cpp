@@ -101,7 +101,7 @@ class Search {
     Result<CredentialSearch> run() {
         const auto inline_text = value_of(environment_, "DOCKER_AUTH_CONFIG");
         if (!inline_text.empty()) {
-            if (auto done = config(inline_text, "$DOCKER_AUTH_CONFIG"); !done.ok()) return done.failure();
+            CM_TRY(config(inline_text, "$DOCKER_AUTH_CONFIG"));
         }
         const auto home = value_of(environment_, "HOME");
         const auto runtime = value_of(environment_, "XDG_RUNTIME_DIR");
@@ -114,11 +114,11 @@ class Search {
               docker.empty() ? in(home, ".docker/config.json") : in(docker, "config.json"),
               in(runtime, "containers/auth.json"), in(home, ".config/containers/auth.json")}) {
             if (out_.found || path.empty()) continue;
-            if (auto done = config_file(path); !done.ok()) return done.failure();
+            CM_TRY(config_file(path));
         }
         const auto named = value_of(environment_, "NETRC");
         if (const auto path = named.empty() ? in(home, ".netrc") : named; !out_.found && !path.empty()) {
-            if (auto done = netrc(path); !done.ok()) return done.failure();
+            CM_TRY(netrc(path));
         }
         return out_;
     }
@@ -142,27 +142,24 @@ class Search {
             nothing_in(path, "there is no such file");
             return std::optional<std::string>();
         }
-        auto content = file::read(path, kLargestFile);
-        if (!content.ok()) return content.failure();
-        return std::optional<std::string>(std::move(content).value());
+        CM_TRY_ASSIGN(auto content, file::read(path, kLargestFile));
+        return std::optional<std::string>(std::move(content));
     }
 
     Status config_file(const std::string& path) {
-        auto content = content_of(path);
-        if (!content.ok()) return content.failure();
-        return *content ? config(**content, path) : Done{};
+        CM_TRY_ASSIGN(auto content, content_of(path));
+        return content ? config(*content, path) : Done{};
     }
 
     Status config(const std::string& text, const std::string& place) {
         // The parser's own message names a position only: nothing of the content.
-        const auto json = parse_json(text, text::printable(place));
-        if (!json.ok()) return json.failure();
-        const auto* helper = best(member(*json, "credHelpers"), name_);
+        CM_TRY_ASSIGN(const auto json, parse_json(text, text::printable(place)));
+        const auto* helper = best(member(json, "credHelpers"), name_);
         if (helper != nullptr && helper->is_string()) return ask(helper->get<std::string>(), place);
-        if (const auto store = string_or(*json, "credsStore"); !store.empty()) {
+        if (const auto store = string_or(json, "credsStore"); !store.empty()) {
             if (auto asked = ask(store, place); !asked.ok() || out_.found) return asked;
         }
-        const auto* entry = best(member(*json, "auths"), name_);
+        const auto* entry = best(member(json, "auths"), name_);
         auto found = entry == nullptr ? std::nullopt : entry_of(*entry);
         if (found) {
             take(std::move(*found), place);
@@ -208,13 +205,12 @@ class Search {
 
     // machine HOST login USER password SECRET, in words; macdef up to an empty line.
     Status netrc(const std::string& path) {
-        auto content = content_of(path);
-        if (!content.ok()) return content.failure();
-        if (!*content) return Done{};
+        CM_TRY_ASSIGN(auto content, content_of(path));
+        if (!content) return Done{};
         const auto wanted = host_.substr(0, host_.find(':'));
         RegistryCredentials here;
         bool in_machine = false;
-        for (const auto& [key, value] : netrc_words(**content)) {
+        for (const auto& [key, value] : netrc_words(*content)) {
             if (key == "machine" || key == "default") {
                 if (!here.user.empty() && !here.password.empty()) break;
                 here = {};

@@ -194,9 +194,8 @@ struct HttpConnection::Attempt {
 };
 
 Result<std::unique_ptr<Http>> Http::open(HttpOptions options) {
-    auto curl = Curl::load();
-    if (!curl.ok()) return std::move(curl).failure();
-    return std::unique_ptr<Http>(new Http(std::move(options), std::move(curl).value()));
+    CM_TRY_ASSIGN(auto curl, Curl::load());
+    return std::unique_ptr<Http>(new Http(std::move(options), std::move(curl)));
 }
 
 std::string Http::credentials_for(const url::Parts& parts) {

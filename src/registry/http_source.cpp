@@ -101,21 +101,19 @@ Result<std::unique_ptr<HttpSource>> HttpSource::open(HttpConnection& connection,
                                                      std::uint64_t tail) {
     std::unique_ptr<HttpSource> source(new HttpSource(connection, std::move(url)));
     source->ahead_ = kLeastAhead;
-    auto response = source->ask({std::nullopt, tail}, tail);
-    if (!response.ok()) return std::move(response).failure();
-    const auto range = parse_content_range(response->header("content-range"));
+    CM_TRY_ASSIGN(auto response, source->ask({std::nullopt, tail}, tail));
+    const auto range = parse_content_range(response.header("content-range"));
     if (!range) {
-        const auto header = response->header("content-range");
+        const auto header = response.header("content-range");
         return lying(source->url_, header.empty()
                                        ? "its answer does not say which bytes it holds"
                                        : fmt::format("'{}' is not a range", text::printable(header)));
     }
     source->size_ = range->total;
-    source->etag_ = response->header("etag");
-    auto window = source->checked(std::move(response).value(), range->total - std::min(range->total, tail),
-                                  range->total - 1);
-    if (!window.ok()) return std::move(window).failure();
-    source->tail_ = std::move(window).value();
+    source->etag_ = response.header("etag");
+    CM_TRY_ASSIGN(
+        source->tail_,
+        source->checked(std::move(response), range->total - std::min(range->total, tail), range->total - 1));
     return source;
 }
 
@@ -127,11 +125,8 @@ Status HttpSource::fetch(std::uint64_t offset, std::uint64_t wanted) {
     if (offset < tail_.offset)
         end = std::min(end, tail_.offset);  // what is there already is not asked for again
     last_ = {};                             // before the next one comes: both would be in memory
-    auto response = ask({offset, end - 1}, end - offset);
-    if (!response.ok()) return std::move(response).failure();
-    auto window = checked(std::move(response).value(), offset, end - 1);
-    if (!window.ok()) return std::move(window).failure();
-    last_ = std::move(window).value();
+    CM_TRY_ASSIGN(auto response, ask({offset, end - 1}, end - offset));
+    CM_TRY_ASSIGN(last_, checked(std::move(response), offset, end - 1));
     return Done{};
 }
 
@@ -144,7 +139,7 @@ Status HttpSource::read(std::uint64_t offset, std::span<std::uint8_t> into) {
             return offset >= window.offset && offset < window.end();
         };
         if (!holds(tail_) && !holds(last_)) {
-            if (auto fetched = fetch(offset, into.size()); !fetched.ok()) return fetched;
+            CM_TRY(fetch(offset, into.size()));
         }
         const auto& window = holds(tail_) ? tail_ : last_;
         const auto at = static_cast<std::size_t>(offset - window.offset);

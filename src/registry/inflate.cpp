@@ -39,7 +39,7 @@ Result<Inflater::State> Inflater::inflate_some(const ByteSink& sink) {
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) return State::broken;
         const std::size_t got = plain.size() - z.avail_out;
         if (got != 0) {
-            if (auto taken = sink({plain.data(), got}); !taken.ok()) return std::move(taken).failure();
+            CM_TRY(sink({plain.data(), got}));
         }
         if (code == Z_STREAM_END) return State::ended;
         if (z.avail_in == 0 && z.avail_out != 0) return State::more;

@@ -98,43 +98,37 @@ Result<HttpResponse> OciClient::ask(const ImagePlace& place, const HttpRequest& 
             return failure;
         }
         if (response->status != 401 && response->status != 403) return response;
-        const auto search = credentials(place);
-        if (!search.ok()) return search.failure();
+        CM_TRY_ASSIGN(const auto search, credentials(place));
         if (response->status == 403 || renewed) {
             const auto reason = reason_of(*response);
             return unauthorized(place,
                                 fmt::format("the registry answers {}{}", response->status,
                                             reason.empty() ? "" : " (" + reason + ")"),
-                                *search);
+                                search);
         }
-        auto authorized = authorize(connection_, place, response->header("www-authenticate"), *search);
-        if (!authorized.ok()) return std::move(authorized).failure();
-        authorizations_[name] = std::move(authorized).value();
+        CM_TRY_ASSIGN(authorizations_[name],
+                      authorize(connection_, place, response->header("www-authenticate"), search));
     }
 }
 
 Result<std::optional<std::string>> OciClient::digest_of_tag(const ImageReference& reference) {
-    const auto place = place_of(reference, connection_.http().options().mirrors);
-    if (!place.ok()) return place.failure();
+    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
     HttpRequest request;
-    request.url = address(*place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
+    request.url = address(place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
     request.accept = kManifests;
     request.method = HttpMethod::head;
-    const auto response = ask(*place, request);
-    if (!response.ok()) return response.failure();
-    if (response->status == 404) return std::optional<std::string>();
-    const auto digest = response->header("docker-content-digest");
-    if (response->status != 200 || !is_image_digest(digest)) {
-        const auto manifest = find(reference);
-        if (!manifest.ok()) return manifest.failure();
-        return *manifest ? std::optional((*manifest)->digest) : std::nullopt;
+    CM_TRY_ASSIGN(const auto response, ask(place, request));
+    if (response.status == 404) return std::optional<std::string>();
+    const auto digest = response.header("docker-content-digest");
+    if (response.status != 200 || !is_image_digest(digest)) {
+        CM_TRY_ASSIGN(const auto manifest, find(reference));
+        return manifest ? std::optional(manifest->digest) : std::nullopt;
     }
     return std::optional<std::string>(digest);
 }
 
 Result<OciClient::Answer> OciClient::read_manifest(const ImageReference& reference) {
-    const auto place = place_of(reference, connection_.http().options().mirrors);
-    if (!place.ok()) return place.failure();
+    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
     auto wanted = reference.digest;
     HttpRequest request;
     request.accept = kManifests;
@@ -143,126 +137,113 @@ Result<OciClient::Answer> OciClient::read_manifest(const ImageReference& referen
         // The tag may move between two requests: what HEAD names is what is read. A registry that answers
         // no HEAD, or none with a digest, is asked by the tag.
         request.method = HttpMethod::head;
-        request.url = address(*place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
-        const auto head = ask(*place, request);
-        if (!head.ok()) return head.failure();
-        const auto said = head->header("docker-content-digest");
-        if (head->status == 200 && is_image_digest(said)) wanted = said;
+        request.url = address(place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
+        CM_TRY_ASSIGN(const auto head, ask(place, request));
+        const auto said = head.header("docker-content-digest");
+        if (head.status == 200 && is_image_digest(said)) wanted = said;
         request.method = HttpMethod::get;
     }
-    if (!wanted.empty()) request.url = address(*place, "manifests", wanted);
-    const auto response = ask(*place, request);
-    if (!response.ok()) return response.failure();
-    if (response->status == 404) {
-        const auto reason = reason_of(*response);
+    if (!wanted.empty()) request.url = address(place, "manifests", wanted);
+    CM_TRY_ASSIGN(const auto response, ask(place, request));
+    if (response.status == 404) {
+        const auto reason = reason_of(response);
         return Answer{std::nullopt, reason.empty() ? "not found" : reason};
     }
-    if (response->status != 200) return unexpected(*place, *response);
-    const auto digest = digest_of(response->body);
-    const auto said = response->header("docker-content-digest");
-    if (!wanted.empty() && digest != wanted) return lying(*place, wanted, digest);
-    if (!said.empty() && said != digest) return lying(*place, said, digest);
-    auto manifest = parse_manifest(response->body, digest, place->reference.text());
-    if (!manifest.ok()) return std::move(manifest).failure();
-    if (manifest->media_type.empty()) manifest->media_type = response->header("content-type");
-    return Answer{std::move(*manifest), {}};
+    if (response.status != 200) return unexpected(place, response);
+    const auto digest = digest_of(response.body);
+    const auto said = response.header("docker-content-digest");
+    if (!wanted.empty() && digest != wanted) return lying(place, wanted, digest);
+    if (!said.empty() && said != digest) return lying(place, said, digest);
+    CM_TRY_ASSIGN(auto manifest, parse_manifest(response.body, digest, place.reference.text()));
+    if (manifest.media_type.empty()) manifest.media_type = response.header("content-type");
+    return Answer{std::move(manifest), {}};
 }
 
 Result<std::optional<OciManifest>> OciClient::find(const ImageReference& reference) {
-    auto answer = read_manifest(reference);
-    if (!answer.ok()) return std::move(answer).failure();
-    return std::move(answer->manifest);
+    CM_TRY_ASSIGN(auto answer, read_manifest(reference));
+    return std::move(answer.manifest);
 }
 
 Result<OciManifest> OciClient::manifest(const ImageReference& reference) {
-    auto answer = read_manifest(reference);
-    if (!answer.ok()) return std::move(answer).failure();
-    if (!answer->manifest) {
+    CM_TRY_ASSIGN(auto answer, read_manifest(reference));
+    if (!answer.manifest) {
         const auto place = place_of(reference, connection_.http().options().mirrors);
         const auto host = place.ok() ? place->reference.host : reference.host;
         return input_failure(
-            fmt::format("{}: the registry {} has no such image: {}", reference.text(), host, answer->missing),
+            fmt::format("{}: the registry {} has no such image: {}", reference.text(), host, answer.missing),
             "check the name and the tag");
     }
-    return std::move(*answer->manifest);
+    return std::move(*answer.manifest);
 }
 
 Result<OciManifest> OciClient::for_architecture(const ImageReference& reference, const OciManifest& manifest,
                                                 std::string_view architecture) {
     if (!manifest.is_index()) return manifest;
-    const auto image = image_in_index(manifest, reference.text(), architecture);
-    if (!image.ok()) return image.failure();
+    CM_TRY_ASSIGN(const auto image, image_in_index(manifest, reference.text(), architecture));
     auto one = reference;
-    one.digest = image->digest;
+    one.digest = image.digest;
     return this->manifest(one);
 }
 
 Result<std::string> OciClient::blob(const ImageReference& reference, const OciDescriptor& what,
                                     std::uint64_t limit) {
-    const auto place = place_of(reference, connection_.http().options().mirrors);
-    if (!place.ok()) return place.failure();
+    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
     HttpRequest request;
-    request.url = address(*place, "blobs", what.digest);
+    request.url = address(place, "blobs", what.digest);
     request.limit = limit;
-    auto response = ask(*place, request);
-    if (!response.ok()) return std::move(response).failure();
-    if (response->status != 200) return unexpected(*place, *response);
-    const auto digest = digest_of(response->body);
-    if (digest != what.digest) return lying(*place, what.digest, digest);
-    return std::move(response->body);
+    CM_TRY_ASSIGN(auto response, ask(place, request));
+    if (response.status != 200) return unexpected(place, response);
+    const auto digest = digest_of(response.body);
+    if (digest != what.digest) return lying(place, what.digest, digest);
+    return std::move(response.body);
 }
 
 Result<OciConfig> OciClient::config(const ImageReference& reference, const OciManifest& image) {
     if (image.is_index())
         return input_failure(reference.text() + ": an index has no configuration of its own");
-    const auto bytes = blob(reference, image.config, kLargestConfig);
-    if (!bytes.ok()) return bytes.failure();
-    return parse_image_config(*bytes, reference.text());
+    CM_TRY_ASSIGN(const auto bytes, blob(reference, image.config, kLargestConfig));
+    return parse_image_config(bytes, reference.text());
 }
 
 Status OciClient::layer(const ImageReference& reference, const OciDescriptor& layer, const ByteSink& sink) {
-    const auto place = place_of(reference, connection_.http().options().mirrors);
-    if (!place.ok()) return place.failure();
+    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
     Sha256 hash;
     std::uint64_t size = 0;
     HttpRequest request;
-    request.url = address(*place, "blobs", layer.digest);
+    request.url = address(place, "blobs", layer.digest);
     request.limit = layer.size;
     request.sink = [&](std::span<const std::uint8_t> bytes) {
         hash.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
         size += bytes.size();
         return sink(bytes);
     };
-    const auto response = ask(*place, request);
-    if (!response.ok()) return response.failure();
-    if (response->status != 200 && response->status != 206) return unexpected(*place, *response);
+    CM_TRY_ASSIGN(const auto response, ask(place, request));
+    if (response.status != 200 && response.status != 206) return unexpected(place, response);
     const auto digest = "sha256:" + hash.hex();
-    if (digest != layer.digest) return lying(*place, layer.digest, digest);
+    if (digest != layer.digest) return lying(place, layer.digest, digest);
     return Done{};
 }
 
 Result<std::vector<std::string>> OciClient::tags(const ImageReference& reference) {
-    const auto place = place_of(reference, connection_.http().options().mirrors);
-    if (!place.ok()) return place.failure();
-    const auto name = place->reference.name();
+    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
+    const auto name = place.reference.name();
     std::set<std::string> out;
     std::set<std::string> pages;
-    for (auto page = address(*place, "tags", "list?n=1000");;) {
+    for (auto page = address(place, "tags", "list?n=1000");;) {
         if (!pages.insert(page).second)
             return environment_failure(fmt::format("{}: its list of tags never ends", name));
         HttpRequest request;
         request.url = page;
         request.limit = kLargestPage;
-        const auto response = ask(*place, request);
-        if (!response.ok()) return response.failure();
-        if (response->status == 404) {
-            const auto reason = reason_of(*response);
+        CM_TRY_ASSIGN(const auto response, ask(place, request));
+        if (response.status == 404) {
+            const auto reason = reason_of(response);
             return input_failure(fmt::format("{}: the registry {} has no such repository: {}", name,
-                                             place->reference.host, reason.empty() ? "not found" : reason),
+                                             place.reference.host, reason.empty() ? "not found" : reason),
                                  "check the name");
         }
-        if (response->status != 200) return unexpected(*place, *response);
-        const auto json = parse_json(response->body, name);
+        if (response.status != 200) return unexpected(place, response);
+        const auto json = parse_json(response.body, name);
         const auto list = json.ok() && json->is_object() ? json->find("tags") : Json::const_iterator();
         if (!json.ok() || !json->is_object() || list == json->end() || !(list->is_array() || list->is_null()))
             return environment_failure(fmt::format("{}: the registry did not return a list of tags", name));
@@ -272,11 +253,11 @@ Result<std::vector<std::string>> OciClient::tags(const ImageReference& reference
                 return environment_failure(fmt::format("{}: its list of tags contains an invalid tag", name));
             out.insert(tag.get<std::string>());
         }
-        const auto next = next_page(response->header("link"));
+        const auto next = next_page(response.header("link"));
         if (!next) return std::vector<std::string>(out.begin(), out.end());
         const auto target = url::join(page, *next);
         const auto parts = target ? url::parse(*target) : std::nullopt;
-        if (!parts || parts->origin() != place->origin())
+        if (!parts || parts->origin() != place.origin())
             return environment_failure(fmt::format("{}: its list of tags goes on at another host", name));
         page = *target;
     }

@@ -120,16 +120,15 @@ Result<std::string> bearer(HttpConnection& connection, const ImagePlace& place,
             "{} asks for a token from '{}', which is not an https URL: no credentials are sent there", host,
             url::shown(parameter(challenge, "realm"))));
     }
-    const auto response = connection.get(token_request(place, challenge, search));
-    if (!response.ok()) return response.failure();
+    CM_TRY_ASSIGN(const auto response, connection.get(token_request(place, challenge, search)));
     const auto shown = url::shown(realm->text());
-    if (response->status == 401 || response->status == 403 || response->status == 400) {
-        return unauthorized(place, fmt::format("{} gives no token for it ({})", shown, response->status),
+    if (response.status == 401 || response.status == 403 || response.status == 400) {
+        return unauthorized(place, fmt::format("{} gives no token for it ({})", shown, response.status),
                             search);
     }
-    if (response->status != 200)
-        return environment_failure(fmt::format("{}: {}", shown, describe_status(response->status)));
-    const auto json = parse_json(response->body, shown);
+    if (response.status != 200)
+        return environment_failure(fmt::format("{}: {}", shown, describe_status(response.status)));
+    const auto json = parse_json(response.body, shown);
     auto token = json.ok() ? string_or(*json, "token", string_or(*json, "access_token")) : std::string();
     if (!fits_header(token)) return environment_failure(fmt::format("{}: the answer holds no token", shown));
     return "Bearer " + token;

@@ -43,9 +43,8 @@ Result<std::vector<OciDescriptor>> descriptors(const Json& list, std::string_vie
         return strange(name, "its manifest has no list that can be read");
     std::vector<OciDescriptor> out;
     for (const auto& item : list) {
-        auto one = descriptor(item, name);
-        if (!one.ok()) return std::move(one).failure();
-        out.push_back(std::move(one).value());
+        CM_TRY_ASSIGN(auto one, descriptor(item, name));
+        out.push_back(std::move(one));
     }
     return out;
 }
@@ -77,21 +76,15 @@ Result<OciManifest> parse_manifest(std::string_view text, std::string digest, st
                        "its manifest is of schema 1, which registries gave up in 2019: rebuild the image");
     if (version == nullptr || *version != 2) return strange(name, "its manifest says no schemaVersion 2");
     if (const auto* images = member(*json, "manifests")) {
-        auto list = descriptors(*images, name);
-        if (!list.ok()) return std::move(list).failure();
-        out.images = std::move(list).value();
+        CM_TRY_ASSIGN(out.images, descriptors(*images, name));
         return out;
     }
     const auto* config = member(*json, "config");
     const auto* layers = member(*json, "layers");
     if (config == nullptr || layers == nullptr)
         return strange(name, "its manifest is neither an index nor one of an image");
-    auto one = descriptor(*config, name);
-    if (!one.ok()) return std::move(one).failure();
-    out.config = std::move(one).value();
-    auto list = descriptors(*layers, name);
-    if (!list.ok()) return std::move(list).failure();
-    out.layers = std::move(list).value();
+    CM_TRY_ASSIGN(out.config, descriptor(*config, name));
+    CM_TRY_ASSIGN(out.layers, descriptors(*layers, name));
     return out;
 }
 

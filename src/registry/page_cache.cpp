@@ -60,7 +60,7 @@ Result<HttpResponse> PageCache::get(HttpConnection& connection, HttpRequest requ
     if (before && response->status == 304) return std::move(*before);
     const auto etag = response->header("etag");
     if (response->status != 200 || etag.empty() || text::invalid_utf8(etag)) return response;
-    if (auto made = file::make_directories(folder_); !made.ok()) return std::move(made).failure();
+    CM_TRY(file::make_directories(folder_));
     const Json known{{"asked", asked},
                      {"accept", request.accept},
                      {"url", response->url},
@@ -68,8 +68,8 @@ Result<HttpResponse> PageCache::get(HttpConnection& connection, HttpRequest requ
                      {"content-type", response->header("content-type")},
                      {"sha256", sha256(response->body)}};
     // The bytes first: a head that came before them would belong to the old ones.
-    if (auto put = file::write(body, response->body); !put.ok()) return std::move(put).failure();
-    if (auto put = file::write(head, to_text(known)); !put.ok()) return std::move(put).failure();
+    CM_TRY(file::write(body, response->body));
+    CM_TRY(file::write(head, to_text(known)));
     return response;
 }
 

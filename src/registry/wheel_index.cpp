@@ -66,17 +66,17 @@ Result<std::vector<IndexFile>> project_files(HttpConnection& connection, std::st
         index.remove_suffix(1);
     const auto address = fmt::format("{}/{}/", index, normalised_project(project));
     const HttpRequest request{address, std::string(kAccept), std::nullopt, 64u << 20};
-    auto response = cache == nullptr ? connection.get(request) : cache->get(connection, request);
-    if (!response.ok()) return std::move(response).failure();
-    if (response->status == 404) {
+    CM_TRY_ASSIGN(auto response,
+                  cache == nullptr ? connection.get(request) : cache->get(connection, request));
+    if (response.status == 404) {
         return input_failure(fmt::format("{} has no project {}", url::shown(index),
                                          text::printable(normalised_project(project))),
                              "check the name, and name the index that has it (--index URL)");
     }
-    if (response->status != 200)
+    if (response.status != 200)
         return environment_failure(
-            fmt::format("{}: {}", url::shown(address), describe_status(response->status)));
-    return parse_project_page(response->body, response->header("content-type"), response->url);
+            fmt::format("{}: {}", url::shown(address), describe_status(response.status)));
+    return parse_project_page(response.body, response.header("content-type"), response.url);
 }
 
 Result<std::string> default_index(const Environment& environment, const Cancellation* cancellation) {

@@ -178,12 +178,11 @@ const std::string* attribute(const Tag& tag, const std::string& name) {
 }
 
 Result<IndexFile> file_of(const Tag& tag, const std::string& base, const std::string& page) {
-    const auto parts = file_url(base, *attribute(tag, "href"), page);
-    if (!parts.ok()) return parts.failure();
+    CM_TRY_ASSIGN(const auto parts, file_url(base, *attribute(tag, "href"), page));
     IndexFile file;
-    file.name = file_name(parts.value());
-    file.url = without_fragment(parts.value());
-    for (const auto& part : text::split(parts->fragment, '&')) {
+    file.name = file_name(parts);
+    file.url = without_fragment(parts);
+    for (const auto& part : text::split(parts.fragment, '&')) {
         if (part.starts_with("sha256=") && is_sha256(part.substr(7))) file.sha256 = part.substr(7);
     }
     if (const auto* python = attribute(tag, "data-requires-python")) file.requires_python = *python;
@@ -212,13 +211,11 @@ Result<std::vector<IndexFile>> parse_html(std::string_view page, const std::stri
         if (tag->name == "meta" && tag->attributes.count("name") != 0 &&
             tag->attributes.at("name") == "pypi:repository-version") {
             const auto* content = attribute(*tag, "content");
-            if (auto known = known_version(content == nullptr ? "" : *content, url); !known.ok())
-                return known.failure();
+            CM_TRY(known_version(content == nullptr ? "" : *content, url));
         }
         if (tag->name != "a" || href == nullptr) continue;
-        auto file = file_of(*tag, base, url);
-        if (!file.ok()) return std::move(file).failure();
-        if (!file->name.empty()) files.push_back(std::move(file).value());
+        CM_TRY_ASSIGN(auto file, file_of(*tag, base, url));
+        if (!file.name.empty()) files.push_back(std::move(file));
     }
     return files;
 }
@@ -229,22 +226,19 @@ bool truth(const Json& json, const char* name) {
 }
 
 Result<std::vector<IndexFile>> parse_json_page(std::string_view page, const std::string& url) {
-    const auto json = parse_json(page, url::shown(url));
-    if (!json.ok()) return json.failure();
-    if (!json->is_object() || !json->contains("files") || !(*json)["files"].is_array())
+    CM_TRY_ASSIGN(const auto json, parse_json(page, url::shown(url)));
+    if (!json.is_object() || !json.contains("files") || !json["files"].is_array())
         return page_failure(url, "its JSON has no list of files");
-    if (json->contains("meta") && (*json)["meta"].is_object()) {
-        if (auto known = known_version(string_or((*json)["meta"], "api-version"), url); !known.ok())
-            return known.failure();
+    if (json.contains("meta") && json["meta"].is_object()) {
+        CM_TRY(known_version(string_or(json["meta"], "api-version"), url));
     }
     std::vector<IndexFile> files;
-    for (const auto& each : (*json)["files"]) {
+    for (const auto& each : json["files"]) {
         if (!each.is_object()) return page_failure(url, "a file in its JSON is not an object");
-        const auto parts = file_url(url, string_or(each, "url"), url);
-        if (!parts.ok()) return parts.failure();
+        CM_TRY_ASSIGN(const auto parts, file_url(url, string_or(each, "url"), url));
         IndexFile file;
         file.name = string_or(each, "filename");
-        file.url = without_fragment(parts.value());
+        file.url = without_fragment(parts);
         if (const auto hashes = each.find("hashes"); hashes != each.end() && hashes->is_object()) {
             const auto sha256 = text::lower(string_or(*hashes, "sha256"));
             if (is_sha256(sha256)) file.sha256 = sha256;

@@ -30,7 +30,7 @@ struct Directory {
 
 Result<std::vector<std::uint8_t>> bytes_at(ByteSource& source, std::uint64_t offset, std::uint64_t size) {
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
-    if (auto read = source.read(offset, bytes); !read.ok()) return read.failure();
+    CM_TRY(source.read(offset, bytes));
     return bytes;
 }
 
@@ -39,18 +39,14 @@ Result<Directory> wide_directory(ByteSource& source, const std::string& label, s
     if (end_at < kDirectoryEnd64LocatorSize + kDirectoryEnd64Size)
         return refused(label, "its zip64 end record is missing");
     const auto locator_at = end_at - kDirectoryEnd64LocatorSize;
-    auto locator = bytes_at(source, locator_at, kDirectoryEnd64LocatorSize);
-    if (!locator.ok()) return locator.failure();
-    if (u32(locator.value(), 0) != kDirectoryEnd64Locator)
-        return refused(label, "its zip64 end record is missing");
-    const auto at = u64(locator.value(), 8);
-    if (u32(locator.value(), 4) != 0 || u32(locator.value(), 16) > 1)
-        return refused(label, "it spreads over several discs");
+    CM_TRY_ASSIGN(auto locator, bytes_at(source, locator_at, kDirectoryEnd64LocatorSize));
+    if (u32(locator, 0) != kDirectoryEnd64Locator) return refused(label, "its zip64 end record is missing");
+    const auto at = u64(locator, 8);
+    if (u32(locator, 4) != 0 || u32(locator, 16) > 1) return refused(label, "it spreads over several discs");
     if (at > locator_at - kDirectoryEnd64Size)
         return refused(label, "its zip64 end record is after its locator");
-    auto record = bytes_at(source, at, kDirectoryEnd64Size);
-    if (!record.ok()) return record.failure();
-    const Bytes end = record.value();
+    CM_TRY_ASSIGN(auto record, bytes_at(source, at, kDirectoryEnd64Size));
+    const Bytes end = record;
     if (u32(end, 0) != kDirectoryEnd64 || u64(end, 4) != locator_at - at - 12)
         return refused(label, "its zip64 end record is damaged");
     if (u32(end, 16) != 0 || u32(end, 20) != 0 || u64(end, 24) != u64(end, 32))
@@ -64,9 +60,8 @@ Result<Directory> find_directory(ByteSource& source, const std::string& label) {
     if (size < kDirectoryEndSize)
         return refused(label, fmt::format("it has {} bytes, and the smallest archive has 22", size));
     const auto tail_size = std::min<std::uint64_t>(size, kDirectoryEndSize + kLargestComment);
-    auto tail = bytes_at(source, size - tail_size, tail_size);
-    if (!tail.ok()) return tail.failure();
-    const Bytes bytes = tail.value();
+    CM_TRY_ASSIGN(auto tail, bytes_at(source, size - tail_size, tail_size));
+    const Bytes bytes = tail;
     std::optional<std::size_t> found;
     for (auto at = bytes.size() - kDirectoryEndSize + 1; at-- > 0 && !found;) {
         if (u32(bytes, at) == kDirectoryEnd && at + kDirectoryEndSize + u16(bytes, at + 20) == bytes.size()) {
@@ -210,22 +205,19 @@ Status give_room(std::vector<ZipMember>& members, const Directory& directory, co
 }  // namespace
 
 Result<Zip> Zip::open(ByteSource& source, std::string label) {
-    auto directory = find_directory(source, label);
-    if (!directory.ok()) return std::move(directory).failure();
-    if (directory->offset > directory->end || directory->size != directory->end - directory->offset)
+    CM_TRY_ASSIGN(auto directory, find_directory(source, label));
+    if (directory.offset > directory.end || directory.size != directory.end - directory.offset)
         return refused(label, "its directory is not where its end record says");
-    if (directory->size > kLargestDirectory)
-        return refused(label,
-                       fmt::format("its directory has {}, at most {} are read",
-                                   text::human_bytes(directory->size), text::human_bytes(kLargestDirectory)));
-    if (directory->entries > directory->size / kDirectoryEntrySize)
-        return refused(label, fmt::format("its directory is too short for {} members", directory->entries));
-    auto bytes = bytes_at(source, directory->offset, directory->size);
-    if (!bytes.ok()) return std::move(bytes).failure();
-    auto members = parse_directory(bytes.value(), directory.value(), label);
-    if (!members.ok()) return std::move(members).failure();
-    if (auto room = give_room(members.value(), directory.value(), label); !room.ok()) return room.failure();
-    return Zip(source, std::move(label), std::move(members).value());
+    if (directory.size > kLargestDirectory)
+        return refused(
+            label, fmt::format("its directory has {}, at most {} are read", text::human_bytes(directory.size),
+                               text::human_bytes(kLargestDirectory)));
+    if (directory.entries > directory.size / kDirectoryEntrySize)
+        return refused(label, fmt::format("its directory is too short for {} members", directory.entries));
+    CM_TRY_ASSIGN(auto bytes, bytes_at(source, directory.offset, directory.size));
+    CM_TRY_ASSIGN(auto members, parse_directory(bytes, directory, label));
+    CM_TRY(give_room(members, directory, label));
+    return Zip(source, std::move(label), std::move(members));
 }
 
 const ZipMember* Zip::find(std::string_view name) const {

@@ -58,7 +58,7 @@ class Checked {
 
 Result<std::uint64_t> Zip::data_offset(const ZipMember& member) const {
     std::vector<std::uint8_t> header(kLocalHeaderSize + member.name.size());
-    if (auto read = source_->read(member.header_offset, header); !read.ok()) return read.failure();
+    CM_TRY(source_->read(member.header_offset, header));
     const Bytes bytes = header;
     if (u32(bytes, 0) != kLocalHeader) return damaged(label_, member, "it has no local header");
     if (u16(bytes, 26) != member.name.size() || chars(bytes.subspan(kLocalHeaderSize)) != member.name)
@@ -79,8 +79,7 @@ Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
             fmt::format("{} is compressed by method {}: stored (0) and deflate (8) are supported",
                         named(label_, member), member.method));
     }
-    const auto start = data_offset(member);
-    if (!start.ok()) return start.failure();
+    CM_TRY_ASSIGN(const auto start, data_offset(member));
     Checked out(label_, member, sink);
     Inflater inflater(Inflater::Format::raw);
     if (!inflater.ready()) return environment_failure("zlib cannot be started");
@@ -91,16 +90,15 @@ Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
         const auto size =
             static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, member.compressed_size - done));
         const std::span piece(buffer.data(), size);
-        if (auto read = source_->read(start.value() + done, piece); !read.ok()) return read;
+        CM_TRY(source_->read(start + done, piece));
         done += size;
         if (member.method == 0) {
-            if (auto taken = out.take(piece); !taken.ok()) return taken;
+            CM_TRY(out.take(piece));
             continue;
         }
-        const auto state = inflater.feed(piece, take);
-        if (!state.ok()) return state.failure();
-        if (*state == Inflater::State::broken) return damaged(label_, member, "its deflate stream is broken");
-        ended = *state == Inflater::State::ended;
+        CM_TRY_ASSIGN(const auto state, inflater.feed(piece, take));
+        if (state == Inflater::State::broken) return damaged(label_, member, "its deflate stream is broken");
+        ended = state == Inflater::State::ended;
         if (ended && (done < member.compressed_size || inflater.unused() != 0))
             return damaged(label_, member, "bytes follow the end of its deflate stream");
     }
