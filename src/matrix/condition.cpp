@@ -202,12 +202,11 @@ Result<Condition> condition_from_text(std::string_view text) {
                 clause.any_of.back().push_back(std::move(predicate));
             continue;
         }
-        const auto field = field_of(text::trim(std::string_view(part).substr(0, equals)));
-        if (!field.ok()) return field.failure();
-        auto alternative = parse_alternative(*field, text::trim(std::string_view(part).substr(equals + 1)));
+        CM_TRY_ASSIGN(const auto field, field_of(text::trim(std::string_view(part).substr(0, equals))));
+        auto alternative = parse_alternative(field, text::trim(std::string_view(part).substr(equals + 1)));
         if (const auto* problem = std::get_if<ValueProblem>(&alternative))
             return input_failure(problem->message, problem->fix);
-        clause_of(condition, *field)
+        clause_of(condition, field)
             .any_of.push_back(std::get<std::vector<Predicate>>(std::move(alternative)));
     }
     return condition;

@@ -223,9 +223,8 @@ Failure failure_of(std::vector<Diagnostic> problems) {
 }  // namespace
 
 Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, const AlsoWrong& also_wrong) {
-    auto parsed = yaml::parse(text, name);
-    if (!parsed) return std::move(parsed).failure();
-    const Node& root = *parsed;
+    CM_TRY_ASSIGN(auto parsed, yaml::parse(text, name));
+    const Node& root = parsed;
     Reader reader;
     reader.matrix.path = name;
     reader.matrix.source = yaml::normalised(text);
@@ -257,12 +256,10 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
 }
 
 Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong) {
-    auto content = file::read(path, kFileBytes);
-    if (!content) return std::move(content).failure();
-    auto matrix = read_matrix_text(*content, path.string(), also_wrong);
+    CM_TRY_ASSIGN(auto content, file::read(path, kFileBytes));
+    auto matrix = read_matrix_text(content, path.string(), also_wrong);
     if (!matrix.ok()) return matrix;
-    if (auto read = read_requirements(matrix->path, matrix->deployment.images); !read.ok())
-        return read.failure();
+    CM_TRY(read_requirements(matrix->path, matrix->deployment.images));
     return matrix;
 }
 

@@ -266,9 +266,7 @@ const Node* Node::find(std::string_view key) const {
 }
 
 Result<Node> parse(std::string_view text, std::string_view file_name, const Limits& limits) {
-    auto prepared_text = prepared(text, file_name, limits);
-    if (!prepared_text) return std::move(prepared_text).failure();
-    const std::string source = std::move(prepared_text).value();
+    CM_TRY_ASSIGN(const std::string source, prepared(text, file_name, limits));
     Builder builder(source, file_name, limits);
     try {
         std::istringstream stream(source);
