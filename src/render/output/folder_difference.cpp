@@ -86,9 +86,8 @@ Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artif
         std::error_code error;
         const auto path = out / name;
         if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
-        const auto there = sha256_of_file(path);
-        if (!there.ok()) return there.failure();
-        if (*there != digest) difference.edited.insert(name);
+        CM_TRY_ASSIGN(const auto there, sha256_of_file(path));
+        if (there != digest) difference.edited.insert(name);
         (any_image && folders.count(image_folder_of(name)) != 0 ? difference.stale : difference.orphans)
             .emplace(name, digest);
     }
@@ -114,8 +113,8 @@ const Folders::Seen& Folders::look(const fs::path& folder) {
 Result<Difference> difference_of(const fs::path& out, const std::vector<Artifact>& artifacts,
                                  const OwnedFiles& ours) {
     Difference difference;
-    if (auto done = compare_files(out, artifacts, ours, difference); !done.ok()) return done.failure();
-    if (auto done = compare_leftovers(out, artifacts, ours, difference); !done.ok()) return done.failure();
+    CM_TRY(compare_files(out, artifacts, ours, difference));
+    CM_TRY(compare_leftovers(out, artifacts, ours, difference));
     return difference;
 }
 

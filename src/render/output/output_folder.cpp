@@ -39,29 +39,28 @@ Status check_allowed(const fs::path& out, const Difference& difference, bool pru
 
 Status change_folder(const fs::path& out, const Difference& difference, const OwnedFiles& removes,
                      const std::string& list, const Step& step) {
-    if (auto made = file::make_directories(out); !made.ok()) return made;
+    CM_TRY(file::make_directories(out));
     StagedTree staged(out, step);
     Expected replaces;
     const auto expect = [&](const fs::path& path) -> Status {
-        auto there = sha256_of_file(out / path);
-        if (!there.ok()) return there.failure();
-        replaces.emplace(path.generic_string(), std::move(*there));
+        CM_TRY_ASSIGN(auto there, sha256_of_file(out / path));
+        replaces.emplace(path.generic_string(), std::move(there));
         return Done{};
     };
     std::vector<StagedTree::File> files;
     for (const auto& [artifact, kind] : difference.files) {
         if (kind == Drift::Kind::changed) {
-            if (auto done = expect(artifact->path); !done.ok()) return done;
+            CM_TRY(expect(artifact->path));
         }
         files.push_back({artifact->path, artifact->content});
     }
     if (const auto there = file::compare(out / kOwnedFile, list); there != file::Compared::same) {
         if (there != file::Compared::missing) {
-            if (auto done = expect(kOwnedFile); !done.ok()) return done;
+            CM_TRY(expect(kOwnedFile));
         }
         files.push_back({kOwnedFile, list});
     }
-    if (auto done = staged.put(files); !done.ok()) return done;
+    CM_TRY(staged.put(files));
     return staged.commit(replaces, removes);
 }
 
@@ -73,50 +72,45 @@ Status recover_output(const fs::path& out) {
 
 Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts,
                                 const WriteOptions& options) {
-    if (auto done = StagedTree::recover(out, options.step); !done.ok()) return done.failure();
-    const auto ours = owned_files(out);
-    if (!ours.ok()) return ours.failure();
-    auto difference = difference_of(out, artifacts, *ours);
-    if (!difference.ok()) return difference.failure();
-    if (auto done = check_allowed(out, *difference, options.prune); !done.ok()) return done.failure();
+    CM_TRY(StagedTree::recover(out, options.step));
+    CM_TRY_ASSIGN(const auto ours, owned_files(out));
+    CM_TRY_ASSIGN(auto difference, difference_of(out, artifacts, ours));
+    CM_TRY(check_allowed(out, difference, options.prune));
 
     Written written;
-    auto removes = difference->stale;
+    auto removes = difference.stale;
     if (options.prune) {
-        for (const auto& [name, digest] : difference->orphans)
+        for (const auto& [name, digest] : difference.orphans)
             written.pruned.push_back(name);
-        removes.merge(std::exchange(difference->orphans, {}));
+        removes.merge(std::exchange(difference.orphans, {}));
     }
-    written.changed = difference->files.size();
-    written.unchanged = difference->unchanged;
+    written.changed = difference.files.size();
+    written.unchanged = difference.unchanged;
     written.removed = removes.size();
-    for (const auto& [name, digest] : difference->orphans)
+    for (const auto& [name, digest] : difference.orphans)
         written.orphans.push_back(name);
-    const auto list = owned_text(artifacts, difference->orphans);
-    if (difference->files.empty() && removes.empty() &&
+    const auto list = owned_text(artifacts, difference.orphans);
+    if (difference.files.empty() && removes.empty() &&
         file::compare(out / kOwnedFile, list) == file::Compared::same) {
         return written;
     }
-    if (auto done = change_folder(out, *difference, removes, list, options.step); !done.ok())
-        return done.failure();
+    CM_TRY(change_folder(out, difference, removes, list, options.step));
     return written;
 }
 
 Result<Cleared> clear_artifacts(const fs::path& out) {
-    if (auto done = StagedTree::recover(out); !done.ok()) return done.failure();
-    const auto ours = owned_files(out);
-    if (!ours.ok()) return ours.failure();
+    CM_TRY(StagedTree::recover(out));
+    CM_TRY_ASSIGN(const auto ours, owned_files(out));
     Cleared cleared;
     Folders folders(out);
     std::set<fs::path> left;
-    for (const auto& [name, digest] : *ours) {
+    for (const auto& [name, digest] : ours) {
         const auto path = out / name;
         std::error_code error;
         if (!folders.obstacle(fs::path(name).parent_path()).empty()) continue;
         if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
-        const auto there = sha256_of_file(path);
-        if (!there.ok()) return there.failure();
-        if (*there != digest) {
+        CM_TRY_ASSIGN(const auto there, sha256_of_file(path));
+        if (there != digest) {
             cleared.kept.push_back(name);
             continue;
         }
@@ -161,24 +155,22 @@ bool is_mended_by_render(Drift::Kind kind) {
 }
 
 Result<std::vector<Drift>> compare_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts) {
-    const auto ours = owned_files(out);
-    if (!ours.ok()) return ours.failure();
-    const auto difference = difference_of(out, artifacts, *ours);
-    if (!difference.ok()) return difference.failure();
+    CM_TRY_ASSIGN(const auto ours, owned_files(out));
+    CM_TRY_ASSIGN(const auto difference, difference_of(out, artifacts, ours));
     std::vector<Drift> drift;
     const auto there = [&](const fs::path& path) {
         auto content = file::read(out / path, kLargestIndex);
         return content.ok() ? std::move(content).value() : std::string();
     };
-    for (const auto& [artifact, kind] : difference->files) {
+    for (const auto& [artifact, kind] : difference.files) {
         drift.push_back({kind, artifact->path.generic_string(),
                          kind == Drift::Kind::missing ? "" : there(artifact->path), artifact->content});
     }
-    for (const auto& [files, kind] : {std::pair{&difference->stale, Drift::Kind::stale},
-                                      std::pair{&difference->orphans, Drift::Kind::orphan}}) {
+    for (const auto& [files, kind] : {std::pair{&difference.stale, Drift::Kind::stale},
+                                      std::pair{&difference.orphans, Drift::Kind::orphan}}) {
         for (const auto& [name, digest] : *files)
             drift.push_back(
-                {difference->edited.count(name) != 0 ? Drift::Kind::edited : kind, name, there(name), {}});
+                {difference.edited.count(name) != 0 ? Drift::Kind::edited : kind, name, there(name), {}});
     }
     std::sort(drift.begin(), drift.end(), [](const Drift& a, const Drift& b) { return a.path < b.path; });
     if (StagedTree::is_unfinished(out)) drift.push_back({Drift::Kind::unfinished, ".", {}, {}});

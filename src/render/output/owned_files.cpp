@@ -59,10 +59,9 @@ Result<OwnedFiles> owned_files(const fs::path& out) {
         if (!fs::exists(status)) continue;
         std::optional<OwnedFiles> files;
         if (fs::is_regular_file(status)) {
-            const auto content = file::read(path, kLargestIndex);
-            if (!content.ok()) return content.failure();
-            files = files_of_list(*content);
-            if (!files) files = files_of_index(*content);
+            CM_TRY_ASSIGN(const auto content, file::read(path, kLargestIndex));
+            files = files_of_list(content);
+            if (!files) files = files_of_index(content);
         }
         if (files) return std::move(*files);
         return environment_failure(fmt::format("{} was not written by cudamatrix: the folder is left alone",

@@ -54,10 +54,9 @@ std::string journal_text(const Expected& replaces, const Expected& removes) {
 }
 
 Result<Journal> read_journal(const fs::path& path) {
-    const auto content = file::read(path, kLargestJournal);
-    if (!content.ok()) return content.failure();
+    CM_TRY_ASSIGN(const auto content, file::read(path, kLargestJournal));
     Journal journal;
-    for (std::string_view rest = *content; !rest.empty();) {
+    for (std::string_view rest = content; !rest.empty();) {
         const auto end = std::min(rest.find('\n'), rest.size());
         auto line = rest.substr(0, end);
         rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -85,7 +84,7 @@ Status move_all(const fs::path& from, const fs::path& to, const Step& step) {
     for (const auto& name : names) {
         const bool folder = fs::is_directory(fs::symlink_status(from / name, error));
         if (folder && fs::is_directory(fs::symlink_status(to / name, error))) {
-            if (auto done = move_all(from / name, to / name, step); !done.ok()) return done;
+            CM_TRY(move_all(from / name, to / name, step));
             continue;
         }
         before(step);
@@ -108,9 +107,9 @@ Status remove_one(const fs::path& folder, const fs::path& path, const Step& step
 }
 
 Status finish(const fs::path& folder, const Expected& removes, const Step& step) {
-    if (auto moved = move_all(folder / kReady / kTree, folder, step); !moved.ok()) return moved;
+    CM_TRY(move_all(folder / kReady / kTree, folder, step));
     for (const auto& [path, digest] : removes) {
-        if (auto gone = remove_one(folder, path, step); !gone.ok()) return gone;
+        CM_TRY(remove_one(folder, path, step));
     }
     // Back to what is rubbish by its name, so that removing it may be interrupted.
     std::error_code error;
@@ -143,12 +142,11 @@ Status check_unchanged(const fs::path& folder, const Journal& journal) {
         if (fs::is_directory(it->symlink_status(error))) continue;
         const auto path = it->path().lexically_relative(tree);
         const auto known = journal.replaces.find(path.generic_string());
-        if (auto done = check(path, known == journal.replaces.end() ? "" : known->second); !done.ok())
-            return done;
+        CM_TRY(check(path, known == journal.replaces.end() ? "" : known->second));
     }
     if (error) return cannot("read", tree, error);
     for (const auto& [path, digest] : journal.removes) {
-        if (auto done = check(path, digest); !done.ok()) return done;
+        CM_TRY(check(path, digest));
     }
     return Done{};
 }
@@ -172,11 +170,11 @@ Status StagedTree::put(const std::vector<File>& files) {
             const auto target = folder_ / kStage / kTree / files[i].path;
             if (auto parent = target.parent_path(); parent != made) {
                 before(step_);
-                if (auto done = file::make_directories(parent); !done.ok()) return done;
+                CM_TRY(file::make_directories(parent));
                 made = std::move(parent);
             }
             before(step_);
-            if (auto done = file::create(target, files[i].content); !done.ok()) return done;
+            CM_TRY(file::create(target, files[i].content));
         }
         return Done{};
     });
@@ -184,10 +182,9 @@ Status StagedTree::put(const std::vector<File>& files) {
 
 Status StagedTree::commit(const Expected& replaces, const Expected& removes) {
     before(step_);
-    if (auto made = file::make_directories(folder_ / kStage / kTree); !made.ok()) return made;
+    CM_TRY(file::make_directories(folder_ / kStage / kTree));
     before(step_);
-    if (auto made = file::create(folder_ / kStage / kJournal, journal_text(replaces, removes)); !made.ok())
-        return made;
+    CM_TRY(file::create(folder_ / kStage / kJournal, journal_text(replaces, removes)));
     before(step_);
     std::error_code error;
     fs::rename(folder_ / kStage, folder_ / kReady, error);
@@ -208,10 +205,9 @@ Status StagedTree::recover(const fs::path& folder, const Step& step) {
         if (error) return cannot("remove", folder / kStage, error);
     }
     if (!is_unfinished(folder)) return Done{};
-    const auto journal = read_journal(folder / kReady / kJournal);
-    if (!journal.ok()) return journal.failure();
-    if (auto checked = check_unchanged(folder, *journal); !checked.ok()) return checked;
-    return finish(folder, journal->removes, step);
+    CM_TRY_ASSIGN(const auto journal, read_journal(folder / kReady / kJournal));
+    CM_TRY(check_unchanged(folder, journal));
+    return finish(folder, journal.removes, step);
 }
 
 }  // namespace cudamatrix
