@@ -1,165 +1,39 @@
 // `facts measure`: rows of facts written by looking into the wheels of an index.
 
-#include <algorithm>
-#include <iterator>
+#include "commands/facts_measure.hpp"
 
-#include "base/file.hpp"
-#include "base/memory.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "commands/facts_measure.hpp"
-#include "commands/measure_toolkit.hpp"
-#include "commands/measured.hpp"
-#include "knowledge/facts/pep440.hpp"
-#include "look/measure/held.hpp"
-#include "look/measure/job.hpp"
-#include "look/measure/rows.hpp"
-#include "registry/page_cache.hpp"
+#include "commands/index_options.hpp"
+#include "look/measure/measure.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
 
-namespace fs = std::filesystem;
-
-Result<std::vector<std::string>> arches_of(const std::string& text) {
-    auto arches = text::split(text, ',');
-    for (const auto& arch : arches) {
-        if (arch != "x86_64" && arch != "aarch64")
-            return input_failure(
-                fmt::format("invalid --arch '{}': expected x86_64 or aarch64", text::printable(arch)));
-    }
-    return arches;
-}
-
-bool lacks_requires(const Row& row) {
-    return row.text("confidence") == "measured" && !row.has("requires");
-}
-
-// The packages that were named, or with --missing alone all that have a row which was listed but not opened.
-std::vector<std::string> packages_of(const MeasureOptions& options, const Facts& facts) {
-    if (options.is_torch) return {"torch"};
-    std::vector<std::string> names;
-    for (const auto& name : options.packages)
-        names.push_back(pep440::canonical_name(name));
-    if (names.empty()) {
-        for (const auto& row : facts.table("package_releases")->rows) {
-            if (lacks_requires(row)) names.emplace_back(row.text("package"));
-        }
-    }
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
-}
-
-bool wanted(const MeasureOptions& options, const pep440::Specifiers& versions, const measure::Group& group,
-            std::string_view package, const Facts& facts) {
-    const auto version = pep440::Version::parse(group.version);
-    if (!version || group.wheels.empty() || !versions.admits(version->without_local())) return false;
-    if (options.missing) {
-        const auto row = facts.row(fmt::format("package-{}-{}", package, group.version));
-        return row && lacks_requires(*row);
-    }
-    return !version->is_prerelease() && !measure::yanked_because(group);
-}
-
-Result<std::vector<measure::Task>> tasks_of(const MeasureOptions& options, const std::string& index,
-                                            const Facts& facts, Http& http, measure::Measured& measured) {
-    const auto versions = versions_of(options);
-    if (!versions.ok()) return versions.failure();
-    const auto arches = arches_of(options.arch);
-    if (!arches.ok()) return arches.failure();
-    HttpConnection connection(http);
-    const PageCache cache(fs::path(options.out) / kPagesFolder);
-    std::vector<measure::Task> tasks;
-    for (const auto& package : packages_of(options, facts)) {
-        const auto files = project_files(connection, index, package, &cache);
-        if (!files.ok()) {
-            if (options.packages.size() <= 1 && !options.missing) return files.failure();
-            measured.not_measured.push_back(files.failure().diagnostics.front().message);
-            continue;
-        }
-        auto groups = options.is_torch ? measure::torch_groups(files.value(), arches.value(), facts)
-                                       : measure::package_groups(files.value(), package, facts);
-        for (auto& group : groups) {
-            if (wanted(options, *versions, group, package, facts))
-                tasks.push_back({package, options.is_torch, std::move(group), options.held});
-        }
-    }
-    return tasks;
-}
-
-void add_rows(const MeasureOptions& options, const measure::Task& task, const measure::Look& look,
-              const Facts& facts, measure::Measured& measured) {
-    std::vector<measure::MeasuredRow> rows;
-    if (task.torch) {
-        auto several = measure::torch_rows(task.group, look, options.index.empty(), facts);
-        if (!several.ok())
-            return measured.not_measured.push_back(several.failure().diagnostics.front().message);
-        rows = std::move(several).value();
-        auto libraries = measure::library_rows(rows.front(), look, facts, measured.other_libraries);
-        rows.insert(rows.end(), std::move_iterator(libraries.begin()), std::move_iterator(libraries.end()));
-    } else {
-        auto one = measure::package_row(task.group, look, task.package);
-        if (!one.ok()) return measured.not_measured.push_back(one.failure().diagnostics.front().message);
-        rows.push_back(std::move(one).value());
-    }
-    for (auto& row : rows)
-        measured.add(std::move(row), facts);
-}
-
-// Wheels of torch and of other packages.
-Status measure_packages(const MeasureOptions& options, const std::string& index, const Facts& facts,
-                        Http& http, measure::Memory& memory, measure::Measured& measured) {
-    const auto tasks = tasks_of(options, index, facts, http, measured);
-    if (!tasks.ok()) return tasks.failure();
-    if (tasks->empty() && measured.not_measured.empty())
-        return input_failure("no release on the index fits what was asked for", "see --versions and --arch");
-    if (options.held) {
-        give_large_blocks_back();
-        fmt::print(stderr, "measure: reading {} to the last byte\n", text::count(tasks->size(), "wheel"));
-    }
-    const auto seen = measure::look_into_all(http, tasks.value(), memory, options.jobs, show_progress);
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-        if (measured.note(seen[i])) add_rows(options, (*tasks)[i], seen[i].look.value(), facts, measured);
-    }
-    auto& others = measured.other_libraries;
-    std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    return Done{};
-}
+struct MeasureOptions : IndexOptions, measure::MeasureRequest {};
 
 Result<ExitCode> perform(const MeasureOptions& options, const World& world) {
     const auto facts = load_facts(options.facts, world);
     if (!facts.ok()) return facts.failure();
     auto http = open_http(options.mirrors, options.ca_bundle, world);
     if (!http.ok()) return std::move(http).failure();
-    auto index = index_of(options, world);
-    if (!index.ok()) return std::move(index).failure();
-    if (auto made = file::make_directories(options.out); !made.ok()) return made.failure();
-    auto memory = measure::Memory::open(fs::path(options.out) / kMeasuredFile);
-    if (!memory.ok()) return std::move(memory).failure();
-
-    measure::Measured measured;
-    const auto look = options.is_toolkit ? measure_toolkits : measure_packages;
-    if (auto looked = look(options, *index, *facts, **http, **memory, measured); !looked.ok())
-        return looked.failure();
-    if (world.cancellation != nullptr && world.cancellation->requested()) return ExitCode::interrupted;
-    measured.bytes = (*http)->transferred();
-    measured.requests = (*http)->requests();
-    if (auto written = write_rows(options, measured, world.today); !written.ok()) return written.failure();
+    measure::MeasureRequest request = options;
+    if (auto completed = complete(request, world); !completed.ok()) return completed.failure();
+    const auto measured = measure::measure(request, *facts, **http);
+    if (!measured.ok()) return measured.failure();
     const auto& format = *report::format_named(report::measure_formats(), options.format);
-    print(format.write({measured, *facts, options.out, options.accept}));
+    print(format.write({*measured, *facts, options.out, options.accept}));
     auto code = ExitCode::success;
-    const bool contradicted = measured.count(measure::Standing::contradicted) != 0 && !options.accept;
-    if (contradicted || !measured.left_out.empty()) code = ExitCode::findings;
-    return measured.not_measured.empty() ? code : worse(code, ExitCode::environment);
+    const bool contradicted = measured->count(measure::Standing::contradicted) != 0 && !options.accept;
+    if (contradicted || !measured->left_out.empty()) code = ExitCode::findings;
+    return measured->not_measured.empty() ? code : worse(code, ExitCode::environment);
 }
 
 void add_common(const Arguments& app, const std::shared_ptr<MeasureOptions>& options) {
     app.add_option("--versions", options->versions, "Only releases that fit, written as for pip: '>=1.13'")
         .type_name("SPEC");
-    add_index_options(app, *options);
+    add_index_options(app, *options, *options);
     app.add_flag("--accept", options->accept, "Write rows that contradict known ones too, and exit 0");
 }
 
@@ -179,8 +53,6 @@ Action add_facts_measure(const Arguments& app) {
         "torch", "What torch wheels say of themselves: CUDA, architectures, pythons, pins");
     add_common(torch, options);
     torch.add_option("--arch", options->arch, "Processors, e.g. x86_64,aarch64").show_default();
-    torch.add_flag("--declared", options->declared,
-                   "What the wheel declares, about 10 MB of each (the default)");
     torch.add_flag(
         "--held", options->held,
         "Also what its libraries really hold: the whole wheel is read as it comes, checked against "

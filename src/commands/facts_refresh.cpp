@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/facts_measure.hpp"
-#include "commands/refresh.hpp"
+#include "commands/index_options.hpp"
+#include "look/measure/refresh.hpp"
 #include "look/measure/toolkit.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
+
+struct RefreshOptions : IndexOptions, measure::RefreshRequest {};
 
 // --only names what can be looked for.
 Status known_names(const RefreshOptions& options, const Facts& facts) {
@@ -41,10 +43,9 @@ Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
     if (auto known = known_names(options, *facts); !known.ok()) return std::move(known).failure();
     auto http = open_http(options.mirrors, options.ca_bundle, world);
     if (!http.ok()) return std::move(http).failure();
-    const auto index = index_of(options, world);
-    if (!index.ok()) return index.failure();
-    if (auto made = file::make_directories(options.out); !made.ok()) return std::move(made).failure();
-    const auto report = refresh(options, *index, *facts, **http, world);
+    measure::RefreshRequest request = options;
+    if (auto completed = complete(request, world); !completed.ok()) return std::move(completed).failure();
+    const auto report = measure::refresh(request, *facts, **http);
     if (!report.ok()) return report.failure();
     const auto& format = *report::format_named(report::measure_formats(), options.format);
     print(format.write_refresh({*report, *facts, options.out}));
@@ -56,7 +57,7 @@ Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
 
 Action add_facts_refresh(const Arguments& app) {
     auto options = std::make_shared<RefreshOptions>();
-    add_index_options(app, *options);
+    add_index_options(app, *options, *options);
     app.add_option(
            "--only", options->only,
            "Only these projects (torch, transformers, nvidia-cuda-toolkit ...) and image repositories "

@@ -26,16 +26,30 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
     return mirrors;
 }
 
+// A line on stderr for each wheel that was looked into.
+void show_progress(std::size_t done, std::size_t all, const measure::Task& task, const measure::Seen& seen) {
+    const auto name = text::printable(task.group.chosen.name);
+    if (!seen.look.ok()) {
+        fmt::print(stderr, "[{}/{}] {}: {}\n", done, all, name,
+                   text::printable(seen.look.failure().diagnostics.front().message));
+    } else if (seen.remembered) {
+        fmt::print(stderr, "[{}/{}] {}: known\n", done, all, name);
+    } else {
+        fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.look->bytes),
+                   static_cast<double>(seen.took.count()) / 1000);
+    }
+}
+
 }  // namespace
 
-void add_index_options(const Arguments& app, IndexOptions& options) {
-    app.add_option("--index", options.index,
+void add_index_options(const Arguments& app, IndexOptions& options, measure::IndexRequest& request) {
+    app.add_option("--index", request.index,
                    "The index (PEP 503 or 691); default: the one that pip would ask")
         .type_name("URL");
-    app.add_option("--out", options.out, "Folder for the rows, an overlay for --facts, and for what was seen")
+    app.add_option("--out", request.out, "Folder for the rows, an overlay for --facts, and for what was seen")
         .type_name("DIR")
         .show_default();
-    add_facts_folder(app, options.facts);
+    add_facts_folder(app, request.facts);
     app.add_option("--mirror", options.mirrors,
                    "FROM=TO: URLs that start with FROM, or images of that registry, are asked at TO")
         .type_name("FROM=TO");
@@ -43,7 +57,7 @@ void add_index_options(const Arguments& app, IndexOptions& options) {
            "--ca-bundle", options.ca_bundle,
            "PEM file of the site; default: PIP_CERT, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE")
         .type_name("FILE");
-    app.add_option("--jobs", options.jobs, "Wheels that are read at once").between(1, 32).show_default();
+    app.add_option("--jobs", request.jobs, "Wheels that are read at once").between(1, 32).show_default();
     add_format(app, options.format, report::names_of(report::measure_formats()));
 }
 
@@ -59,22 +73,17 @@ Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors,
     return Http::open(std::move(settings));
 }
 
-Result<std::string> index_of(const IndexOptions& options, const World& world) {
-    return options.index.empty() ? default_index(world.environment, world.cancellation)
-                                 : Result<std::string>(options.index);
-}
-
-void show_progress(std::size_t done, std::size_t all, const measure::Task& task, const measure::Seen& seen) {
-    const auto name = text::printable(task.group.chosen.name);
-    if (!seen.look.ok()) {
-        fmt::print(stderr, "[{}/{}] {}: {}\n", done, all, name,
-                   text::printable(seen.look.failure().diagnostics.front().message));
-    } else if (seen.remembered) {
-        fmt::print(stderr, "[{}/{}] {}: known\n", done, all, name);
-    } else {
-        fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.look->bytes),
-                   static_cast<double>(seen.took.count()) / 1000);
+Status complete(measure::IndexRequest& request, const World& world) {
+    request.default_index = request.index.empty();
+    if (request.default_index) {
+        auto index = default_index(world.environment, world.cancellation);
+        if (!index.ok()) return std::move(index).failure();
+        request.index = std::move(index).value();
     }
+    request.today = world.today;
+    request.progress = show_progress;
+    request.log = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+    return Done{};
 }
 
 }  // namespace cudamatrix

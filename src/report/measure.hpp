@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "look/measure/measured.hpp"
+#include "look/measure/measure.hpp"
+#include "look/measure/refresh.hpp"
 
 namespace cudamatrix::report {
 

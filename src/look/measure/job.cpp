@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/file.hpp"
@@ -89,6 +90,20 @@ Status Memory::add(const Look& look) {
     out.flush();
     if (!out) return environment_failure(fmt::format("cannot write {}", text::printable(path_.string())));
     return Done{};
+}
+
+Result<std::vector<MeasuredRow>> rows_of(const Task& task, const Look& look, bool default_index,
+                                         const Facts& facts, std::vector<std::string>* other_libraries) {
+    if (!task.torch) {
+        auto row = package_row(task.group, look, task.package);
+        if (!row.ok()) return row.failure();
+        return std::vector{std::move(row).value()};
+    }
+    auto rows = torch_rows(task.group, look, default_index, facts);
+    if (!rows.ok() || other_libraries == nullptr) return rows;
+    auto libraries = library_rows(rows->front(), look, facts, *other_libraries);
+    rows->insert(rows->end(), std::move_iterator(libraries.begin()), std::move_iterator(libraries.end()));
+    return rows;
 }
 
 std::vector<Seen> look_into_all(Http& http, const std::vector<Task>& tasks, Memory& memory, unsigned jobs,

@@ -42,6 +42,13 @@ struct Task {
         {};  ///< of a compiler: the folder in which its ptxas may be run
 };
 
+/// The rows that a wheel of torch or of a package gives. `default_index`: it is torch of the default index.
+/// `other_libraries`: learns paths of libraries with code that no row knows by name; nullptr: no rows of
+/// libraries. Failure: what no row can hold.
+[[nodiscard]] Result<std::vector<MeasuredRow>> rows_of(const Task& task, const Look& look, bool default_index,
+                                                       const Facts& facts,
+                                                       std::vector<std::string>* other_libraries);
+
 struct Seen {
     Result<Look> look;
     bool remembered = false;  ///< nothing was transferred for it

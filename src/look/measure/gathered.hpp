@@ -5,13 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "commands/refresh.hpp"
+#include "look/measure/refresh.hpp"
+#include "registry/oci.hpp"
 
-namespace cudamatrix {
+namespace cudamatrix::measure {
 
 class Gathered {
   public:
-    Gathered(const Facts& facts, Http& http) : facts_(facts), http_(http) {}
+    Gathered(const Facts& facts, Http& http, const IndexRequest& request)
+        : facts_(facts), http_(http), request_(request) {}
+
+    /// Whether the run was interrupted.
+    [[nodiscard]] bool stopped() const { return is_interrupted(http_); }
+    void log(const std::string& what) const { request_.log("refresh: " + what); }
 
     /// A host that has not answered is not asked again in this run: it would be as slow each time. True, and
     /// a line of the report, where `url` is on such a one.
@@ -19,9 +25,9 @@ class Gathered {
     void lost(const std::string& url, const std::string& what, const Failure& failure);
     void reached(const std::string& url);
 
-    void add(const std::vector<measure::Change>& changes);
+    void add(const std::vector<Change>& changes);
     /// Adds the row unless one of its id is there; gives that one then. The pointer holds until the next row.
-    measure::Compared* add(measure::MeasuredRow row);
+    Compared* add(MeasuredRow row);
 
     measure::Refreshed report;
 
@@ -30,8 +36,14 @@ class Gathered {
 
     const Facts& facts_;
     Http& http_;
+    const IndexRequest& request_;
     std::set<std::string> answered_;  ///< origins
     std::set<std::string> silent_;
 };
 
-}  // namespace cudamatrix
+/// Lists the tags of a repository (a row of image_repositories), reads the configurations of what is new
+/// there, and adds their rows.
+void refresh_images(const Row& repository, const Facts& facts, Http& http, OciClient& registry,
+                    Gathered& gathered);
+
+}  // namespace cudamatrix::measure

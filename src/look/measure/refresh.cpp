@@ -1,12 +1,13 @@
-#include "commands/refresh.hpp"
+#include "look/measure/refresh.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
-#include "commands/refresh_images.hpp"
 #include "look/measure/archive.hpp"
+#include "look/measure/gathered.hpp"
 #include "look/measure/overlay.hpp"
 #include "look/measure/toolkit.hpp"
 #include "registry/inflate.hpp"
@@ -14,44 +15,44 @@
 #include "registry/page_cache.hpp"
 #include "registry/url.hpp"
 
-namespace cudamatrix {
+namespace cudamatrix::measure {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kToolkit(measure::kToolkitPackage);
+const std::string kToolkit(kToolkitPackage);
 constexpr std::size_t kMostArchive = 256U << 20;
 
 // A wheel that was looked for, and whether it stands on the default index.
 struct Wanted {
-    measure::Task task;
+    Task task;
     bool default_index = false;
 };
 
 class Refresh {
   public:
-    Refresh(const RefreshOptions& options, const World& world, const Facts& facts, Http& http)
-        : options_(options),
-          world_(world),
+    Refresh(const RefreshRequest& request, const Facts& facts, Http& http)
+        : request_(request),
           facts_(facts),
           http_(http),
           connection_(http),
           registry_(http),
-          cache_(fs::path(options.out) / kPagesFolder),
-          gathered_(facts, http) {}
+          cache_(fs::path(request.out) / kPagesFolder),
+          gathered_(facts, http, request) {}
 
-    Status look(const std::string& index) {
+    Status ask_places() {
+        const auto& index = request_.index;
         if (asked("torch")) take(index, "torch", "", true);
         if (asked(kToolkit)) take(index, kToolkit, "", false);
-        for (const auto& package : measure::known_packages(facts_)) {
+        for (const auto& package : known_packages(facts_)) {
             if (asked(package)) take(index, package, "", false);
-            if (stopped()) return interrupted();
+            if (gathered_.stopped()) return interrupted();
         }
         for (const auto& row : facts_.rows("wheel_indexes")) {
             const auto name = std::string(row.text("name"));
             if (asked("torch") && row.has("url") && name != "cpu")
                 take(std::string(row.text("url")), "torch", name, true);
-            if (stopped()) return interrupted();
+            if (gathered_.stopped()) return interrupted();
         }
         std::set<std::string> systems;
         for (const auto& row : facts_.rows("toolkit_sources")) {
@@ -63,23 +64,22 @@ class Refresh {
         // The others hold the same images again.
         for (const auto& row : facts_.rows("image_repositories")) {
             const auto name = std::string(row.text("repository"));
-            const bool named = !options_.only.empty() && asked(name);
-            if (named || (options_.only.empty() && row.has("family")))
-                refresh_images(
-                    row, facts_, http_, registry_, [this] { return stopped(); }, gathered_);
-            if (stopped()) return interrupted();
+            const bool named = !request_.only.empty() && asked(name);
+            if (named || (request_.only.empty() && row.has("family")))
+                refresh_images(row, facts_, http_, registry_, gathered_);
+            if (gathered_.stopped()) return interrupted();
         }
-        return stopped() ? interrupted() : Status(Done{});
+        return gathered_.stopped() ? interrupted() : Status(Done{});
     }
 
     Status measure_all() {
-        auto memory = measure::Memory::open(fs::path(options_.out) / kMeasuredFile);
+        auto memory = Memory::open(fs::path(request_.out) / kMeasuredFile);
         if (!memory.ok()) return std::move(memory).failure();
-        std::vector<measure::Task> tasks;
+        std::vector<Task> tasks;
         for (const auto& each : wanted_)
             tasks.push_back(each.task);
-        const auto seen = measure::look_into_all(http_, tasks, **memory, options_.jobs, show_progress);
-        if (stopped()) return interrupted();
+        const auto seen = look_into_all(http_, tasks, **memory, request_.jobs, request_.progress);
+        if (gathered_.stopped()) return interrupted();
         auto& report = gathered_.report;
         for (std::size_t i = 0; i < seen.size(); ++i) {
             if (!seen[i].look.ok()) {
@@ -88,11 +88,10 @@ class Refresh {
                 report.not_measured.push_back(added.failure().diagnostics.front().message);
             }
         }
-        std::vector<measure::MeasuredRow> rows;
+        std::vector<MeasuredRow> rows;
         for (const auto& each : report.rows)
             rows.push_back(each.row);
-        const auto left_out =
-            measure::write_overlay(options_.out, std::move(rows), world_.today, options_.facts);
+        const auto left_out = write_overlay(request_.out, std::move(rows), request_.today, request_.facts);
         if (!left_out.ok()) return left_out.failure();
         report.left_out.insert(report.left_out.end(), left_out->begin(), left_out->end());
         return Done{};
@@ -106,11 +105,8 @@ class Refresh {
 
   private:
     [[nodiscard]] bool asked(const std::string& project) const {
-        return options_.only.empty() ||
-               std::find(options_.only.begin(), options_.only.end(), project) != options_.only.end();
-    }
-    [[nodiscard]] bool stopped() const {
-        return world_.cancellation != nullptr && world_.cancellation->requested();
+        return request_.only.empty() ||
+               std::find(request_.only.begin(), request_.only.end(), project) != request_.only.end();
     }
     [[nodiscard]] static Failure interrupted() {
         return {ExitCode::interrupted, {Diagnostic::error("interrupted")}};
@@ -119,19 +115,19 @@ class Refresh {
     void take(const std::string& index, const std::string& project, const std::string& variant, bool torch) {
         const auto what = variant.empty() ? project : fmt::format("{} ({})", project, variant);
         if (gathered_.given_up(index, what)) return;
-        fmt::print(stderr, "refresh: {}\n", what);
+        gathered_.log(what);
         const auto files = project_files(connection_, index, project, &cache_);
         if (!files.ok()) return gathered_.lost(index, what, files.failure());
         gathered_.reached(index);
-        auto news = torch                 ? measure::torch_news(*files, variant, facts_)
-                    : project == kToolkit ? measure::toolkit_news(*files, facts_)
-                                          : measure::package_news(*files, project, facts_);
+        auto news = torch                 ? torch_news(*files, variant, facts_)
+                    : project == kToolkit ? toolkit_news(*files, facts_)
+                                          : package_news(*files, project, facts_);
         add_news(news);
         for (auto& task : news.tasks)
             wanted_.push_back({std::move(task), variant.empty()});
     }
 
-    void add_news(const measure::News& news) {
+    void add_news(const News& news) {
         gathered_.add(news.changes);
         for (const auto& row : news.rows)
             gathered_.add(row);
@@ -143,14 +139,14 @@ class Refresh {
         const auto row = facts_.row("os-" + os);
         const auto suite = row ? std::string(row->text("codename")) : std::string();
         const auto what = fmt::format("archive of {}", os);
-        if (options_.archive.empty()) {
+        if (request_.archive.empty()) {
             gathered_.report.not_reached.push_back({what, "--archive names none"});
             return;
         }
         const auto url =
-            fmt::format("{}/dists/{}/non-free/binary-amd64/Packages.gz", options_.archive, suite);
+            fmt::format("{}/dists/{}/non-free/binary-amd64/Packages.gz", request_.archive, suite);
         if (suite.empty() || gathered_.given_up(url, what)) return;
-        fmt::print(stderr, "refresh: {}\n", what);
+        gathered_.log(what);
         HttpRequest request;
         request.url = url;
         request.as_stored = true;
@@ -173,36 +169,31 @@ class Refresh {
             return;
         }
         gathered_.reached(url);
-        add_news(measure::archive_news(text, os, facts_));
+        add_news(archive_news(text, os, facts_));
     }
 
-    Status add_rows(const Wanted& wanted, const measure::Look& look) {
-        std::vector<measure::MeasuredRow> rows;
-        const bool toolkit = wanted.task.package == kToolkit;
-        if (toolkit) {
-            const auto release = measure::toolkit_release(look);
+    Status add_rows(const Wanted& wanted, const Look& look) {
+        if (wanted.task.package == kToolkit) {
+            const auto release = toolkit_release(look);
             if (!release.ok()) return release.failure();
-            rows.push_back(measure::release_row(*release));
+            gathered_.add(release_row(*release));
+            return Done{};
         }
-        if (wanted.task.torch) {
-            auto several = measure::torch_rows(wanted.task.group, look, wanted.default_index, facts_);
-            if (!several.ok()) return several.failure();
-            rows = std::move(several).value();
-        }
-        if (!toolkit && (!wanted.task.torch || wanted.default_index)) {
-            auto one = measure::package_row(wanted.task.group, look, wanted.task.package);
+        auto rows = rows_of(wanted.task, look, wanted.default_index, facts_, nullptr);
+        if (!rows.ok()) return rows.failure();
+        if (wanted.task.torch && wanted.default_index) {
+            auto one = package_row(wanted.task.group, look, wanted.task.package);
             if (!one.ok()) return one.failure();
-            rows.push_back(std::move(one).value());
+            rows->push_back(std::move(one).value());
         }
-        for (const auto& row : rows) {
+        for (const auto& row : *rows) {
             auto* there = gathered_.add(row);
-            if (there != nullptr && row.table == "torch_releases") measure::add_variants(there->row, row);
+            if (there != nullptr && row.table == "torch_releases") add_variants(there->row, row);
         }
         return Done{};
     }
 
-    const RefreshOptions& options_;
-    const World& world_;
+    const RefreshRequest& request_;
     const Facts& facts_;
     Http& http_;
     HttpConnection connection_;
@@ -214,12 +205,12 @@ class Refresh {
 
 }  // namespace
 
-Result<measure::Refreshed> refresh(const RefreshOptions& options, const std::string& index,
-                                   const Facts& facts, Http& http, const World& world) {
-    Refresh job(options, world, facts, http);
-    if (auto looked = job.look(index); !looked.ok()) return std::move(looked).failure();
+Result<Refreshed> refresh(const RefreshRequest& request, const Facts& facts, Http& http) {
+    if (auto made = file::make_directories(request.out); !made.ok()) return std::move(made).failure();
+    Refresh job(request, facts, http);
+    if (auto asked = job.ask_places(); !asked.ok()) return std::move(asked).failure();
     if (auto measured = job.measure_all(); !measured.ok()) return std::move(measured).failure();
     return job.report();
 }
 
-}  // namespace cudamatrix
+}  // namespace cudamatrix::measure

@@ -1,4 +1,4 @@
-#include "commands/measure_toolkit.hpp"
+// The CUDA toolkit on an index: its releases, and what their compilers take.
 
 #include <algorithm>
 #include <filesystem>
@@ -6,63 +6,61 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/pep440.hpp"
+#include "look/measure/measure.hpp"
 #include "look/measure/toolkit.hpp"
 #include "registry/page_cache.hpp"
 
-namespace cudamatrix {
+namespace cudamatrix::measure {
 namespace {
 
 namespace fs = std::filesystem;
-using measure::Component;
-using measure::ToolkitRelease;
 
 class Toolkits {
   public:
-    Toolkits(const MeasureOptions& options, const std::string& index, const Facts& facts, Http& http,
-             measure::Memory& memory, measure::Measured& measured)
-        : options_(options),
-          index_(index),
+    Toolkits(const MeasureRequest& request, const Facts& facts, Http& http, Memory& memory,
+             Measured& measured)
+        : request_(request),
           facts_(facts),
           http_(http),
           memory_(memory),
           measured_(measured),
           connection_(http),
-          pages_(fs::path(options.out) / kPagesFolder) {}
+          pages_(fs::path(request.out) / kPagesFolder) {}
 
     Status run() {
-        const auto versions = versions_of(options_);
+        const auto versions = versions_of(request_);
         if (!versions.ok()) return versions.failure();
-        auto files = project_files(connection_, index_, measure::kToolkitPackage, &pages_);
+        auto files = project_files(connection_, request_.index, kToolkitPackage, &pages_);
         if (!files.ok()) return files.failure();
-        const auto groups = measure::package_groups(*files, measure::kToolkitPackage, facts_);
+        const auto groups = package_groups(*files, kToolkitPackage, facts_);
         const auto releases = read_releases(groups, *versions);
         if (releases.empty() && measured_.not_measured.empty())
             return input_failure("no release on the index fits what was asked for", "see --versions");
         std::vector<ToolkitRelease> newest;
-        for (const auto& release : measure::newest_of_minors(releases)) {
+        for (const auto& release : newest_of_minors(releases)) {
             if (is_newest(groups, release)) newest.push_back(release);
         }
         read_compilers(newest);
         for (const auto& release : newest)
             add_toolkit(release);
         for (const auto& release : releases)
-            measured_.add(measure::release_row(release), facts_);
+            measured_.add(release_row(release), facts_);
         return Done{};
     }
 
   private:
-    std::vector<ToolkitRelease> read_releases(const std::vector<measure::Group>& groups,
+    std::vector<ToolkitRelease> read_releases(const std::vector<Group>& groups,
                                               const pep440::Specifiers& versions) {
-        std::vector<measure::Task> tasks;
+        std::vector<Task> tasks;
         for (const auto& group : groups) {
             const auto version = pep440::Version::parse(group.version);
             if (!group.wheels.empty() && version && !version->is_prerelease() && versions.admits(*version))
-                tasks.push_back({std::string(measure::kToolkitPackage), false, group});
+                tasks.push_back({std::string(kToolkitPackage), false, group});
         }
         std::vector<ToolkitRelease> releases;
-        for (const auto& seen : measure::look_into_all(http_, tasks, memory_, options_.jobs, show_progress)) {
+        for (const auto& seen : look_into_all(http_, tasks, memory_, request_.jobs, request_.progress)) {
             if (!measured_.note(seen)) continue;
-            auto release = measure::toolkit_release(*seen.look);
+            auto release = toolkit_release(*seen.look);
             if (release.ok()) {
                 releases.push_back(std::move(release).value());
             } else {
@@ -73,9 +71,9 @@ class Toolkits {
     }
 
     // The column `newest` is about all releases of the minor, whichever were asked for.
-    static bool is_newest(const std::vector<measure::Group>& groups, const ToolkitRelease& release) {
+    static bool is_newest(const std::vector<Group>& groups, const ToolkitRelease& release) {
         const auto own = pep440::Version::parse(release.cuda);
-        return std::none_of(groups.begin(), groups.end(), [&](const measure::Group& group) {
+        return std::none_of(groups.begin(), groups.end(), [&](const Group& group) {
             const auto other = pep440::Version::parse(group.version);
             return !group.wheels.empty() && other && !other->is_prerelease() &&
                    other->part(0) == own->part(0) && other->part(1) == own->part(1) &&
@@ -87,42 +85,42 @@ class Toolkits {
         return component.package + " " + component.version;
     }
 
-    void want(const Component& component, bool execute, std::vector<measure::Task>& tasks) {
+    void want(const Component& component, bool execute, std::vector<Task>& tasks) {
         if (pages_read_.count(component.package) == 0)
             pages_read_.emplace(component.package,
-                                project_files(connection_, index_, component.package, &pages_));
+                                project_files(connection_, request_.index, component.package, &pages_));
         const auto& files = pages_read_.at(component.package);
         if (!files.ok()) {
             measured_.not_measured.push_back(files.failure().diagnostics.front().message);
             return;
         }
-        const auto wheel = measure::component_wheel(*files, component, measure::own_processor());
+        const auto wheel = component_wheel(*files, component, own_processor());
         if (!wheel) {
             measured_.not_measured.push_back(
-                fmt::format("{}: the index has no wheel for {}", key(component), measure::own_processor()));
+                fmt::format("{}: the index has no wheel for {}", key(component), own_processor()));
             return;
         }
-        measure::Task task{component.package, false, {component.version, "", {*wheel}, false, *wheel}};
+        Task task{component.package, false, {component.version, "", {*wheel}, false, *wheel}};
         task.compiler = true;
-        if (execute) task.workshop = fs::path(options_.out) / "run";
+        if (execute) task.workshop = fs::path(request_.out) / "run";
         tasks.push_back(std::move(task));
     }
 
     void read_compilers(const std::vector<ToolkitRelease>& releases) {
-        std::vector<measure::Task> tasks;
+        std::vector<Task> tasks;
         for (const auto& release : releases) {
-            want(release.nvcc, options_.execute, tasks);
+            want(release.nvcc, request_.execute, tasks);
             if (release.headers) want(*release.headers, false, tasks);
         }
         // A program cannot be started while a child of another thread still holds it open for writing.
-        const auto jobs = options_.execute ? 1 : options_.jobs;
-        const auto seen = measure::look_into_all(http_, tasks, memory_, jobs, show_progress);
+        const auto jobs = request_.execute ? 1 : request_.jobs;
+        const auto seen = look_into_all(http_, tasks, memory_, jobs, request_.progress);
         for (std::size_t i = 0; i < seen.size(); ++i) {
             if (measured_.note(seen[i]))
                 compilers_.emplace(key({tasks[i].package, tasks[i].group.version}), *seen[i].look);
         }
         std::error_code error;
-        fs::remove(fs::path(options_.out) / "run", error);
+        fs::remove(fs::path(request_.out) / "run", error);
     }
 
     void add_toolkit(const ToolkitRelease& release) {
@@ -130,8 +128,8 @@ class Toolkits {
         const auto headers = release.headers ? compilers_.find(key(*release.headers)) : compilers_.end();
         if (compiler == compilers_.end() || (release.headers && headers == compilers_.end()))
             return;  // said already
-        auto row = measure::toolkit_row(release, compiler->second,
-                                        headers == compilers_.end() ? nullptr : &headers->second, facts_);
+        auto row = toolkit_row(release, compiler->second,
+                               headers == compilers_.end() ? nullptr : &headers->second, facts_);
         if (row.ok()) {
             measured_.add(std::move(row).value(), facts_);
         } else {
@@ -139,23 +137,22 @@ class Toolkits {
         }
     }
 
-    const MeasureOptions& options_;
-    const std::string& index_;
+    const MeasureRequest& request_;
     const Facts& facts_;
     Http& http_;
-    measure::Memory& memory_;
-    measure::Measured& measured_;
+    Memory& memory_;
+    Measured& measured_;
     HttpConnection connection_;
     PageCache pages_;
     std::map<std::string, Result<std::vector<IndexFile>>> pages_read_;
-    std::map<std::string, measure::Look> compilers_;
+    std::map<std::string, Look> compilers_;
 };
 
 }  // namespace
 
-Status measure_toolkits(const MeasureOptions& options, const std::string& index, const Facts& facts,
-                        Http& http, measure::Memory& memory, measure::Measured& measured) {
-    return Toolkits(options, index, facts, http, memory, measured).run();
+Status measure_toolkits(const MeasureRequest& request, const Facts& facts, Http& http, Memory& memory,
+                        Measured& measured) {
+    return Toolkits(request, facts, http, memory, measured).run();
 }
 
-}  // namespace cudamatrix
+}  // namespace cudamatrix::measure

@@ -1,0 +1,171 @@
+#include "look/measure/measure.hpp"
+
+#include <algorithm>
+
+#include "base/file.hpp"
+#include "base/memory.hpp"
+#include "base/text.hpp"
+#include "look/measure/overlay.hpp"
+#include "registry/page_cache.hpp"
+
+namespace cudamatrix::measure {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<std::string>> arches_of(const std::string& text) {
+    auto arches = text::split(text, ',');
+    for (const auto& arch : arches) {
+        if (arch != "x86_64" && arch != "aarch64")
+            return input_failure(
+                fmt::format("invalid --arch '{}': expected x86_64 or aarch64", text::printable(arch)));
+    }
+    return arches;
+}
+
+bool lacks_requires(const Row& row) {
+    return row.text("confidence") == "measured" && !row.has("requires");
+}
+
+// The packages that were named, or with --missing alone all that have a row which was listed but not opened.
+std::vector<std::string> packages_of(const MeasureRequest& request, const Facts& facts) {
+    if (request.is_torch) return {"torch"};
+    std::vector<std::string> names;
+    for (const auto& name : request.packages)
+        names.push_back(pep440::canonical_name(name));
+    if (names.empty()) {
+        for (const auto& row : facts.table("package_releases")->rows) {
+            if (lacks_requires(row)) names.emplace_back(row.text("package"));
+        }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, const Group& group,
+            std::string_view package, const Facts& facts) {
+    const auto version = pep440::Version::parse(group.version);
+    if (!version || group.wheels.empty() || !versions.admits(version->without_local())) return false;
+    if (request.missing) {
+        const auto row = facts.row(fmt::format("package-{}-{}", package, group.version));
+        return row && lacks_requires(*row);
+    }
+    return !version->is_prerelease() && !yanked_because(group);
+}
+
+Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& facts, Http& http,
+                                   Measured& measured) {
+    const auto versions = versions_of(request);
+    if (!versions.ok()) return versions.failure();
+    const auto arches = arches_of(request.arch);
+    if (!arches.ok()) return arches.failure();
+    HttpConnection connection(http);
+    const PageCache cache(fs::path(request.out) / kPagesFolder);
+    std::vector<Task> tasks;
+    for (const auto& package : packages_of(request, facts)) {
+        const auto files = project_files(connection, request.index, package, &cache);
+        if (!files.ok()) {
+            if (request.packages.size() <= 1 && !request.missing) return files.failure();
+            measured.not_measured.push_back(files.failure().diagnostics.front().message);
+            continue;
+        }
+        auto groups = request.is_torch ? torch_groups(files.value(), arches.value(), facts)
+                                       : package_groups(files.value(), package, facts);
+        for (auto& group : groups) {
+            if (wanted(request, *versions, group, package, facts))
+                tasks.push_back({package, request.is_torch, std::move(group), request.held});
+        }
+    }
+    return tasks;
+}
+
+// Wheels of torch and of other packages.
+Status measure_packages(const MeasureRequest& request, const Facts& facts, Http& http, Memory& memory,
+                        Measured& measured) {
+    const auto tasks = tasks_of(request, facts, http, measured);
+    if (!tasks.ok()) return tasks.failure();
+    if (tasks->empty() && measured.not_measured.empty())
+        return input_failure("no release on the index fits what was asked for", "see --versions and --arch");
+    if (request.held) {
+        give_large_blocks_back();
+        request.log(fmt::format("measure: reading {} to the last byte", text::count(tasks->size(), "wheel")));
+    }
+    const auto seen = look_into_all(http, tasks.value(), memory, request.jobs, request.progress);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (!measured.note(seen[i])) continue;
+        auto rows =
+            rows_of((*tasks)[i], *seen[i].look, request.default_index, facts, &measured.other_libraries);
+        if (!rows.ok()) {
+            measured.not_measured.push_back(rows.failure().diagnostics.front().message);
+            continue;
+        }
+        for (auto& row : *rows)
+            measured.add(std::move(row), facts);
+    }
+    auto& others = measured.other_libraries;
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    return Done{};
+}
+
+// Rows that contradict known ones only where the user takes them.
+Status write_rows(const MeasureRequest& request, Measured& measured) {
+    std::vector<MeasuredRow> rows;
+    for (const auto& each : measured.rows) {
+        if (each.standing != Standing::contradicted || request.accept) rows.push_back(each.row);
+    }
+    auto left_out = write_overlay(request.out, std::move(rows), request.today, request.facts);
+    if (!left_out.ok()) return left_out.failure();
+    measured.left_out = std::move(left_out).value();
+    return Done{};
+}
+
+}  // namespace
+
+void Measured::add(MeasuredRow row, const Facts& facts) {
+    const auto twice =
+        std::any_of(rows.begin(), rows.end(), [&](const Compared& other) { return other.row.id == row.id; });
+    if (!twice) rows.push_back(compare(std::move(row), facts));
+}
+
+bool Measured::note(const Seen& seen) {
+    if (seen.remembered) ++remembered;
+    if (!seen.look.ok()) not_measured.push_back(seen.look.failure().diagnostics.front().message);
+    return seen.look.ok();
+}
+
+std::size_t Measured::count(Standing standing) const {
+    return static_cast<std::size_t>(std::count_if(
+        rows.begin(), rows.end(), [&](const Compared& row) { return row.standing == standing; }));
+}
+
+Result<pep440::Specifiers> versions_of(const MeasureRequest& request) {
+    auto versions = pep440::Specifiers::parse(request.versions);
+    if (versions) return *std::move(versions);
+    return input_failure(
+        fmt::format("invalid --versions '{}': expected a version specifier",
+                    text::printable(request.versions)),
+        fmt::format("write it as pip does: '{}'", request.is_toolkit ? ">=12,<14" : ">=1.13,<3"));
+}
+
+bool is_interrupted(const Http& http) {
+    const auto* cancellation = http.options().cancellation;
+    return cancellation != nullptr && cancellation->requested();
+}
+
+Result<Measured> measure(const MeasureRequest& request, const Facts& facts, Http& http) {
+    if (auto made = file::make_directories(request.out); !made.ok()) return made.failure();
+    auto memory = Memory::open(fs::path(request.out) / kMeasuredFile);
+    if (!memory.ok()) return std::move(memory).failure();
+    Measured measured;
+    const auto look = request.is_toolkit ? measure_toolkits : measure_packages;
+    if (auto looked = look(request, facts, http, **memory, measured); !looked.ok()) return looked.failure();
+    if (is_interrupted(http)) return Failure{ExitCode::interrupted, {}};
+    measured.bytes = http.transferred();
+    measured.requests = http.requests();
+    if (auto written = write_rows(request, measured); !written.ok()) return written.failure();
+    return measured;
+}
+
+}  // namespace cudamatrix::measure
