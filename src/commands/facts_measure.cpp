@@ -25,7 +25,7 @@ Result<ExitCode> perform(const MeasureOptions& options, const World& world) {
     const auto& format = *report::format_named(report::measure_formats(), options.format);
     print(format.write({*measured, *facts, options.out, options.accept}));
     auto code = ExitCode::success;
-    const bool contradicted = measured->count(measure::Standing::contradicted) != 0 && !options.accept;
+    const bool contradicted = measured->count(measure::RowStatus::contradicted) != 0 && !options.accept;
     if (contradicted || !measured->left_out.empty()) code = ExitCode::findings;
     return measured->not_measured.empty() ? code : worse(code, ExitCode::environment);
 }

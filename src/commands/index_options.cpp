@@ -27,15 +27,16 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
 }
 
 // A line on stderr for each wheel that was looked into.
-void show_progress(std::size_t done, std::size_t all, const measure::Task& task, const measure::Seen& seen) {
-    const auto name = text::printable(task.group.chosen.name);
-    if (!seen.look.ok()) {
+void show_progress(std::size_t done, std::size_t all, const measure::Task& task,
+                   const measure::Inspection& seen) {
+    const auto name = text::printable(task.release.chosen.name);
+    if (!seen.info.ok()) {
         fmt::print(stderr, "[{}/{}] {}: {}\n", done, all, name,
-                   text::printable(seen.look.failure().diagnostics.front().message));
+                   text::printable(seen.info.failure().diagnostics.front().message));
     } else if (seen.remembered) {
         fmt::print(stderr, "[{}/{}] {}: known\n", done, all, name);
     } else {
-        fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.look->bytes),
+        fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.info->bytes),
                    static_cast<double>(seen.took.count()) / 1000);
     }
 }

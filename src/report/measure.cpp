@@ -8,7 +8,7 @@
 namespace cudamatrix::report {
 namespace {
 
-using measure::Standing;
+using measure::RowStatus;
 
 std::string contradiction_text(const measure::Compared& each, const Facts& facts) {
     const auto known = facts.row(each.row.id);
@@ -27,7 +27,7 @@ Json row_json(const measure::Compared& each, const Facts& facts) {
     Json json;
     json["table"] = each.row.table;
     json["id"] = each.row.id;
-    json["standing"] = std::string(names[static_cast<std::size_t>(each.standing)]);
+    json["standing"] = std::string(names[static_cast<std::size_t>(each.status)]);
     for (const auto& cell : each.row.cells) {
         if (cell.is_list) {
             json["columns"][cell.name] = cell.values;
@@ -63,7 +63,7 @@ std::string measured_text(const MeasureReport& report) {
     const auto& measured = report.measured;
     std::string out;
     for (const auto& each : measured.rows) {
-        if (each.standing == Standing::contradicted) out += contradiction_text(each, report.facts);
+        if (each.status == RowStatus::contradicted) out += contradiction_text(each, report.facts);
     }
     for (const auto& each : measured.not_measured)
         out += fmt::format("not measured: {}\n", each);
@@ -72,11 +72,11 @@ std::string measured_text(const MeasureReport& report) {
                            text::printable(text::join(measured.other_libraries, ", ")));
     for (const auto& each : measured.left_out)
         out += fmt::format("left out: {}\n", text::printable(each));
-    const auto contradicted = measured.count(Standing::contradicted);
+    const auto contradicted = measured.count(RowStatus::contradicted);
     const auto folder = text::printable(report.out);
     out += fmt::format("{}: {} new, {} filled, {} confirmed, {} contradicted, {} not measured\n",
-                       text::count(measured.rows.size(), "row"), measured.count(Standing::fresh),
-                       measured.count(Standing::filled), measured.count(Standing::confirmed), contradicted,
+                       text::count(measured.rows.size(), "row"), measured.count(RowStatus::fresh),
+                       measured.count(RowStatus::filled), measured.count(RowStatus::confirmed), contradicted,
                        measured.not_measured.size());
     out += fmt::format("{} over the network in {}, {} known from before\n", text::human_bytes(measured.bytes),
                        text::count(measured.requests, "request"), text::count(measured.remembered, "wheel"));

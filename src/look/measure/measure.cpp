@@ -43,15 +43,15 @@ std::vector<std::string> packages_of(const MeasureRequest& request, const Facts&
     return names;
 }
 
-bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, const Group& group,
+bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, const Release& release,
             std::string_view package, const Facts& facts) {
-    const auto version = pep440::Version::parse(group.version);
-    if (!version || group.wheels.empty() || !versions.admits(version->without_local())) return false;
+    const auto version = pep440::Version::parse(release.version);
+    if (!version || release.wheels.empty() || !versions.admits(version->without_local())) return false;
     if (request.missing) {
-        const auto row = facts.row(fmt::format("package-{}-{}", package, group.version));
+        const auto row = facts.row(fmt::format("package-{}-{}", package, release.version));
         return row && lacks_requires(*row);
     }
-    return !version->is_prerelease() && !yanked_because(group);
+    return !version->is_prerelease() && !yanked_because(release);
 }
 
 Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& facts, Http& http,
@@ -70,19 +70,19 @@ Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& f
             measured.not_measured.push_back(files.failure().diagnostics.front().message);
             continue;
         }
-        auto groups = request.is_torch ? torch_groups(files.value(), arches.value(), facts)
-                                       : package_groups(files.value(), package, facts);
-        for (auto& group : groups) {
-            if (wanted(request, *versions, group, package, facts))
-                tasks.push_back({package, request.is_torch, std::move(group), request.held});
+        auto releases = request.is_torch ? torch_releases(files.value(), arches.value(), facts)
+                                         : package_releases(files.value(), package, facts);
+        for (auto& release : releases) {
+            if (wanted(request, *versions, release, package, facts))
+                tasks.push_back({package, request.is_torch, std::move(release), request.held});
         }
     }
     return tasks;
 }
 
 // Wheels of torch and of other packages.
-Status measure_packages(const MeasureRequest& request, const Facts& facts, Http& http, Memory& memory,
-                        Measured& measured) {
+Status measure_packages(const MeasureRequest& request, const Facts& facts, Http& http,
+                        InspectionCache& inspected, Measured& measured) {
     const auto tasks = tasks_of(request, facts, http, measured);
     if (!tasks.ok()) return tasks.failure();
     if (tasks->empty() && measured.not_measured.empty())
@@ -91,11 +91,11 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
         give_large_blocks_back();
         request.log(fmt::format("measure: reading {} to the last byte", text::count(tasks->size(), "wheel")));
     }
-    const auto seen = look_into_all(http, tasks.value(), memory, request.jobs, request.progress);
+    const auto seen = inspect_wheels(http, tasks.value(), inspected, request.jobs, request.progress);
     for (std::size_t i = 0; i < seen.size(); ++i) {
         if (!measured.note(seen[i])) continue;
         auto rows =
-            rows_of((*tasks)[i], *seen[i].look, request.default_index, facts, &measured.other_libraries);
+            rows_of((*tasks)[i], *seen[i].info, request.default_index, facts, &measured.other_libraries);
         if (!rows.ok()) {
             measured.not_measured.push_back(rows.failure().diagnostics.front().message);
             continue;
@@ -113,7 +113,7 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
 Status write_rows(const MeasureRequest& request, Measured& measured) {
     std::vector<MeasuredRow> rows;
     for (const auto& each : measured.rows) {
-        if (each.standing != Standing::contradicted || request.accept) rows.push_back(each.row);
+        if (each.status != RowStatus::contradicted || request.accept) rows.push_back(each.row);
     }
     auto left_out = write_overlay(request.out, std::move(rows), request.today, request.facts);
     if (!left_out.ok()) return left_out.failure();
@@ -129,15 +129,15 @@ void Measured::add(MeasuredRow row, const Facts& facts) {
     if (!twice) rows.push_back(compare(std::move(row), facts));
 }
 
-bool Measured::note(const Seen& seen) {
+bool Measured::note(const Inspection& seen) {
     if (seen.remembered) ++remembered;
-    if (!seen.look.ok()) not_measured.push_back(seen.look.failure().diagnostics.front().message);
-    return seen.look.ok();
+    if (!seen.info.ok()) not_measured.push_back(seen.info.failure().diagnostics.front().message);
+    return seen.info.ok();
 }
 
-std::size_t Measured::count(Standing standing) const {
-    return static_cast<std::size_t>(std::count_if(
-        rows.begin(), rows.end(), [&](const Compared& row) { return row.standing == standing; }));
+std::size_t Measured::count(RowStatus status) const {
+    return static_cast<std::size_t>(
+        std::count_if(rows.begin(), rows.end(), [&](const Compared& row) { return row.status == status; }));
 }
 
 Result<pep440::Specifiers> versions_of(const MeasureRequest& request) {
@@ -156,11 +156,11 @@ bool is_interrupted(const Http& http) {
 
 Result<Measured> measure(const MeasureRequest& request, const Facts& facts, Http& http) {
     if (auto made = file::make_directories(request.out); !made.ok()) return made.failure();
-    auto memory = Memory::open(fs::path(request.out) / kMeasuredFile);
-    if (!memory.ok()) return std::move(memory).failure();
+    auto inspected = InspectionCache::open(fs::path(request.out) / kMeasuredFile);
+    if (!inspected.ok()) return std::move(inspected).failure();
     Measured measured;
-    const auto look = request.is_toolkit ? measure_toolkits : measure_packages;
-    if (auto looked = look(request, facts, http, **memory, measured); !looked.ok()) return looked.failure();
+    const auto job = request.is_toolkit ? measure_toolkits : measure_packages;
+    if (auto done = job(request, facts, http, **inspected, measured); !done.ok()) return done.failure();
     if (is_interrupted(http)) return Failure{ExitCode::interrupted, {}};
     measured.bytes = http.transferred();
     measured.requests = http.requests();

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "knowledge/facts/pep440.hpp"
-#include "look/measure/job.hpp"
+#include "look/measure/inspection.hpp"
 
 namespace cudamatrix::measure {
 
-/// What was seen of wheels, in the folder of the rows (Memory).
+/// What was seen of wheels, in the folder of the rows (InspectionCache).
 inline constexpr std::string_view kMeasuredFile = "measured.jsonl";
 
 /// Pages of the index, in the same folder (PageCache).
@@ -54,8 +54,8 @@ struct Measured {
     /// A row that is there already by its id stays as it is.
     void add(MeasuredRow row, const Facts& facts);
     /// What looking at a task gave, but for rows: a failure is one of not_measured. True: it was looked at.
-    [[nodiscard]] bool note(const Seen& seen);
-    [[nodiscard]] std::size_t count(Standing standing) const;
+    [[nodiscard]] bool note(const Inspection& seen);
+    [[nodiscard]] std::size_t count(RowStatus status) const;
 };
 
 /// Measures, and writes the rows to request.out. What could not be looked at is one of not_measured.
@@ -71,6 +71,6 @@ struct Measured {
 /// The part for the toolkit: the meta packages of all releases that request.versions admits, and the compiler
 /// of the newest release of each minor.
 [[nodiscard]] Status measure_toolkits(const MeasureRequest& request, const Facts& facts, Http& http,
-                                      Memory& memory, Measured& measured);
+                                      InspectionCache& inspected, Measured& measured);
 
 }  // namespace cudamatrix::measure

@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 
 class Toolkits {
   public:
-    Toolkits(const MeasureRequest& request, const Facts& facts, Http& http, Memory& memory,
+    Toolkits(const MeasureRequest& request, const Facts& facts, Http& http, InspectionCache& inspected,
              Measured& measured)
         : request_(request),
           facts_(facts),
           http_(http),
-          memory_(memory),
+          inspected_(inspected),
           measured_(measured),
           connection_(http),
           pages_(fs::path(request.out) / kPagesFolder) {}
@@ -32,13 +32,13 @@ class Toolkits {
         if (!versions.ok()) return versions.failure();
         auto files = project_files(connection_, request_.index, kToolkitPackage, &pages_);
         if (!files.ok()) return files.failure();
-        const auto groups = package_groups(*files, kToolkitPackage, facts_);
-        const auto releases = read_releases(groups, *versions);
+        const auto listed = package_releases(*files, kToolkitPackage, facts_);
+        const auto releases = read_releases(listed, *versions);
         if (releases.empty() && measured_.not_measured.empty())
             return input_failure("no release on the index fits what was asked for", "see --versions");
         std::vector<ToolkitRelease> newest;
         for (const auto& release : newest_of_minors(releases)) {
-            if (is_newest(groups, release)) newest.push_back(release);
+            if (is_newest(listed, release)) newest.push_back(release);
         }
         read_compilers(newest);
         for (const auto& release : newest)
@@ -49,18 +49,18 @@ class Toolkits {
     }
 
   private:
-    std::vector<ToolkitRelease> read_releases(const std::vector<Group>& groups,
+    std::vector<ToolkitRelease> read_releases(const std::vector<Release>& listed,
                                               const pep440::Specifiers& versions) {
         std::vector<Task> tasks;
-        for (const auto& group : groups) {
-            const auto version = pep440::Version::parse(group.version);
-            if (!group.wheels.empty() && version && !version->is_prerelease() && versions.admits(*version))
-                tasks.push_back({std::string(kToolkitPackage), false, group});
+        for (const auto& each : listed) {
+            const auto version = pep440::Version::parse(each.version);
+            if (!each.wheels.empty() && version && !version->is_prerelease() && versions.admits(*version))
+                tasks.push_back({std::string(kToolkitPackage), false, each});
         }
         std::vector<ToolkitRelease> releases;
-        for (const auto& seen : look_into_all(http_, tasks, memory_, request_.jobs, request_.progress)) {
+        for (const auto& seen : inspect_wheels(http_, tasks, inspected_, request_.jobs, request_.progress)) {
             if (!measured_.note(seen)) continue;
-            auto release = toolkit_release(*seen.look);
+            auto release = toolkit_release(*seen.info);
             if (release.ok()) {
                 releases.push_back(std::move(release).value());
             } else {
@@ -71,11 +71,11 @@ class Toolkits {
     }
 
     // The column `newest` is about all releases of the minor, whichever were asked for.
-    static bool is_newest(const std::vector<Group>& groups, const ToolkitRelease& release) {
+    static bool is_newest(const std::vector<Release>& listed, const ToolkitRelease& release) {
         const auto own = pep440::Version::parse(release.cuda);
-        return std::none_of(groups.begin(), groups.end(), [&](const Group& group) {
-            const auto other = pep440::Version::parse(group.version);
-            return !group.wheels.empty() && other && !other->is_prerelease() &&
+        return std::none_of(listed.begin(), listed.end(), [&](const Release& each) {
+            const auto other = pep440::Version::parse(each.version);
+            return !each.wheels.empty() && other && !other->is_prerelease() &&
                    other->part(0) == own->part(0) && other->part(1) == own->part(1) &&
                    other->part(2) > own->part(2);
         });
@@ -114,10 +114,10 @@ class Toolkits {
         }
         // A program cannot be started while a child of another thread still holds it open for writing.
         const auto jobs = request_.execute ? 1 : request_.jobs;
-        const auto seen = look_into_all(http_, tasks, memory_, jobs, request_.progress);
+        const auto seen = inspect_wheels(http_, tasks, inspected_, jobs, request_.progress);
         for (std::size_t i = 0; i < seen.size(); ++i) {
             if (measured_.note(seen[i]))
-                compilers_.emplace(key({tasks[i].package, tasks[i].group.version}), *seen[i].look);
+                compilers_.emplace(key({tasks[i].package, tasks[i].release.version}), *seen[i].info);
         }
         std::error_code error;
         fs::remove(fs::path(request_.out) / "run", error);
@@ -140,19 +140,19 @@ class Toolkits {
     const MeasureRequest& request_;
     const Facts& facts_;
     Http& http_;
-    Memory& memory_;
+    InspectionCache& inspected_;
     Measured& measured_;
     HttpConnection connection_;
     PageCache pages_;
     std::map<std::string, Result<std::vector<IndexFile>>> pages_read_;
-    std::map<std::string, Look> compilers_;
+    std::map<std::string, WheelInfo> compilers_;
 };
 
 }  // namespace
 
-Status measure_toolkits(const MeasureRequest& request, const Facts& facts, Http& http, Memory& memory,
-                        Measured& measured) {
-    return Toolkits(request, facts, http, memory, measured).run();
+Status measure_toolkits(const MeasureRequest& request, const Facts& facts, Http& http,
+                        InspectionCache& inspected, Measured& measured) {
+    return Toolkits(request, facts, http, inspected, measured).run();
 }
 
 }  // namespace cudamatrix::measure

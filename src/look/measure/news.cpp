@@ -65,12 +65,12 @@ void add_once(std::vector<Change>& changes, Change change) {
 }
 
 // A wheel by whose hash the facts can be looked up, and that is another one now.
-void add_swapped(const Group& group, const Known& known, const std::string& name, News& news) {
+void add_swapped(const Release& release, const Known& known, const std::string& name, News& news) {
     for (const auto& source : known.sources) {
         const auto space = source.find(" sha256:");
         if (!source.starts_with("wheel:") || space == std::string::npos) continue;
         const auto file = source.substr(6, space - 6), sha256 = source.substr(space + 8);
-        for (const auto& wheel : group.wheels) {
+        for (const auto& wheel : release.wheels) {
             if (wheel.name == file && !wheel.sha256.empty() && wheel.sha256 != sha256)
                 add_once(news.changes, {Change::Kind::swapped, name, known.version,
                                         fmt::format("{} has the sha256 {}, the facts were read from {}", file,
@@ -81,11 +81,11 @@ void add_swapped(const Group& group, const Known& known, const std::string& name
 
 // Whether the author took a release back, or no longer does. `package`: its row of package_releases, which
 // was read from a wheel for x86_64 where there are several.
-void add_yanked(const Group& group, const Known& known, const std::string& name,
+void add_yanked(const Release& release, const Known& known, const std::string& name,
                 const std::optional<Row>& package, News& news) {
-    const auto now = yanked_because(group);
-    if (now.has_value() == known.yanked || group.wheels.empty()) return;
-    const bool says_all = package && group.arch != "aarch64";
+    const auto now = yanked_because(release);
+    if (now.has_value() == known.yanked || release.wheels.empty()) return;
+    const bool says_all = package && release.arch != "aarch64";
     if (now) {
         add_once(news.changes, {Change::Kind::yanked, name, known.version, *now});
     } else if (says_all) {
@@ -95,13 +95,13 @@ void add_yanked(const Group& group, const Known& known, const std::string& name,
 }
 
 // What changed of a release that the facts have; true where it is to be looked into again.
-bool add_changes(const Group& group, const Known& known, const std::string& name,
+bool add_changes(const Release& release, const Known& known, const std::string& name,
                  const std::optional<Row>& package, bool torch, News& news) {
-    add_swapped(group, known, name, news);
-    add_yanked(group, known, name, package, news);
-    if (yanked_because(group)) return false;
-    if (known.pythons.empty() || group.wheels.empty()) return false;
-    const auto now = torch ? pythons_of(group.wheels) : abis_of(group.wheels, "x86_64");
+    add_swapped(release, known, name, news);
+    add_yanked(release, known, name, package, news);
+    if (yanked_because(release)) return false;
+    if (known.pythons.empty() || release.wheels.empty()) return false;
+    const auto now = torch ? pythons_of(release.wheels) : abis_of(release.wheels, "x86_64");
     if (now.empty() || now == known.pythons) return false;  // empty: tags that are not read here
     add_once(news.changes,
              {Change::Kind::changed, name, known.version,
@@ -110,11 +110,12 @@ bool add_changes(const Group& group, const Known& known, const std::string& name
     return true;
 }
 
-void add_vanished(const std::vector<Group>& groups, const std::vector<Known>& known, const std::string& name,
-                  News& news) {
+void add_vanished(const std::vector<Release>& releases, const std::vector<Known>& known,
+                  const std::string& name, News& news) {
     for (const auto& each : known) {
-        const bool there = std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
-            return same(plain(group.version), each.version) && (each.arch.empty() || group.arch == each.arch);
+        const bool there = std::any_of(releases.begin(), releases.end(), [&](const Release& release) {
+            return same(plain(release.version), each.version) &&
+                   (each.arch.empty() || release.arch == each.arch);
         });
         if (!there && each.from_wheel)
             add_once(news.changes, {Change::Kind::vanished, name, each.version,
@@ -123,32 +124,32 @@ void add_vanished(const std::vector<Group>& groups, const std::vector<Known>& kn
 }
 
 // `name`: of the project in the changes; `package`: of the tasks.
-News news_of(std::vector<Group> groups, const std::vector<Known>& known, const std::string& name,
+News news_of(std::vector<Release> releases, const std::vector<Known>& known, const std::string& name,
              const std::string& package, bool torch, const Facts& facts) {
     News news;
-    add_vanished(groups, known, name, news);
+    add_vanished(releases, known, name, news);
     const auto last = newest(known);
-    for (auto& group : groups) {
-        const auto release = plain(group.version);
-        const auto version = Version::parse(release);
+    for (auto& release : releases) {
+        const auto number = plain(release.version);
+        const auto version = Version::parse(number);
         if (!version) continue;
         const auto found = std::find_if(known.begin(), known.end(), [&](const Known& each) {
-            return same(each.version, release) && (each.arch.empty() || each.arch == group.arch);
+            return same(each.version, number) && (each.arch.empty() || each.arch == release.arch);
         });
         if (found != known.end()) {
             // Its row speaks of the default index.
             const auto row = name == package
                                  ? facts.row(fmt::format("package-{}-{}", package, found->version))
                                  : std::nullopt;
-            if (add_changes(group, *found, name, row, torch, news))
-                news.tasks.push_back({package, torch, std::move(group)});
+            if (add_changes(release, *found, name, row, torch, news))
+                news.tasks.push_back({package, torch, std::move(release)});
             continue;
         }
-        if (group.wheels.empty() || version->is_prerelease() || yanked_because(group) ||
+        if (release.wheels.empty() || version->is_prerelease() || yanked_because(release) ||
             (last && *version < *last))
             continue;
-        add_once(news.changes, {Change::Kind::fresh, name, release});
-        news.tasks.push_back({package, torch, std::move(group)});
+        add_once(news.changes, {Change::Kind::fresh, name, number});
+        news.tasks.push_back({package, torch, std::move(release)});
     }
     return news;
 }
@@ -180,7 +181,7 @@ News torch_news(const std::vector<IndexFile>& files, std::string_view variant, c
         known.push_back(std::move(each));
     }
     const auto name = variant.empty() ? std::string("torch") : fmt::format("torch ({})", variant);
-    return news_of(torch_groups(files, {"x86_64", "aarch64"}, facts), known, name, "torch", true, facts);
+    return news_of(torch_releases(files, {"x86_64", "aarch64"}, facts), known, name, "torch", true, facts);
 }
 
 News package_news(const std::vector<IndexFile>& files, std::string_view package, const Facts& facts) {
@@ -196,14 +197,14 @@ News package_news(const std::vector<IndexFile>& files, std::string_view package,
         }
         known.push_back(std::move(each));
     }
-    return news_of(package_groups(files, package, facts), known, std::string(package), std::string(package),
+    return news_of(package_releases(files, package, facts), known, std::string(package), std::string(package),
                    false, facts);
 }
 
 News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
     News news;
     const std::string name(kToolkitPackage);
-    auto groups = package_groups(files, name, facts);
+    auto releases = package_releases(files, name, facts);
     std::vector<Known> known;
     for (const auto& row : facts.rows("cuda_releases")) {
         Known each{std::string(row.text("cuda")), "", false, false, texts(row.list("source"))};
@@ -213,19 +214,19 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
                         [](const std::string& source) { return source.starts_with("wheel:cuda_toolkit-"); });
         known.push_back(std::move(each));
     }
-    add_vanished(groups, known, name, news);
-    for (auto& group : groups) {
-        const auto version = Version::parse(group.version);
+    add_vanished(releases, known, name, news);
+    for (auto& release : releases) {
+        const auto version = Version::parse(release.version);
         if (!version || version->is_prerelease()) continue;
         // A meta package that was made again has a fourth number.
-        const auto release = fmt::format("{}.{}.{}", version->part(0), version->part(1), version->part(2));
+        const auto number = fmt::format("{}.{}.{}", version->part(0), version->part(1), version->part(2));
         const auto found = std::find_if(known.begin(), known.end(),
-                                        [&](const Known& each) { return same(each.version, release); });
+                                        [&](const Known& each) { return same(each.version, number); });
         if (found != known.end()) {
-            add_changes(group, *found, name, std::nullopt, false, news);
-        } else if (!group.wheels.empty() && !yanked_because(group)) {
-            add_once(news.changes, {Change::Kind::fresh, name, release});
-            news.tasks.push_back({name, false, std::move(group)});
+            add_changes(release, *found, name, std::nullopt, false, news);
+        } else if (!release.wheels.empty() && !yanked_because(release)) {
+            add_once(news.changes, {Change::Kind::fresh, name, number});
+            news.tasks.push_back({name, false, std::move(release)});
         }
     }
     return news;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "knowledge/facts/facts.hpp"
-#include "look/measure/job.hpp"
+#include "look/measure/inspection.hpp"
 #include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
@@ -29,7 +29,7 @@ struct Change {
 
 struct News {
     std::vector<Change> changes;
-    std::vector<Task> tasks;        ///< wheels to look into: of what is fresh or changed
+    std::vector<Task> tasks;        ///< wheels to inspect: of what is fresh or changed
     std::vector<MeasuredRow> rows;  ///< known rows as they are now, where nothing has to be looked into
     std::vector<std::string> not_measured = {};  ///< why there is no row of a change
 };

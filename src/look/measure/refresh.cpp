@@ -73,18 +73,18 @@ class Refresh {
     }
 
     Status measure_all() {
-        auto memory = Memory::open(fs::path(request_.out) / kMeasuredFile);
-        if (!memory.ok()) return std::move(memory).failure();
+        auto inspected = InspectionCache::open(fs::path(request_.out) / kMeasuredFile);
+        if (!inspected.ok()) return std::move(inspected).failure();
         std::vector<Task> tasks;
         for (const auto& each : wanted_)
             tasks.push_back(each.task);
-        const auto seen = look_into_all(http_, tasks, **memory, request_.jobs, request_.progress);
+        const auto seen = inspect_wheels(http_, tasks, **inspected, request_.jobs, request_.progress);
         if (gathered_.stopped()) return interrupted();
         auto& report = gathered_.report;
         for (std::size_t i = 0; i < seen.size(); ++i) {
-            if (!seen[i].look.ok()) {
-                report.not_measured.push_back(seen[i].look.failure().diagnostics.front().message);
-            } else if (auto added = add_rows(wanted_[i], *seen[i].look); !added.ok()) {
+            if (!seen[i].info.ok()) {
+                report.not_measured.push_back(seen[i].info.failure().diagnostics.front().message);
+            } else if (auto added = add_rows(wanted_[i], *seen[i].info); !added.ok()) {
                 report.not_measured.push_back(added.failure().diagnostics.front().message);
             }
         }
@@ -172,17 +172,17 @@ class Refresh {
         add_news(archive_news(text, os, facts_));
     }
 
-    Status add_rows(const Wanted& wanted, const Look& look) {
+    Status add_rows(const Wanted& wanted, const WheelInfo& info) {
         if (wanted.task.package == kToolkit) {
-            const auto release = toolkit_release(look);
+            const auto release = toolkit_release(info);
             if (!release.ok()) return release.failure();
             gathered_.add(release_row(*release));
             return Done{};
         }
-        auto rows = rows_of(wanted.task, look, wanted.default_index, facts_, nullptr);
+        auto rows = rows_of(wanted.task, info, wanted.default_index, facts_, nullptr);
         if (!rows.ok()) return rows.failure();
         if (wanted.task.torch && wanted.default_index) {
-            auto one = package_row(wanted.task.group, look, wanted.task.package);
+            auto one = package_row(wanted.task.release, info, wanted.task.package);
             if (!one.ok()) return one.failure();
             rows->push_back(std::move(one).value());
         }

@@ -71,9 +71,9 @@ void add_yanked(MeasuredRow& row, const std::optional<std::string>& because) {
 }
 
 // The systems with a wheel, and those wheels where they differ from the ones for Linux on x86_64.
-void add_platforms(MeasuredRow& row, const Group& group, const std::vector<std::string>& abi) {
-    auto wheels = group.wheels;
-    wheels.insert(wheels.end(), group.elsewhere.begin(), group.elsewhere.end());
+void add_platforms(MeasuredRow& row, const Release& release, const std::vector<std::string>& abi) {
+    auto wheels = release.wheels;
+    wheels.insert(wheels.end(), release.elsewhere.begin(), release.elsewhere.end());
     const auto systems = systems_of(wheels);
     row.cells.push_back(list("platforms", systems));
     for (const auto& system : systems) {
@@ -82,16 +82,16 @@ void add_platforms(MeasuredRow& row, const Group& group, const std::vector<std::
     }
 }
 
-Cell source_of(const Look& look) {
-    return scalar("source", source_text(look));
+Cell source_of(const WheelInfo& info) {
+    return scalar("source", source_text(info));
 }
 
-Failure impossible(const Look& look, std::string_view why) {
-    return input_failure(fmt::format("{}: {}", text::printable(look.file), text::printable(why)));
+Failure impossible(const WheelInfo& info, std::string_view why) {
+    return input_failure(fmt::format("{}: {}", text::printable(info.file), text::printable(why)));
 }
 
 // Pythons that no fact knows: torch_wheels may only name those that one does.
-void add_unknown_pythons(const std::vector<std::string>& pythons, const Look& look, const Facts& facts,
+void add_unknown_pythons(const std::vector<std::string>& pythons, const WheelInfo& info, const Facts& facts,
                          std::vector<MeasuredRow>& rows) {
     for (const auto& text : pythons) {
         const auto python = without_suffix(text);
@@ -101,7 +101,7 @@ void add_unknown_pythons(const std::vector<std::string>& pythons, const Look& lo
         if (!there)
             rows.push_back({"pythons",
                             id,
-                            {scalar("python", python), source_of(look), scalar("confidence", "measured")}});
+                            {scalar("python", python), source_of(info), scalar("confidence", "measured")}});
     }
 }
 
@@ -111,11 +111,11 @@ bool same_members(std::vector<std::string> a, std::vector<std::string> b) {
     return a == b;
 }
 
-// A release that no fact knows, or whose row does not name the variant: what one look at it says, and no
+// A release that no fact knows, or whose row does not name the variant: what one wheel says, and no
 // claim that this is all.
 std::optional<MeasuredRow> release_row(const std::string& version, const std::string& variant,
                                        const std::vector<std::string>& pythons, bool default_index,
-                                       const Look& look, const Facts& facts) {
+                                       const WheelInfo& info, const Facts& facts) {
     if (pythons.empty()) return std::nullopt;
     MeasuredRow row{"torch_releases", "torch-" + version, {scalar("torch", version)}};
     std::vector<std::string> variants;
@@ -133,15 +133,15 @@ std::optional<MeasuredRow> release_row(const std::string& version, const std::st
         row.cells.push_back(scalar("python_max", without_suffix(pythons.back())));
         row.cells.push_back(scalar("complete", "false"));
     }
-    row.cells.push_back(source_of(look));
+    row.cells.push_back(source_of(info));
     row.cells.push_back(scalar("confidence", "measured"));
     return row;
 }
 
 }  // namespace
 
-std::string source_text(const Look& look) {
-    return fmt::format("wheel:{} sha256:{}", look.file, look.sha256);
+std::string source_text(const WheelInfo& info) {
+    return fmt::format("wheel:{} sha256:{}", info.file, info.sha256);
 }
 
 const Cell* MeasuredRow::cell(std::string_view name) const {
@@ -150,44 +150,44 @@ const Cell* MeasuredRow::cell(std::string_view name) const {
     return found == cells.end() ? nullptr : &*found;
 }
 
-Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look, bool default_index,
+Result<std::vector<MeasuredRow>> torch_rows(const Release& release, const WheelInfo& info, bool default_index,
                                             const Facts& facts) {
     std::string bad;
-    const auto demands = all_demands(look.metadata, bad);
-    if (!demands) return impossible(look, fmt::format("its requirement '{}' is not understood", bad));
-    const auto build = Version::parse(look.build);
-    const auto cuda = Version::parse(look.cuda);
-    if (!build || (!look.cuda.empty() && !cuda))
+    const auto demands = all_demands(info.metadata, bad);
+    if (!demands) return impossible(info, fmt::format("its requirement '{}' is not understood", bad));
+    const auto build = Version::parse(info.build);
+    const auto cuda = Version::parse(info.cuda);
+    if (!build || (!info.cuda.empty() && !cuda))
         return impossible(
-            look, fmt::format("torch/version.py says version '{}', CUDA '{}'", look.build, look.cuda));
-    const auto version = look.build.substr(0, look.build.find('+'));
+            info, fmt::format("torch/version.py says version '{}', CUDA '{}'", info.build, info.cuda));
+    const auto version = info.build.substr(0, info.build.find('+'));
     const auto variant = cuda ? fmt::format("cu{}{}", cuda->major(), cuda->minor()) : std::string("cpu");
-    const auto pythons = pythons_of(group.wheels);
-    MeasuredRow row{"torch_wheels", fmt::format("torch-{}+{}-{}", version, variant, group.arch), {}};
+    const auto pythons = pythons_of(release.wheels);
+    MeasuredRow row{"torch_wheels", fmt::format("torch-{}+{}-{}", version, variant, release.arch), {}};
     row.cells = {scalar("torch", version), scalar("variant", variant)};
     if (cuda) row.cells.push_back(scalar("cuda", cuda->major_minor()));
-    row.cells.push_back(scalar("arch", group.arch));
-    if (!cuda || look.arch) {
-        const auto lists = arch_list(look.arch.value_or(""));
+    row.cells.push_back(scalar("arch", release.arch));
+    if (!cuda || info.arch) {
+        const auto lists = arch_list(info.arch.value_or(""));
         row.cells.push_back(list("compute", lists.compute));
         row.cells.push_back(list("ptx", lists.ptx));
     }
     row.cells.push_back(list("pythons", pythons));
     if (default_index) row.cells.push_back(scalar("default_index", "true"));
-    if (const auto glibc = glibc_of(group.chosen.name, facts); !glibc.empty())
+    if (const auto glibc = glibc_of(release.chosen.name, facts); !glibc.empty())
         row.cells.push_back(scalar("glibc", glibc));
-    if (look.cxx11_abi) row.cells.push_back(scalar("cxx11_abi", *look.cxx11_abi ? "true" : "false"));
+    if (info.cxx11_abi) row.cells.push_back(scalar("cxx11_abi", *info.cxx11_abi ? "true" : "false"));
     for (const auto& [column, project] :
          {std::pair{"triton", "triton"}, {"cudnn", "nvidia-cudnn-cu"}, {"nccl", "nvidia-nccl-cu"}}) {
-        if (auto pinned = pin(*demands, project, group.arch); Version::parse(pinned))
+        if (auto pinned = pin(*demands, project, release.arch); Version::parse(pinned))
             row.cells.push_back(scalar(column, std::move(pinned)));
     }
-    row.cells.push_back(source_of(look));
+    row.cells.push_back(source_of(info));
     row.cells.push_back(scalar("confidence", "measured"));
     std::vector<MeasuredRow> rows{std::move(row)};
-    add_unknown_pythons(pythons, look, facts, rows);
-    if (auto release = release_row(version, variant, pythons, default_index, look, facts))
-        rows.push_back(std::move(*release));
+    add_unknown_pythons(pythons, info, facts, rows);
+    if (auto of_release = release_row(version, variant, pythons, default_index, info, facts))
+        rows.push_back(std::move(*of_release));
     return rows;
 }
 
@@ -202,40 +202,40 @@ void add_variants(MeasuredRow& into, const MeasuredRow& other) {
     }
 }
 
-std::optional<std::string> yanked_because(const Group& group) {
+std::optional<std::string> yanked_because(const Release& release) {
     const auto is_kept = [](const IndexFile& file) { return !file.yanked; };
-    if (group.wheels.empty() || std::any_of(group.wheels.begin(), group.wheels.end(), is_kept))
+    if (release.wheels.empty() || std::any_of(release.wheels.begin(), release.wheels.end(), is_kept))
         return std::nullopt;
     // The author gives it for the release, an index may lack it for a file.
-    const auto given = std::find_if(group.wheels.begin(), group.wheels.end(), [](const IndexFile& file) {
+    const auto given = std::find_if(release.wheels.begin(), release.wheels.end(), [](const IndexFile& file) {
         return !text::trim(file.yanked_reason).empty();
     });
-    if (given == group.wheels.end()) return std::string();
+    if (given == release.wheels.end()) return std::string();
     std::string line(text::trim(given->yanked_reason));
     std::replace_if(
         line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     return text::printable(line);
 }
 
-Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package) {
+Result<MeasuredRow> package_row(const Release& release, const WheelInfo& info, std::string_view package) {
     std::string bad;
-    const auto demands = all_demands(look.metadata, bad);
-    if (!demands) return impossible(look, fmt::format("its requirement '{}' is not understood", bad));
-    MeasuredRow row{"package_releases", fmt::format("package-{}-{}", package, group.version), {}};
-    row.cells = {scalar("package", std::string(package)), scalar("version", group.version)};
-    if (pep440::Specifiers::parse(look.metadata.requires_python) && !look.metadata.requires_python.empty())
-        row.cells.push_back(scalar("requires_python", look.metadata.requires_python));
+    const auto demands = all_demands(info.metadata, bad);
+    if (!demands) return impossible(info, fmt::format("its requirement '{}' is not understood", bad));
+    MeasuredRow row{"package_releases", fmt::format("package-{}-{}", package, release.version), {}};
+    row.cells = {scalar("package", std::string(package)), scalar("version", release.version)};
+    if (pep440::Specifiers::parse(info.metadata.requires_python) && !info.metadata.requires_python.empty())
+        row.cells.push_back(scalar("requires_python", info.metadata.requires_python));
     row.cells.push_back(list("requires", *demands));
     if (package != "torch") {  // its wheels stand in torch_wheels
-        const auto x86_64 = abis_of(group.wheels, "x86_64");
-        const auto aarch64 = abis_of(group.wheels, "aarch64");
+        const auto x86_64 = abis_of(release.wheels, "x86_64");
+        const auto aarch64 = abis_of(release.wheels, "aarch64");
         row.cells.push_back(list("abi", x86_64));
         if (aarch64 != x86_64) row.cells.push_back(list("abi_aarch64", aarch64));
-        add_platforms(row, group, x86_64);
-        if (group.sdist) row.cells.push_back(scalar("sdist", "true"));
+        add_platforms(row, release, x86_64);
+        if (release.sdist) row.cells.push_back(scalar("sdist", "true"));
     }
-    if (const auto because = yanked_because(group); because) add_yanked(row, because);
-    row.cells.push_back(source_of(look));
+    if (const auto because = yanked_because(release); because) add_yanked(row, because);
+    row.cells.push_back(source_of(info));
     row.cells.push_back(scalar("confidence", "measured"));
     return row;
 }
@@ -285,9 +285,9 @@ Compared compare(MeasuredRow row, const Facts& facts) {
             cell.values = old;  // in the order that stands there
         }
     }
-    out.standing = !out.contradicted.empty() ? Standing::contradicted
-                   : !out.filled.empty()     ? Standing::filled
-                                             : Standing::confirmed;
+    out.status = !out.contradicted.empty() ? RowStatus::contradicted
+                 : !out.filled.empty()     ? RowStatus::filled
+                                           : RowStatus::confirmed;
     // In the order of the known row: what it has besides stays.
     for (const auto& column : known->columns()) {
         if (column.name == "id" || column.name == "as_of" || row.cell(column.name) != nullptr) continue;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "knowledge/facts/facts.hpp"
-#include "look/measure/look.hpp"
+#include "look/measure/wheel_info.hpp"
 
 namespace cudamatrix::measure {
 
@@ -35,10 +35,10 @@ struct MeasuredRow {
 };
 
 /// Where a row was read: "wheel:NAME sha256:..."
-[[nodiscard]] std::string source_text(const Look& look);
+[[nodiscard]] std::string source_text(const WheelInfo& info);
 
 /// All files of one release, build and processor on the index, and the one that was opened.
-struct Group {
+struct Release {
     std::string version;  ///< as in the file names: "2.6.0", "2.6.0+cu124"
     std::string arch;     ///< x86_64, aarch64; empty: whichever (packages)
     std::vector<IndexFile> wheels;
@@ -49,36 +49,37 @@ struct Group {
 
 /// Wheels of torch for Linux by version and processor. Chosen is the wheel that a known row names as its
 /// source, else the one of the newest python.
-[[nodiscard]] std::vector<Group> torch_groups(const std::vector<IndexFile>& files,
-                                              const std::vector<std::string>& arches, const Facts& facts);
+[[nodiscard]] std::vector<Release> torch_releases(const std::vector<IndexFile>& files,
+                                                  const std::vector<std::string>& arches, const Facts& facts);
 /// Wheels of any package for Linux by version; chosen as above.
-[[nodiscard]] std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::string_view package,
-                                                const Facts& facts);
+[[nodiscard]] std::vector<Release> package_releases(const std::vector<IndexFile>& files,
+                                                    std::string_view package, const Facts& facts);
 
 /// torch_wheels, torch_releases where the facts do not know the release or that it has the variant, and
 /// pythons that no fact knows. `default_index`: the build of the default index. Failure: values that no row
 /// can hold.
-[[nodiscard]] Result<std::vector<MeasuredRow>> torch_rows(const Group& group, const Look& look,
+[[nodiscard]] Result<std::vector<MeasuredRow>> torch_rows(const Release& release, const WheelInfo& info,
                                                           bool default_index, const Facts& facts);
 /// Adds the variants of another build of the same release to its row of torch_releases.
 void add_variants(MeasuredRow& into, const MeasuredRow& other);
-[[nodiscard]] Result<MeasuredRow> package_row(const Group& group, const Look& look, std::string_view package);
+[[nodiscard]] Result<MeasuredRow> package_row(const Release& release, const WheelInfo& info,
+                                              std::string_view package);
 
 /// Why the author took all wheels of a release back (PEP 592), in one line of printable text that may be
 /// empty; none where one of them was not, and where there are no wheels.
-[[nodiscard]] std::optional<std::string> yanked_because(const Group& group);
+[[nodiscard]] std::optional<std::string> yanked_because(const Release& release);
 /// The known row of package_releases of a release that was taken back since, with the reason, or no longer
 /// is.
 [[nodiscard]] MeasuredRow yanked_row(const Row& known, const std::optional<std::string>& because);
 /// Columns in which two rows of the same id differ, but for where they were read.
 [[nodiscard]] std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredRow& b);
 
-enum class Standing { fresh, filled, confirmed, contradicted };
+enum class RowStatus { fresh, filled, confirmed, contradicted };
 
 /// A measured row beside the known one.
 struct Compared {
     MeasuredRow row;  ///< with the columns of the known row that were not measured
-    Standing standing = Standing::fresh;
+    RowStatus status = RowStatus::fresh;
     std::vector<std::string> filled;        ///< columns that the known row lacks
     std::vector<std::string> contradicted;  ///< columns in which both differ
 };

@@ -27,7 +27,8 @@ bool is_project(std::string_view name, std::string_view project) {
 }
 
 // The compiler's own wheels first, then whatever else the known row rests on.
-std::vector<std::string> sources(const Look& compiler, const Look* headers, const std::optional<Row>& known) {
+std::vector<std::string> sources(const WheelInfo& compiler, const WheelInfo* headers,
+                                 const std::optional<Row>& known) {
     std::vector<std::string> out{source_text(compiler)};
     if (headers != nullptr) out.push_back(source_text(*headers));
     if (!known) return out;
@@ -41,10 +42,10 @@ std::vector<std::string> sources(const Look& compiler, const Look* headers, cons
 
 }  // namespace
 
-Result<ToolkitRelease> toolkit_release(const Look& look) {
+Result<ToolkitRelease> toolkit_release(const WheelInfo& info) {
     ToolkitRelease out;
-    const auto version = Version::parse(look.metadata.version);
-    for (const auto& requirement : look.metadata.requires_dist) {
+    const auto version = Version::parse(info.metadata.version);
+    for (const auto& requirement : info.metadata.requires_dist) {
         auto component = pinned(requirement);
         if (!component) continue;
         if (out.nvcc.package.empty() && is_project(component->package, "nvidia-cuda-nvcc")) {
@@ -55,11 +56,11 @@ Result<ToolkitRelease> toolkit_release(const Look& look) {
     }
     if (!version || version->size() < 3 || out.nvcc.package.empty())
         return input_failure(fmt::format("{}: its METADATA names no release of CUDA with an nvcc",
-                                         text::printable(look.file)));
+                                         text::printable(info.file)));
     // A meta package that was made again has a fourth number.
     out.cuda = fmt::format("{}.{}.{}", version->major(), version->minor(), version->part(2));
     out.minor = version->major_minor();
-    out.source = source_text(look);
+    out.source = source_text(info);
     return out;
 }
 
@@ -98,8 +99,8 @@ MeasuredRow release_row(const ToolkitRelease& release) {
          scalar("source", release.source), scalar("confidence", "measured")}};
 }
 
-Result<MeasuredRow> toolkit_row(const ToolkitRelease& release, const Look& compiler, const Look* headers,
-                                const Facts& facts) {
+Result<MeasuredRow> toolkit_row(const ToolkitRelease& release, const WheelInfo& compiler,
+                                const WheelInfo* headers, const Facts& facts) {
     MeasuredRow row{"cuda_toolkits", "cuda-toolkit-" + release.minor, {}};
     const auto known = facts.row(row.id);
     const auto& says = *compiler.compiler;

@@ -31,7 +31,7 @@ struct ToolkitRelease {
 };
 
 /// Input failure: METADATA that names no version or no nvcc.
-[[nodiscard]] Result<ToolkitRelease> toolkit_release(const Look& look);
+[[nodiscard]] Result<ToolkitRelease> toolkit_release(const WheelInfo& info);
 
 /// The newest release of each minor.
 [[nodiscard]] std::vector<ToolkitRelease> newest_of_minors(const std::vector<ToolkitRelease>& releases);
@@ -46,7 +46,7 @@ struct ToolkitRelease {
 /// cuda_toolkits, of the newest release of a minor. `compiler`, `headers`: looks at the wheels, asked as
 /// compilers. An input failure where no row of that minor is known and nothing was run: then targets and PTX
 /// are missing.
-[[nodiscard]] Result<MeasuredRow> toolkit_row(const ToolkitRelease& release, const Look& compiler,
-                                              const Look* headers, const Facts& facts);
+[[nodiscard]] Result<MeasuredRow> toolkit_row(const ToolkitRelease& release, const WheelInfo& compiler,
+                                              const WheelInfo* headers, const Facts& facts);
 
 }  // namespace cudamatrix::measure

@@ -52,7 +52,7 @@ std::string shown(const News& news) {
     for (const auto& row : news.rows)
         out += fmt::format("row {}\n", row.id);
     for (const auto& task : news.tasks)
-        out += fmt::format("task {} {} {}\n", task.package, task.group.version, task.group.arch);
+        out += fmt::format("task {} {} {}\n", task.package, task.release.version, task.release.arch);
     return out;
 }
 
@@ -191,12 +191,12 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
 
 TEST_CASE("a release is taken back where all its wheels are, for the reason that the index gives") {
     const auto because = [](const std::vector<std::optional<std::string>>& reasons) {
-        Group group{"1.0", "", {}, false, {}};
+        Release release{"1.0", "", {}, false, {}};
         for (const auto& reason : reasons) {
-            group.wheels.push_back(listed("timm-1.0-py3-none-any.whl", reason.has_value()));
-            group.wheels.back().yanked_reason = reason.value_or("");
+            release.wheels.push_back(listed("timm-1.0-py3-none-any.whl", reason.has_value()));
+            release.wheels.back().yanked_reason = reason.value_or("");
         }
-        return yanked_because(group).value_or("(none)");
+        return yanked_because(release).value_or("(none)");
     };
     CHECK(because({}) == "(none)");
     CHECK(because({std::nullopt}) == "(none)");

@@ -8,7 +8,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
-#include "look/measure/job.hpp"
+#include "look/measure/inspection.hpp"
 #include "unit/look/measure/folder.hpp"
 #include "unit/registry/zip_fixture.hpp"
 
@@ -78,25 +78,26 @@ struct Asking {
         task.compiler = true;
         task.workshop = workshop.path();
     }
-    Seen look() {
-        auto memory = Memory::open(server.root() / "measured.jsonl");
-        REQUIRE(memory.ok());
-        return look_into_all(*http, {task}, **memory, 1, [](auto, auto, const auto&, const auto&) {}).front();
+    Inspection inspect() {
+        auto inspected = InspectionCache::open(server.root() / "measured.jsonl");
+        REQUIRE(inspected.ok());
+        return inspect_wheels(*http, {task}, **inspected, 1, [](auto, auto, const auto&, const auto&) {})
+            .front();
     }
     std::string failure() {
-        const auto seen = look();
+        const auto seen = inspect();
         CHECK_FALSE(std::filesystem::exists(server.root() / "measured.jsonl"));
         CHECK(workshop.entries() == 0);
-        return seen.look.ok() ? "fine" : seen.look.failure().diagnostics.front().message;
+        return seen.info.ok() ? "fine" : seen.info.failure().diagnostics.front().message;
     }
 };
 
-Look meta(const std::string& version, const std::vector<std::string>& demands) {
-    Look look;
-    look.file = "cuda_toolkit-" + version + "-py2.py3-none-any.whl";
-    look.sha256 = std::string(64, 'c');
-    look.metadata = {version, "", demands};
-    return look;
+WheelInfo meta(const std::string& version, const std::vector<std::string>& demands) {
+    WheelInfo info;
+    info.file = "cuda_toolkit-" + version + "-py2.py3-none-any.whl";
+    info.sha256 = std::string(64, 'c');
+    info.metadata = {version, "", demands};
+    return info;
 }
 
 ToolkitRelease release(const std::string& cuda) {
@@ -105,13 +106,13 @@ ToolkitRelease release(const std::string& cuda) {
     return *found;
 }
 
-Look compiler(const CompilerSays& says,
-              const std::string& file = "nvidia_cuda_nvcc-12.8.93-py3-none-any.whl") {
-    Look look;
-    look.file = file;
-    look.sha256 = std::string(64, 'd');
-    look.compiler = says;
-    return look;
+WheelInfo compiler(const CompilerSays& says,
+                   const std::string& file = "nvidia_cuda_nvcc-12.8.93-py3-none-any.whl") {
+    WheelInfo info;
+    info.file = file;
+    info.sha256 = std::string(64, 'd');
+    info.compiler = says;
+    return info;
 }
 
 }  // namespace
@@ -141,47 +142,47 @@ TEST_CASE("targets are the SASS of --gpu-name, sorted, whatever else the help na
 TEST_CASE("a compiler is asked by ranges alone, and run only where it may be") {
     Asking asking(compiler_wheel("#!/bin/sh\nexit 1\n"));
     asking.task.workshop.reset();
-    const auto seen = asking.look();
-    REQUIRE(seen.look.ok());
-    const auto& says = *seen.look->compiler;
+    const auto seen = asking.inspect();
+    REQUIRE(seen.info.ok());
+    const auto& says = *seen.info->compiler;
     CHECK(says.has_header);
     CHECK(says.has_nvcc);
     CHECK(says.has_ptxas);
     CHECK(says.limits.gcc_max == "16");
     CHECK(says.targets.empty());
     CHECK(asking.workshop.entries() == 0);
-    CHECK(asking.look().remembered);
+    CHECK(asking.inspect().remembered);
     // What was read without running it is not enough for one who wants it run.
     asking.task.workshop = asking.workshop.path();
-    CHECK_FALSE(asking.look().look.ok());
+    CHECK_FALSE(asking.inspect().info.ok());
 }
 
 TEST_CASE("a ptxas that is run says its targets and the highest PTX, and leaves nothing") {
     Asking asking(compiler_wheel(fake_ptxas(), false));
-    const auto seen = asking.look();
-    REQUIRE_MESSAGE(seen.look.ok(), seen.look.failure().diagnostics.front().message);
-    const auto& says = *seen.look->compiler;
+    const auto seen = asking.inspect();
+    REQUIRE_MESSAGE(seen.info.ok(), seen.info.failure().diagnostics.front().message);
+    const auto& says = *seen.info->compiler;
     CHECK(says.targets == std::vector<std::string>{"7.5", "9.0a", "10.0", "10.0f", "10.0a"});
     CHECK(says.ptx_isa == "8.7");
     CHECK_FALSE(says.has_nvcc);
     CHECK(asking.workshop.entries() == 0);
-    const auto again = asking.look();
+    const auto again = asking.inspect();
     CHECK(again.remembered);
-    CHECK(again.look->compiler->targets == says.targets);
-    CHECK(again.look->compiler->ptx_isa == "8.7");
-    CHECK(again.look->compiler->limits.clang_max == "22");
+    CHECK(again.info->compiler->targets == says.targets);
+    CHECK(again.info->compiler->ptx_isa == "8.7");
+    CHECK(again.info->compiler->limits.clang_max == "22");
 }
 
-TEST_CASE("a line of the memory that is no compiler's is passed over") {
+TEST_CASE("a line of the cache that is no compiler's is passed over") {
     auto json = to_json(compiler({true, {"16", "22"}, true, true, {"7.5"}, "8.7"}));
-    REQUIRE(look_from(json));
-    CHECK(look_from(json)->compiler->has_nvcc);
+    REQUIRE(wheel_info_from(json));
+    CHECK(wheel_info_from(json)->compiler->has_nvcc);
     for (const char* other : {"1", "[]", "{}", R"({"targets": [], "header": 1, "nvcc": true, "ptxas": true})",
                               R"({"targets": [1], "header": true, "nvcc": true, "ptxas": true})",
                               R"({"targets": [], "header": true, "nvcc": true})"}) {
         CAPTURE(other);
         json["compiler"] = Json::parse(other);
-        CHECK_FALSE(look_from(json));
+        CHECK_FALSE(wheel_info_from(json));
     }
 }
 
@@ -189,8 +190,8 @@ TEST_CASE("a wheel that is not what the index lists is not run") {
     test::Folder elsewhere;
     const auto mark = (elsewhere.path() / "was-run").string();
     Asking asking(compiler_wheel("#!/bin/sh\ntouch " + mark + "\n"));
-    const auto real = asking.task.group.chosen.sha256;
-    asking.task.group.chosen.sha256 = std::string(64, '0');
+    const auto real = asking.task.release.chosen.sha256;
+    asking.task.release.chosen.sha256 = std::string(64, '0');
     CHECK(asking.failure() == fmt::format("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_x86_64.whl has "
                                           "the sha256 {}, and the index says {}",
                                           real, std::string(64, '0')));

@@ -1,4 +1,4 @@
-#include "look/measure/held.hpp"
+#include "look/measure/library_code.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
-#include "look/measure/job.hpp"
+#include "look/measure/inspection.hpp"
 #include "unit/fatbin/fixture.hpp"
 #include "unit/registry/zip_fixture.hpp"
 
@@ -56,16 +56,17 @@ struct Run {
         tasks[0].package = "torch";
         tasks[0].torch = true;
         tasks[0].held = held;
-        tasks[0].group = {"2.6.0", "x86_64", {file}, false, file};
+        tasks[0].release = {"2.6.0", "x86_64", {file}, false, file};
     }
-    Seen look() {
-        auto memory = Memory::open(server.root() / "measured.jsonl");
-        REQUIRE(memory.ok());
-        return look_into_all(*http, tasks, **memory, 1, [](auto, auto, const auto&, const auto&) {}).front();
+    Inspection inspect() {
+        auto inspected = InspectionCache::open(server.root() / "measured.jsonl");
+        REQUIRE(inspected.ok());
+        return inspect_wheels(*http, tasks, **inspected, 1, [](auto, auto, const auto&, const auto&) {})
+            .front();
     }
     std::string failure() {
-        const auto seen = look();
-        return seen.look.ok() ? "fine" : seen.look.failure().diagnostics.front().message;
+        const auto seen = inspect();
+        return seen.info.ok() ? "fine" : seen.info.failure().diagnostics.front().message;
     }
 };
 
@@ -73,15 +74,15 @@ struct Run {
 
 TEST_CASE("libraries that the table knows become rows, with the purpose and its source") {
     Run run(torch_wheel());
-    const auto seen = run.look();
-    REQUIRE(seen.look.ok());
+    const auto seen = run.inspect();
+    REQUIRE(seen.info.ok());
     const auto facts = Facts::embedded();
-    const auto wheel = torch_rows(run.tasks[0].group, *seen.look, true, facts);
+    const auto wheel = torch_rows(run.tasks[0].release, *seen.info, true, facts);
     REQUIRE(wheel.ok());
     std::vector<std::string> others;
-    const auto rows = library_rows(wheel->front(), *seen.look, facts, others);
+    const auto rows = library_rows(wheel->front(), *seen.info, facts, others);
     REQUIRE(rows.size() == 2);
-    const auto sha = run.tasks[0].group.chosen.sha256;
+    const auto sha = run.tasks[0].release.chosen.sha256;
     CHECK(yaml_line(rows[0]) ==
           fmt::format(
               "  - {{id: torch-2.6.0+cu124-x86_64-libtorch_cuda.so, torch: \"2.6.0\", variant: \"cu124\", "
@@ -99,39 +100,39 @@ TEST_CASE("libraries that the table knows become rows, with the purpose and its 
 
     // Beside the known row: SASS that it does not have is a contradiction.
     const auto compared = compare(rows[0], facts);
-    CHECK(compared.standing == Standing::contradicted);
+    CHECK(compared.status == RowStatus::contradicted);
     CHECK(compared.contradicted == std::vector<std::string>{"sass", "ptx"});
 }
 
 TEST_CASE("what was read once is remembered, and what was only declared is read then") {
     Run run(torch_wheel(), "plain", false);
-    CHECK_FALSE(run.look().look->held);
+    CHECK_FALSE(run.inspect().info->library_code);
     run.tasks[0].held = true;
-    const auto first = run.look();
+    const auto first = run.inspect();
     CHECK_FALSE(first.remembered);
-    REQUIRE(first.look->held);
-    CHECK(first.look->held->size() == 3);
-    CHECK(first.look->arch == "sm_75 sm_90");
+    REQUIRE(first.info->library_code);
+    CHECK(first.info->library_code->size() == 3);
+    CHECK(first.info->arch == "sm_75 sm_90");
     const auto before = run.server.requests().size();
-    const auto again = run.look();
+    const auto again = run.inspect();
     CHECK(again.remembered);
-    CHECK(*again.look->held == *first.look->held);
+    CHECK(*again.info->library_code == *first.info->library_code);
     CHECK(run.server.requests().size() == before);
 }
 
 TEST_CASE("a wheel without CUDA is not read") {
     Run run(torch_wheel("None"));
-    const auto seen = run.look();
-    REQUIRE(seen.look.ok());
-    CHECK(seen.look->held->empty());
-    CHECK(look_from(to_json(*seen.look))->held->empty());
+    const auto seen = run.inspect();
+    REQUIRE(seen.info.ok());
+    CHECK(seen.info->library_code->empty());
+    CHECK(wheel_info_from(to_json(*seen.info))->library_code->empty());
 }
 
 TEST_CASE(
     "a swapped wheel, a torn connection, a server that lies, a damaged library: nothing is remembered") {
     Run swapped(torch_wheel());
-    const auto real = swapped.tasks[0].group.chosen.sha256;
-    swapped.tasks[0].group.chosen.sha256 = std::string(64, '0');
+    const auto real = swapped.tasks[0].release.chosen.sha256;
+    swapped.tasks[0].release.chosen.sha256 = std::string(64, '0');
     CHECK(swapped.failure() ==
           fmt::format("{} has the sha256 {}, and the index says {}", kWheel, real, std::string(64, '0')));
     CHECK_FALSE(std::filesystem::exists(swapped.server.root() / "measured.jsonl"));
@@ -150,13 +151,13 @@ TEST_CASE(
     CHECK_FALSE(std::filesystem::exists(damaged.server.root() / "measured.jsonl"));
 }
 
-TEST_CASE("a line of the memory that is no list of libraries is passed over") {
-    const auto seen = Run(torch_wheel()).look();
-    REQUIRE(seen.look.ok());
-    auto json = to_json(*seen.look);
-    CHECK(look_from(json)->held == seen.look->held);
+TEST_CASE("a line of the cache that is no list of libraries is passed over") {
+    const auto seen = Run(torch_wheel()).inspect();
+    REQUIRE(seen.info.ok());
+    auto json = to_json(*seen.info);
+    CHECK(wheel_info_from(json)->library_code == seen.info->library_code);
     for (const char* held : {"1", "[1]", "[{}]", R"([{"sass": [], "ptx": [1]}])"}) {
         json["held"] = Json::parse(held);
-        CHECK_FALSE(look_from(json));
+        CHECK_FALSE(wheel_info_from(json));
     }
 }

@@ -24,15 +24,16 @@ std::set<std::string_view> known_sources(const Facts& facts, std::string_view ta
 }
 
 // The wheel that a known row was read from, so that measuring again compares like with like.
-const IndexFile* known_source(const Group& group, const std::set<std::string_view>& sources) {
-    const auto found = std::find_if(group.wheels.begin(), group.wheels.end(), [&](const IndexFile& wheel) {
-        return sources.count(fmt::format("wheel:{} sha256:{}", wheel.name, wheel.sha256)) != 0;
-    });
-    return found == group.wheels.end() ? nullptr : &*found;
+const IndexFile* known_source(const Release& release, const std::set<std::string_view>& sources) {
+    const auto found =
+        std::find_if(release.wheels.begin(), release.wheels.end(), [&](const IndexFile& wheel) {
+            return sources.count(fmt::format("wheel:{} sha256:{}", wheel.name, wheel.sha256)) != 0;
+        });
+    return found == release.wheels.end() ? nullptr : &*found;
 }
 
 // CPython with a lock beats free-threaded, x86_64 beats aarch64, then the newest python.
-const IndexFile& newest(const Group& group) {
+const IndexFile& newest(const Release& release) {
     const auto rank = [](const IndexFile& file) {
         const auto pythons = pythons_of({file});
         const auto name = parse_wheel_name(file.name);
@@ -41,16 +42,17 @@ const IndexFile& newest(const Group& group) {
         const bool threaded = !pythons.empty() && pythons.back().ends_with('t');
         return std::tuple(!threaded, name && linux_arch(*name) != "aarch64", version ? version->part(1) : 0);
     };
-    return *std::max_element(group.wheels.begin(), group.wheels.end(),
+    return *std::max_element(release.wheels.begin(), release.wheels.end(),
                              [&](const IndexFile& a, const IndexFile& b) { return rank(a) < rank(b); });
 }
 
-void add(std::vector<Group>& groups, const std::string& version, const std::string& arch,
+void add(std::vector<Release>& releases, const std::string& version, const std::string& arch,
          const IndexFile& file) {
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-        return group.version == version && group.arch == arch;
+    auto found = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
+        return release.version == version && release.arch == arch;
     });
-    if (found == groups.end()) found = groups.insert(groups.end(), Group{version, arch, {}, false, {}, {}});
+    if (found == releases.end())
+        found = releases.insert(releases.end(), Release{version, arch, {}, false, {}, {}});
     const auto name = parse_wheel_name(file.name);
     if (name && linux_arch(*name).empty()) {
         found->elsewhere.push_back(file);
@@ -61,14 +63,14 @@ void add(std::vector<Group>& groups, const std::string& version, const std::stri
     }
 }
 
-void choose(std::vector<Group>& groups, const Facts& facts, std::string_view table) {
+void choose(std::vector<Release>& releases, const Facts& facts, std::string_view table) {
     const auto sources = known_sources(facts, table);
-    for (auto& group : groups) {
-        if (group.wheels.empty()) continue;
-        const auto* known = known_source(group, sources);
-        group.chosen = known != nullptr ? *known : newest(group);
+    for (auto& release : releases) {
+        if (release.wheels.empty()) continue;
+        const auto* known = known_source(release, sources);
+        release.chosen = known != nullptr ? *known : newest(release);
     }
-    std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    std::sort(releases.begin(), releases.end(), [](const Release& a, const Release& b) {
         const auto first = pep440::Version::parse(a.version);
         const auto second = pep440::Version::parse(b.version);
         if (first && second && !(*first == *second)) return *first < *second;
@@ -78,35 +80,35 @@ void choose(std::vector<Group>& groups, const Facts& facts, std::string_view tab
 
 }  // namespace
 
-std::vector<Group> torch_groups(const std::vector<IndexFile>& files, const std::vector<std::string>& arches,
-                                const Facts& facts) {
-    std::vector<Group> groups;
+std::vector<Release> torch_releases(const std::vector<IndexFile>& files,
+                                    const std::vector<std::string>& arches, const Facts& facts) {
+    std::vector<Release> releases;
     for (const auto& file : files) {
         const auto name = parse_wheel_name(file.name);
         if (!name || normalised_project(name->distribution) != "torch") continue;
         const auto arch = linux_arch(*name);
         if (std::find(arches.begin(), arches.end(), arch) == arches.end()) continue;
-        if (pep440::Version::parse(name->version)) add(groups, name->version, arch, file);
+        if (pep440::Version::parse(name->version)) add(releases, name->version, arch, file);
     }
-    choose(groups, facts, "torch_wheels");
-    return groups;
+    choose(releases, facts, "torch_wheels");
+    return releases;
 }
 
-std::vector<Group> package_groups(const std::vector<IndexFile>& files, std::string_view package,
-                                  const Facts& facts) {
-    std::vector<Group> groups;
+std::vector<Release> package_releases(const std::vector<IndexFile>& files, std::string_view package,
+                                      const Facts& facts) {
+    std::vector<Release> releases;
     for (const auto& file : files) {
         const auto name = parse_wheel_name(file.name);
         if (name && normalised_project(name->distribution) == package &&
             pep440::Version::parse(name->version)) {
-            add(groups, name->version, "", file);
+            add(releases, name->version, "", file);
         }
         if (const auto version = sdist_version(file.name, package);
             version && pep440::Version::parse(*version))
-            add(groups, *version, "", file);
+            add(releases, *version, "", file);
     }
-    choose(groups, facts, "package_releases");
-    return groups;
+    choose(releases, facts, "package_releases");
+    return releases;
 }
 
 }  // namespace cudamatrix::measure

@@ -1,4 +1,4 @@
-#include "look/measure/job.hpp"
+#include "look/measure/inspection.hpp"
 
 #include <atomic>
 #include <fstream>
@@ -7,108 +7,108 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "look/measure/held.hpp"
+#include "look/measure/library_code.hpp"
 
 namespace cudamatrix::measure {
 namespace {
 
-constexpr std::uint64_t kLargestMemory = 1u << 30;
+constexpr std::uint64_t kLargestCache = 1u << 30;
 
 // Has this wheel been asked all that the task asks?
-bool answers(const Look& look, const Task& task) {
-    if (!look.compiler) return false;
-    return !task.workshop || !look.compiler->has_ptxas || !look.compiler->targets.empty();
+bool answers(const WheelInfo& info, const Task& task) {
+    if (!info.compiler) return false;
+    return !task.workshop || !info.compiler->has_ptxas || !info.compiler->targets.empty();
 }
 
-Seen look_once(HttpConnection& connection, const Task& task, Memory& memory) {
+Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache& inspected) {
     const auto start = std::chrono::steady_clock::now();
-    const auto& file = task.group.chosen;
+    const auto& file = task.release.chosen;
     if (file.sha256.empty()) {
         return {input_failure(fmt::format("{}: the index gives no sha256, and a row needs one as its source",
                                           text::printable(file.name))),
                 false,
                 {}};
     }
-    auto known = memory.recall(file.sha256, task.torch);
-    const bool wants_libraries = task.held && !(known && known->held);
+    auto known = inspected.recall(file.sha256, task.torch);
+    const bool wants_libraries = task.held && !(known && known->library_code);
     const bool wants_compiler = task.compiler && !(known && answers(*known, task));
     if (known) known->file = file.name;  // the same bytes may stand there under another name
     if (known && !wants_libraries && !wants_compiler) return {std::move(*known), true, {}};
-    auto look = known ? Result<Look>(std::move(*known)) : look_into(connection, file, task.torch);
+    auto info = known ? Result<WheelInfo>(std::move(*known)) : inspect_wheel(connection, file, task.torch);
     const auto* cancellation = connection.http().options().cancellation;
     std::uint64_t bytes = 0;
-    if (look.ok() && wants_libraries) {
+    if (info.ok() && wants_libraries) {
         // Without CUDA there is nothing to find, and nothing is read.
-        auto held = look->cuda.empty() ? Result<std::vector<HeldLibrary>>(std::vector<HeldLibrary>{})
-                                       : held_by(connection, file, cancellation, bytes);
-        if (!held.ok()) return {held.failure(), false, {}};
-        look->held = std::move(held).value();
+        auto code = info->cuda.empty() ? Result<std::vector<LibraryCode>>(std::vector<LibraryCode>{})
+                                       : library_code(connection, file, cancellation, bytes);
+        if (!code.ok()) return {code.failure(), false, {}};
+        info->library_code = std::move(code).value();
     }
-    if (look.ok() && wants_compiler) {
+    if (info.ok() && wants_compiler) {
         auto says = ask_compiler(connection, file, task.workshop, cancellation, bytes);
         if (!says.ok()) return {says.failure(), false, {}};
-        look->compiler = std::move(says).value();
+        info->compiler = std::move(says).value();
     }
-    if (look.ok()) look->bytes += bytes;
-    if (look.ok()) {
-        if (auto kept = memory.add(look.value()); !kept.ok()) look = kept.failure();
+    if (info.ok()) info->bytes += bytes;
+    if (info.ok()) {
+        if (auto kept = inspected.add(info.value()); !kept.ok()) info = kept.failure();
     }
     const auto took = std::chrono::steady_clock::now() - start;
-    return {std::move(look), false, std::chrono::duration_cast<std::chrono::milliseconds>(took)};
+    return {std::move(info), false, std::chrono::duration_cast<std::chrono::milliseconds>(took)};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Memory>> Memory::open(const std::filesystem::path& path) {
-    std::unique_ptr<Memory> memory(new Memory(path));
+Result<std::unique_ptr<InspectionCache>> InspectionCache::open(const std::filesystem::path& path) {
+    std::unique_ptr<InspectionCache> inspected(new InspectionCache(path));
     std::error_code error;
-    if (!std::filesystem::exists(path, error)) return memory;
-    const auto text = file::read(path, kLargestMemory);
+    if (!std::filesystem::exists(path, error)) return inspected;
+    const auto text = file::read(path, kLargestCache);
     if (!text.ok()) return text.failure();
     for (const auto& line : text::split(text.value(), '\n')) {
         if (line.empty()) continue;
         const auto json = parse_json(line, path.string());
         if (!json.ok()) continue;  // the last line of a run that was killed
-        if (auto look = look_from(json.value())) memory->looks_[look->sha256] = std::move(*look);
+        if (auto info = wheel_info_from(json.value())) inspected->wheels_[info->sha256] = std::move(*info);
     }
-    return memory;
+    return inspected;
 }
 
-std::optional<Look> Memory::recall(const std::string& sha256, bool torch) const {
+std::optional<WheelInfo> InspectionCache::recall(const std::string& sha256, bool torch) const {
     const std::lock_guard lock(mutex_);
-    const auto found = looks_.find(sha256);
-    if (found == looks_.end() || (torch && found->second.build.empty())) return std::nullopt;
+    const auto found = wheels_.find(sha256);
+    if (found == wheels_.end() || (torch && found->second.build.empty())) return std::nullopt;
     return found->second;
 }
 
-Status Memory::add(const Look& look) {
+Status InspectionCache::add(const WheelInfo& info) {
     const std::lock_guard lock(mutex_);
-    looks_[look.sha256] = look;
+    wheels_[info.sha256] = info;
     // A line of its own even behind a torn one.
     std::ofstream out(path_, std::ios::app | std::ios::binary);
-    out << "\n" << to_text(to_json(look), false);
+    out << "\n" << to_text(to_json(info), false);
     out.flush();
     if (!out) return environment_failure(fmt::format("cannot write {}", text::printable(path_.string())));
     return Done{};
 }
 
-Result<std::vector<MeasuredRow>> rows_of(const Task& task, const Look& look, bool default_index,
+Result<std::vector<MeasuredRow>> rows_of(const Task& task, const WheelInfo& info, bool default_index,
                                          const Facts& facts, std::vector<std::string>* other_libraries) {
     if (!task.torch) {
-        auto row = package_row(task.group, look, task.package);
+        auto row = package_row(task.release, info, task.package);
         if (!row.ok()) return row.failure();
         return std::vector{std::move(row).value()};
     }
-    auto rows = torch_rows(task.group, look, default_index, facts);
+    auto rows = torch_rows(task.release, info, default_index, facts);
     if (!rows.ok() || other_libraries == nullptr) return rows;
-    auto libraries = library_rows(rows->front(), look, facts, *other_libraries);
+    auto libraries = library_rows(rows->front(), info, facts, *other_libraries);
     rows->insert(rows->end(), std::move_iterator(libraries.begin()), std::move_iterator(libraries.end()));
     return rows;
 }
 
-std::vector<Seen> look_into_all(Http& http, const std::vector<Task>& tasks, Memory& memory, unsigned jobs,
-                                const Progress& progress) {
-    std::vector<Seen> seen(tasks.size(), Seen{input_failure("interrupted"), false, {}});
+std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& tasks, InspectionCache& inspected,
+                                       unsigned jobs, const Progress& progress) {
+    std::vector<Inspection> seen(tasks.size(), Inspection{input_failure("interrupted"), false, {}});
     std::atomic<std::size_t> next{0};
     std::size_t done = 0;
     std::mutex mutex;
@@ -117,7 +117,7 @@ std::vector<Seen> look_into_all(Http& http, const std::vector<Task>& tasks, Memo
         for (auto i = next++; i < tasks.size(); i = next++) {
             const auto* cancellation = http.options().cancellation;
             if (cancellation != nullptr && cancellation->requested()) return;
-            auto one = look_once(connection, tasks[i], memory);
+            auto one = inspect(connection, tasks[i], inspected);
             const std::lock_guard lock(mutex);
             seen[i] = std::move(one);
             progress(++done, tasks.size(), tasks[i], seen[i]);

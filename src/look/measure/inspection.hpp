@@ -1,4 +1,4 @@
-// Looks into many wheels at once, and remembers what was seen.
+// Inspects many wheels at once, and remembers what was seen.
 #pragma once
 
 #include <chrono>
@@ -10,32 +10,32 @@
 #include <string>
 #include <vector>
 
-#include "look/measure/look.hpp"
 #include "look/measure/rows.hpp"
+#include "look/measure/wheel_info.hpp"
 
 namespace cudamatrix::measure {
 
 /// What was seen in earlier runs, by sha256 of the wheel: a file of JSON lines to which each wheel adds one
 /// at once, so that a run that is ended goes on where it was. A torn or foreign line is passed over.
-class Memory {
+class InspectionCache {
   public:
-    /// Reads `path` where it is; a file that is no memory at all is an input failure.
-    [[nodiscard]] static Result<std::unique_ptr<Memory>> open(const std::filesystem::path& path);
+    /// Reads `path` where it is; a file that is no cache at all is an input failure.
+    [[nodiscard]] static Result<std::unique_ptr<InspectionCache>> open(const std::filesystem::path& path);
     /// `torch`: only one that was looked into as torch.
-    [[nodiscard]] std::optional<Look> recall(const std::string& sha256, bool torch) const;
-    [[nodiscard]] Status add(const Look& look);
+    [[nodiscard]] std::optional<WheelInfo> recall(const std::string& sha256, bool torch) const;
+    [[nodiscard]] Status add(const WheelInfo& info);
 
   private:
-    explicit Memory(std::filesystem::path path) : path_(std::move(path)) {}
+    explicit InspectionCache(std::filesystem::path path) : path_(std::move(path)) {}
     std::filesystem::path path_;
     mutable std::mutex mutex_;
-    std::map<std::string, Look> looks_;
+    std::map<std::string, WheelInfo> wheels_;
 };
 
 struct Task {
     std::string package;  ///< "torch" is looked into as such where `torch`
     bool torch = false;
-    Group group;
+    Release release;
     bool held = false;      ///< its libraries are read, too, where it was built with CUDA
     bool compiler = false;  ///< a wheel of NVIDIA's compiler, asked what it takes
     std::optional<std::filesystem::path> workshop =
@@ -45,21 +45,23 @@ struct Task {
 /// The rows that a wheel of torch or of a package gives. `default_index`: it is torch of the default index.
 /// `other_libraries`: learns paths of libraries with code that no row knows by name; nullptr: no rows of
 /// libraries. Failure: what no row can hold.
-[[nodiscard]] Result<std::vector<MeasuredRow>> rows_of(const Task& task, const Look& look, bool default_index,
-                                                       const Facts& facts,
+[[nodiscard]] Result<std::vector<MeasuredRow>> rows_of(const Task& task, const WheelInfo& info,
+                                                       bool default_index, const Facts& facts,
                                                        std::vector<std::string>* other_libraries);
 
-struct Seen {
-    Result<Look> look;
+struct Inspection {
+    Result<WheelInfo> info;
     bool remembered = false;  ///< nothing was transferred for it
     std::chrono::milliseconds took{0};
 };
 
 /// Called by the worker that has finished a task, never by two at once.
-using Progress = std::function<void(std::size_t done, std::size_t all, const Task& task, const Seen& seen)>;
+using Progress =
+    std::function<void(std::size_t done, std::size_t all, const Task& task, const Inspection& seen)>;
 
 /// One answer for each task, in their order. Ends early, with failures, when the run is cancelled.
-[[nodiscard]] std::vector<Seen> look_into_all(Http& http, const std::vector<Task>& tasks, Memory& memory,
-                                              unsigned jobs, const Progress& progress);
+[[nodiscard]] std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& tasks,
+                                                     InspectionCache& inspected, unsigned jobs,
+                                                     const Progress& progress);
 
 }  // namespace cudamatrix::measure

@@ -1,4 +1,4 @@
-#include "look/measure/held.hpp"
+#include "look/measure/library_code.hpp"
 
 #include <algorithm>
 #include <set>
@@ -39,8 +39,8 @@ std::optional<Row> row_about(const Facts& facts, std::string_view library) {
 
 }  // namespace
 
-Result<std::vector<HeldLibrary>> held_by(HttpConnection& connection, const IndexFile& file,
-                                         const Cancellation* cancellation, std::uint64_t& bytes) {
+Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const IndexFile& file,
+                                              const Cancellation* cancellation, std::uint64_t& bytes) {
     auto source = HttpSource::open(connection, file.url);
     if (!source.ok()) return std::move(source).failure();
     const scan::Options options{{true, {}}, cancellation};
@@ -49,24 +49,24 @@ Result<std::vector<HeldLibrary>> held_by(HttpConnection& connection, const Index
     if (cancellation != nullptr && cancellation->requested())
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (!scan.ok()) return scan.failure();
-    std::vector<HeldLibrary> held;
+    std::vector<LibraryCode> libraries;
     for (const auto& library : scan->libraries) {
         if (!library.error.empty())
             return input_failure(fmt::format("{}: {}: {}", text::printable(file.name),
                                              text::printable(library.path), text::printable(library.error)));
-        HeldLibrary each{library.path, archs_of(library, fatbin::Kind::sass),
+        LibraryCode each{library.path, archs_of(library, fatbin::Kind::sass),
                          archs_of(library, fatbin::Kind::ptx)};
-        if (!each.sass.empty() || !each.ptx.empty()) held.push_back(std::move(each));
+        if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
     }
-    return held;
+    return libraries;
 }
 
-std::vector<MeasuredRow> library_rows(const MeasuredRow& wheel, const Look& look, const Facts& facts,
+std::vector<MeasuredRow> library_rows(const MeasuredRow& wheel, const WheelInfo& info, const Facts& facts,
                                       std::vector<std::string>& others) {
     std::vector<MeasuredRow> rows;
-    if (!look.held) return rows;
+    if (!info.library_code) return rows;
     const auto value = [&](std::string_view column) { return wheel.cell(column)->values.front(); };
-    for (const auto& library : *look.held) {
+    for (const auto& library : *info.library_code) {
         const auto name = name_of(library.path);
         const auto known = row_about(facts, name);
         if (!known) {

@@ -1,4 +1,4 @@
-#include "look/measure/look.hpp"
+#include "look/measure/wheel_info.hpp"
 
 #include <algorithm>
 
@@ -58,18 +58,18 @@ std::optional<bool> cxx11_abi(std::string_view cmake) {
     return value == '0' || value == '1' ? std::optional(value == '1') : std::nullopt;
 }
 
-Status look_into_torch(const Zip& zip, Look& look) {
+Status inspect_torch(const Zip& zip, WheelInfo& info) {
     const auto version = member_text(zip, "torch/version.py");
     if (!version.ok()) return version.failure();
-    look.build = python_constant(version.value(), "__version__");
-    look.cuda = python_constant(version.value(), "cuda");
+    info.build = python_constant(version.value(), "__version__");
+    info.cuda = python_constant(version.value(), "cuda");
     if (zip.find("torch/share/cmake/Torch/TorchConfig.cmake") != nullptr) {
         const auto cmake = member_text(zip, "torch/share/cmake/Torch/TorchConfig.cmake");
         if (!cmake.ok()) return cmake.failure();
-        look.cxx11_abi = cxx11_abi(cmake.value());
+        info.cxx11_abi = cxx11_abi(cmake.value());
     }
     const auto* library = zip.find("torch/lib/libtorch_python.so");
-    if (look.cuda.empty() || library == nullptr) return Done{};
+    if (info.cuda.empty() || library == nullptr) return Done{};
     ArchListFinder finder;
     auto status = zip.stream(*library, [&](std::span<const std::uint8_t> bytes) -> Status {
         finder.feed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -77,7 +77,7 @@ Status look_into_torch(const Zip& zip, Look& look) {
         return Done{};
     });
     if (!status.ok() && !finder.done()) return status;
-    look.arch = finder.found();
+    info.arch = finder.found();
     return Done{};
 }
 
@@ -91,11 +91,11 @@ bool texts_from(const Json& json, const char* name, std::vector<std::string>& in
     return true;
 }
 
-std::optional<std::vector<HeldLibrary>> held_from(const Json& json) {
+std::optional<std::vector<LibraryCode>> library_code_from(const Json& json) {
     if (!json.is_array()) return std::nullopt;
-    std::vector<HeldLibrary> out;
+    std::vector<LibraryCode> out;
     for (const auto& each : json) {
-        HeldLibrary library;
+        LibraryCode library;
         if (!each.is_object() || !texts_from(each, "sass", library.sass) ||
             !texts_from(each, "ptx", library.ptx))
             return std::nullopt;
@@ -184,7 +184,7 @@ std::string python_constant(std::string_view text, std::string_view name) {
     return {};
 }
 
-Result<Look> look_into(HttpConnection& connection, const IndexFile& file, bool torch) {
+Result<WheelInfo> inspect_wheel(HttpConnection& connection, const IndexFile& file, bool torch) {
     auto source = HttpSource::open(connection, file.url);
     if (!source.ok()) return std::move(source).failure();
     auto zip = Zip::open(**source, file.name);
@@ -195,69 +195,69 @@ Result<Look> look_into(HttpConnection& connection, const IndexFile& file, bool t
             fmt::format("{} is not a wheel: it has no METADATA", text::printable(file.name)));
     const auto metadata = zip->text(*member, kLargestText);
     if (!metadata.ok()) return metadata.failure();
-    Look look;
-    look.file = file.name;
-    look.sha256 = file.sha256;
-    look.metadata = parse_metadata(metadata.value());
+    WheelInfo info;
+    info.file = file.name;
+    info.sha256 = file.sha256;
+    info.metadata = parse_metadata(metadata.value());
     if (torch) {
-        if (auto status = look_into_torch(zip.value(), look); !status.ok()) return status.failure();
+        if (auto status = inspect_torch(zip.value(), info); !status.ok()) return status.failure();
     }
-    look.bytes = (*source)->transferred();
-    return look;
+    info.bytes = (*source)->transferred();
+    return info;
 }
 
-Json to_json(const Look& look) {
+Json to_json(const WheelInfo& info) {
     Json json;
-    json["file"] = look.file;
-    json["sha256"] = look.sha256;
-    json["version"] = look.metadata.version;
-    json["requires_python"] = look.metadata.requires_python;
-    json["requires_dist"] = look.metadata.requires_dist;
-    if (!look.build.empty()) {
-        json["build"] = look.build;
-        json["cuda"] = look.cuda;
-        if (look.cxx11_abi) json["cxx11_abi"] = *look.cxx11_abi;
-        if (look.arch) json["arch"] = *look.arch;
+    json["file"] = info.file;
+    json["sha256"] = info.sha256;
+    json["version"] = info.metadata.version;
+    json["requires_python"] = info.metadata.requires_python;
+    json["requires_dist"] = info.metadata.requires_dist;
+    if (!info.build.empty()) {
+        json["build"] = info.build;
+        json["cuda"] = info.cuda;
+        if (info.cxx11_abi) json["cxx11_abi"] = *info.cxx11_abi;
+        if (info.arch) json["arch"] = *info.arch;
     }
-    if (look.held) {
+    if (info.library_code) {
         json["held"] = Json::array();
-        for (const auto& library : *look.held)
+        for (const auto& library : *info.library_code)
             json["held"].push_back(
                 Json{{"path", library.path}, {"sass", library.sass}, {"ptx", library.ptx}});
     }
-    if (look.compiler) json["compiler"] = compiler_json(*look.compiler);
-    json["bytes"] = look.bytes;
+    if (info.compiler) json["compiler"] = compiler_json(*info.compiler);
+    json["bytes"] = info.bytes;
     return json;
 }
 
-std::optional<Look> look_from(const Json& json) {
+std::optional<WheelInfo> wheel_info_from(const Json& json) {
     if (!json.is_object() || string_or(json, "file").empty() || string_or(json, "sha256").size() != 64 ||
         !json.contains("requires_dist") || !json["requires_dist"].is_array())
         return std::nullopt;
-    Look look;
-    look.file = string_or(json, "file");
-    look.sha256 = string_or(json, "sha256");
-    look.metadata.version = string_or(json, "version");
-    look.metadata.requires_python = string_or(json, "requires_python");
+    WheelInfo info;
+    info.file = string_or(json, "file");
+    info.sha256 = string_or(json, "sha256");
+    info.metadata.version = string_or(json, "version");
+    info.metadata.requires_python = string_or(json, "requires_python");
     for (const auto& each : json["requires_dist"]) {
         if (!each.is_string()) return std::nullopt;
-        look.metadata.requires_dist.push_back(each.get<std::string>());
+        info.metadata.requires_dist.push_back(each.get<std::string>());
     }
-    look.build = string_or(json, "build");
-    look.cuda = string_or(json, "cuda");
+    info.build = string_or(json, "build");
+    info.cuda = string_or(json, "cuda");
     if (const auto abi = json.find("cxx11_abi"); abi != json.end() && abi->is_boolean())
-        look.cxx11_abi = abi->get<bool>();
+        info.cxx11_abi = abi->get<bool>();
     if (const auto arch = json.find("arch"); arch != json.end() && arch->is_string())
-        look.arch = arch->get<std::string>();
+        info.arch = arch->get<std::string>();
     if (const auto held = json.find("held"); held != json.end()) {
-        look.held = held_from(*held);
-        if (!look.held) return std::nullopt;
+        info.library_code = library_code_from(*held);
+        if (!info.library_code) return std::nullopt;
     }
     if (const auto compiler = json.find("compiler"); compiler != json.end()) {
-        look.compiler = compiler_from(*compiler);
-        if (!look.compiler) return std::nullopt;
+        info.compiler = compiler_from(*compiler);
+        if (!info.compiler) return std::nullopt;
     }
-    return look;
+    return info;
 }
 
 }  // namespace cudamatrix::measure

@@ -1,11 +1,11 @@
-#include "look/measure/look.hpp"
+#include "look/measure/wheel_info.hpp"
 
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
 #include "knowledge/facts/facts.hpp"
-#include "look/measure/job.hpp"
+#include "look/measure/inspection.hpp"
 #include "look/measure/rows.hpp"
 #include "look/measure/tags.hpp"
 #include "unit/registry/zip_fixture.hpp"
@@ -46,13 +46,13 @@ IndexFile listed(const std::string& name, const std::string& url = "") {
     return file;
 }
 
-Result<Look> look_at(const std::string& wheel, bool torch = true) {
+Result<WheelInfo> look_at(const std::string& wheel, bool torch = true) {
     fakes::HttpServer server;
     server.put("w.whl", wheel);
     auto http = Http::open({});
     REQUIRE(http.ok());
     HttpConnection connection(**http);
-    return look_into(connection, listed(kWheel, server.url("plain/w.whl")), torch);
+    return inspect_wheel(connection, listed(kWheel, server.url("plain/w.whl")), torch);
 }
 
 }  // namespace
@@ -86,15 +86,15 @@ TEST_CASE("Constants of version.py are read, whatever their type hints") {
 }
 
 TEST_CASE("A torch wheel gives its row, by ranges alone") {
-    const auto look = look_at(torch_wheel());
-    REQUIRE_MESSAGE(look.ok(), look.failure().diagnostics.front().message);
-    CHECK(look->arch == "sm_50 sm_90a compute_90");
-    Group group{"2.6.0",
-                "x86_64",
-                {listed(kWheel), listed("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")},
-                false,
-                listed(kWheel)};
-    const auto rows = torch_rows(group, look.value(), true, Facts::embedded());
+    const auto info = look_at(torch_wheel());
+    REQUIRE_MESSAGE(info.ok(), info.failure().diagnostics.front().message);
+    CHECK(info->arch == "sm_50 sm_90a compute_90");
+    Release release{"2.6.0",
+                    "x86_64",
+                    {listed(kWheel), listed("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")},
+                    false,
+                    listed(kWheel)};
+    const auto rows = torch_rows(release, info.value(), true, Facts::embedded());
     REQUIRE(rows.ok());
     REQUIRE(rows->size() == 1);
     CHECK(yaml_line(rows->front()) ==
@@ -106,41 +106,41 @@ TEST_CASE("A torch wheel gives its row, by ranges alone") {
           "\"wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
               kSha + "\", confidence: measured}\n");
     const auto compared = compare(rows->front(), Facts::embedded());
-    CHECK(compared.standing == Standing::contradicted);
+    CHECK(compared.status == RowStatus::contradicted);
     CHECK(compared.contradicted == std::vector<std::string>{"compute", "ptx", "pythons"});
     CHECK(compared.row.cell("nccl") != nullptr);  // known, not measured here: it stays
 
-    // What was seen comes back from the memory as it was.
-    const auto again = look_from(to_json(look.value()));
+    // What was seen comes back from the cache as it was.
+    const auto again = wheel_info_from(to_json(info.value()));
     REQUIRE(again);
-    CHECK(to_text(to_json(*again)).substr(0, 300) == to_text(to_json(look.value())).substr(0, 300));
-    CHECK_FALSE(look_from(Json::array()));
-    CHECK_FALSE(look_from(Json::object()));
+    CHECK(to_text(to_json(*again)).substr(0, 300) == to_text(to_json(info.value())).substr(0, 300));
+    CHECK_FALSE(wheel_info_from(Json::array()));
+    CHECK_FALSE(wheel_info_from(Json::object()));
 }
 
 TEST_CASE("A release that no fact knows gets a row of its own, which claims no more than was seen") {
-    auto look = look_at(torch_wheel()).value();
-    look.build = "9.9.0+cu124";
-    Group group{
+    auto info = look_at(torch_wheel()).value();
+    info.build = "9.9.0+cu124";
+    Release release{
         "9.9.0", "x86_64", {listed("torch-9.9.0-cp312-cp312-manylinux1_x86_64.whl")}, false, listed(kWheel)};
-    const auto rows = torch_rows(group, look, true, Facts::embedded());
+    const auto rows = torch_rows(release, info, true, Facts::embedded());
     REQUIRE(rows->size() == 2);
     CHECK(
         yaml_line((*rows)[1])
             .starts_with(
                 "  - {id: torch-9.9.0, torch: \"9.9.0\", variants: [\"cu124\"], default_variant: \"cu124\", "
                 "python_min: \"3.12\", python_max: \"3.12\", complete: false, source: "));
-    CHECK(compare((*rows)[1], Facts::embedded()).standing == Standing::fresh);
+    CHECK(compare((*rows)[1], Facts::embedded()).status == RowStatus::fresh);
 }
 
 TEST_CASE("A build without CUDA has no architectures, and one without a list says nothing of them") {
     const auto cpu = look_at(torch_wheel("None")).value();
-    Group group{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
-    const auto row = torch_rows(group, cpu, true, Facts::embedded())->front();
+    Release release{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
+    const auto row = torch_rows(release, cpu, true, Facts::embedded())->front();
     CHECK(row.id == "torch-2.6.0+cpu-x86_64");
     CHECK(row.cell("compute")->values.empty());
     const auto silent = look_at(torch_wheel("'12.4'", "nothing here")).value();
-    CHECK(torch_rows(group, silent, true, Facts::embedded())->front().cell("compute") == nullptr);
+    CHECK(torch_rows(release, silent, true, Facts::embedded())->front().cell("compute") == nullptr);
 }
 
 TEST_CASE("What is no torch wheel, or lies, gives no row") {
@@ -149,25 +149,25 @@ TEST_CASE("What is no torch wheel, or lies, gives no row") {
     CHECK(look_at(test::make_zip({{"t.dist-info/METADATA", ""}})).failure().diagnostics.front().message ==
           std::string(kWheel) + " has no torch/version.py");
     CHECK_FALSE(look_at("no zip at all").ok());
-    Group group{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
-    const auto message = [&](const Look& look) {
-        const auto rows = torch_rows(group, look, true, Facts::embedded());
+    Release release{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
+    const auto message = [&](const WheelInfo& info) {
+        const auto rows = torch_rows(release, info, true, Facts::embedded());
         return rows.ok() ? "rows" : rows.failure().diagnostics.front().message;
     };
-    auto look = look_at(torch_wheel()).value();
-    look.cuda = "twelve\n";
-    CHECK(message(look) ==
+    auto info = look_at(torch_wheel()).value();
+    info.cuda = "twelve\n";
+    CHECK(message(info) ==
           std::string(kWheel) + ": torch/version.py says version '2.6.0+cu124', CUDA 'twelve?'");
-    look.cuda = "12.4";
-    look.metadata.requires_dist = {"a b c"};
-    CHECK(message(look) == std::string(kWheel) + ": its requirement 'a b c' is not understood");
+    info.cuda = "12.4";
+    info.metadata.requires_dist = {"a b c"};
+    CHECK(message(info) == std::string(kWheel) + ": its requirement 'a b c' is not understood");
 }
 
 TEST_CASE("Files are grouped by release, and known sources are opened again") {
     const auto facts = Facts::embedded();
     auto known = listed("torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl");
     known.sha256 = "2bb8987f3bb1ef2675897034402373ddfc8f5ef0e156e2d8cfc47cacafdda4a9";
-    const auto groups = torch_groups(
+    const auto releases = torch_releases(
         {listed("torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"), known,
          listed("torch-2.6.0-cp312-none-macosx_11_0_arm64.whl"),
          listed("torch-2.6.0-cp312-cp312-win_amd64.whl"),
@@ -176,11 +176,11 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
          listed("torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl"),
          listed("torch-10.0.0-cp314-cp314t-manylinux_2_28_x86_64.whl")},
         {"x86_64", "aarch64"}, facts);
-    REQUIRE(groups.size() == 3);
-    CHECK(groups[0].arch == "aarch64");
-    CHECK(groups[1].chosen.name == known.name);
-    CHECK(groups[2].version == "10.0.0");
-    CHECK(groups[2].chosen.name == "torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl");
+    REQUIRE(releases.size() == 3);
+    CHECK(releases[0].arch == "aarch64");
+    CHECK(releases[1].chosen.name == known.name);
+    CHECK(releases[2].version == "10.0.0");
+    CHECK(releases[2].chosen.name == "torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl");
     CHECK(glibc_of("a-1-cp39-cp39-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", facts) == "2.17");
     CHECK(glibc_of("a-1-cp39-cp39-linux_x86_64.whl", facts).empty());
     CHECK(glibc_of("a-1-cp39-cp39-manylinux1_x86_64.whl", facts).empty());
@@ -195,58 +195,58 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
 
 TEST_CASE("A release is listed with the systems that have wheels of it") {
     const auto facts = Facts::embedded();
-    const auto groups = package_groups(
+    const auto releases = package_releases(
         {listed("a_b-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"), listed("a_b-1.0-cp311-cp311-win_amd64.whl"),
          listed("a_b-1.0-cp312-cp312-win32.whl"), listed("a_b-1.0-cp312-cp312-musllinux_1_2_i686.whl"),
          listed("a_b-1.0-cp312-cp312-macosx_11_0_arm64.whl"),
          listed("a_b-1.0-cp27-none-macosx_10_9_x86_64.whl"), listed("a_b-2.0-py3-none-any.whl"),
          listed("a_b-3.0-cp312-cp312-musllinux_1_2_x86_64.whl"), listed("a_b-3.0.tar.gz")},
         "a-b", facts);
-    REQUIRE(groups.size() == 3);
-    CHECK(groups[0].wheels.size() == 1);
-    CHECK(groups[0].elsewhere.size() == 5);
-    const auto line = [](const Group& group) {
-        auto row = package_row(group, Look{}, "a-b");
+    REQUIRE(releases.size() == 3);
+    CHECK(releases[0].wheels.size() == 1);
+    CHECK(releases[0].elsewhere.size() == 5);
+    const auto line = [](const Release& release) {
+        auto row = package_row(release, WheelInfo{}, "a-b");
         REQUIRE(row.ok());
         return yaml_line(row.value());
     };
-    CHECK(line(groups[0]).find(
-              "abi: [\"cp312\"], abi_aarch64: [], platforms: [\"linux\", \"macos\", \"windows\"], "
-              "abi_windows: [\"cp311\"], source") != std::string::npos);
-    CHECK(line(groups[1]).find(
-              "abi: [\"py3\"], platforms: [\"linux\", \"macos\", \"musl\", \"windows\"], source") !=
+    CHECK(line(releases[0])
+              .find("abi: [\"cp312\"], abi_aarch64: [], platforms: [\"linux\", \"macos\", \"windows\"], "
+                    "abi_windows: [\"cp311\"], source") != std::string::npos);
+    CHECK(line(releases[1])
+              .find("abi: [\"py3\"], platforms: [\"linux\", \"macos\", \"musl\", \"windows\"], source") !=
           std::string::npos);
-    CHECK(line(groups[2]).find("abi: [], platforms: [\"musl\"], abi_musl: [\"cp312\"], sdist: true") !=
+    CHECK(line(releases[2]).find("abi: [], platforms: [\"musl\"], abi_musl: [\"cp312\"], sdist: true") !=
           std::string::npos);
 }
 
-TEST_CASE("A second run asks for nothing, and a torn memory loses one wheel at most") {
+TEST_CASE("A second run asks for nothing, and a torn cache loses one wheel at most") {
     fakes::HttpServer server;
     server.put("w.whl", torch_wheel());
     auto http = Http::open({});
     REQUIRE(http.ok());
-    const auto memory_file = server.root() / "measured.jsonl";
+    const auto cache_file = server.root() / "measured.jsonl";
     std::vector<Task> tasks(1);
     tasks[0].torch = true;
-    tasks[0].group.chosen = listed(kWheel, server.url("plain/w.whl"));
-    const auto look = [&] {
-        auto memory = Memory::open(memory_file);
-        REQUIRE(memory.ok());
-        return look_into_all(**http, tasks, **memory, 4, [](auto, auto, const auto&, const auto&) {});
+    tasks[0].release.chosen = listed(kWheel, server.url("plain/w.whl"));
+    const auto inspect = [&] {
+        auto inspected = InspectionCache::open(cache_file);
+        REQUIRE(inspected.ok());
+        return inspect_wheels(**http, tasks, **inspected, 4, [](auto, auto, const auto&, const auto&) {});
     };
-    CHECK_FALSE(look().front().remembered);
+    CHECK_FALSE(inspect().front().remembered);
     const auto before = server.requests().size();
     CHECK(before > 0);
-    const auto second = look();
+    const auto second = inspect();
     CHECK(second.front().remembered);
-    CHECK(second.front().look->arch == "sm_50 sm_90a compute_90");
+    CHECK(second.front().info->arch == "sm_50 sm_90a compute_90");
     CHECK(server.requests().size() == before);
-    std::filesystem::resize_file(memory_file, std::filesystem::file_size(memory_file) - 5);
-    CHECK_FALSE(look().front().remembered);
-    CHECK(look().front().remembered);                     // its line stands behind the torn one
-    tasks[0].group.chosen.sha256 = std::string(64, 'c');  // the wheel was replaced
-    CHECK_FALSE(look().front().remembered);
-    tasks[0].group.chosen.sha256.clear();
-    CHECK(look().front().look.failure().diagnostics.front().message ==
+    std::filesystem::resize_file(cache_file, std::filesystem::file_size(cache_file) - 5);
+    CHECK_FALSE(inspect().front().remembered);
+    CHECK(inspect().front().remembered);                    // its line stands behind the torn one
+    tasks[0].release.chosen.sha256 = std::string(64, 'c');  // the wheel was replaced
+    CHECK_FALSE(inspect().front().remembered);
+    tasks[0].release.chosen.sha256.clear();
+    CHECK(inspect().front().info.failure().diagnostics.front().message ==
           std::string(kWheel) + ": the index gives no sha256, and a row needs one as its source");
 }

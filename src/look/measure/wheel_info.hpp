@@ -14,15 +14,15 @@
 namespace cudamatrix::measure {
 
 /// What one library of a wheel holds for GPUs, by compute capability: "7.5", "9.0a".
-struct HeldLibrary {
+struct LibraryCode {
     std::string path;  ///< in the wheel
     std::vector<std::string> sass;
     std::vector<std::string> ptx;
-    friend bool operator==(const HeldLibrary&, const HeldLibrary&) = default;
+    friend bool operator==(const LibraryCode&, const LibraryCode&) = default;
 };
 
 /// Raw, so that a later version of this program can make other rows of it without asking the index again.
-struct Look {
+struct WheelInfo {
     std::string file;
     std::string
         sha256;  ///< as the index gives it; the wheel as a whole is not read, so it cannot be checked here
@@ -33,19 +33,19 @@ struct Look {
     std::optional<bool> cxx11_abi;  ///< of TorchConfig.cmake; nothing where that does not say
     std::optional<std::string>
         arch;  ///< what torch.cuda.get_arch_list() splits: "sm_80 sm_90"; nothing: not found
-    std::optional<std::vector<HeldLibrary>> held;  ///< nothing: its libraries were not read
-    std::optional<CompilerSays> compiler;          ///< of a wheel of NVIDIA's compiler that was asked
-    std::uint64_t bytes = 0;                       ///< that came over the network for it
+    std::optional<std::vector<LibraryCode>> library_code;  ///< nothing: its libraries were not read
+    std::optional<CompilerSays> compiler;                  ///< of a wheel of NVIDIA's compiler that was asked
+    std::uint64_t bytes = 0;                               ///< that came over the network for it
 };
 
 /// Opens the wheel; `torch`: reads what only torch has, up to the architecture list, which is a string in the
 /// middle of libtorch_python.so (about 8 MB). Failures: those of HttpSource and Zip, and a wheel without
 /// METADATA.
-[[nodiscard]] Result<Look> look_into(HttpConnection& connection, const IndexFile& file, bool torch);
+[[nodiscard]] Result<WheelInfo> inspect_wheel(HttpConnection& connection, const IndexFile& file, bool torch);
 
-[[nodiscard]] Json to_json(const Look& look);
+[[nodiscard]] Json to_json(const WheelInfo& info);
 /// Nothing for what `to_json` did not write.
-[[nodiscard]] std::optional<Look> look_from(const Json& json);
+[[nodiscard]] std::optional<WheelInfo> wheel_info_from(const Json& json);
 
 /// The architecture list in a library's bytes: "sm_50 sm_60 compute_60" between two NUL bytes, the first with
 /// two entries, else the longest with one. Fed in pieces.
