@@ -55,7 +55,7 @@ DEFECTS = [
     # images and folders
     ("render", "render/image/image_plan.cpp", "if (target <= wanted && (!same_major || target.major() == wanted.major())) best = target;", "if (target <= wanted) best = target;"),
     ("render", "render/files/compose.cpp", 'service.gpu.all = image.family != "cpu";', "service.gpu.all = true;"),
-    ("render", "render/output/folder_difference.cpp", "if (*there != digest) difference.edited.insert(name);", ""),
+    ("render", "render/output/folder_difference.cpp", "if (there != digest) difference.edited.insert(name);", ""),
     ("render", "render/output/output_folder.cpp", "if (!prune && difference.orphans.count(name) != 0) continue;", ""),
     # which code serves which GPU
     ("fatbin", "fatbin/cover.cpp", "code.major != device.major || code.minor > device.minor)", "code.major != device.major || code.minor >= device.minor + 2)"),
