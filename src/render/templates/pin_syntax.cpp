@@ -26,6 +26,10 @@ bool made_of(std::string_view text, std::string_view extra, bool upper) {
     });
 }
 
+bool starts_alphanumeric(std::string_view text) {
+    return is_digit(text.front()) || is_lower(text.front()) || is_upper(text.front());
+}
+
 }  // namespace
 
 bool is_apt_package(std::string_view text) {
@@ -33,12 +37,11 @@ bool is_apt_package(std::string_view text) {
 }
 
 bool is_apt_version(std::string_view text) {
-    return made_of(text, ".+:~-", true) &&
-           (is_digit(text.front()) || is_lower(text.front()) || is_upper(text.front()));
+    return made_of(text, ".+:~-", true) && starts_alphanumeric(text);
 }
 
 bool is_rpm_package(std::string_view text) {
-    return made_of(text, "+._-", true) && text.front() != '-' && text.front() != '.';
+    return made_of(text, "+._-", true) && starts_alphanumeric(text);
 }
 
 bool is_rpm_version(std::string_view text) {

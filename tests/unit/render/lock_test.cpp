@@ -8,6 +8,7 @@
 #include "render/files/dockerfile_model.hpp"
 #include "render/files/lock_request.hpp"
 #include "render/lock/lock_file.hpp"
+#include "render/templates/pin_syntax.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
@@ -444,4 +445,11 @@ TEST_CASE("answers that cannot be believed are refused") {
           "promised");
     CHECK(why("python.txt", "Python 3.11.1 experimental free-threading build").find("is promised") !=
           std::string::npos);
+}
+
+TEST_CASE("a package of dnf begins with a letter or a digit: an option of a command does not pass") {
+    for (const auto* name : {"git", "gcc-c++", "0ad", "Xorg.x"})
+        CHECK(is_rpm_package(name));
+    for (const auto* name : {"", "-y", "--setopt", ".git", "+git", "_git", "git core", "git;ls", "g$t"})
+        CHECK_FALSE(is_rpm_package(name));
 }
