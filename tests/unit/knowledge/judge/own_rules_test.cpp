@@ -212,6 +212,19 @@ TEST_CASE("a waiver covers its last day, and no day after it") {
     CHECK(counts_of(on("2026-11-22").rules).at("waiver-expired")[1] == 2);
 }
 
+TEST_CASE("a waiver that has ended is not reported where a later one holds") {
+    const auto matrix =
+        read(std::string(kCells) +
+             "waive:\n"
+             "  - {rule: driver-supports-cuda, when: {cuda: \"12.4.1\"}, because: x, until: 2026-01-01}\n"
+             "  - {rule: driver-supports-cuda, when: {cuda: \"12.4.1\"}, because: y, until: 2027-01-01}\n");
+    for (const bool list_cells : {true, false}) {
+        const auto counts = counts_of(judged(matrix, list_cells, "2026-11-21").rules);
+        CHECK(counts.at("driver-supports-cuda")[4] == 2);
+        CHECK(counts.count("waiver-expired") == 0);
+    }
+}
+
 TEST_CASE("random matrices: tables, counts and each cell judged alone say the same") {
     std::mt19937 random(20261121);
     const auto pick = [&](const std::vector<std::string>& from) { return from[random() % from.size()]; };
