@@ -53,17 +53,17 @@ DEFECTS = [
     ("render", "render/files/lock_request.cpp", "!is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {", "!is_wheel_version(pin.version)) {"),
     ("render", "render/files/lock_request.cpp", "return got && want && *got == *want && (want->suffix().empty() || got->suffix() == want->suffix());", "return got && want && *got == *want;"),
     # images and folders
-    ("render", "render/image/image_plan.cpp", "if (target <= wanted && (!same_major || target.major() == wanted.major())) best = target;", "if (target <= wanted) best = target;"),
-    ("render", "render/files/compose.cpp", 'service.gpu.all = image.family != "cpu";', "service.gpu.all = true;"),
+    ("render", "render/image/image_plan.cpp", "if (target <= wanted && (!same_major || target.major() == wanted.major())) best = target;", "if (target <= wanted && (same_major || target.major() == wanted.major())) best = target;"),
+    ("render", "render/files/compose.cpp", 'service.gpu.all = image.family != "cpu";', "service.gpu.all = image.family == \"cpu\";"),
     ("render", "render/output/folder_difference.cpp", "if (there != digest) difference.edited.insert(name);", ""),
-    ("render", "render/output/output_folder.cpp", "if (!prune && difference.orphans.count(name) != 0) continue;", ""),
+    ("render", "render/output/output_folder.cpp", "if (!prune && difference.orphans.count(name) != 0) continue;", "if (prune && difference.orphans.count(name) != 0) continue;"),
     # which code serves which GPU
     ("fatbin", "fatbin/cover.cpp", "code.major != device.major || code.minor > device.minor)", "code.major != device.major || code.minor >= device.minor + 2)"),
     ("fatbin", "fatbin/cover.cpp", "if (code.variant == Variant::specific || code.major", "if (code.major"),
     ("fatbin", "fatbin/container.cpp", "if (header_size < kEntryHeader || !body.contains(at, header_size))", "if (!body.contains(at, header_size))"),
     # scanning
     ("scan", "look/scan/tar_stream.cpp", 'if (part == "..") return std::nullopt;', ""),
-    ("scan", "look/scan/tar_stream.cpp", "return told && *told == sum;", "return told.has_value();"),
+    ("scan", "look/scan/tar_stream.cpp", "return told && *told == sum;", "return told && *told <= sum;"),
     ("scan", "look/scan/layer.cpp", "if (has('f', above) || has('o', above)) return true;", "if (has('f', above)) return true;"),
     ("scan", "look/scan/answer.cpp", "&& !question.ptx_isa) {", "&& question.ptx_isa) {"),
     # the matrix file

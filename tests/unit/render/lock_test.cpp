@@ -452,4 +452,5 @@ TEST_CASE("a package of dnf begins with a letter or a digit: an option of a comm
         CHECK(is_rpm_package(name));
     for (const auto* name : {"", "-y", "--setopt", ".git", "+git", "_git", "git core", "git;ls", "g$t"})
         CHECK_FALSE(is_rpm_package(name));
+    CHECK_FALSE(is_rpm_package(std::string(10'000, 'a')));
 }
