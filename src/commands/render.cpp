@@ -21,7 +21,7 @@ struct RenderOptions {
 };
 
 // What was typed, without what only looks.
-std::vector<std::string> mending(const RenderOptions& options, const std::vector<Drift>& drift) {
+std::vector<std::string> fix_command(const RenderOptions& options, const std::vector<Drift>& drift) {
     const auto& image = options.image;
     std::vector<std::string> argv{"cudamatrix", "render", image.input.matrix};
     const auto add = [&](const char* name, const std::string& value) {
@@ -57,7 +57,7 @@ ExitCode check(const RenderOptions& options, const Loaded& loaded, const World& 
                                {},
                                tool_info(loaded.facts, loaded.today),
                                {world.colour_out, world.columns}};
-    report.mend = mending(options, report.drift);
+    report.mend = fix_command(options, report.drift);
     print(report::format_named(report::drift_formats(), options.image.format)->write(report));
     return report.drift.empty() ? ExitCode::success : ExitCode::findings;
 }

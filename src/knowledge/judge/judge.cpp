@@ -239,7 +239,7 @@ class Judge {
     bool product_seen_ = false;
     std::array<bool, kStageCount> asked_stages_{};
     std::vector<Answer> answers_;
-    std::vector<std::uint32_t> met_;  ///< the answers for the cell at hand
+    std::vector<std::uint32_t> met_;  ///< the answers for the current cell
     Judgement out_;
 };
 

@@ -188,7 +188,7 @@ class Additions {
     const Facts& facts_;
     const Judgement& judgement_;
     std::string_view today_;
-    std::size_t first_ = 0;  ///< where the diagnostics of the addition at hand begin
+    std::size_t first_ = 0;  ///< where the diagnostics of the current addition begin
     std::vector<Diagnostic> out_;
     std::vector<Cells> cells_;
 };
@@ -212,7 +212,7 @@ std::vector<Diagnostic> idle_images(const Matrix& matrix, const Deployment& depl
 Diagnostic unknown_word(std::string_view message, std::string_view word,
                         const std::vector<std::string>& known, const Location& where) {
     const auto near = text::did_you_mean(word, known);
-    return Diagnostic::error(fmt::format("{}: {} would be accepted", message, text::join(known, ", ")), where)
+    return Diagnostic::error(fmt::format("{}: expected {}", message, text::join(known, ", ")), where)
         .with_fix(near ? fmt::format("did you mean {}?", *near) : "");
 }
 

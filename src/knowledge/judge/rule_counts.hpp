@@ -31,7 +31,7 @@ class Counts {
     [[nodiscard]] std::size_t line_of(std::string_view rule);
 
     void begin_cell();
-    /// One answer for the cell at hand.
+    /// One answer for the current cell.
     void add(const Tally& tally);
 
     /// Lines of rules that have something to say.

@@ -58,7 +58,7 @@ bool from_anywhere(const Context& context) {
            !context.cell.has(Field::image);
 }
 
-// Only the distribution's package is mended: NVIDIA's own of the same release is not.
+// Only the distribution's package has the patch, NVIDIA's own of the same release does not.
 bool works_there(const Context& context, const Row& row, const Version& cuda) {
     if (!is_mended(context, row, cuda) || context.cell.has(Field::image)) return false;
     const auto from = context.cell.text(Field::cuda_from);
