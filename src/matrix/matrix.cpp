@@ -3,8 +3,7 @@
 #include <limits>
 #include <map>
 
-#include "matrix/exclusion.hpp"
-#include "matrix/product_lookup.hpp"
+#include "matrix/product.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -6,7 +6,7 @@
 #include "matrix/cell_id.hpp"
 #include "matrix/matrix.hpp"
 #include "matrix/override.hpp"
-#include "matrix/product_lookup.hpp"
+#include "matrix/product.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix {

@@ -5,7 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/json.hpp"

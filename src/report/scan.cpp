@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/images.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"

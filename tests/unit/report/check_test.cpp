@@ -7,7 +7,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "report/formats.hpp"
 #include "unit/report/fixtures.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "matrix/matrix_file.hpp"

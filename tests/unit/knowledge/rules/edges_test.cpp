@@ -10,7 +10,7 @@
 #include "asked_example.hpp"
 #include "base/file.hpp"
 #include "folders.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/exclude_fix.hpp"
 #include "knowledge/judge/going.hpp"
 #include "knowledge/judge/groups.hpp"

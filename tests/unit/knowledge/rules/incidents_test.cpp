@@ -17,7 +17,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "folders.hpp"
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/yaml.hpp"

@@ -1,8 +1,8 @@
-// Which rows of which axes each exclude covers, worked out once for a matrix (private to src/matrix). An
-// exclude covers a cell exactly when it covers the row of every axis, because axes are independent and zipped
-// fields are one axis.
+// The product of the axes: which of its rows each exclude covers, and which includes repeat a cell of it
+// (private to src/matrix).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +10,8 @@
 
 namespace cudamatrix {
 
+/// Which rows of which axes each exclude covers. An exclude covers a cell exactly when it covers the row of
+/// every axis, because axes are independent and zipped fields are one axis.
 class Exclusion {
   public:
     using Mask = std::vector<std::uint64_t>;  ///< one bit for each exclude
@@ -31,5 +33,18 @@ class Exclusion {
     Mask start_;
     std::vector<std::vector<Mask>> rows_;
 };
+
+/// With no axes `set` is one cell of its own, unless includes list the cells: then it only completes those.
+[[nodiscard]] bool has_product(const Matrix& matrix);
+
+/// An include whose cell exists already: in the product less excludes, or as an earlier include.
+struct RepeatedInclude {
+    std::size_t index;
+    bool in_product;
+};
+[[nodiscard]] std::vector<RepeatedInclude> repeated_includes(const Matrix& matrix);
+
+/// Takes those includes (ascending) out of the matrix.
+void drop_includes(Matrix& matrix, const std::vector<RepeatedInclude>& repeated);
 
 }  // namespace cudamatrix
