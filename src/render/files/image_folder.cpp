@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/parts.hpp"
+#include "base/parallel.hpp"
 #include "base/sha256.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/files/library.hpp"
@@ -48,7 +48,7 @@ Result<std::vector<std::vector<Artifact>>> image_folders(const mustache::Library
                                                          const RenderSettings& settings) {
     std::vector<std::vector<Artifact>> out(images.size());
     const auto least = settings.watch != nullptr ? images.size() : kImagesOfAThread;
-    const auto done = in_parts(images.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
+    const auto done = parallel_for(images.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
         auto templates = library.copy();
         for (auto i = begin; i < end; ++i) {
             auto folder = image_folder(templates, {matrix, images[i], lock, settings});

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "base/parts.hpp"
+#include "base/parallel.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 
@@ -164,7 +164,7 @@ StagedTree::StagedTree(fs::path folder, Step step) : folder_(std::move(folder)),
 Status StagedTree::put(const std::vector<File>& files) {
     // Whoever watches the steps wants them one after the other.
     const auto least = step_ ? files.size() : kFilesOfAThread;
-    return in_parts(files.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
+    return parallel_for(files.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
         fs::path made;
         for (auto i = begin; i < end; ++i) {
             const auto target = folder_ / kStage / kTree / files[i].path;

@@ -1,4 +1,4 @@
-// Work on many things alike, shared out to all processors.
+// A loop over many things, shared out to all processors.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace cudamatrix {
 /// own, as many as there are processors and none with fewer than `least` things (all in this thread where
 /// there are fewer than twice that many). Waits for all; the failure is that of the first part that has one.
 /// What `work` throws comes out here.
-[[nodiscard]] Status in_parts(std::size_t count, std::size_t least,
-                              const std::function<Status(std::size_t begin, std::size_t end)>& work);
+[[nodiscard]] Status parallel_for(std::size_t count, std::size_t least,
+                                  const std::function<Status(std::size_t begin, std::size_t end)>& work);
 
 }  // namespace cudamatrix

@@ -1,4 +1,4 @@
-#include "base/parts.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <future>
@@ -7,8 +7,8 @@
 
 namespace cudamatrix {
 
-Status in_parts(std::size_t count, std::size_t least,
-                const std::function<Status(std::size_t begin, std::size_t end)>& work) {
+Status parallel_for(std::size_t count, std::size_t least,
+                    const std::function<Status(std::size_t begin, std::size_t end)>& work) {
     const auto most = std::max<std::size_t>(1, std::thread::hardware_concurrency());
     const auto parts = std::clamp<std::size_t>(count / std::max<std::size_t>(1, least), 1, most);
     const auto begin_of = [&](std::size_t part) {

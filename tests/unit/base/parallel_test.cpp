@@ -1,4 +1,4 @@
-#include "base/parts.hpp"
+#include "base/parallel.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ namespace {
 // How often each of `count` things was worked on.
 std::vector<int> visits(std::size_t count, std::size_t least) {
     std::vector<int> seen(count, 0);
-    const auto done = in_parts(count, least, [&](std::size_t begin, std::size_t end) -> Status {
+    const auto done = parallel_for(count, least, [&](std::size_t begin, std::size_t end) -> Status {
         for (auto i = begin; i < end; ++i)
             ++seen[i];
         return Done{};
@@ -25,7 +25,7 @@ std::vector<int> visits(std::size_t count, std::size_t least) {
 }
 
 std::string failure_at(std::size_t count, const std::vector<std::size_t>& bad) {
-    const auto done = in_parts(count, 1, [&](std::size_t begin, std::size_t end) -> Status {
+    const auto done = parallel_for(count, 1, [&](std::size_t begin, std::size_t end) -> Status {
         for (const auto i : bad) {
             if (begin <= i && i < end) return input_failure(std::to_string(i));
         }
@@ -49,7 +49,7 @@ TEST_CASE("each of many things is worked on once") {
 TEST_CASE("few things are worked on here, no more than there are processors at once") {
     std::atomic<std::size_t> parts = 0;
     const auto here = std::this_thread::get_id();
-    const auto alone = in_parts(9, 5, [&](std::size_t begin, std::size_t end) -> Status {
+    const auto alone = parallel_for(9, 5, [&](std::size_t begin, std::size_t end) -> Status {
         ++parts;
         CHECK(std::this_thread::get_id() == here);
         CHECK(begin == 0);
@@ -61,7 +61,7 @@ TEST_CASE("few things are worked on here, no more than there are processors at o
 
     parts = 0;
     std::atomic<std::size_t> smallest = 1000;
-    const auto many = in_parts(1000, 3, [&](std::size_t begin, std::size_t end) -> Status {
+    const auto many = parallel_for(1000, 3, [&](std::size_t begin, std::size_t end) -> Status {
         ++parts;
         auto least = smallest.load();
         while (end - begin < least && !smallest.compare_exchange_weak(least, end - begin)) {
@@ -85,7 +85,7 @@ TEST_CASE("what is thrown comes out, after all have ended") {
     for (const std::size_t bad : {0, 99}) {
         std::atomic<std::size_t> worked = 0;
         const auto run = [&] {
-            return in_parts(100, 1, [&](std::size_t begin, std::size_t end) -> Status {
+            return parallel_for(100, 1, [&](std::size_t begin, std::size_t end) -> Status {
                 worked += end - begin;
                 if (begin <= bad && bad < end) throw std::runtime_error("no memory");
                 return Done{};
