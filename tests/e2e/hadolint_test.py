@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import golden_files
+
 MATRIX = """version: 1
 name: lint
 include:
@@ -47,7 +49,10 @@ def main():
         wanted = MATRIX.count("- {")
         if len(rendered) != wanted:
             sys.exit(f"{len(rendered)} of {wanted} images were rendered:\n{done.stdout}{done.stderr}")
-        files = rendered + sorted((source / "tests/render").glob("*/expected/images/*/Dockerfile"))
+        golden = golden_files.write_all(source, pathlib.Path(folder, "golden"))
+        if len(golden) < 100:
+            sys.exit(f"only {len(golden)} golden Dockerfiles in tests/render")
+        files = rendered + golden
         findings = [line for path in files for line in lint(hadolint, path)]
         # A hadolint that finds nothing anywhere would pass, too.
         bad = pathlib.Path(folder, "Dockerfile")

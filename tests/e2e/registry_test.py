@@ -25,6 +25,7 @@ import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import golden_files
 import loopback
 import stand_ins
 import token_service
@@ -485,7 +486,7 @@ class Registry(unittest.TestCase):
         cells += [{"family": "cpu", "python": p, "os": o, "arch": a} for p, o, a in itertools.product(
             ["3.10", "3.13"], ["debian11", "debian12", "debian13"], ["x86_64", "aarch64"])]
         self.done(cudamatrix("render", matrix("all", cells)))
-        files = self.dockerfiles("all") + sorted((SOURCE / "tests/render").glob("*/expected/images/*/Dockerfile"))
+        files = self.dockerfiles("all") + golden_files.write_all(SOURCE, WORK / "golden")
         self.assertGreater(len(files), 80)
         # It reads the file to its end before it looks for the target.
         empty = WORK / "empty"

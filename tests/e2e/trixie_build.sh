@@ -20,7 +20,8 @@ mkdir -p "$root/src"
 (cd "$source" && git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -cf -) \
     | tar -C "$root/src" -xf -
 read=0
-for folder in "$root"/src/tests/render/*/expected; do
+python3 "$source/tests/e2e/golden_files.py" "$source" "$root/golden"
+for folder in "$root"/golden/*; do
     [ -e "$folder/compose.yaml" ] || continue
     inside=${folder#"$root"}
     chroot "$root" docker-compose -f "$inside/compose.yaml" config --quiet

@@ -1,6 +1,6 @@
-// tests/render/<case>/: matrix.yaml and cudamatrix.lock (optional) give the folder expected/. With
-// CUDAMATRIX_UPDATE_GOLDEN=1 the folders are written anew. The sources of the suite are left out, and hashes
-// that follow from them or from the facts.
+// tests/render/<case>/: matrix.yaml and cudamatrix.lock (optional) give what expected.txt tells. With
+// CUDAMATRIX_UPDATE_GOLDEN=1 it is written anew. The sources of the suite are left out, and hashes that
+// follow from them or from the facts.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,16 +9,18 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "base/json.hpp"
 #include "base/process.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
+#include "temp_folder.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
+#include "unit/render/golden_file.hpp"
 
 namespace fs = std::filesystem;
 using namespace cudamatrix;
@@ -27,31 +29,42 @@ namespace {
 
 const fs::path kCases = fs::path(tests_dir()) / "render";
 
-using Tree = std::map<std::string, std::string>;
+using golden_file::Tree;
+
+// Bases of what other cases tell.
+const std::string kCommon = "every_family";
+
+bool updating() {
+    return std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr;
+}
 
 std::string slurp(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    REQUIRE_MESSAGE(in.good(), path.string());
-    std::stringstream all;
-    all << in.rdbuf();
-    return all.str();
+    REQUIRE_MESSAGE(fs::exists(path), path.string());
+    return test::bytes_of(path);
 }
 
 bool is_sources(const std::string& path) {
     return path.starts_with("suite/");
 }
 
-std::string normalised_index(const std::string& content) {
+// The index without hashes of the suite, of templates and of the facts. Its list of files is that of
+// `artifacts`.
+std::string normalised_index(const std::string& content, const std::vector<Artifact>& artifacts) {
     auto index = parse_json(content, "index.json").value();
-    for (const char* key : {"version", "templates", "suite"})
+    CHECK(content == to_text(index) + "\n");
+    std::map<std::string, std::string> listed, rendered;
+    for (const auto& [path, digest] : index["files"].items()) {
+        if (!is_sources(path)) listed[path] = digest.get<std::string>();
+    }
+    for (const auto& artifact : artifacts) {
+        const auto path = artifact.path.generic_string();
+        if (!is_sources(path) && path != "index.json") rendered[path] = sha256(artifact.content);
+    }
+    CHECK(listed == rendered);
+    for (const char* key : {"version", "templates", "suite", "files"})
         index[key] = "...";
     for (auto& image : index["images"])
         image["inputs"] = "...";
-    Json files = Json::object();
-    for (const auto& [path, digest] : index["files"].items()) {
-        if (!is_sources(path)) files[path] = "...";
-    }
-    index["files"] = files;
     return to_text(index) + "\n";
 }
 
@@ -63,10 +76,13 @@ struct Case {
 };
 
 // The lock's questions follow the facts; a golden lock answers whatever they ask today.
-void answer_today(Lock& lock, const std::vector<Image>& images) {
+void answer_today(const fs::path& path, Lock& lock, const std::vector<Image>& images) {
     for (const auto& image : images) {
         const auto found = lock.images.find(image.id);
-        if (found != lock.images.end()) found->second.asked = asked_of(image);
+        if (found == lock.images.end()) continue;
+        const auto today = asked_of(image);
+        test::put_file(path, text::replace_all(slurp(path), found->second.asked, today));
+        found->second.asked = today;
     }
 }
 
@@ -88,10 +104,7 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
     auto lock = read_lock(folder / kLockFile);
     REQUIRE(lock.ok());
     if (lock->has_value()) out.lock = **lock;
-    if (lock->has_value() && std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr) {
-        answer_today(out.lock, out.plan.images);
-        REQUIRE(write_lock(folder / kLockFile, out.lock).ok());
-    }
+    if (updating()) answer_today(folder / kLockFile, out.lock, out.plan.images);
     RenderSettings settings;
     settings.facts_hash = "0123456789ab";
     settings.facts_date = "2026-01-01";
@@ -108,7 +121,7 @@ Tree tree_of(const Case& rendered) {
     for (const auto& [path, content, digest] : rendered.rendering.artifacts) {
         const auto name = path.generic_string();
         if (is_sources(name)) continue;
-        tree[name] = name == "index.json" ? normalised_index(content) : content;
+        tree[name] = name == "index.json" ? normalised_index(content, rendered.rendering.artifacts) : content;
     }
     std::string refused;
     for (const auto& [cell, reason] : rendered.plan.refusals)
@@ -117,52 +130,39 @@ Tree tree_of(const Case& rendered) {
     return tree;
 }
 
-Tree tree_on_disk(const fs::path& root) {
-    Tree tree;
-    if (!fs::exists(root)) return tree;
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-        if (entry.is_regular_file())
-            tree[entry.path().lexically_relative(root).generic_string()] = slurp(entry.path());
-    }
-    return tree;
-}
-
-void write_tree(const fs::path& root, const Tree& tree) {
-    fs::remove_all(root);
-    for (const auto& [name, content] : tree) {
-        fs::create_directories((root / name).parent_path());
-        std::ofstream(root / name, std::ios::binary) << content;
-    }
-}
-
 std::vector<fs::path> cases() {
     std::vector<fs::path> all;
     for (const auto& entry : fs::directory_iterator(kCases)) {
         if (entry.is_directory()) all.push_back(entry.path());
     }
-    std::sort(all.begin(), all.end());
+    // The common one first, because others build on it.
+    std::sort(all.begin(), all.end(), [](const fs::path& a, const fs::path& b) {
+        return std::pair(a.filename() != kCommon, a) < std::pair(b.filename() != kCommon, b);
+    });
     return all;
 }
 
 }  // namespace
 
-TEST_CASE("every golden folder is what its matrix gives") {
+TEST_CASE("every golden file is what its matrix gives") {
     REQUIRE(cases().size() >= 8);
+    golden_file::Reader reader;
     for (const auto& folder : cases()) {
-        CAPTURE(folder.filename().string());
+        const auto name = folder.filename().string();
+        CAPTURE(name);
         const auto got = tree_of(render_case(folder));
-        if (std::getenv("CUDAMATRIX_UPDATE_GOLDEN") != nullptr) write_tree(folder / "expected", got);
-        const auto want = tree_on_disk(folder / "expected");
-        std::set<std::string> names;
+        if (updating()) test::put_file(folder / "expected.txt", reader.write(name, got, kCommon));
+        const auto want = reader.read(name, slurp(folder / "expected.txt"));
+        std::set<std::string> paths;
         for (const auto& tree : {got, want}) {
-            for (const auto& [name, content] : tree)
-                names.insert(name);
+            for (const auto& [path, content] : tree)
+                paths.insert(path);
         }
-        for (const auto& name : names) {
-            CAPTURE(name);
-            CHECK(got.count(name) == 1);
-            CHECK(want.count(name) == 1);
-            if (got.count(name) == 1 && want.count(name) == 1) CHECK(got.at(name) == want.at(name));
+        for (const auto& path : paths) {
+            CAPTURE(path);
+            CHECK(got.count(path) == 1);
+            CHECK(want.count(path) == 1);
+            if (got.count(path) == 1 && want.count(path) == 1) CHECK(got.at(path) == want.at(path));
         }
     }
 }
@@ -287,13 +287,32 @@ bool is_compose_2() {
 
 }  // namespace
 
+namespace {
+
+const golden_file::Lines kComposeFiles{"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"};
+
+// The rendered compose files of every case, in folders of their names.
+std::vector<fs::path> write_compose_files(const test::TempFolder& root) {
+    std::vector<fs::path> folders;
+    for (const auto& folder : cases()) {
+        const auto tree = tree_of(render_case(folder));
+        folders.push_back(root / folder.filename());
+        for (const auto& name : kComposeFiles)
+            test::put_file(folders.back() / name, tree.at(name));
+    }
+    return folders;
+}
+
+}  // namespace
+
 TEST_CASE("compose files are valid by the compose-spec schema") {
     REQUIRE_MESSAGE(find_program("check-jsonschema", with_path()).has_value(),
                     "check-jsonschema is not on PATH and not in build/venv: tests/run.sh installs it");
     std::vector<std::string> argv{"check-jsonschema", "--builtin-schema", "vendor.compose-spec"};
-    for (const auto& folder : cases()) {
-        for (const char* name : {"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"})
-            argv.push_back((folder / "expected" / name).string());
+    const test::TempFolder root;
+    for (const auto& folder : write_compose_files(root)) {
+        for (const auto& name : kComposeFiles)
+            argv.push_back((folder / name).string());
     }
     check_success(argv);
 }
@@ -306,14 +325,15 @@ TEST_CASE("compose takes the files, alone and with each overlay") {
         MESSAGE("not tried: Debian 12 has no docker-compose 2 (Debian 13 has)");
         return;
     }
-    for (const auto& folder : cases()) {
+    const test::TempFolder root;
+    for (const auto& folder : write_compose_files(root)) {
         // A project of no service is nothing to start, and compose says so.
-        const auto own = folder / "expected" / "compose.yaml";
+        const auto own = folder / "compose.yaml";
         if (slurp(own).find("\nservices:\n  {}") != std::string::npos) continue;
         CAPTURE(folder.filename().string());
         check_success({"docker-compose", "--file", own.string(), "config", "--quiet"});
         for (const char* overlay : {"compose.gpu.yaml", "compose.cdi.yaml"})
-            check_success({"docker-compose", "--file", own.string(), "--file",
-                           (folder / "expected" / overlay).string(), "config", "--quiet"});
+            check_success({"docker-compose", "--file", own.string(), "--file", (folder / overlay).string(),
+                           "config", "--quiet"});
     }
 }
