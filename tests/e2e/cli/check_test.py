@@ -1,0 +1,117 @@
+"""The command line as a user meets it: check, list, lint and rules. Usage: check_test.py CUDAMATRIX [unittest arguments]"""
+import json
+
+from cli import GOOD, TWO, Cli, main
+
+
+class Check(Cli):
+    def test_bad_files(self):
+        self.bad("", "matrix.yaml")
+        self.bad("# nothing\n", "matrix.yaml")
+        self.bad(b"version: 1\nname: \xff\xfe\n", "UTF-8")
+        self.bad("version: 1\naxes:\n  driver: [\"550\"]\n  cudaa: [\"12.4\"]\n", "matrix.yaml:4:3: error: ", "cudaa", "cuda")
+        self.bad("version: 1\nname: a\nname: b\n", "matrix.yaml:3:1: error: ", "name")
+        self.bad("version: 1\naxes: &a\n  driver: [*a]\n", "matrix.yaml:2:", "anchor")
+        bomb = "a: &a [x,x]\n" + "".join(f"{c}: &{c} [*{p},*{p}]\n" for p, c in zip("abcdefgh", "bcdefghi"))
+        self.bad("version: 1\n" + bomb, "matrix.yaml:2:", "anchor")
+        self.bad("version: 1\nexpect_cells: 2\naxes:\n  driver: [\"550\"]\n", "expect_cells", "2", "1")
+
+    def test_all_mistakes_in_one_run(self):
+        text = self.bad("version: 1\nfoo: 1\naxes:\n  drivr: [\"550\"]\n  cuda: [\"12;4\"]\n", ":2:1: error: ", ":4:3: error: ", ":5:")
+        self.assertEqual(text.count("error: "), 3, text)
+
+    def test_check_formats(self):
+        name = self.write(GOOD)
+        document = self.json_of("check", name)
+        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(len(document["cells"]), 2)
+        summary = self.json_of("check", name, "--summary")
+        self.assertEqual(sum(summary["verdicts"].values()), 2)
+        self.assertNotIn("cells", summary)
+
+    def test_rejected_is_1_with_caret_source_and_fix(self):
+        name = self.write(GOOD.replace('"11.8.0"', '"12.4.1"').replace('"535.183.01"', '"470.161.03"'))
+        got = self.call("check", name, code=1)
+        self.assertAllIn(("matrix.yaml:4:12: error: driver 470.161.03 is too old for CUDA 12.4.1", "[driver-supports-cuda, at runtime]",
+                       "^~~~", "https://", "fix: "), got.stdout)
+        github = self.call("check", name, "--format", "github", code=1)
+        self.assertIn("::error file=matrix.yaml,line=4,col=12", github.stdout)
+
+    def test_on_moves_the_ends_of_life(self):
+        name = self.write(GOOD)
+        self.assertNotIn("[end-of-life", self.call("check", name, "--on", "2023-09-01").stdout)
+        self.assertIn("[end-of-life", self.call("check", name, "--on", "2035-01-01").stdout)
+
+    def test_own_rules_and_waivers(self):
+        own = GOOD + "rules: [{id: no-535, require: {driver: \"!=535\"}, because: frozen}]\n"
+        got = self.call("check", self.write(own), code=1)
+        self.assertIn("driver 535.183.01 does not meet != 535: frozen [no-535, at container_start]", got.stdout)
+        waived = own + "waive: [{rule: no-535, because: agreed, until: 2030-01-01}]\n"
+        got = self.call("check", self.write(waived), "--on", "2026-11-21", code=0)
+        self.assertIn("waived until 2030-01-01 (line 9): agreed", got.stdout)
+        late = self.call("check", self.write(waived), "--on", "2031-01-01", code=1)
+        self.assertIn("[waiver-expired, at container_start]", late.stdout)
+        self.bad(waived.replace("rule: no-535", "rule: no-53"), "did you mean no-535?")
+
+    def test_rules_list_and_show(self):
+        listed = self.json_of("rules", "list")
+        self.assertEqual(listed["count"], len(listed["rules"]))
+        for rule in listed["rules"]:
+            shown = self.json_of("rules", "show", rule["id"], "--on", "2026-11-21")
+            self.assertTrue(shown["findings"] and shown["why"] and shown["reads"], rule["id"])
+        self.refused("rules", "show", "end-of-lif", says="did you mean end-of-life?")
+
+    def test_github_matrix_is_one_line(self):
+        name = self.write(GOOD)
+        got = self.call("list", name, "--format", "github-matrix", code=0)
+        self.assertEqual(got.stdout.count("\n"), 1)
+        include = json.loads(got.stdout)["include"]
+        self.assertEqual([row["driver"] for row in include], ["535.183.01", "550.54.15"])
+
+    def test_list_images_shows_which_cells_share_one(self):
+        name = self.write(TWO)
+        got = self.call("list", name, "--images", "--out", "reports", code=0)
+        self.assertEqual(got.stderr, "")
+        self.assertTrue(got.stdout.startswith("debian12-cu11.8.0 (2 cells)\n  drv580.65.06-t4-cu11.8.0-debian12-debian\n"
+                                              "  drv580.95.05-t4-cu11.8.0-debian12-debian\n"), got.stdout)
+        self.assertEqual(self.read("reports/list-images.txt"), got.stdout)
+        document = self.json_of("list", name, "--images")
+        self.call("render", name, "--out", "o")
+        index = json.loads(self.read("o/index.json"))
+        self.assertEqual([(i["id"], i["cells"]) for i in document["images"]], [(i["id"], i["cells"]) for i in index["images"]])
+        include = json.loads(self.call("list", name, "--images", "--format", "github-matrix").stdout)["include"]
+        self.assertEqual(include[0]["cells"], "drv580.65.06-t4-cu11.8.0-debian12-debian drv580.95.05-t4-cu11.8.0-debian12-debian")
+        self.write(GOOD.replace("debian12", "windows"))
+        self.assertIn("0 images for 0 of 2 cells", self.call("list", name, "--images").stdout)
+
+    def test_lint(self):
+        name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
+        clean = self.call("lint", name, "--on", "2026-11-21")
+        self.assertEqual((clean.returncode, clean.stderr), (0, ""))
+        self.assertEqual(clean.stdout, "matrix.yaml:6:3: note: cuda 11.8.0 is the only value of its axis: every cell of the product has it "
+                         "[one-value-axis]\n  6 |   cuda: [\"11.8.0\"]\n    |   ^~~~\n  fix: write it under set, or add a value\n\n"
+                         "good: 1 note in 4 cells and 1 image\n")
+        self.write(GOOD + 'exclude: [{driver: "<400"}]\n')
+        found = self.call("lint", name, code=1)
+        self.assertIn("matrix.yaml:8:11: warning: this exclude covers no cell of the product [exclude-matches-nothing]", found.stdout)
+        document = self.json_of("lint", name)
+        finding = next(f for f in document["findings"] if f["id"] == "exclude-matches-nothing")
+        self.assertEqual(finding["edits"], [{"line": 8, "column": 11, "end_line": 8, "end_column": 27, "text": ""}])
+        self.assertEqual(document["counts"]["warning"], 1)
+        self.assertIn("::warning file=matrix.yaml,line=8,col=11", self.call("lint", name, "--format", "github").stdout)
+        self.write("# lint: allow exclude-matches-nothing\n" + GOOD + 'exclude: [{driver: "<400"}]\n')
+        self.call("lint", name, code=0)
+        self.bad("version: 1\nfoo: 1\n", "foo")
+        self.call("lint", "nowhere.yaml", code=2)
+        self.call("lint", name, "--within", "soon", code=2)
+
+    def test_lint_says_that_it_looks_at_each_cell(self):
+        axes = "".join(f"  {name}: {json.dumps(values)}\n" for name, values in (
+            ("driver", [f"550.{i}.15" for i in range(60)]), ("cuda", [f"12.{i}" for i in range(10)]),
+            ("python", [f"3.{i}" for i in range(7, 15)]), ("vram_gb", [str(i) for i in range(1, 41)])))
+        name = self.write("version: 1\nname: large\naxes:\n" + axes)
+        self.refused("lint", name, says=("192000 cells", "at most 100000 are judged one by one", "check --summary"))
+
+
+if __name__ == "__main__":
+    main()

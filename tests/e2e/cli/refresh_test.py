@@ -1,0 +1,167 @@
+"""The command line as a user meets it: facts refresh. Usage: refresh_test.py CUDAMATRIX [unittest arguments]"""
+import gzip
+import json
+import re
+
+from cli import Cli, main
+
+
+class Refresh(Cli):
+    def test_facts_refresh(self):
+        def row(version):
+            return (f'  - {{id: package-demo-{version}, package: "demo", version: "{version}", requires: [], abi: ["py3"], '
+                    f'source: "wheel:demo-{version}-py3-none-any.whl sha256:{"0" * 64}", confidence: measured}}\n')
+        self.write('table: package_releases\nas_of: "2026-11-21"\nrows:\n' + row("0.9") + row("1.0"), "ours/package_releases.yaml")
+        known = [(f"demo-{version}-py3-none-any.whl", "0" * 64, False, "plain") for version in ("0.9", "1.0")]
+        self.index_page("demo", *known)
+        url = self.serve()
+        asked = ["facts", "refresh", "--only", "demo", "--facts", "ours", "--out", "news", "--index", url + "/tagged/simple"]
+        quiet = self.call(*asked, code=0)
+        self.assertTrue(quiet.stdout.startswith("0 changes, 0 rows measured; 1 of 1 reached, "), quiet.stdout)
+        self.assertEqual(sorted(path.name for path in (self.dir / "news").iterdir()), ["pages"])
+
+        old, new = known[1][0], self.wheel("demo-2.0-py3-none-any.whl", {"demo-2.0.dist-info/METADATA": "Version: 2.0\nRequires-Dist: torch>=2.0\n\n"})
+        self.index_page("demo", (old, "0" * 64, "broken", "plain"), (new.name, None, False, "plain"), ("demo-3.0rc1-py3-none-any.whl", "0" * 64, False, "plain"))
+        found = self.call(*asked, code=1)
+        self.assertEqual(found.stdout.splitlines()[:5],
+                         ["- demo 0.9: vanished", "! demo 1.0: yanked, broken", "+ demo 2.0: new", "row package-demo-1.0", "row package-demo-2.0"])
+        overlay = self.read("news/package_releases.yaml")
+        self.assertIn('requires: ["torch >=2.0"]', overlay)
+        self.assertIn('yanked: true, yanked_because: "broken"', overlay)
+        self.call("facts", "check", "--facts", "news", code=0)
+        again = self.json_of(*asked)
+        self.assertEqual([change["kind"] for change in again["changes"]], ["vanished", "yanked", "new"])
+        self.assertEqual([each["id"] for each in again["rows"]], ["package-demo-1.0", "package-demo-2.0"])
+        self.assertEqual((again["requests"], again["reached"], again["not_reached"]), (1, 1, []))
+        self.assertLess(again["bytes"], 1000)  # the headers of "not modified"
+        self.assertEqual(self.read("news/package_releases.yaml"), overlay)
+
+        secret = self.call(*["secret" if each == "news" else each.replace("http://", "http://reader:geheim@") for each in asked], code=1)
+        files = [path for path in (self.dir / "secret").rglob("*") if path.is_file()]
+        self.assertTrue(any(path.suffix == ".json" for path in files))
+        for text in [secret.stdout, secret.stderr] + [path.read_text() for path in files]:
+            self.assertNotIn("geheim", text)
+        reviewed = self.call(*(word if word != "ours" else "news" for word in asked))
+        self.assertEqual((reviewed.returncode, reviewed.stdout[:10]), (0, "0 changes,"), reviewed.stdout)
+
+    def test_facts_refresh_where_something_is_wrong(self):
+        good = self.wheel("timm-99.0-py3-none-any.whl", {"timm-99.0.dist-info/METADATA": "Version: 99.0\nRequires-Dist: torch\n\n"}).name
+        url = self.serve()
+        def refresh(*files, code, out="news", index=url + "/plain/simple", more=()):
+            self.index_page("timm", *files)
+            return self.call("facts", "refresh", "--only", "timm", "--out", out, "--index", index, *more, code=code)
+        swapped = json.loads(refresh(("timm-1.0.9-py3-none-any.whl", "1" * 64, False, "plain"), out="swapped", more=["--format", "json"], code=None).stdout)
+        self.assertEqual([change["detail"] for change in swapped["changes"] if change["kind"] == "swapped"],
+                         [f"timm-1.0.9-py3-none-any.whl has the sha256 {'1' * 64}, the facts were read from ce5a4bac57a6cbb2be4ee35dc4ce689eede10d647e48dd1836106e2cc199693b"])
+        for behaviour, message in (("ignore-range", "the server does not answer range requests, and the whole file is not downloaded to read parts of it"),
+                                   ("other-range", "the server lies about ranges: asked for bytes "), ("no-content-range", "the server lies about ranges: its answer does not say"),
+                                   ("odd-range", "is not a range"), ("short", "bytes instead of"), ("long", "bytes instead of"), ("status-403", "it is forbidden (403)")):
+            with self.subTest(behaviour):
+                got = refresh((good, None, False, behaviour), out=behaviour, code=3)
+                self.assertIn("+ timm 99.0: new\n", got.stdout)
+                self.assertRegex(got.stdout, f"not measured: .*{re.escape(message)}" if behaviour not in ("short", "long") else "not measured: ")
+                self.assertFalse(list((self.dir / behaviour).glob("*.yaml")))
+        torn = refresh((good, None, False, "tear"), ("timm-98.0-py3-none-any.whl", "2" * 64, False, "status-404"), out="torn", code=3)
+        self.assertEqual(torn.stdout.count("not measured: "), 2, torn.stdout)
+        self.assertIn("(5 attempts)", torn.stdout)
+        self.assertFalse(list((self.dir / "torn").glob("*.yaml")))
+        self.assertIn("row package-timm-99.0\n", refresh((good, None, False, "tear-once"), out="torn", code=1).stdout)
+
+        nowhere = refresh((good, None, False, "plain"), index="http://127.0.0.1:9/simple", code=3)
+        self.assertIn("not reached: timm: http://127.0.0.1:9/simple/timm/: ", nowhere.stdout)
+        moved = refresh((good, None, False, "plain"), index="http://index.invalid/simple", more=["--mirror", f"http://index.invalid={url}/plain"], code=1)
+        self.assertIn("+ timm 99.0: new\n", moved.stdout)
+        for more, needle in ((["--mirror", "x"], "expected a pair of URLs or registries"), (["--mirror", "https://x.org=y"], "expected a pair of URLs or registries"), (["--only", "tim"], "--only: the facts know no package or repository 'tim' (did you mean timm?)")):
+            got = refresh((good, None, False, "plain"), more=more, code=2)
+            self.assertEqual(got.stdout, "")
+            self.assertIn(needle, got.stderr)
+        self.write("rows: [", "news/package_releases.yaml")
+        self.assertEqual(refresh((good, None, False, "plain"), code=2).stdout, "")
+        self.assertEqual(self.read("news/package_releases.yaml"), "rows: [")
+
+    def test_facts_refresh_of_archives(self):
+        def put(suite, text):
+            self.write(gzip.compress(text.encode()), f"site/dists/{suite}/non-free/binary-amd64/Packages.gz")
+        put("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 11.8.89~11.8.0-5\n\nPackage: libcudart11.0\nVersion: 11.8.89~11.8.0-5\n\n")
+        put("bookworm", "Package: other\nVersion: 1\n\n")
+        url = self.serve()
+        asked = ["facts", "refresh", "--only", "nvidia-cuda-toolkit", "--index", url + "/plain/simple", "--archive",
+                 url + "/tagged", "--format", "json"]
+        for _ in range(2):
+            report = json.loads(self.call(*asked, code=1).stdout)
+            self.assertEqual([(change["project"], change["kind"]) for change in report["changes"]],
+                             [("nvidia-cuda-toolkit (debian11)", "replaced"), ("nvidia-cuda-toolkit (debian12)", "vanished")])
+            self.assertEqual([(each["what"], each["why"].split(": ")[1]) for each in report["not_reached"]],
+                             [("archive of debian13", "there is no such page (404)")])
+            self.assertEqual([each["id"] for each in report["rows"]], ["toolkit-debian11-archive-11.2"])
+        # What the archive has now is what cells are judged by.
+        self.call("facts", "check", "--facts", "cudamatrix-facts", code=0)
+        name = self.write('version: 1\naxes:\n  cuda: ["11.2.2", "11.8.0"]\nset: {family: debian, os: debian11, cuda_from: archive}\n')
+        for facts, refused in (([], "11.8.0"), (["--facts", "cudamatrix-facts"], "11.2.2")):
+            got = self.json_of("check", name, "--on", "2026-11-21", *facts)
+            self.assertEqual([cell["fields"]["cuda"] for cell in got["cells"] if cell["verdict"] == "rejected"], [refused])
+        self.assertEqual(json.loads(self.call(*asked, "--facts", "cudamatrix-facts").stdout)["rows"], [])
+        # A version that names no CUDA is told and makes no row.
+        put("bullseye", "Package: nvidia-cuda-toolkit\nVersion: 99\n\n")
+        odd = self.call(*asked, "--out", "odd", code=3)
+        self.assertEqual(json.loads(odd.stdout)["not_measured"], ["archive of debian11: nvidia-cuda-toolkit 99 names no release of CUDA; a version such as 11.2.2-3 or 12.4.131~12.4.1-2 would"])
+        self.assertFalse((self.dir / "odd" / "toolkit_sources.yaml").exists())
+        self.write("no gzip", "site/dists/bookworm/non-free/binary-amd64/Packages.gz")
+        report = json.loads(self.call(*asked).stdout)
+        self.assertEqual([each["what"] for each in report["not_reached"]], ["archive of debian12", "archive of debian13"])
+        self.assertIn("is not a list of packages", report["not_reached"][0]["why"])
+
+    def test_facts_refresh_of_torch_asks_the_indexes_that_the_facts_name(self):
+        self.index_page("torch")
+        for variant, release in (("cu118", "99.0.0"), ("cu80", "98.0.0")):  # of the second no fact names an address
+            self.write(json.dumps({"meta": {"api-version": "1.0"}, "files": [
+                {"filename": f"torch-{release}+{variant}-cp312-cp312-manylinux_2_28_x86_64.whl", "url": "nowhere.whl", "hashes": {"sha256": "5" * 64}}]}),
+                f"site/whl/{variant}/torch/index.json")
+        url = self.serve()
+        report = self.json_of("facts", "refresh", "--only", "torch", "--index", url + "/plain/simple", "--out", "news",
+                              "--mirror", f"https://download.pytorch.org/whl={url}/plain/whl", code=3)  # there is no such wheel
+        self.assertEqual([(change["project"], change["version"]) for change in report["changes"] if change["kind"] == "new"], [("torch (cu118)", "99.0.0")])
+        lost = [each["what"] for each in report["not_reached"]]
+        self.assertNotIn("torch (cu80)", lost)
+        self.assertNotIn("torch (cpu)", lost)
+        self.assertIn({"what": "torch (cu130)", "why": "https://download.pytorch.org/whl/cu130 has no project torch"}, report["not_reached"])
+
+    def test_facts_refresh_of_images_that_disagree(self):
+        for tag, driver in (("98.0.0-base-ubi9", "700"), ("98.0.0-devel-ubuntu24.04", "710")):
+            config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": [
+                "CUDA_VERSION=98.0.0", f"NVIDIA_REQUIRE_CUDA=cuda>=98.0 driver>={driver}"]}}).encode()
+            image = {"schemaVersion": 2, "layers": [], "config": self.put_blob("nvidia/cuda", config)}
+            self.put_blob("nvidia/cuda", json.dumps(image).encode(), tag)
+        host = self.serve_registry()
+        report = self.json_of("facts", "refresh", "--only", "docker.io/nvidia/cuda", "--index", "http://127.0.0.1:9/simple", "--out", "news",
+                              "--mirror", f"docker.io={host}/plain", code=1)
+        self.assertEqual([each["id"] for each in report["rows"]], ["cuda-image-98.0.0-ubi9", "cuda-image-requires-98.0.0-x86_64", "cuda-image-98.0.0-ubuntu24.04"])
+        self.assertEqual(report["left_out"][0], "row 'cuda-image-requires-98.0.0-x86_64': driver_min: 710 in image:docker.io/nvidia/cuda:98.0.0-devel-ubuntu24.04, "
+                         "kept is driver_min: 700 of image:docker.io/nvidia/cuda:98.0.0-base-ubi9")
+
+    def test_facts_refresh_of_images(self):
+        config = {"created": "2030-01-02T03:04:05Z", "os": "linux", "architecture": "amd64", "config": {"Env": [
+            "NVIDIA_PYTORCH_VERSION=98.01", "PYTORCH_VERSION=2.10.0a0+b4e4ee81d3", "CUDA_VERSION=13.1.0.036"],
+            "Labels": {"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "24.04"}}}
+        image = json.dumps({"schemaVersion": 2, "config": self.put_blob("nvidia/pytorch", json.dumps(config).encode()), "layers": []}).encode()
+        for tag in ("98.01-py3", "98.01-py3-igpu", "latest"):
+            digest = self.put_blob("nvidia/pytorch", image, tag)["digest"]
+        host = self.serve_registry()
+        def refresh(behaviour, *more, code=None):
+            return self.call("facts", "refresh", "--only", "nvcr.io/nvidia/pytorch", "--index", "http://127.0.0.1:9/simple", "--out", "news",
+                             "--mirror", f"nvcr.io={host}/{behaviour}", *more, code=code)
+        for behaviour in ("liebody", "deny"):
+            report = json.loads(refresh(behaviour, "--format", "json", code=3).stdout)
+            self.assertEqual((len(report["not_measured"]), len(report["not_reached"])), (1, 0) if behaviour == "liebody" else (0, 1))
+            self.assertFalse((self.dir / "news" / "ngc_images.yaml").exists())
+        self.assertAllIn(("+ nvcr.io/nvidia/pytorch 98.01-py3: new, 98.01-py3\n", "- nvcr.io/nvidia/pytorch 25.12-py3: vanished, 25.12-py3\n",
+                          "\nrow ngc-pytorch-98.01-py3\n"), refresh("token", code=1).stdout)
+        self.assertIn('torch: "2.10.0", cuda: "13.1.0", os: "ubuntu24.04", note: "torch 2.10.0a0+b4e4ee81d3", source: '
+                      f'"image:nvcr.io/nvidia/pytorch:98.01-py3 {digest}"', self.read("news/ngc_images.yaml"))
+        self.call("facts", "check", "--facts", "news", code=0)
+        again = json.loads(refresh("plain", "--facts", "news", "--format", "json").stdout)
+        self.assertEqual(([c["version"] for c in again["changes"] if c["kind"] == "new"], again["rows"], again["reached"]), ([], [], 1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""The command line as a user meets it: options and exit codes that all commands share. Usage: usage_test.py CUDAMATRIX [unittest arguments]"""
+import datetime
+import json
+import os
+import subprocess
+
+from cli import GOOD, PROGRAM, TESTS, Cli, main
+
+COMMANDS = ["check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "facts", "rules", "templates", "scan", "schema"]
+
+
+class Usage(Cli):
+    def test_without_arguments_says_what_to_type_next(self):
+        self.assertIn("cudamatrix check matrix.yaml", self.call(code=0).stdout)
+
+    def test_the_matrix_shown_without_arguments_is_a_good_one(self):
+        shown = self.call().stdout.split("as matrix.yaml:\n")[1]
+        name = self.write("\n".join(line[2:] for line in shown.splitlines()) + "\n")
+        got = self.call("check", name)
+        self.assertIn(got.returncode, (0, 1), got.stderr)
+        self.assertEqual(got.stderr, "")
+
+    def test_version_names_the_facts(self):
+        self.assertRegex(self.call("--version").stdout, r"^cudamatrix \d+\.\d+\.\d+\nfacts 20\d\d-\d\d-\d\d [0-9a-f]{12}\n$")
+
+    def test_every_help_has_an_example(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                self.assertIn("Example: cudamatrix " + command, self.call(command, "--help", code=0).stdout)
+
+    def test_schema_is_the_one_that_is_published(self):
+        got = self.call("schema")
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertEqual(got.stdout, (TESTS.parent / "matrix" / "schema.json").read_text())
+        self.assertEqual(json.loads(got.stdout)["required"], ["version"])
+
+    def test_wrong_usage_is_2(self):
+        for arguments in (["chekc"], ["check"], ["check", "m.yaml", "--format", "xml"], ["check", "m.yaml", "--on", "yesterday"],
+                          ["run", "m.yaml", "--engine", "lxc"], ["--frobnicate"]):
+            self.assertTrue(self.refused(*arguments))
+
+    def test_what_update_moves_stands_after_an_equals_sign(self):
+        said = self.refused("lock", "--update", "images", "m.yaml")
+        self.assertTrue(said.endswith("--update takes its value after '=': --update=images\n"))
+        for arguments in (["lock", "images", "m.yaml"], ["check", "a.yaml", "b.yaml"], ["lock", "--update=images"]):
+            self.assertNotIn("equals sign", self.call(*arguments).stderr)
+
+    def test_where_goes_with_prove_rejected_and_names_fields(self):
+        name = self.write(GOOD)
+        self.call("test", name, "--where", "cuda=11.8.0", code=2)
+        for where, message in (("cudo=11", '--where: unknown field "cudo"'), ("cuda", '--where: "cuda": expected FIELD=VALUE'),
+                               ("cuda=<x", "--where: invalid cuda"), ("", "")):
+            got = self.call("test", name, "--prove-rejected", "--where", where, "--engine", "host", code=2 if where else 1)
+            self.assertIn(message, got.stderr)
+        self.assertIn("no cell is rejected: nothing to prove", got.stdout)
+
+    def test_missing_file_and_directory(self):
+        for name in ("nowhere.yaml", "."):
+            self.refused("check", name, says="cannot read " + name)
+
+    def test_missing_engine_is_3_and_leaves_nothing(self):
+        name = self.write(GOOD)
+        env = {"PATH": str(self.dir), "DOCKER_HOST": f"unix://{self.dir}/none.sock"}
+        for command in ("lock", "build", "test", "run"):
+            self.refused(command, name, "--engine", "docker", env=env, says="docker", code=3)
+            self.assertFalse((self.dir / "cudamatrix.lock").exists())
+
+    def test_packages_of_a_day_that_is_still_to_come_are_refused(self):
+        name = self.write(GOOD + "build: {snapshot: 9999-12-31}\n")
+        for command in ("lock", "render", "build", "run"):
+            said = self.refused(command, name)
+            today = datetime.datetime.now(datetime.timezone.utc).date()
+            self.assertEqual(said, f"""matrix.yaml:8:19: error: snapshot: 9999-12-31 is still to come: today is {today}
+  8 | build: {{snapshot: 9999-12-31}}
+    |                   ^~~~~~~~~~
+  fix: choose a day that has been
+""")
+            self.assertEqual([p.name for p in self.dir.iterdir()], [name])
+        self.write(GOOD + f"build: {{snapshot: {today}}}\n")
+        self.call("render", name, code=0)
+
+    def test_out_writes_the_report_too(self):
+        name = self.write(GOOD)
+        for arguments, file in ((["check", name], "check.txt"), (["check", name, "--format", "json"], "check.json"),
+                                (["check", name, "--summary"], "check-summary.txt"), (["list", name], "list.txt"),
+                                (["lint", name], "lint.txt"), (["lint", name, "--format", "github"], "lint.github.txt"),
+                                (["facts", "list"], "facts-list.txt"), (["rules", "list", "--format", "json"], "rules-list.json")):
+            with self.subTest(file):
+                got = self.call(*arguments, "--out", "reports")
+                self.assertEqual((self.dir / "reports" / file).read_text(), got.stdout)
+
+    def test_a_full_output_device_is_3(self):
+        name = self.write(GOOD)
+        with open("/dev/full", "w") as full:
+            got = subprocess.run([PROGRAM, "check", name], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, timeout=60)
+        self.assertEqual(got.returncode, 3)
+
+    def test_override(self):
+        name = self.write(GOOD)
+        got = self.call("check", "--override", "driver=470.161.03", name, "--override", "cuda=12.4.1", code=1)
+        self.assertIn("--override driver=470.161.03: error: driver 470.161.03 is too old for CUDA 12.4.1", got.stdout)
+        self.assertEqual(got.stderr, "cudamatrix: note: driver is 470.161.03 in every cell (--override); the file says 535.183.01, 550.54.15\n"
+                         "cudamatrix: note: cuda is 12.4.1 in every cell (--override); the file says 11.8.0\n")
+        listed = self.json_of("list", name, "--override", "gpu=L4")
+        self.assertEqual([cell["fields"]["gpu"] for cell in listed["cells"]], ["L4", "L4"])
+        for option, needle in (("drivr=580", "did you mean driver?"), ("driver", "FIELD=VALUE"), ("driver=;", "expected a version")):
+            self.refused("check", name, "--override", option, says=needle)
+        # Every command that judges takes it.
+        for command in (["render", name], ["build", name], ["run", name], ["test", name], ["lock", name], ["explain", name, "x"], ["lint", name]):
+            self.refused(*command, "--override", "drivr=580", says="did you mean driver?")
+        rendered = self.call("render", name, "--override", "driver=470.161.03", "--format", "json")
+        self.assertIn("note: driver is 470.161.03 in every cell", rendered.stderr)
+        self.assertTrue(all("drv470.161.03" in cell["id"] for cell in json.loads(rendered.stdout)["cells"]), rendered.stdout)
+        why = self.call("explain", name, "--where", "driver=470.161.03,cuda=13.0.2", "--override", "driver=470.161.03", "--override", "cuda=13.0.2", code=1)
+        self.assertIn("driver 470.161.03 is too old for CUDA 13.0.2", why.stdout)
+        self.refused("explain", "driver-supports-cuda", "--override", "driver=580", says="a rule has none")
+        self.refused("check", name, "--override", "gpu=T4", "--override", "gpu=L4", says="overridden twice")
+
+    def test_host(self):
+        name, env = self.write(GOOD), {"PATH": str(self.dir)}
+        if not os.path.exists("/proc/driver/nvidia"):  # with a driver there is always something to judge against
+            self.refused("check", name, "--host", env=env, code=3,
+                         says=("neither a driver nor a GPU", "nvidia-smi: it is not on PATH", "--override driver=... --override gpu=..."))
+        smi = self.write('#!/bin/sh\necho "0, Tesla T4, 7.5, 550.54.15"\necho "1, NVIDIA L4, 8.9, 550.54.15"\n', "nvidia-smi")
+        (self.dir / smi).chmod(0o755)
+        document = self.json_of("check", name, "--host", env=env)
+        self.assertEqual([cell["fields"]["gpu"] for cell in document["cells"]], ["Tesla T4", "L4"])
+        self.assertEqual(document["host"]["gpu"], {"value": "Tesla T4, L4", "from": "nvidia-smi", "used": True})
+        self.assertIsNone(document["host"]["toolkit"]["value"])
+        self.assertAllIn(("this machine\n", "  gpu            Tesla T4, L4 (nvidia-smi)\n", "  toolkit        not found: nvidia-ctk is not on PATH"),
+                         self.call("check", name, "--host", "--summary", env=env).stdout)
+
+
+if __name__ == "__main__":
+    main()
