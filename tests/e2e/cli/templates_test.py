@@ -1,6 +1,5 @@
 """The command line as a user meets it: templates, and render --explain. Usage: templates_test.py CUDAMATRIX [unittest arguments]"""
 import json
-import pathlib
 
 from cli import GOOD, Cli, main
 
