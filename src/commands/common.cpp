@@ -9,7 +9,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "commands/what_if.hpp"
+#include "commands/override.hpp"
 #include "knowledge/facts/age.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
@@ -147,7 +147,7 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     JudgeOptions as_of;
     as_of.today = loaded->today;
     as_of.list_cells = list_cells;
-    as_of.go_on = watched(world);
+    as_of.on_progress = watched(world);
     auto judgement = judge(loaded->matrix, loaded->facts, as_of);
     if (!judgement.ok()) return std::move(judgement).failure();
     loaded->judgement = std::move(judgement).value();
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     return loaded;
 }
 
-GoOn watched(const World& world) {
+OnProgress watched(const World& world) {
     return [watch = Watch(world)](const JudgingProgress& progress) mutable { return watch(progress); };
 }
 
@@ -164,7 +164,7 @@ Status use_fixes_that_work(Loaded& loaded, const World& world) {
     const auto tally =
         solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today, loaded.judgement, watched(world));
     if (!tally.ok()) return tally.failure();
-    if (tally->whole) return Done{};
+    if (tally->complete) return Done{};
     Diagnostic note{Severity::note, {}, {}, {}, {}};
     note.message =
         fmt::format("stopped searching for fixes after {} candidates; some findings may list too few",

@@ -71,7 +71,7 @@ struct Loaded {
 [[nodiscard]] Status use_fixes_that_work(Loaded& loaded, const World& world);
 
 /// Lets long judging and searching end on an interrupt, and says on stderr now and then how far it is.
-[[nodiscard]] GoOn watched(const World& world);
+[[nodiscard]] OnProgress watched(const World& world);
 
 /// The same for commands that work with images: options over the matrix file's build settings, warnings to
 /// stderr.

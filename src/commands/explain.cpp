@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "commands/what_if.hpp"
+#include "commands/override.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/solve/explain.hpp"
 #include "report/formats.hpp"

@@ -46,13 +46,13 @@ ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
     const auto facts = load_facts(options.overlay, world, options.on);
     if (!facts.ok()) return report_failure(facts.failure(), world);
     const auto& today = options.on.empty() ? world.today : options.on;
-    solve::Wishes wishes;
-    for (const auto field : solve::wish_fields()) {
+    solve::Query query;
+    for (const auto field : solve::query_fields()) {
         const auto& text = options.fields[static_cast<std::size_t>(field)];
-        if (!text.empty()) wishes.fields.emplace_back(field, text);
+        if (!text.empty()) query.fields.emplace_back(field, text);
     }
-    wishes.needs = options.needs;
-    const auto suggestion = solve::suggest(facts.value(), wishes, {today, options.limit, watched(world)});
+    query.needs = options.needs;
+    const auto suggestion = solve::suggest(facts.value(), query, {today, options.limit, watched(world)});
     if (!suggestion.ok()) return report_failure(suggestion.failure(), world);
     report::SuggestReport report{
         suggestion.value(), tool_info(facts.value(), today), {world.colour_out, world.columns}};

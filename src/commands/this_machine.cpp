@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "commands/what_if.hpp"
+#include "commands/override.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "matrix/override.hpp"
 #include "matrix/value.hpp"

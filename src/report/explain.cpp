@@ -68,7 +68,7 @@ std::string not_checked_text(const ExplainReport& report, const JudgedCell& cell
 
 std::string nearest_text(const ExplainReport& report, const solve::Account& account) {
     if (account.cell->verdict <= Verdict::degraded) return {};
-    if (account.nearest.cells.empty() && !account.nearest.whole)
+    if (account.nearest.cells.empty() && !account.nearest.complete)
         return fmt::format("nearest cell that works: none found among {} values that were tried\n",
                            solve::kMostTried);
     if (account.nearest.cells.empty())
@@ -159,7 +159,7 @@ Json account_json(const ExplainReport& report, const solve::Account& account) {
                 {"silent", account.silent},
                 {"not_checked", cell.not_checked},
                 {"nearest", std::move(nearest)},
-                {"nearest_whole", account.nearest.whole}};
+                {"nearest_whole", account.nearest.complete}};
 }
 
 Json left_out_json(const solve::LeftOut& left) {

@@ -29,8 +29,8 @@ struct SuggestReport {
     TextOptions text;
 };
 
-/// Every stack with its verdict, its limits and its row; where there is none, the smallest sets of demands
-/// that conflict, with the rules and facts that show it, and the smallest changes that help.
+/// Every stack with its verdict, its limits and its row; where there is none, the smallest sets of
+/// constraints that conflict, with the rules and facts that show it, and the smallest changes that help.
 [[nodiscard]] std::string suggest_text(const SuggestReport& report);
 [[nodiscard]] std::string suggest_json(const SuggestReport& report);
 

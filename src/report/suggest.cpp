@@ -38,8 +38,8 @@ std::string stacks_text(const SuggestReport& report) {
 
 std::string clash_text(const SuggestReport& report, const solve::Clash& clash) {
     auto out = paragraph(report,
-                         "conflict: " + (clash.demands.empty() ? "nothing that the facts know works"
-                                                               : text::join(clash.demands, " and ")),
+                         "conflict: " + (clash.constraints.empty() ? "nothing that the facts know works"
+                                                                   : text::join(clash.constraints, " and ")),
                          0);
     for (const auto& reason : clash.reasons) {
         out +=
@@ -77,7 +77,7 @@ std::string nothing_text(const SuggestReport& report) {
 
 std::string suggest_text(const SuggestReport& report) {
     const auto& suggestion = report.suggestion;
-    auto out = paragraph(report, "asked: " + text::join(suggestion.demands, ", "), 0);
+    auto out = paragraph(report, "asked: " + text::join(suggestion.constraints, ", "), 0);
     if (!suggestion.free.empty())
         out += paragraph(report, "searched: " + text::join(suggestion.free, ", "), 0);
     return out + "\n" + (suggestion.stacks.empty() ? nothing_text(report) : stacks_text(report));
@@ -103,7 +103,7 @@ Json clash_json(const solve::Clash& clash) {
                                {"example", finding_json(reason.example)},
                                {"facts", facts_json(reason.facts)}});
     }
-    return Json{{"demands", clash.demands}, {"reasons", std::move(reasons)}};
+    return Json{{"demands", clash.constraints}, {"reasons", std::move(reasons)}};
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Json clash_json(const solve::Clash& clash) {
 std::string suggest_json(const SuggestReport& report) {
     const auto& suggestion = report.suggestion;
     JsonDocument document(report.tool);
-    document.member("demands", suggestion.demands);
+    document.member("demands", suggestion.constraints);
     document.member("searched", suggestion.free);
     document.begin_array("stacks");
     for (const auto& stack : suggestion.stacks)

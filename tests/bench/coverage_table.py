@@ -12,7 +12,7 @@ import sys
 # File, the line of source that has the condition, the way: why no test goes there.
 EXCLUDED = {
     ("count.cpp", "diagrams_.count() - before > kLargestDiagram", "true"): "a guard of memory: 50,000 diagrams of one rule",
-    ("count_planes.cpp", "(made_.size() + 1) * planes_ * words_ > kRemembered", "true"): "a guard of memory: it forgets what it can make again",
+    ("bitset_count.cpp", "(made_.size() + 1) * planes_ * words_ > kRemembered", "true"): "a guard of memory: it forgets what it can make again",
     ("diagram.cpp", "std::equal(rows.begin(), rows.end()", "false"): "two lists of rows with one 64-bit hash",
     ("judge.cpp", "const auto text = count ?", "false"): "a matrix whose cells cannot be counted in 20 million steps",
 }

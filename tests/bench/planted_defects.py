@@ -35,7 +35,7 @@ DEFECTS = [
     ("rules", "knowledge/rules/torch_ships_compute.cpp", 'if (build.torch.variant == "cpu") {', 'if (build.torch.variant == "gpu") {'),
     ("rules", "knowledge/resolve/host.cpp", 'windows ? "min_driver_windows" : "min_driver_linux"', 'windows ? "min_driver_linux" : "min_driver_linux"'),
     # judging and counting
-    ("judge", "knowledge/judge/groups.cpp", "    if (!is_new) return known->second;", "    if (is_new) return known->second;"),
+    ("judge", "knowledge/judge/finding_index.cpp", "    if (!is_new) return known->second;", "    if (is_new) return known->second;"),
     ("judge", "knowledge/judge/judge.cpp", "if (cells++ == options_.cell_limit) end = End::too_many;", "if (cells++ > options_.cell_limit) end = End::too_many;"),
     ("judge", "knowledge/judge/judge.cpp", "if (asked_stages_[s]) verdict = std::max(verdict, stages[s]);", "verdict = std::max(verdict, stages[s]);"),
     ("judge", "knowledge/judge/waiving.cpp", "if (met.active != nullptr) met.expired.clear();", ""),

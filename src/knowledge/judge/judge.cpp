@@ -5,9 +5,9 @@
 #include "base/text.hpp"
 #include "knowledge/judge/count/count.hpp"
 #include "knowledge/judge/evaluate.hpp"
-#include "knowledge/judge/going.hpp"
-#include "knowledge/judge/groups.hpp"
+#include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/own_rules.hpp"
+#include "knowledge/judge/progress.hpp"
 #include "knowledge/judge/projection.hpp"
 #include "knowledge/judge/rule_counts.hpp"
 #include "knowledge/judge/waiving.hpp"
@@ -75,11 +75,11 @@ class Judge {
     End run() {
         auto end = End::all;
         std::uint64_t cells = 0;
-        rules::Going going(options_.go_on);
-        going.begin("cells judged", options_.cell_limit);
+        rules::Progress progress(options_.on_progress);
+        progress.begin("cells judged", options_.cell_limit);
         for_each_cell(matrix_, [&](const Cell& cell) {
             if (cells++ == options_.cell_limit) end = End::too_many;
-            if (!going.tick()) end = End::stopped;
+            if (!progress.tick()) end = End::stopped;
             if (end == End::all) judge_cell(cell);
             return end == End::all;
         });
@@ -227,7 +227,7 @@ class Judge {
     rules::Memo memo_;
     const JudgeOptions& options_;
     std::uint64_t product_;
-    rules::Groups groups_;
+    rules::FindingIndex groups_;
     std::vector<std::uint64_t> rows_;
     std::vector<Rule> own_;
     rules::Gaps gaps_;
@@ -259,7 +259,8 @@ Failure too_many(const Matrix& matrix, const JudgeOptions& options) {
 Result<Judgement> judge(const Matrix& matrix, const Facts& facts, const JudgeOptions& options) {
     if (auto mistakes = rules::mistakes_in_ids(matrix); !mistakes.empty())
         return Failure{ExitCode::bad_input, std::move(mistakes)};
-    if (!options.list_cells) return rules::count(matrix, facts, options.today, rules::kBlock, options.go_on);
+    if (!options.list_cells)
+        return rules::count(matrix, facts, options.today, rules::kBlock, options.on_progress);
     Judge judge(matrix, facts, options);
     const auto end = judge.run();
     if (end == Judge::End::too_many) return too_many(matrix, options);

@@ -67,14 +67,15 @@ struct JudgingProgress {
     std::size_t all = 0;
 };
 /// Told now and then; false: stop.
-using GoOn = std::function<bool(const JudgingProgress&)>;
+using OnProgress = std::function<bool(const JudgingProgress&)>;
 
 struct JudgeOptions {
     std::string today;                   ///< YYYY-MM-DD: what "end of life" is measured against (--on DATE)
     std::uint64_t cell_limit = 100'000;  ///< of listed cells
     /// false: only `verdicts`, `rules` and `warnings` are filled, for matrices of any size.
     bool list_cells = true;
-    GoOn go_on = {};  ///< where it says stop, the judgement fails as interrupted, without a diagnostic
+    OnProgress on_progress =
+        {};  ///< where it says stop, the judgement fails as interrupted, without a diagnostic
 };
 
 /// Judges every cell by the list of rules and by those of the matrix file. Input failures: more cells than

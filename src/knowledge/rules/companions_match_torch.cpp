@@ -137,7 +137,7 @@ Rule companions_match_torch() {
         .needs = {{Field::torch}, {Field::packages}},
         .judge = judge,
         .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}},
-        .add_up = {Field::torch, Field::packages}};
+        .monotone = {Field::torch, Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

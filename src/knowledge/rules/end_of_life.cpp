@@ -185,9 +185,9 @@ Rule rule_of(const Part& part) {
 }  // namespace
 
 Rule end_of_life() {
-    std::vector<Rule> parts;
+    std::vector<Rule> questions;
     for (const auto& part : kParts)
-        parts.push_back(rule_of(part));
+        questions.push_back(rule_of(part));
     return {.id = kId,
             .stage = Stage::install,
             .summary =
@@ -201,7 +201,7 @@ Rule end_of_life() {
             .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
             .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
             .judge = judge,
-            .parts = std::move(parts)};
+            .questions = std::move(questions)};
 }
 
 }  // namespace cudamatrix::rules

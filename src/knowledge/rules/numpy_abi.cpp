@@ -113,7 +113,7 @@ Rule numpy_abi() {
                   Field::python, Field::os},
         .needs = {{Field::packages}},
         .judge = judge,
-        .add_up = {Field::packages, Field::torch}};
+        .monotone = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

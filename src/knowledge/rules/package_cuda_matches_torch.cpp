@@ -161,7 +161,7 @@ Rule package_cuda_matches_torch() {
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
         .judge = judge,
-        .add_up = {Field::packages, Field::torch, Field::cuda}};
+        .monotone = {Field::packages, Field::torch, Field::cuda}};
 }
 
 }  // namespace cudamatrix::rules

@@ -84,7 +84,7 @@ Rule package_has_wheel() {
         .reads = {Field::packages, Field::arch, Field::os},
         .needs = {{Field::packages}},
         .judge = judge,
-        .add_up = {Field::packages}};
+        .monotone = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

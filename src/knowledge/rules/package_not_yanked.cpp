@@ -66,7 +66,7 @@ Rule package_not_yanked() {
                   Field::python, Field::os},
         .needs = {{Field::packages, Field::torch}},
         .judge = judge,
-        .add_up = {Field::packages, Field::torch}};
+        .monotone = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

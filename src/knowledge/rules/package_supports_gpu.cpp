@@ -119,7 +119,7 @@ Rule package_supports_gpu() {
                       Field::family, Field::cuda, Field::python, Field::os},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
             .judge = judge,
-            .add_up = {Field::packages, Field::torch}};
+            .monotone = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

@@ -143,7 +143,7 @@ Rule package_supports_python() {
         .reads = {Field::packages, Field::python, Field::arch, Field::os},
         .needs = {{Field::packages}, {Field::python}},
         .judge = judge,
-        .add_up = {Field::packages, Field::python}};
+        .monotone = {Field::packages, Field::python}};
 }
 
 }  // namespace cudamatrix::rules

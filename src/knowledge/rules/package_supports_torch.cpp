@@ -123,7 +123,7 @@ Rule package_supports_torch() {
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch}},
         .judge = judge,
-        .add_up = {Field::packages, Field::torch}};
+        .monotone = {Field::packages, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

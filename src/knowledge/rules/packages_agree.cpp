@@ -244,7 +244,7 @@ Rule packages_agree() {
                       Field::cuda, Field::os},
             .needs = {{Field::packages}},
             .judge = judge,
-            .add_up = {Field::packages, Field::python}};
+            .monotone = {Field::packages, Field::python}};
 }
 
 }  // namespace cudamatrix::rules

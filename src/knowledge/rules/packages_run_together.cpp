@@ -68,7 +68,7 @@ Rule packages_run_together() {
             .reads = {Field::packages},
             .needs = {{Field::packages}},
             .judge = judge,
-            .add_up = {Field::packages}};
+            .monotone = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

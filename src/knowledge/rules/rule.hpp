@@ -48,10 +48,10 @@ struct Rule {
     Provable proof = {};
     /// Its questions one by one, where they are independent: asked apart where cells are only counted, since
     /// together they have as many answers as their fields have combinations. Each has the id of the rule.
-    std::vector<Rule> parts = {};
+    std::vector<Rule> questions = {};
     /// Fields that add up: to name one of them, or one more package, never makes its answer milder. A search
     /// asks it of parts of a cell first.
-    FieldSet add_up = {};
+    FieldSet monotone = {};
 };
 
 /// "driver-supports-cuda: driver", "driver-supports-gpu: gpu or compute": one text for each need of each

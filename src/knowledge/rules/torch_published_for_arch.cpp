@@ -48,7 +48,7 @@ void judge_no_wheel(Ask& ask, const TorchBuild& build, const OtherOs& os) {
     answer.fix(linux_options(ask));
 }
 
-void judge_other(Ask& ask, const TorchBuild& build, const OtherOs& os) {
+void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
     const auto& torch = build.torch;
     const auto wheels = os_wheels(ask, os, build);
     const bool cpu_only = os.row.text("cuda_wheels") == "false";
@@ -76,7 +76,7 @@ void judge(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto build = if_known(torch_build(ask));
     if (!build) return;  // torch-built-for-cuda asks
-    if (const auto os = other_os(ask)) return judge_other(ask, *build, *os);
+    if (const auto os = other_os(ask)) return judge_on_other_os(ask, *build, *os);
     if (!ask.cell.has(Field::arch)) return;
     const auto& torch = build->torch;
     ask.question({Field::arch, Field::torch},

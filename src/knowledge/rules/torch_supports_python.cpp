@@ -59,7 +59,7 @@ bool outside_release(const Row& release, const std::string& abi) {
 }
 
 // On Windows and macOS: by the wheels of the default index, which the CUDA builds of some releases share.
-void judge_other(Ask& ask, const TorchBuild& build, const OtherOs& os, const std::string& abi) {
+void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os, const std::string& abi) {
     const auto wheels = os_wheels(ask, os, build);
     const bool cuda = names_cuda_variant(ask);
     // torch-published-for-arch reports both.
@@ -107,7 +107,7 @@ void judge(Ask& ask) {
         ask.unknown(unknown_python(ask.facts, text));
         return;
     }
-    if (os) return judge_other(ask, *build, *os, *abi);
+    if (os) return judge_on_other_os(ask, *build, *os, *abi);
     ask.question({Field::python, Field::torch},
                  fmt::format("whether {} has a wheel for python {}", build->text, *abi));
     judge_wheel(ask, *build, *abi);

@@ -69,7 +69,7 @@ Rule triton_matches_torch() {
                       Field::python, Field::os},
             .needs = {{Field::torch}, {Field::packages}},
             .judge = judge,
-            .add_up = {Field::torch, Field::packages}};
+            .monotone = {Field::torch, Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

@@ -8,24 +8,24 @@
 namespace cudamatrix::solve {
 namespace {
 
-bool holds_all(const DemandSet& whole, const DemandSet& part) {
+bool holds_all(const ConstraintSet& whole, const ConstraintSet& part) {
     return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 
-DemandSet without(std::size_t count, const DemandSet& left_out) {
-    DemandSet out;
+ConstraintSet without(std::size_t count, const ConstraintSet& left_out) {
+    ConstraintSet out;
     for (std::size_t i = 0; i < count; ++i) {
         if (!std::binary_search(left_out.begin(), left_out.end(), i)) out.push_back(i);
     }
     return out;
 }
 
-// Calls `visit` for every set of `size` of `count` demands until it says stop.
+// Calls `visit` for every set of `size` of `count` constraints until it says stop.
 template <class Visit>
 void for_each_set(std::size_t count, std::size_t size, const Visit& visit) {
-    DemandSet set(size);
+    ConstraintSet set(size);
     std::iota(set.begin(), set.end(), std::size_t{0});
-    while (visit(static_cast<const DemandSet&>(set))) {
+    while (visit(static_cast<const ConstraintSet&>(set))) {
         std::size_t i = size;
         while (i > 0 && set[i - 1] == count - size + i - 1)
             --i;
@@ -36,49 +36,50 @@ void for_each_set(std::size_t count, std::size_t size, const Visit& visit) {
     }
 }
 
-// The slots with fewest values first: what cannot be met shows soonest.
-bool can_be_met(Oracle& oracle, const Domains& domains) {
+// The variables with fewest values first: what cannot be met shows soonest.
+bool can_be_met(RuleCache& cache, const Domains& domains) {
     std::vector<std::size_t> order(domains.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return domains[a].size() < domains[b].size(); });
-    return Search(oracle, domains, kGoodEnough, std::move(order)).first().has_value();
+    return Search(cache, domains, kGoodEnough, std::move(order)).first().has_value();
 }
 
-// Whether sets of demands can be met. Fewer demands are never harder: answers are passed on to parts and
-// wholes.
+// Whether sets of constraints can be met. Fewer constraints are never harder: answers are passed on to parts
+// and wholes.
 class Satisfiable {
   public:
     explicit Satisfiable(const Problem& problem) : problem_(problem) {}
 
-    bool operator()(const DemandSet& set) {
-        const auto whole = [&](const DemandSet& known) { return holds_all(known, set); };
-        const auto part = [&](const DemandSet& known) { return holds_all(set, known); };
+    bool operator()(const ConstraintSet& set) {
+        const auto whole = [&](const ConstraintSet& known) { return holds_all(known, set); };
+        const auto part = [&](const ConstraintSet& known) { return holds_all(set, known); };
         if (std::any_of(met_.begin(), met_.end(), whole)) return true;
         if (std::any_of(unmet_.begin(), unmet_.end(), part)) return false;
-        const bool met = can_be_met(problem_.oracle, domains_of(problem_, set));
+        const bool met = can_be_met(problem_.cache, domains_of(problem_, set));
         (met ? met_ : unmet_).push_back(set);
         return met;
     }
 
   private:
     const Problem& problem_;
-    std::vector<DemandSet> met_, unmet_;
+    std::vector<ConstraintSet> met_, unmet_;
 };
 
-bool is_demanded(const Problem& problem, const DemandSet& demands, std::size_t slot) {
-    return std::any_of(demands.begin(), demands.end(),
-                       [&](std::size_t demand) { return problem.demands[demand].slot == slot; });
+bool is_constrained(const Problem& problem, const ConstraintSet& constraints, std::size_t variable) {
+    return std::any_of(constraints.begin(), constraints.end(), [&](std::size_t constraint) {
+        return problem.constraints[constraint].variable == variable;
+    });
 }
 
-// The demanded slots first, those with fewest values before the others: a proof should speak of what was
-// asked.
+// The constrained variables first, those with fewest values before the others: a proof should speak of what
+// was asked.
 std::vector<std::size_t> order_of_proof(const Problem& problem, const Domains& domains,
-                                        const DemandSet& demands) {
+                                        const ConstraintSet& constraints) {
     std::vector<std::size_t> order(domains.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        const bool x = is_demanded(problem, demands, a), y = is_demanded(problem, demands, b);
+        const bool x = is_constrained(problem, constraints, a), y = is_constrained(problem, constraints, b);
         if (x != y) return x;
         return domains[a].size() < domains[b].size();
     });
@@ -103,33 +104,34 @@ const Finding* worst_of(const rules::Findings& findings) {
 
 // Fields that are not part of the conflict are left away where it shows without them: a proof over every GPU
 // says no more than one that names none.
-Domains domains_of_proof(const Problem& problem, const DemandSet& demands) {
-    auto whole = domains_of(problem, demands);
+Domains domains_of_proof(const Problem& problem, const ConstraintSet& constraints) {
+    auto whole = domains_of(problem, constraints);
     auto fewer = whole;
-    for (std::size_t slot = 0; slot < fewer.size(); ++slot) {
-        const auto& values = problem.oracle.slots()[slot].values;
-        if (!is_demanded(problem, demands, slot) && !values.back())
-            fewer[slot] = {static_cast<std::uint32_t>(values.size() - 1)};
+    for (std::size_t variable = 0; variable < fewer.size(); ++variable) {
+        const auto& values = problem.cache.variables()[variable].values;
+        if (!is_constrained(problem, constraints, variable) && !values.back())
+            fewer[variable] = {static_cast<std::uint32_t>(values.size() - 1)};
     }
-    return can_be_met(problem.oracle, fewer) ? whole : fewer;
+    return can_be_met(problem.cache, fewer) ? whole : fewer;
 }
 
-// How many of the demanded slots a rule reads: one that reads them all says why they conflict.
-std::size_t reach(const Problem& problem, const DemandSet& demands, std::size_t rule) {
-    const auto& reads = problem.oracle.reads(rule);
-    return static_cast<std::size_t>(std::count_if(
-        reads.begin(), reads.end(), [&](std::size_t slot) { return is_demanded(problem, demands, slot); }));
+// How many of the constrained variables a rule reads: one that reads them all says why they conflict.
+std::size_t reach(const Problem& problem, const ConstraintSet& constraints, std::size_t rule) {
+    const auto& reads = problem.cache.reads(rule);
+    return static_cast<std::size_t>(std::count_if(reads.begin(), reads.end(), [&](std::size_t variable) {
+        return is_constrained(problem, constraints, variable);
+    }));
 }
 
-std::vector<Evidence> prove(const Problem& problem, const DemandSet& demands) {
+std::vector<Evidence> prove(const Problem& problem, const ConstraintSet& constraints) {
     std::map<std::size_t, Evidence> by_rule;
-    auto domains = domains_of_proof(problem, demands);
-    auto order = order_of_proof(problem, domains, demands);
-    Search search(problem.oracle, std::move(domains), kGoodEnough, std::move(order));
-    const auto found = search.first([&](std::size_t rule, const Picks& picks) {
+    auto domains = domains_of_proof(problem, constraints);
+    auto order = order_of_proof(problem, domains, constraints);
+    Search search(problem.cache, std::move(domains), kGoodEnough, std::move(order));
+    const auto found = search.first([&](std::size_t rule, const Assignment& assignment) {
         auto& evidence = by_rule[rule];
         evidence.rule = rule;
-        const auto findings = problem.oracle.findings(rule, picks);
+        const auto findings = problem.cache.findings(rule, assignment);
         const auto* worst = worst_of(findings);
         if (worst != nullptr && evidence.closed == 0) evidence.example = *worst;
         if (worst != nullptr) add_facts(evidence.facts, *worst);
@@ -140,18 +142,18 @@ std::vector<Evidence> prove(const Problem& problem, const DemandSet& demands) {
     for (auto& [rule, evidence] : by_rule)
         out.push_back(std::move(evidence));
     std::stable_sort(out.begin(), out.end(), [&](const Evidence& a, const Evidence& b) {
-        const auto x = reach(problem, demands, a.rule), y = reach(problem, demands, b.rule);
+        const auto x = reach(problem, constraints, a.rule), y = reach(problem, constraints, b.rule);
         return x != y ? x > y : a.closed > b.closed;
     });
     return out;
 }
 
 void find_conflicts(const Problem& problem, Satisfiable& can_meet, Conflicts& out) {
-    std::vector<DemandSet> found;
-    for (std::size_t size = 0; size <= problem.demands.size() && out.all_sets; ++size) {
-        for_each_set(problem.demands.size(), size, [&](const DemandSet& set) {
+    std::vector<ConstraintSet> found;
+    for (std::size_t size = 0; size <= problem.constraints.size() && out.all_sets; ++size) {
+        for_each_set(problem.constraints.size(), size, [&](const ConstraintSet& set) {
             if (std::any_of(found.begin(), found.end(),
-                            [&](const DemandSet& smaller) { return holds_all(set, smaller); }))
+                            [&](const ConstraintSet& smaller) { return holds_all(set, smaller); }))
                 return true;
             if (can_meet(set)) return true;
             if (found.size() == kMostConflicts) return out.all_sets = false;
@@ -165,52 +167,55 @@ void find_conflicts(const Problem& problem, Satisfiable& can_meet, Conflicts& ou
     }
 }
 
-// The smallest changes of the demands in `set`, each in its direction, found one demand after the other.
+// The smallest changes of the constraints in `set`, each in its direction, found one constraint after the
+// other.
 class Relaxing {
   public:
-    Relaxing(const Problem& problem, const DemandSet& set, const std::vector<bool>& newer)
+    Relaxing(const Problem& problem, const ConstraintSet& set, const std::vector<bool>& newer)
         : problem_(problem),
           set_(set),
           newer_(newer),
-          domains_(domains_of(problem, without(problem.demands.size(), set))) {
+          domains_(domains_of(problem, without(problem.constraints.size(), set))) {
         for (std::size_t i = 0; i < set.size(); ++i) {
-            const auto& demand = problem.demands[set[i]];
-            values_.push_back(nearest_values(problem.oracle.slots()[demand.slot], demand, newer[i]));
-            domains_[demand.slot] = values_.back();
+            const auto& constraint = problem.constraints[set[i]];
+            values_.push_back(
+                nearest_values(problem.cache.variables()[constraint.variable], constraint, newer[i]));
+            domains_[constraint.variable] = values_.back();
         }
         // A release that was yanked is no way out where there is another.
-        auto kept = without_yanked(problem.oracle.slots(), domains_);
+        auto kept = without_yanked(problem.cache.variables(), domains_);
         if (kept != domains_ && meets(kept)) domains_ = std::move(kept);
     }
 
-    /// The demand that stands first in `order` changes least, then the next; nothing where no change helps.
+    /// The constraint that stands first in `order` changes least, then the next; nothing where no change
+    /// helps.
     std::optional<Relaxation> smallest(const std::vector<std::size_t>& order) const {
         auto domains = domains_;
         if (std::any_of(values_.begin(), values_.end(), [](const auto& list) { return list.empty(); }))
             return std::nullopt;
         if (!meets(domains)) return std::nullopt;
         for (const auto i : order) {
-            auto& domain = domains[problem_.demands[set_[i]].slot];
+            auto& domain = domains[problem_.constraints[set_[i]].variable];
             for (const auto value : std::exchange(domain, {})) {
                 domain = {value};
                 if (meets(domains)) break;
             }
         }
         Relaxation out;
-        auto witness = Search(problem_.oracle, domains, kGoodEnough).first();
+        auto witness = Search(problem_.cache, domains, kGoodEnough).first();
         if (!witness) return std::nullopt;  // the search was stopped
         out.witness = *std::move(witness);
-        if (auto better = Search(problem_.oracle, domains, Verdict::accepted).first()) out.witness = *better;
+        if (auto better = Search(problem_.cache, domains, Verdict::accepted).first()) out.witness = *better;
         for (std::size_t i = 0; i < set_.size(); ++i)
-            out.changes.push_back({set_[i], out.witness[problem_.demands[set_[i]].slot], newer_[i]});
+            out.changes.push_back({set_[i], out.witness[problem_.constraints[set_[i]].variable], newer_[i]});
         return out;
     }
 
   private:
-    bool meets(const Domains& domains) const { return can_be_met(problem_.oracle, domains); }
+    bool meets(const Domains& domains) const { return can_be_met(problem_.cache, domains); }
 
     const Problem& problem_;
-    const DemandSet& set_;
+    const ConstraintSet& set_;
     const std::vector<bool>& newer_;
     Domains domains_;
     std::vector<std::vector<std::uint32_t>> values_;
@@ -219,11 +224,11 @@ class Relaxing {
 bool is_same(const Relaxation& a, const Relaxation& b) {
     return std::equal(
         a.changes.begin(), a.changes.end(), b.changes.begin(), b.changes.end(),
-        [](const Change& x, const Change& y) { return x.demand == y.demand && x.value == y.value; });
+        [](const Change& x, const Change& y) { return x.constraint == y.constraint && x.value == y.value; });
 }
 
-// Every direction of every demand; each of them is once the one that changes least.
-void relax(const Problem& problem, const DemandSet& set, Conflicts& out) {
+// Every direction of every constraint; each of them is once the one that changes least.
+void relax(const Problem& problem, const ConstraintSet& set, Conflicts& out) {
     for (std::uint32_t directions = 0; directions < (1u << set.size()); ++directions) {
         std::vector<bool> newer(set.size());
         for (std::size_t i = 0; i < set.size(); ++i)
@@ -247,14 +252,14 @@ void relax(const Problem& problem, const DemandSet& set, Conflicts& out) {
     }
 }
 
-// By the smallest sets of demands without which the others can be met.
+// By the smallest sets of constraints without which the others can be met.
 void find_relaxations(const Problem& problem, Satisfiable& can_meet, Conflicts& out) {
-    const auto count = problem.demands.size();
-    std::vector<DemandSet> found;
+    const auto count = problem.constraints.size();
+    std::vector<ConstraintSet> found;
     for (std::size_t size = 1; size <= count && out.all_relaxations; ++size) {
-        for_each_set(count, size, [&](const DemandSet& set) {
+        for_each_set(count, size, [&](const ConstraintSet& set) {
             if (std::any_of(found.begin(), found.end(),
-                            [&](const DemandSet& smaller) { return holds_all(set, smaller); }))
+                            [&](const ConstraintSet& smaller) { return holds_all(set, smaller); }))
                 return true;
             if (!can_meet(without(count, set))) return true;
             found.push_back(set);
@@ -266,28 +271,31 @@ void find_relaxations(const Problem& problem, Satisfiable& can_meet, Conflicts& 
 
 }  // namespace
 
-Domains domains_of(const Problem& problem, const DemandSet& kept) {
-    auto domains = everything(problem.oracle.slots());
+Domains domains_of(const Problem& problem, const ConstraintSet& kept) {
+    auto domains = everything(problem.cache.variables());
     for (std::size_t i = 0; i < domains.size(); ++i) {
         // Only a package may be done without: a stack without a GPU is no answer to one that has another.
-        const auto& slot = problem.oracle.slots()[i];
-        if (slot.package.empty()) std::erase_if(domains[i], [&](std::uint32_t v) { return !slot.values[v]; });
+        const auto& variable = problem.cache.variables()[i];
+        if (variable.package.empty())
+            std::erase_if(domains[i], [&](std::uint32_t v) { return !variable.values[v]; });
     }
     for (const auto index : kept) {
-        const auto& demand = problem.demands[index];
-        domains[demand.slot] = demand.allowed;
+        const auto& constraint = problem.constraints[index];
+        domains[constraint.variable] = constraint.allowed;
     }
     return domains;
 }
 
-std::vector<std::uint32_t> nearest_values(const Slot& slot, const Demand& demand, bool newer) {
+std::vector<std::uint32_t> nearest_values(const Variable& variable, const Constraint& constraint,
+                                          bool newer) {
     std::vector<std::uint32_t> out;
-    const auto newest = demand.allowed.empty() ? 0u : demand.allowed.front();
-    if (newer && !slot.ordered) return out;
-    for (std::uint32_t value = 0; value < slot.values.size(); ++value) {
-        if (!slot.values[value] && slot.package.empty()) continue;
-        const bool is_newer = slot.ordered && value < newest;
-        if (is_newer == newer && !std::binary_search(demand.allowed.begin(), demand.allowed.end(), value))
+    const auto newest = constraint.allowed.empty() ? 0u : constraint.allowed.front();
+    if (newer && !variable.ordered) return out;
+    for (std::uint32_t value = 0; value < variable.values.size(); ++value) {
+        if (!variable.values[value] && variable.package.empty()) continue;
+        const bool is_newer = variable.ordered && value < newest;
+        if (is_newer == newer &&
+            !std::binary_search(constraint.allowed.begin(), constraint.allowed.end(), value))
             out.push_back(value);
     }
     // The newest value has the smallest index.

@@ -49,13 +49,13 @@ Result<Condition> condition_from(const std::string& where) {
 class Explaining {
   public:
     Explaining(const Matrix& matrix, const Facts& facts, const Judgement& judgement, const std::string& today,
-               std::size_t limit, const GoOn& go_on)
+               std::size_t limit, const OnProgress& on_progress)
         : matrix_(matrix),
           facts_(facts),
           judgement_(judgement),
           today_(today),
           limit_(limit),
-          go_on_(go_on),
+          on_progress_(on_progress),
           own_(rules::own_rules(matrix)) {}
 
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }
@@ -205,8 +205,8 @@ class Explaining {
 
     [[nodiscard]] Setting setting_here(const JudgedCell& judged) {
         auto setting = setting_of(matrix_, own_);
-        setting.go_on = [this](const JudgingProgress& progress) {
-            if (go_on_ && !go_on_(progress)) is_stopped_ = true;
+        setting.on_progress = [this](const JudgingProgress& progress) {
+            if (on_progress_ && !on_progress_(progress)) is_stopped_ = true;
             return !is_stopped_;
         };
         for (const auto id : judged.findings) {
@@ -221,7 +221,7 @@ class Explaining {
     const Judgement& judgement_;
     const std::string& today_;
     std::size_t limit_;
-    const GoOn& go_on_;
+    const OnProgress& on_progress_;
     std::vector<rules::Rule> own_;
     bool is_stopped_ = false;
     Explanation out_;
@@ -231,8 +231,8 @@ class Explaining {
 
 Result<Explanation> explain(const Matrix& matrix, const Facts& facts, const Judgement& judgement,
                             const std::string& today, const Question& question, std::size_t limit,
-                            const GoOn& go_on) {
-    Explaining explaining(matrix, facts, judgement, today, limit, go_on);
+                            const OnProgress& on_progress) {
+    Explaining explaining(matrix, facts, judgement, today, limit, on_progress);
     const auto condition = question.id.empty() ? condition_from(question.where) : Condition();
     if (!condition.ok()) return condition.failure();
     auto explained = question.id.empty() ? explaining.by_values(*condition) : explaining.by_id(question.id);

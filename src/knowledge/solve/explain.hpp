@@ -44,11 +44,11 @@ struct Explanation {
 inline constexpr std::size_t kMostNeighbours = 3;
 
 /// Answers for at most `limit` cells; the answer points into `matrix` and `judgement`. Input failures:
-/// an id that no cell has (with the nearest), words that are no condition. Where `go_on` says stop, it fails
-/// as interrupted, without a diagnostic.
+/// an id that no cell has (with the nearest), words that are no condition. Where `on_progress` says stop, it
+/// fails as interrupted, without a diagnostic.
 [[nodiscard]] Result<Explanation> explain(const Matrix& matrix, const Facts& facts,
                                           const Judgement& judgement, const std::string& today,
                                           const Question& question, std::size_t limit,
-                                          const GoOn& go_on = {});
+                                          const OnProgress& on_progress = {});
 
 }  // namespace cudamatrix::solve

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/solve/around.hpp"
+#include "knowledge/solve/neighbourhood.hpp"
 #include "knowledge/solve/repair.hpp"
 
 namespace cudamatrix::solve {
@@ -19,12 +19,12 @@ class WaysOut {
         for (const auto& option : finding.fixes) {
             if (option.set.empty()) continue;
             ++offered_;
-            const auto picks = repair_.after(option);
-            if (picks && *picks != repair_.present() && repair_.works(*picks)) {
-                keep(option, *picks);
+            const auto assignment = repair_.after(option);
+            if (assignment && *assignment != repair_.present() && repair_.works(*assignment)) {
+                keep(option, *assignment);
                 ++kept_;
-            } else if (picks) {
-                broken_.push_back({&option, *picks});
+            } else if (assignment) {
+                broken_.push_back({&option, *assignment});
             }
         }
     }
@@ -43,14 +43,14 @@ class WaysOut {
         mark_refused();
         tally_.offered += offered_;
         tally_.kept += kept_;
-        tally_.dropped += offered_ - std::min(offered_, kept_ + mended_);
+        tally_.dropped += offered_ - std::min(offered_, kept_ + repaired_);
         return std::move(found_);
     }
 
   private:
     struct Broken {
         const FixOption* option;
-        Picks picks;
+        Assignment assignment;
     };
 
     [[nodiscard]] bool is_urgent() const { return finding_.verdict() == Verdict::rejected; }
@@ -69,59 +69,62 @@ class WaysOut {
         }
     }
 
-    void keep(FixOption option, const Picks& picks) {
-        if (std::find(seen_.begin(), seen_.end(), picks) != seen_.end()) return;
-        seen_.push_back(picks);
+    void keep(FixOption option, const Assignment& assignment) {
+        if (std::find(seen_.begin(), seen_.end(), assignment) != seen_.end()) return;
+        seen_.push_back(assignment);
         found_.push_back(std::move(option));
     }
 
-    [[nodiscard]] std::vector<std::size_t> changed(const Picks& picks) const {
+    [[nodiscard]] std::vector<std::size_t> changed(const Assignment& assignment) const {
         std::vector<std::size_t> out;
-        for (std::size_t slot = 0; slot < picks.size(); ++slot) {
-            if (picks[slot] != repair_.present()[slot]) out.push_back(slot);
+        for (std::size_t variable = 0; variable < assignment.size(); ++variable) {
+            if (assignment[variable] != repair_.present()[variable]) out.push_back(variable);
         }
         return out;
     }
 
     // A field that one of the ways out changes alone.
-    [[nodiscard]] bool is_served(std::size_t slot) const {
-        return std::any_of(seen_.begin(), seen_.end(),
-                           [&](const Picks& picks) { return changed(picks) == std::vector{slot}; });
+    [[nodiscard]] bool is_served(std::size_t variable) const {
+        return std::any_of(seen_.begin(), seen_.end(), [&](const Assignment& assignment) {
+            return changed(assignment) == std::vector{variable};
+        });
     }
 
     // Another value of the one field that an option changes.
     void replace() {
-        for (const auto& [option, picks] : broken_) {
-            const auto slots = changed(picks);
-            if (slots.size() != 1 || is_served(slots.front())) continue;
-            const auto slot = slots.front();
+        for (const auto& [option, assignment] : broken_) {
+            const auto variables = changed(assignment);
+            if (variables.size() != 1 || is_served(variables.front())) continue;
+            const auto variable = variables.front();
             const bool is_floor = option->text.find(">=") != std::string::npos;
             auto domains = Repair::only(repair_.present());
-            domains[slot] = repair_.values_of(slot, is_floor ? std::optional(picks[slot]) : std::nullopt);
+            domains[variable] =
+                repair_.values_of(variable, is_floor ? std::optional(assignment[variable]) : std::nullopt);
             if (const auto found = repair_.first(domains, budget_)) {
-                auto text = is_floor ? fmt::format("{} >= {}", repair_.slots()[slot].name(),
-                                                   repair_.slots()[slot].values[(*found)[slot]]->text)
-                                     : std::string();
+                auto text = is_floor
+                                ? fmt::format("{} >= {}", repair_.variables()[variable].name(),
+                                              repair_.variables()[variable].values[(*found)[variable]]->text)
+                                : std::string();
                 keep(repair_.option_of(*found, std::move(text), is_floor ? &*found : nullptr), *found);
                 ++tally_.replaced;
-                ++mended_;
+                ++repaired_;
             }
         }
     }
 
     // An option with one more change.
     void complete() {
-        for (const auto& [option, picks] : broken_) {
-            for (std::size_t slot = 0; slot < picks.size(); ++slot) {
-                const bool taken = picks[slot] != repair_.present()[slot];
-                if (taken || is_given(repair_.slots()[slot].field)) continue;
-                auto domains = Repair::only(picks);
-                domains[slot] = repair_.values_of(slot);
+        for (const auto& [option, assignment] : broken_) {
+            for (std::size_t variable = 0; variable < assignment.size(); ++variable) {
+                const bool taken = assignment[variable] != repair_.present()[variable];
+                if (taken || is_given(repair_.variables()[variable].field)) continue;
+                auto domains = Repair::only(assignment);
+                domains[variable] = repair_.values_of(variable);
                 const auto found = repair_.first(domains, budget_);
                 if (!found) continue;
-                keep(repair_.option_of(*found, without_outcome(option->text), &picks), *found);
+                keep(repair_.option_of(*found, without_outcome(option->text), &assignment), *found);
                 ++tally_.completed;
-                ++mended_;
+                ++repaired_;
                 break;
             }
         }
@@ -130,20 +133,21 @@ class WaysOut {
     // One field that the finding is about, else that one with another that the rule reads.
     void look_around() {
         std::vector<std::size_t> open;
-        for (std::size_t slot = 0; slot < repair_.slots().size(); ++slot) {
-            if (repair_.is_read(slot) && !is_given(repair_.slots()[slot].field)) open.push_back(slot);
+        for (std::size_t variable = 0; variable < repair_.variables().size(); ++variable) {
+            if (repair_.is_read(variable) && !is_given(repair_.variables()[variable].field))
+                open.push_back(variable);
         }
-        for (const auto slot : open)
-            try_both(slot, slot);
+        for (const auto variable : open)
+            try_both(variable, variable);
         for (std::size_t a = 0; a < open.size() && found_.empty(); ++a) {
             for (std::size_t b = a + 1; b < open.size() && found_.empty(); ++b)
                 try_both(open[a], open[b]);
         }
     }
 
-    [[nodiscard]] bool is_about(std::size_t slot) const {
+    [[nodiscard]] bool is_about(std::size_t variable) const {
         const auto& about = finding_.about;
-        return std::find(about.begin(), about.end(), repair_.slots()[slot].field) != about.end();
+        return std::find(about.begin(), about.end(), repair_.variables()[variable].field) != about.end();
     }
 
     void try_both(std::size_t a, std::size_t b) {
@@ -168,22 +172,23 @@ class WaysOut {
     std::uint64_t& budget_;
     FixTally& tally_;
     std::vector<FixOption> found_;
-    std::vector<Picks> seen_;
+    std::vector<Assignment> seen_;
     std::vector<Broken> broken_;
-    std::uint64_t offered_ = 0, kept_ = 0, mended_ = 0;
+    std::uint64_t offered_ = 0, kept_ = 0, repaired_ = 0;
 };
 
 class Verifying {
   public:
-    Verifying(const Matrix& matrix, const Facts& facts, const std::string& today, const GoOn& go_on)
+    Verifying(const Matrix& matrix, const Facts& facts, const std::string& today,
+              const OnProgress& on_progress)
         : facts_(facts), today_(today), own_(rules::own_rules(matrix)), setting_(setting_of(matrix, own_)) {
-        setting_.go_on = [this, go_on](const JudgingProgress& progress) {
-            if (go_on && !go_on(progress)) is_stopped_ = true;
+        setting_.on_progress = [this, on_progress](const JudgingProgress& progress) {
+            if (on_progress && !on_progress(progress)) is_stopped_ = true;
             return !is_stopped_;
         };
     }
 
-    void mend(const Cell& cell, const std::vector<Finding*>& findings) {
+    void verify(const Cell& cell, const std::vector<Finding*>& findings) {
         // Most offers hold: the values that the facts know are gathered only where one does not.
         Repair offered(facts_, today_, cell, setting_, findings, false);
         std::vector<Finding*> open;
@@ -196,16 +201,16 @@ class Verifying {
             }
         }
         if (open.empty()) return;
-        Repair whole(facts_, today_, cell, setting_, open, true);
+        Repair complete(facts_, today_, cell, setting_, open, true);
         for (auto* finding : open) {
-            WaysOut ways(whole, *finding, budget_, tally_);
+            WaysOut ways(complete, *finding, budget_, tally_);
             put(*finding, budget_ == 0 ? ways.take() : ways.search());
         }
     }
 
     Result<FixTally> take() {
         if (is_stopped_) return Failure{ExitCode::interrupted, {}};
-        tally_.whole = budget_ != 0;
+        tally_.complete = budget_ != 0;
         return tally_;
     }
 
@@ -239,8 +244,8 @@ class Verifying {
 }  // namespace
 
 Result<FixTally> verify_fixes(const Matrix& matrix, const Facts& facts, const std::string& today,
-                              Judgement& judgement, const GoOn& go_on) {
-    Verifying verifying(matrix, facts, today, go_on);
+                              Judgement& judgement, const OnProgress& on_progress) {
+    Verifying verifying(matrix, facts, today, on_progress);
     std::vector<bool> done(judgement.findings.size(), false);
     for (const auto& judged : judgement.cells) {
         std::vector<Finding*> findings;
@@ -251,7 +256,7 @@ Result<FixTally> verify_fixes(const Matrix& matrix, const Facts& facts, const st
             const bool counts = !group.waived && group.finding.severity != Severity::note;
             if (counts && group.finding.rule != kWaiverExpired) findings.push_back(&group.finding);
         }
-        if (!findings.empty()) verifying.mend(judged.cell, findings);
+        if (!findings.empty()) verifying.verify(judged.cell, findings);
     }
     return verifying.take();
 }

@@ -24,7 +24,7 @@ struct FixTally {
     std::uint64_t dropped = 0;    ///< nothing like them works
     std::uint64_t searched = 0;   ///< found where no rule offered a thing that works
     std::uint64_t without = 0;  ///< errors for which no change works: their offers are kept, with kNotEnough
-    bool whole = true;          ///< false: a search was given up after kMostTriedForFixes values
+    bool complete = true;       ///< false: a search was given up after kMostTriedForFixes values
 };
 
 /// Puts ways out that work in the place of those that the rules offer. One works when, applied to the first
@@ -33,10 +33,10 @@ struct FixTally {
 /// looks for another value of the same field (newest first; a driver from the offered one upwards), then for
 /// one more change beside it, and where nothing was offered that works for the fewest changes of the fields
 /// that the rule reads. The machine and what is asked of it are never changed by a search. Notes and waived
-/// findings keep what they have. `judgement` is one with cells. Where `go_on` says stop, it fails as
+/// findings keep what they have. `judgement` is one with cells. Where `on_progress` says stop, it fails as
 /// interrupted, without a diagnostic, and the findings are of no use.
 [[nodiscard]] Result<FixTally> verify_fixes(const Matrix& matrix, const Facts& facts,
                                             const std::string& today, Judgement& judgement,
-                                            const GoOn& go_on = {});
+                                            const OnProgress& on_progress = {});
 
 }  // namespace cudamatrix::solve

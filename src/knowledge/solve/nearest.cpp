@@ -5,7 +5,7 @@
 
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/rules/all_rules.hpp"
-#include "knowledge/solve/around.hpp"
+#include "knowledge/solve/neighbourhood.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::solve {
@@ -15,14 +15,15 @@ namespace {
 class Learning {
   public:
     Learning(const Facts& facts, const std::string& today, const Cell& cell, const Setting& setting)
-        : facts_(facts), today_(today), setting_(setting), slots_(slots_around(facts, cell)) {
+        : facts_(facts), today_(today), setting_(setting), variables_(neighbourhood(facts, cell)) {
         // The fix of a finding may meet a second one, whose fix leads on.
         learn(cell, 2);
-        std::stable_sort(slots_.begin(), slots_.end(),
-                         [](const Slot& a, const Slot& b) { return ease(a.field) < ease(b.field); });
+        std::stable_sort(variables_.begin(), variables_.end(), [](const Variable& a, const Variable& b) {
+            return change_cost(a.field) < change_cost(b.field);
+        });
     }
 
-    [[nodiscard]] std::vector<Slot> take() && { return std::move(slots_); }
+    [[nodiscard]] std::vector<Variable> take() && { return std::move(variables_); }
 
   private:
     void learn(const Cell& cell, int depth) {
@@ -44,7 +45,7 @@ class Learning {
         std::deque<Value> storage;
         auto changed = cell;
         for (const auto& [field, text] : option.set) {
-            offer(slots_, field, text);
+            offer(variables_, field, text);
             auto value = value_from_text(field, text);
             if (std::holds_alternative<Value>(value))
                 changed.set(field, &storage.emplace_back(std::get<Value>(std::move(value))));
@@ -55,15 +56,15 @@ class Learning {
     const Facts& facts_;
     const std::string& today_;
     const Setting& setting_;
-    std::vector<Slot> slots_;
+    std::vector<Variable> variables_;
 };
 
 class Stepping {
   public:
-    Stepping(Oracle& oracle, Picks picks, std::size_t most)
-        : oracle_(oracle), picks_(std::move(picks)), most_(most) {
-        for (std::size_t rule = 0; rule < oracle_.size(); ++rule) {
-            if (oracle_.verdict(rule, picks_) > kGoodEnough) against_.push_back(rule);
+    Stepping(RuleCache& cache, Assignment assignment, std::size_t most)
+        : cache_(cache), assignment_(std::move(assignment)), most_(most) {
+        for (std::size_t rule = 0; rule < cache_.size(); ++rule) {
+            if (cache_.verdict(rule, assignment_) > kGoodEnough) against_.push_back(rule);
         }
     }
 
@@ -78,65 +79,67 @@ class Stepping {
     }
 
   private:
-    // Every set of `left` more slots behind `from`; with `with_given` those that have a given one.
+    // Every set of `left` more variables behind `from`; with `with_given` those that have a given one.
     void choose(std::size_t left, std::size_t from, bool with_given) {
         if (left == 0) {
-            const bool has_given = std::any_of(changed_.begin(), changed_.end(), [&](std::size_t slot) {
-                return is_given(oracle_.slots()[slot].field);
+            const bool has_given = std::any_of(changed_.begin(), changed_.end(), [&](std::size_t variable) {
+                return is_given(cache_.variables()[variable].field);
             });
             if (has_given == with_given) attempt();
             return;
         }
-        for (std::size_t slot = from; slot < picks_.size() && found_.size() < most_ && budget_ != 0; ++slot) {
-            if (oracle_.slots()[slot].values.size() < 2) continue;
-            changed_.push_back(slot);
-            choose(left - 1, slot + 1, with_given);
+        for (std::size_t variable = from;
+             variable < assignment_.size() && found_.size() < most_ && budget_ != 0; ++variable) {
+            if (cache_.variables()[variable].values.size() < 2) continue;
+            changed_.push_back(variable);
+            choose(left - 1, variable + 1, with_given);
             changed_.pop_back();
         }
     }
 
     void attempt() {
         const auto is_touched = [&](std::size_t rule) {
-            const auto& reads = oracle_.reads(rule);
-            return std::any_of(changed_.begin(), changed_.end(), [&](std::size_t slot) {
-                return std::find(reads.begin(), reads.end(), slot) != reads.end();
+            const auto& reads = cache_.reads(rule);
+            return std::any_of(changed_.begin(), changed_.end(), [&](std::size_t variable) {
+                return std::find(reads.begin(), reads.end(), variable) != reads.end();
             });
         };
         if (!std::all_of(against_.begin(), against_.end(), is_touched)) return;
         Domains domains;
-        for (std::size_t slot = 0; slot < picks_.size(); ++slot)
-            domains.push_back({picks_[slot]});
-        for (const auto slot : changed_)
-            domains[slot] = others(oracle_.slots()[slot], picks_[slot]);
-        auto picks = first(domains, Verdict::accepted);
-        if (!picks) picks = first(domains, kGoodEnough);
-        if (picks) keep(*picks);
+        for (std::size_t variable = 0; variable < assignment_.size(); ++variable)
+            domains.push_back({assignment_[variable]});
+        for (const auto variable : changed_)
+            domains[variable] = others(cache_.variables()[variable], assignment_[variable]);
+        auto assignment = first(domains, Verdict::accepted);
+        if (!assignment) assignment = first(domains, kGoodEnough);
+        if (assignment) keep(*assignment);
     }
 
-    std::optional<Picks> first(const Domains& domains, Verdict worst) {
-        return prefer_kept(oracle_.slots(), domains, [&](const Domains& some) {
-            Search search(oracle_, some, worst);
+    std::optional<Assignment> first(const Domains& domains, Verdict worst) {
+        return prefer_kept(cache_.variables(), domains, [&](const Domains& some) {
+            Search search(cache_, some, worst);
             search.set_budget(budget_);
-            auto picks = search.first();
+            auto assignment = search.first();
             budget_ = search.budget();
-            return picks;
+            return assignment;
         });
     }
 
-    void keep(const Picks& picks) {
-        Neighbour out{{}, stack_of(oracle_, picks)};
-        for (const auto slot : changed_) {
-            const auto& about = oracle_.slots()[slot];
+    void keep(const Assignment& assignment) {
+        Neighbour out{{}, stack_of(cache_, assignment)};
+        for (const auto variable : changed_) {
+            const auto& about = cache_.variables()[variable];
             const auto text_of = [&](std::uint32_t value) {
                 return about.values[value] ? about.values[value]->text : std::string("nothing");
             };
-            out.steps.push_back({std::string(about.name()), text_of(picks_[slot]), text_of(picks[slot])});
+            out.steps.push_back(
+                {std::string(about.name()), text_of(assignment_[variable]), text_of(assignment[variable])});
         }
         found_.push_back(std::move(out));
     }
 
-    Oracle& oracle_;
-    Picks picks_;
+    RuleCache& cache_;
+    Assignment assignment_;
     std::size_t most_;
     std::vector<std::size_t> against_;
     std::vector<std::size_t> changed_;
@@ -148,10 +151,10 @@ class Stepping {
 
 Nearest nearest(const Facts& facts, const std::string& today, const Cell& cell, const Setting& setting,
                 std::size_t most) {
-    auto slots = Learning(facts, today, cell, setting).take();
-    auto picks = picks_of(slots, cell);
-    Oracle oracle(facts, today, std::move(slots), setting);
-    return Stepping(oracle, std::move(picks), most).run();
+    auto variables = Learning(facts, today, cell, setting).take();
+    auto assignment = assignment_of(variables, cell);
+    RuleCache cache(facts, today, std::move(variables), setting);
+    return Stepping(cache, std::move(assignment), most).run();
 }
 
 }  // namespace cudamatrix::solve

@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kMostTried = 2'000'000;
 
 struct Nearest {
     std::vector<Neighbour> cells;
-    bool whole = true;  ///< false: the search was given up after kMostTried values, or stopped
+    bool complete = true;  ///< false: the search was given up after kMostTried values, or stopped
 };
 
 /// The cells that work and differ from `cell` in as few fields (or packages) as possible, at most `most` with

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "knowledge/judge/judge.hpp"
-#include "knowledge/solve/demand.hpp"
+#include "knowledge/solve/constraint.hpp"
 
 namespace cudamatrix::solve {
 
@@ -20,17 +20,17 @@ struct Stack {
     [[nodiscard]] Cell cell() const;  ///< points into `fields`
 };
 
-/// The stack that the picks make.
-[[nodiscard]] Stack stack_of(Oracle& oracle, const Picks& picks);
+/// The stack that the assignment makes.
+[[nodiscard]] Stack stack_of(RuleCache& cache, const Assignment& assignment);
 
-/// A demand with the words of another value: "driver >= 525.60.13".
+/// A constraint with the words of another value: "driver >= 525.60.13".
 struct Remedy {
     std::vector<std::string> changes;
     Stack stack;  ///< what works then
 };
 
 struct Clash {
-    std::vector<std::string> demands;  ///< "driver 470.161.03"
+    std::vector<std::string> constraints;  ///< "driver 470.161.03"
     struct Reason {
         std::string_view rule;
         Finding example;
@@ -41,10 +41,10 @@ struct Clash {
 };
 
 struct Suggestion {
-    std::vector<std::string> demands;  ///< what was asked for, in words
-    std::vector<std::string> free;     ///< "torch: 132 values": what ranged over the facts
-    std::vector<Stack> stacks;         ///< best first
-    std::vector<Clash> clashes;  ///< where there is no stack: every smallest set of demands that conflict
+    std::vector<std::string> constraints;  ///< what was asked for, in words
+    std::vector<std::string> free;         ///< "torch: 132 values": what ranged over the facts
+    std::vector<Stack> stacks;             ///< best first
+    std::vector<Clash> clashes;  ///< where there is no stack: every smallest set of constraints that conflict
     bool all_clashes = true;
     std::vector<Remedy> remedies;
     bool all_remedies = true;
@@ -53,13 +53,14 @@ struct Suggestion {
 struct SuggestOptions {
     std::string today;      ///< YYYY-MM-DD, for ends of life
     std::size_t limit = 5;  ///< stacks at most
-    GoOn go_on = {};        ///< where it says stop, the search fails as interrupted, without a diagnostic
+    OnProgress on_progress =
+        {};  ///< where it says stop, the search fails as interrupted, without a diagnostic
 };
 
 /// One stack for each build of torch (for each CUDA where no torch is wanted): accepted before degraded, then
 /// the newest torch, the newest CUDA of its wheel, the newest python, toolkit, packages and driver. Releases
 /// that were yanked stand only in stacks of which there are no others.
-[[nodiscard]] Result<Suggestion> suggest(const Facts& facts, const Wishes& wishes,
+[[nodiscard]] Result<Suggestion> suggest(const Facts& facts, const Query& query,
                                          const SuggestOptions& options);
 
 /// "include:" with the rows of all stacks: a whole matrix file.

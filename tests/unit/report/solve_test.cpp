@@ -44,7 +44,7 @@ solve::Stack stack() {
 
 solve::Suggestion something() {
     solve::Suggestion out;
-    out.demands = {"gpu T4", "driver 470.161.03"};
+    out.constraints = {"gpu T4", "driver 470.161.03"};
     out.free = {"torch (124 values)"};
     out.stacks = {stack()};
     return out;
@@ -52,7 +52,7 @@ solve::Suggestion something() {
 
 solve::Suggestion nothing() {
     solve::Suggestion out;
-    out.demands = {"driver 470.161.03", "torch >=2.8"};
+    out.constraints = {"driver 470.161.03", "torch >=2.8"};
     auto many = too_old().facts;
     many.push_back({"c", {"https://example.org/d"}, "2026-10-02", Confidence::read});
     many.push_back({"d", {"https://example.org/e"}, "2026-10-02", Confidence::read});

@@ -37,7 +37,7 @@ Code line_planes(Code code) {
                              << kBehindDead);
 }
 
-std::uint64_t cells_with(Code flag, const PlaneCounts& counts) {
+std::uint64_t cells_with(Code flag, const BitsetCounts& counts) {
     return counts.flag[static_cast<std::size_t>(std::countr_zero(flag))];
 }
 
@@ -51,12 +51,12 @@ std::vector<std::size_t> sizes_of(const Matrix& matrix) {
 class Counter {
   public:
     Counter(const Matrix& matrix, const Facts& facts, std::string_view today, std::uint64_t block,
-            const GoOn& go_on)
+            const OnProgress& on_progress)
         : matrix_(matrix),
           facts_(facts),
           today_(today),
           block_(block),
-          going_(go_on),
+          progress_(on_progress),
           own_(own_rules(matrix)),
           waiving_(matrix, today),
           matching_(matrix),
@@ -74,7 +74,7 @@ class Counter {
 
     Result<Judgement> run() {
         if (product_size(matrix_) != 0) count_product();
-        if (going_.stopped()) return interrupted();
+        if (progress_.stopped()) return interrupted();
         for_each_include(matrix_, [&](const Cell& cell) {
             count_cell(cell);
             return true;
@@ -104,8 +104,8 @@ class Counter {
     };
 
     void add_rule(const Rule& rule) {
-        if (rule.parts.empty()) rules_.push_back({&rule, waiving_.concerns(rule.id), line_of(rule.id)});
-        for (const auto& part : rule.parts)
+        if (rule.questions.empty()) rules_.push_back({&rule, waiving_.concerns(rule.id), line_of(rule.id)});
+        for (const auto& part : rule.questions)
             add_rule(part);
     }
 
@@ -118,21 +118,21 @@ class Counter {
     }
 
     void count_product() {
-        Explorer explorer(matrix_, facts_, today_, asked_, memo_, diagrams_, going_);
-        going_.begin("rules asked", rules_.size());
+        Explorer explorer(matrix_, facts_, today_, asked_, memo_, diagrams_, progress_);
+        progress_.begin("rules asked", rules_.size());
         for (auto& asked : rules_) {
-            asked.said = explorer.said(*asked.rule);
-            if (!going_.next()) return;
+            asked.said = explorer.build_diagram(*asked.rule);
+            if (!progress_.next()) return;
         }
         order_axes(explorer);
         for (auto& asked : rules_)
             asked.said = diagrams_.ordered(asked.said);
         find_excluded(explorer);
         apply_waivers(explorer);
-        going_.begin("tables counted", lines_.size() + 1);
+        progress_.begin("tables counted", lines_.size() + 1);
         count_verdicts();
         count_lines();
-        if (going_.stopped()) return;
+        if (progress_.stopped()) return;
         find_idle(explorer);
     }
 
@@ -187,9 +187,9 @@ class Counter {
     }
 
     // Counts of cells that are not excluded.
-    [[nodiscard]] PlaneCounts counted(std::vector<Ref> layers) {
+    [[nodiscard]] BitsetCounts counted(std::vector<Ref> layers) {
         layers.insert(layers.end(), excluded_.begin(), excluded_.end());
-        return count_planes(diagrams_, layers, block_, &going_);
+        return bitset_count(diagrams_, layers, block_, &progress_);
     }
 
     void count_verdicts() {
@@ -206,7 +206,7 @@ class Counter {
         add(Verdict::unknown, unknown);
         add(Verdict::degraded, degraded - unknown);
         add(Verdict::accepted, found.alive - degraded);
-        going_.next();
+        progress_.next();
     }
 
     void count_lines() {
@@ -218,7 +218,7 @@ class Counter {
             layers[asked.line].push_back(layer);
             if (asked.waived) expired.push_back(layer);
         }
-        for (std::size_t i = 0; i < lines_.size() && going_.next(); ++i) {
+        for (std::size_t i = 0; i < lines_.size() && progress_.next(); ++i) {
             if (layers[i].empty()) continue;
             const auto found = counted(std::move(layers[i]));
             for (std::size_t s = 0; s < lines_[i].cells.size(); ++s)
@@ -281,7 +281,7 @@ class Counter {
     const Facts& facts_;
     std::string_view today_;
     std::uint64_t block_;
-    Going going_;
+    Progress progress_;
     const std::vector<Rule> own_;
     Waiving waiving_;
     Matching matching_;
@@ -299,14 +299,14 @@ class Counter {
 }  // namespace
 
 Result<Judgement> count(const Matrix& matrix, const Facts& facts, std::string_view today, std::uint64_t block,
-                        const GoOn& go_on) {
+                        const OnProgress& on_progress) {
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     if (product_size(matrix) >= most - matrix.include.size()) {
         return input_failure(
             fmt::format("{}: the matrix has more than {} cells: so many are not counted", matrix.path, most),
             "shorten an axis, or zip axes that go together");
     }
-    return Counter(matrix, facts, today, block, go_on).run();
+    return Counter(matrix, facts, today, block, on_progress).run();
 }
 
 }  // namespace cudamatrix::rules

@@ -50,14 +50,14 @@ Verdict answer::verdict(Code code) {
 }
 
 Explorer::Explorer(const Matrix& matrix, const Facts& facts, std::string_view today,
-                   const answer::Stages& asked, Memo& memo, Diagrams& diagrams, Going& going)
+                   const answer::Stages& asked, Memo& memo, Diagrams& diagrams, Progress& progress)
     : matrix_(matrix),
       facts_(facts),
       today_(today),
       asked_(asked),
       memo_(memo),
       diagrams_(diagrams),
-      going_(going) {
+      progress_(progress) {
     axis_of_.fill(kNone);
     for (const auto& [field, value] : matrix.set)
         cell_.set(field, &value);
@@ -85,14 +85,14 @@ Explorer::Answer Explorer::ask(const Rule& rule) {
     return answer;
 }
 
-Ref Explorer::said(const Rule& rule) {
+Ref Explorer::build_diagram(const Rule& rule) {
     return applies(rule, cell_) ? explore(rule, 0, ask(rule)) : Ref{0};
 }
 
 Ref Explorer::explore(const Rule& rule, Diagrams::Axes taken, const Answer& answer) {
     const auto next = std::find_if(answer.axes.begin(), answer.axes.end(),
                                    [&](std::size_t axis) { return (taken >> axis & 1u) == 0; });
-    if (next == answer.axes.end() || !going_.tick()) return answer.code;
+    if (next == answer.axes.end() || !progress_.tick()) return answer.code;
     const auto axis = *next;
     taken |= Diagrams::Axes{1} << axis;
     std::vector<Ref> rows{explore(rule, taken, answer)};  // the answer is the one of its first row

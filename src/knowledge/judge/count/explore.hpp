@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "knowledge/judge/count/diagram.hpp"
-#include "knowledge/judge/going.hpp"
+#include "knowledge/judge/progress.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -32,12 +32,12 @@ class Explorer {
   public:
     /// The product must not be empty. All of it is kept by reference.
     Explorer(const Matrix& matrix, const Facts& facts, std::string_view today, const answer::Stages& asked,
-             Memo& memo, Diagrams& diagrams, Going& going);
+             Memo& memo, Diagrams& diagrams, Progress& progress);
 
     /// What the rule says of each cell, as answer::of. It is asked only where it looks at other rows, which
     /// is less often than its fields have combinations: one that needs no more than the driver looks at no
-    /// more. Means nothing once `going` was stopped.
-    [[nodiscard]] Diagrams::Ref said(const Rule& rule);
+    /// more. Means nothing once `progress` was stopped.
+    [[nodiscard]] Diagrams::Ref build_diagram(const Rule& rule);
 
     /// 1 for the cells of the product that the condition matches. Ordered.
     [[nodiscard]] Diagrams::Ref matching(const Condition& condition);
@@ -64,7 +64,7 @@ class Explorer {
     const answer::Stages& asked_;
     Memo& memo_;
     Diagrams& diagrams_;
-    Going& going_;
+    Progress& progress_;
     std::array<std::size_t, kFieldCount> axis_of_;  ///< of each field; kNone: on no axis
     bool gpu_implies_arch_ = false;  ///< for some row: what looks at the arch depends on the GPU
     Cell cell_;

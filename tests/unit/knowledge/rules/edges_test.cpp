@@ -12,8 +12,8 @@
 #include "folders.hpp"
 #include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/exclude_fix.hpp"
-#include "knowledge/judge/going.hpp"
-#include "knowledge/judge/groups.hpp"
+#include "knowledge/judge/finding_index.hpp"
+#include "knowledge/judge/progress.hpp"
 #include "knowledge/resolve/torch_options.hpp"
 #include "matrix/matrix_file.hpp"
 #include "own_facts.hpp"
@@ -119,14 +119,14 @@ TEST_CASE("an answer vanishes where no answer to its question is left") {
 
 TEST_CASE("going: it is asked once") {
     int asked = 0;
-    const GoOn stop = [&](const JudgingProgress&) {
+    const OnProgress stop = [&](const JudgingProgress&) {
         ++asked;
         return false;
     };
-    Going going(stop);
-    going.begin("step", 2);
-    CHECK_FALSE(going.next());
-    CHECK_FALSE(going.next());
+    Progress progress(stop);
+    progress.begin("step", 2);
+    CHECK_FALSE(progress.next());
+    CHECK_FALSE(progress.next());
     CHECK(asked == 1);
     std::string axis;
     for (int i = 0; i < 40; ++i)
@@ -177,7 +177,7 @@ TEST_CASE("excludes: lists of several words, and fields that the cell does not h
 
 TEST_CASE("a finding stands where the first field stands that the cell has") {
     const auto matrix = matrix_of("axes: {cuda: [12.4.1]}\n");
-    Groups groups(matrix);
+    FindingIndex groups(matrix);
     for_each_cell(matrix, [&](const Cell& cell) {
         Finding finding;
         finding.primary = F::flavour;

@@ -27,26 +27,27 @@ const Facts& all_facts() {
     return facts;
 }
 
-Slot releases(const std::string& package) {
-    auto slot = slot_of_package(all_facts(), package);
-    slot.values.emplace_back(std::nullopt);
-    return slot;
+solve::Variable releases(const std::string& package) {
+    auto variable = variable_of_package(all_facts(), package);
+    variable.values.emplace_back(std::nullopt);
+    return variable;
 }
 
-Slot known(Field field) {
-    auto slot = slot_of(all_facts(), field);
-    slot.values.emplace_back(std::nullopt);
-    return slot;
+solve::Variable known(Field field) {
+    auto variable = variable_of(all_facts(), field);
+    variable.values.emplace_back(std::nullopt);
+    return variable;
 }
 
-std::vector<Slot> world(const std::vector<std::string>& packages, std::optional<Slot> more = {}) {
-    std::vector<Slot> slots{known(Field::torch), known(Field::python)};
-    if (more) slots.push_back(*std::move(more));
+std::vector<solve::Variable> world(const std::vector<std::string>& packages,
+                                   std::optional<solve::Variable> more = {}) {
+    std::vector<solve::Variable> variables{known(Field::torch), known(Field::python)};
+    if (more) variables.push_back(*std::move(more));
     for (const auto& package : packages)
-        slots.push_back(releases(package));
-    slots.push_back(known(Field::driver));
-    slots.push_back(known(Field::gpu));
-    return slots;
+        variables.push_back(releases(package));
+    variables.push_back(known(Field::driver));
+    variables.push_back(known(Field::gpu));
+    return variables;
 }
 
 std::uint32_t any_of(std::mt19937& random, std::size_t count) {
@@ -60,33 +61,33 @@ std::vector<std::string> any_packages(std::mt19937& random, std::size_t count) {
     return names;
 }
 
-// A few values of each slot; of packages one that is not named, too.
-Domains some_of(std::mt19937& random, const std::vector<Slot>& slots) {
+// A few values of each variable; of packages one that is not named, too.
+Domains some_of(std::mt19937& random, const std::vector<solve::Variable>& variables) {
     Domains domains;
-    for (const auto& slot : slots) {
+    for (const auto& variable : variables) {
         std::set<std::uint32_t> some;
-        if (!slot.package.empty()) some.insert(*slot.nothing());
+        if (!variable.package.empty()) some.insert(*variable.nothing());
         for (int i = 0; i < 2; ++i)
-            some.insert(any_of(random, slot.values.size()));
+            some.insert(any_of(random, variable.values.size()));
         // Most GPUs are in hosts of any kind: one that is not answers otherwise where no arch is named.
-        if (slot.field == Field::gpu) some.insert(*slot.find("GB200"));
+        if (variable.field == Field::gpu) some.insert(*variable.find("GB200"));
         domains.emplace_back(some.begin(), some.end());
     }
     return domains;
 }
 
-// Every combination in the order of the domains, the first slot the slowest.
-std::optional<Picks> first_of_all(Oracle& oracle, const Domains& domains, Verdict worst) {
+// Every combination in the order of the domains, the first variable the slowest.
+std::optional<Assignment> first_of_all(RuleCache& cache, const Domains& domains, Verdict worst) {
     std::vector<std::size_t> at(domains.size(), 0);
     for (;;) {
-        Picks picks;
+        Assignment assignment;
         for (std::size_t i = 0; i < at.size(); ++i)
-            picks.push_back(domains[i][at[i]]);
-        if (oracle.verdict(picks) <= worst) return picks;
-        std::size_t slot = at.size();
-        while (slot > 0 && ++at[slot - 1] == domains[slot - 1].size())
-            at[--slot] = 0;
-        if (slot == 0) return std::nullopt;
+            assignment.push_back(domains[i][at[i]]);
+        if (cache.verdict(assignment) <= worst) return assignment;
+        std::size_t variable = at.size();
+        while (variable > 0 && ++at[variable - 1] == domains[variable - 1].size())
+            at[--variable] = 0;
+        if (variable == 0) return std::nullopt;
     }
 }
 
@@ -96,29 +97,29 @@ TEST_CASE("a rule never grows milder when one more of the fields that add up is 
     std::mt19937 random(1);
     std::set<std::string_view> asked;
     for (int round = 0; round < 30; ++round) {
-        Oracle oracle(all_facts(), kToday, world(any_packages(random, 4), known(Field::cuda)));
+        RuleCache cache(all_facts(), kToday, world(any_packages(random, 4), known(Field::cuda)));
         for (int cell = 0; cell < 20; ++cell) {
-            Picks all;
-            for (const auto& slot : oracle.slots())
-                all.push_back(any_of(random, slot.values.size()));
-            for (std::size_t rule = 0; rule < oracle.size(); ++rule) {
-                const auto add_up = oracle.rule(rule).add_up;
-                const auto whole = oracle.verdict(rule, all);
-                for (std::size_t slot = 0; slot < all.size(); ++slot) {
-                    if (!add_up.contains(oracle.slots()[slot].field)) continue;
+            Assignment all;
+            for (const auto& variable : cache.variables())
+                all.push_back(any_of(random, variable.values.size()));
+            for (std::size_t rule = 0; rule < cache.size(); ++rule) {
+                const auto monotone = cache.rule(rule).monotone;
+                const auto whole = cache.verdict(rule, all);
+                for (std::size_t variable = 0; variable < all.size(); ++variable) {
+                    if (!monotone.contains(cache.variables()[variable].field)) continue;
                     auto fewer = all;
-                    fewer[slot] = kNotPicked;
-                    const auto part = oracle.verdict(rule, fewer);
-                    CHECK_MESSAGE(part <= whole, oracle.rule(rule).id, " without ",
-                                  oracle.slots()[slot].name());
-                    if (part != whole) asked.insert(oracle.rule(rule).id);
+                    fewer[variable] = kUnassigned;
+                    const auto part = cache.verdict(rule, fewer);
+                    CHECK_MESSAGE(part <= whole, cache.rule(rule).id, " without ",
+                                  cache.variables()[variable].name());
+                    if (part != whole) asked.insert(cache.rule(rule).id);
                 }
             }
         }
     }
     // Each of them was seen to grow stricter, so the cells above ask something of each.
     for (const auto& rule : rules::all_rules()) {
-        if (rule.add_up.contains(Field::packages)) CHECK_MESSAGE(asked.count(rule.id) == 1, rule.id);
+        if (rule.monotone.contains(Field::packages)) CHECK_MESSAGE(asked.count(rule.id) == 1, rule.id);
     }
 }
 
@@ -126,16 +127,16 @@ TEST_CASE("the first combination is that of a walk over all of them") {
     std::mt19937 random(2);
     int found = 0, none = 0;
     for (int round = 0; round < 60; ++round) {
-        Oracle oracle(all_facts(), kToday, world(any_packages(random, 3)));
-        const auto domains = some_of(random, oracle.slots());
+        RuleCache cache(all_facts(), kToday, world(any_packages(random, 3)));
+        const auto domains = some_of(random, cache.variables());
         for (const auto worst : {Verdict::accepted, kGoodEnough, Verdict::unknown}) {
             std::size_t closed = 0;
-            Search search(oracle, domains, worst);
-            const auto jumped = search.first([&](std::size_t rule, const Picks& picks) {
+            Search search(cache, domains, worst);
+            const auto jumped = search.first([&](std::size_t rule, const Assignment& assignment) {
                 ++closed;
-                CHECK(oracle.verdict(rule, picks) > worst);
+                CHECK(cache.verdict(rule, assignment) > worst);
             });
-            CHECK(jumped == first_of_all(oracle, domains, worst));
+            CHECK(jumped == first_of_all(cache, domains, worst));
             (jumped ? found : none)++;
             if (!jumped) CHECK(closed > 0);
         }
@@ -147,39 +148,39 @@ TEST_CASE("the first combination is that of a walk over all of them") {
 TEST_CASE("another order of the slots finds a combination exactly where there is one") {
     std::mt19937 random(3);
     for (int round = 0; round < 20; ++round) {
-        Oracle oracle(all_facts(), kToday, world(any_packages(random, 3)));
-        const auto domains = some_of(random, oracle.slots());
+        RuleCache cache(all_facts(), kToday, world(any_packages(random, 3)));
+        const auto domains = some_of(random, cache.variables());
         std::vector<std::size_t> order(domains.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::shuffle(order.begin(), order.end(), random);
-        const auto found = Search(oracle, domains, kGoodEnough, order).first();
-        CHECK(found.has_value() == first_of_all(oracle, domains, kGoodEnough).has_value());
-        if (found) CHECK(oracle.verdict(*found) <= kGoodEnough);
+        const auto found = Search(cache, domains, kGoodEnough, order).first();
+        CHECK(found.has_value() == first_of_all(cache, domains, kGoodEnough).has_value());
+        if (found) CHECK(cache.verdict(*found) <= kGoodEnough);
     }
 }
 
 TEST_CASE("an empty domain, a spent budget and a user who wants no answer end the walk") {
-    Oracle oracle(all_facts(), kToday, world({"vllm"}));
-    auto domains = everything(oracle.slots());
+    RuleCache cache(all_facts(), kToday, world({"vllm"}));
+    auto domains = everything(cache.variables());
     auto empty = domains;
     empty[1].clear();
-    CHECK_FALSE(Search(oracle, empty, kGoodEnough).first());
-    Search spent(oracle, domains, Verdict::accepted);
+    CHECK_FALSE(Search(cache, empty, kGoodEnough).first());
+    Search spent(cache, domains, Verdict::accepted);
     spent.set_budget(3);
     CHECK_FALSE(spent.first());
     CHECK(spent.budget() == 0);
 
     std::size_t told = 0;
     Setting setting;
-    setting.go_on = [&](const JudgingProgress& progress) {
+    setting.on_progress = [&](const JudgingProgress& progress) {
         CHECK(progress.step == "values tried");
         CHECK(progress.done == 1024 * ++told);
         return told < 2;
     };
-    Oracle stopped(all_facts(), kToday, world({"vllm", "flash-attn"}), setting);
+    RuleCache stopped(all_facts(), kToday, world({"vllm", "flash-attn"}), setting);
     // A rule that no combination satisfies: the walk would never end.
-    Search search(stopped, everything(stopped.slots()),
-                  [&](std::size_t rule, const Picks&) { return rule + 1 != stopped.size(); });
+    Search search(stopped, everything(stopped.variables()),
+                  [&](std::size_t rule, const Assignment&) { return rule + 1 != stopped.size(); });
     CHECK_FALSE(search.first());
     CHECK(stopped.is_stopped());
     CHECK(told == 2);

@@ -17,8 +17,8 @@ using namespace cudamatrix::solve;
 
 namespace {
 
-Suggestion suggested(const Wishes& wishes, std::size_t limit = 5) {
-    auto found = suggest(Facts::embedded(), wishes, {kToday, limit});
+Suggestion suggested(const Query& query, std::size_t limit = 5) {
+    auto found = suggest(Facts::embedded(), query, {kToday, limit});
     if (!found) {
         for (const auto& diagnostic : found.failure().diagnostics)
             MESSAGE(render(diagnostic, {}));
@@ -27,8 +27,8 @@ Suggestion suggested(const Wishes& wishes, std::size_t limit = 5) {
     return *std::move(found);
 }
 
-std::string refused(const Wishes& wishes) {
-    return failure_text(suggest(Facts::embedded(), wishes, {kToday, 5}));
+std::string refused(const Query& query) {
+    return failure_text(suggest(Facts::embedded(), query, {kToday, 5}));
 }
 
 // check reads the rows and judges each as the search did.
@@ -108,7 +108,7 @@ struct Everything {
 std::string why_nothing(const Suggestion& suggestion) {
     std::string out;
     for (const auto& clash : suggestion.clashes) {
-        out += text::join(clash.demands, " and ") + "\n";
+        out += text::join(clash.constraints, " and ") + "\n";
         for (const auto& reason : clash.reasons)
             out += fmt::format("  {}: {}\n", reason.rule, reason.example.message);
     }
@@ -162,16 +162,16 @@ TEST_CASE("a release that was yanked is in no stack as long as there is another"
             out += fmt::format("{} ", limit.rule);
         return out;
     };
-    const Wishes wishes{{{Field::torch, "2.2.2+cu121"}, {Field::python, "3.12"}, {Field::gpu, "A100"}},
-                        {"transformers>=4.45,<4.46.1"}};
+    const Query query{{{Field::torch, "2.2.2+cu121"}, {Field::python, "3.12"}, {Field::gpu, "A100"}},
+                      {"transformers>=4.45,<4.46.1"}};
     // 4.46.0 is newer, and torch.compile makes either degraded.
-    const auto found = suggested(wishes, 1);
+    const auto found = suggested(query, 1);
     REQUIRE(found.stacks.size() == 1);
     CHECK(version(found.stacks.front()) == "transformers=4.45.2");
     CHECK(found.stacks.front().verdict == Verdict::degraded);
     check_rows(found);
 
-    auto only = wishes;
+    auto only = query;
     only.needs = {"transformers==4.46.0"};
     const auto pinned = suggested(only, 1);
     REQUIRE(pinned.stacks.size() == 1);
@@ -190,34 +190,35 @@ TEST_CASE("a release that was yanked is in no stack as long as there is another"
 }
 
 TEST_CASE("domains without values that were yanked") {
-    const auto slot = slot_of_package(Facts::embedded(), "transformers");
-    CHECK(slot.yanked.contains("4.57.0"));
-    CHECK_FALSE(slot.yanked.contains("4.57.1"));
-    const auto at = [&](std::string_view text) { return *slot.find(text); };
+    const auto variable = variable_of_package(Facts::embedded(), "transformers");
+    CHECK(variable.yanked.contains("4.57.0"));
+    CHECK_FALSE(variable.yanked.contains("4.57.1"));
+    const auto at = [&](std::string_view text) { return *variable.find(text); };
     const Domains both{{at("4.57.1"), at("4.57.0")}};
-    CHECK(without_yanked({slot}, both) == Domains{{at("4.57.1")}});
+    CHECK(without_yanked({variable}, both) == Domains{{at("4.57.1")}});
     const Domains none{{at("4.57.0"), at("4.46.0")}};
-    CHECK(without_yanked({slot}, none) == none);
+    CHECK(without_yanked({variable}, none) == none);
     const Domains mixed{{at("4.57.0"), at("4.57.1"), at("4.46.0"), at("4.45.2")}};
-    CHECK(yanked_last({slot}, mixed) == Domains{{at("4.57.1"), at("4.45.2"), at("4.57.0"), at("4.46.0")}});
+    CHECK(yanked_last({variable}, mixed) ==
+          Domains{{at("4.57.1"), at("4.45.2"), at("4.57.0"), at("4.46.0")}});
     // What finds a yanked release is asked again, without those.
     std::size_t asked = 0;
     const auto found = [&](const auto& takes) {
         asked = 0;
-        return prefer_kept({slot}, mixed, [&](const Domains& domains) -> std::optional<Picks> {
+        return prefer_kept({variable}, mixed, [&](const Domains& domains) -> std::optional<Assignment> {
             ++asked;
             const auto& values = domains.front();
             const auto value = std::find_if(values.begin(), values.end(), takes);
-            return value == values.end() ? std::nullopt : std::optional(Picks{*value});
+            return value == values.end() ? std::nullopt : std::optional(Assignment{*value});
         });
     };
-    CHECK(found([](std::uint32_t) { return true; }) == Picks{at("4.57.1")});
+    CHECK(found([](std::uint32_t) { return true; }) == Assignment{at("4.57.1")});
     CHECK(asked == 1);
-    CHECK(found([&](std::uint32_t value) { return slot.is_yanked(value); }) == Picks{at("4.57.0")});
+    CHECK(found([&](std::uint32_t value) { return variable.is_yanked(value); }) == Assignment{at("4.57.0")});
     CHECK(asked == 2);
     CHECK_FALSE(found([](std::uint32_t) { return false; }));
     CHECK(asked == 1);
-    CHECK(slot_of(Facts::embedded(), Field::torch).yanked.empty());
+    CHECK(variable_of(Facts::embedded(), Field::torch).yanked.empty());
 }
 
 TEST_CASE("toolkits, systems, patterns, packages by range and by name, no torch at all") {
@@ -247,16 +248,16 @@ TEST_CASE("every example has a stack, and check judges each as the search does")
         std::set<std::string> seen;
         std::size_t found = 0;
         for_each_cell(matrix, [&](const Cell& cell) {
-            Wishes wishes;
+            Query query;
             std::string key;
             for (const auto field : {Field::gpu, Field::driver, Field::python, Field::os}) {
                 if (const auto* value = cell.get(field); value != nullptr) {
-                    wishes.fields.emplace_back(field, value->text);
+                    query.fields.emplace_back(field, value->text);
                     key += value->text + "\n";
                 }
             }
             if (!seen.insert(key).second || seen.size() > 4) return true;
-            const auto suggestion = suggested(wishes, 1);
+            const auto suggestion = suggested(query, 1);
             check_rows(suggestion);
             found += suggestion.stacks.size();
             return true;
@@ -328,13 +329,13 @@ TEST_CASE(
 }
 
 TEST_CASE("every remedy is a stack that check accepts") {
-    for (const Wishes& wishes :
-         {Wishes{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
-          Wishes{{{Field::gpu, "K80"}, {Field::driver, "580"}, {Field::python, "3.13"}},
-                 {"transformers==4.27.4"}},
-          Wishes{{{Field::torch, "1.12.1+cu118"}}, {}},
-          Wishes{{{Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}, {Field::python, "2.7"}}, {}}}) {
-        const auto found = suggested(wishes);
+    for (const Query& query :
+         {Query{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
+          Query{{{Field::gpu, "K80"}, {Field::driver, "580"}, {Field::python, "3.13"}},
+                {"transformers==4.27.4"}},
+          Query{{{Field::torch, "1.12.1+cu118"}}, {}},
+          Query{{{Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}, {Field::python, "2.7"}}, {}}}) {
+        const auto found = suggested(query);
         REQUIRE(found.stacks.empty());
         CHECK_FALSE(found.clashes.empty());
         CHECK_FALSE(found.remedies.empty());

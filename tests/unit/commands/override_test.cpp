@@ -1,5 +1,5 @@
 // --override and --host: what becomes of a matrix, and what is said.
-#include "commands/what_if.hpp"
+#include "commands/override.hpp"
 
 #include <doctest/doctest.h>
 

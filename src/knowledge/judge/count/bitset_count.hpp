@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "knowledge/judge/count/diagram.hpp"
-#include "knowledge/judge/going.hpp"
+#include "knowledge/judge/progress.hpp"
 
 namespace cudamatrix::rules {
 
 /// The flag of cells that are not to be counted: excluded ones, or those whose verdict is settled.
 inline constexpr Diagrams::Code kDead = 1;
 
-struct PlaneCounts {
+struct BitsetCounts {
     std::uint64_t alive = 0;              ///< cells without kDead
     std::array<std::uint64_t, 8> flag{};  ///< of those, cells with flag 1 << i
 };
@@ -30,8 +30,8 @@ inline constexpr std::uint64_t kBlock = 1u << 14u;
                                                      std::uint64_t block = kBlock);
 
 /// Counts over all positions of the product, a cell's flags being those that any of `layers` (ordered) gives
-/// it. The product must have fewer than 2^64 cells. Where `going` was stopped the counts mean nothing.
-[[nodiscard]] PlaneCounts count_planes(const Diagrams& diagrams, const std::vector<Diagrams::Ref>& layers,
-                                       std::uint64_t block = kBlock, Going* going = nullptr);
+/// it. The product must have fewer than 2^64 cells. Where `progress` was stopped the counts mean nothing.
+[[nodiscard]] BitsetCounts bitset_count(const Diagrams& diagrams, const std::vector<Diagrams::Ref>& layers,
+                                        std::uint64_t block = kBlock, Progress* progress = nullptr);
 
 }  // namespace cudamatrix::rules

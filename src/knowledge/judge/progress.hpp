@@ -5,10 +5,10 @@
 
 namespace cudamatrix::rules {
 
-class Going {
+class Progress {
   public:
-    /// `go_on` is kept by reference; an empty one never says stop.
-    explicit Going(const GoOn& go_on) : go_on_(go_on) {}
+    /// `on_progress` is kept by reference; an empty one never says stop.
+    explicit Progress(const OnProgress& on_progress) : on_progress_(on_progress) {}
 
     void begin(std::string_view step, std::size_t all) { now_ = {step, 0, all}; }
     /// One of the step's parts is done. False: stop.
@@ -24,11 +24,11 @@ class Going {
     static constexpr std::uint64_t kTicks = 1024;
 
     bool ask() {
-        if (!stopped_ && go_on_) stopped_ = !go_on_(now_);
+        if (!stopped_ && on_progress_) stopped_ = !on_progress_(now_);
         return !stopped_;
     }
 
-    const GoOn& go_on_;
+    const OnProgress& on_progress_;
     JudgingProgress now_;
     std::uint64_t ticks_ = 0;
     bool stopped_ = false;

@@ -1,5 +1,5 @@
 // Diagrams and the counting over them, against every position of small products.
-#include "knowledge/judge/count/count_planes.hpp"
+#include "knowledge/judge/count/bitset_count.hpp"
 
 #include <doctest/doctest.h>
 
@@ -142,7 +142,7 @@ TEST_CASE("planes: the count of every flag, whatever fits into a block") {
         std::vector<Ref> layers(random.below(6));
         for (auto& layer : layers)
             layer = diagrams.ordered(random.diagram(diagrams, random.shuffled(sizes.size()), 0xFF));
-        PlaneCounts expected;
+        BitsetCounts expected;
         for_each_position(sizes, [&](const Rows& rows) {
             ++cells;
             Code code = 0;
@@ -158,7 +158,7 @@ TEST_CASE("planes: the count of every flag, whatever fits into a block") {
         });
         for (const std::uint64_t block : {1u, 2u, 6u, 64u, 100u, 1u << 14u}) {
             CAPTURE(block);
-            const auto found = count_planes(diagrams, layers, block);
+            const auto found = bitset_count(diagrams, layers, block);
             REQUIRE(found.alive == expected.alive);
             REQUIRE(found.flag == expected.flag);
         }
@@ -173,14 +173,14 @@ TEST_CASE("planes: axes that no layer asks for are a factor, beyond 32 bits too"
     for (Ref row = 0; row < 10; ++row)
         odd.push_back(row % 2 == 0 ? 0 : 2);
     const auto layer = diagrams.branch(18, odd);
-    const auto found = count_planes(diagrams, {layer});
+    const auto found = bitset_count(diagrams, {layer});
     CHECK(found.alive == 10'000'000'000'000'000'000u);
     CHECK(found.flag[1] == 5'000'000'000'000'000'000u);
-    CHECK(count_planes(diagrams, {}).alive == 10'000'000'000'000'000'000u);
-    CHECK(count_planes(diagrams, {1}).alive == 0);
-    CHECK(count_planes(diagrams, {layer, 1}).flag[1] == 0);
-    CHECK(count_planes(diagrams, {layer, 4}).flag[2] == 10'000'000'000'000'000'000u);
-    CHECK(count_planes(Diagrams({}), {6}).flag == std::array<std::uint64_t, 8>{0, 1, 1, 0, 0, 0, 0, 0});
+    CHECK(bitset_count(diagrams, {}).alive == 10'000'000'000'000'000'000u);
+    CHECK(bitset_count(diagrams, {1}).alive == 0);
+    CHECK(bitset_count(diagrams, {layer, 1}).flag[1] == 0);
+    CHECK(bitset_count(diagrams, {layer, 4}).flag[2] == 10'000'000'000'000'000'000u);
+    CHECK(bitset_count(Diagrams({}), {6}).flag == std::array<std::uint64_t, 8>{0, 1, 1, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("planes: no two of a hundred rows alike") {
@@ -195,7 +195,7 @@ TEST_CASE("planes: no two of a hundred rows alike") {
     }
     const auto layer = diagrams.branch(0, rows);
     for (const std::uint64_t block : {64u, 100u, 10'000u}) {
-        const auto found = count_planes(diagrams, {layer}, block);
+        const auto found = bitset_count(diagrams, {layer}, block);
         CHECK(found.alive == 10'000);
         CHECK(found.flag[1] == 4950);
     }
@@ -219,23 +219,23 @@ TEST_CASE("planes: told to stop amid the walk, it counts no further") {
     }
     std::size_t asked = 0;
     bool answer = true;
-    const GoOn go_on = [&](const JudgingProgress&) {
+    const OnProgress on_progress = [&](const JudgingProgress&) {
         ++asked;
         return answer;
     };
-    Going goes_on(go_on);
-    const auto whole = count_planes(diagrams, {below[0]}, 1, &goes_on);
+    Progress goes_on(on_progress);
+    const auto whole = bitset_count(diagrams, {below[0]}, 1, &goes_on);
     CHECK(whole.alive == 8000);
     CHECK(whole.flag[1] == 400);
     CHECK_FALSE(goes_on.stopped());
     CHECK(asked == 1);  // of 1221 steps one asks
     answer = false;
-    Going stops(go_on);
-    const auto part = count_planes(diagrams, {below[0]}, 1, &stops);
+    Progress stops(on_progress);
+    const auto part = bitset_count(diagrams, {below[0]}, 1, &stops);
     CHECK(stops.stopped());
     CHECK(part.alive > 0);
     CHECK(part.alive < 8000);
-    CHECK(count_planes(diagrams, {below[0]}, 1, &stops).alive == 0);
+    CHECK(bitset_count(diagrams, {below[0]}, 1, &stops).alive == 0);
     CHECK(asked == 2);
 }
 

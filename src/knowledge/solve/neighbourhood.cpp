@@ -1,4 +1,4 @@
-#include "knowledge/solve/around.hpp"
+#include "knowledge/solve/neighbourhood.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 // What changes most easily comes first: software, then the driver and the system, then the machine and the
 // work.
-constexpr std::array kEasiest{
+constexpr std::array kByChangeCost{
     Field::torch,      Field::packages, Field::cuda,        Field::image,         Field::python,
     Field::compiler,   Field::flavour,  Field::cudnn,       Field::arch_list,     Field::cuda_from,
     Field::family,     Field::toolkit,  Field::cuda_compat, Field::kernel_module, Field::env,
@@ -69,100 +69,101 @@ std::vector<std::optional<Value>> fewer_uses(const Value& value) {
     return out;
 }
 
-void take(Slot& slot, const std::string& text) {
-    auto value = value_from_text(slot.field, text);
-    if (std::holds_alternative<Value>(value)) slot.add(std::get<Value>(std::move(value)));
+void take(Variable& variable, const std::string& text) {
+    auto value = value_from_text(variable.field, text);
+    if (std::holds_alternative<Value>(value)) variable.add(std::get<Value>(std::move(value)));
 }
 
-Slot slot_around(const Facts& facts, Field field, const Value& value) {
-    auto slot = slot_of(facts, field);
+Variable neighbours_of(const Facts& facts, Field field, const Value& value) {
+    auto variable = variable_of(facts, field);
     if (field == Field::uses) {
-        slot.values = fewer_uses(value);
-        return slot;
+        variable.values = fewer_uses(value);
+        return variable;
     }
     if (field == Field::image) {
         for (const auto& text : sister_images(facts, value.text))
-            take(slot, text);
+            take(variable, text);
     }
-    slot.add(value);
-    return slot;
+    variable.add(value);
+    return variable;
 }
 
 }  // namespace
 
-std::size_t ease(Field field) {
-    return static_cast<std::size_t>(std::find(kEasiest.begin(), kEasiest.end(), field) - kEasiest.begin());
+std::size_t change_cost(Field field) {
+    return static_cast<std::size_t>(std::find(kByChangeCost.begin(), kByChangeCost.end(), field) -
+                                    kByChangeCost.begin());
 }
 
 bool is_given(Field field) {
-    return ease(field) >= ease(Field::gpu);
+    return change_cost(field) >= change_cost(Field::gpu);
 }
 
-std::vector<Slot> slots_around(const Facts& facts, const Cell& cell) {
-    std::vector<Slot> slots;
+std::vector<Variable> neighbourhood(const Facts& facts, const Cell& cell) {
+    std::vector<Variable> variables;
     for (const auto& field : all_fields()) {
         const auto* value = cell.get(field.field);
         if (value == nullptr) continue;
         if (field.field != Field::packages) {
-            slots.push_back(slot_around(facts, field.field, *value));
+            variables.push_back(neighbours_of(facts, field.field, *value));
             continue;
         }
         for (const auto& [name, version] : value->items) {
-            auto& slot = slots.emplace_back(slot_of_package(facts, name));
-            slot.add(Value{version, value->where, {}});
+            auto& variable = variables.emplace_back(variable_of_package(facts, name));
+            variable.add(Value{version, value->where, {}});
         }
     }
-    return slots;
+    return variables;
 }
 
-std::vector<Slot> slots_of_cell(const Cell& cell) {
-    std::vector<Slot> slots;
+std::vector<Variable> variables_of(const Cell& cell) {
+    std::vector<Variable> variables;
     for (const auto& field : all_fields()) {
         const auto* value = cell.get(field.field);
         if (value == nullptr) continue;
         if (field.field != Field::packages) {
-            slots.push_back({.field = field.field, .values = {*value}});
+            variables.push_back({.field = field.field, .values = {*value}});
             continue;
         }
         for (const auto& [name, version] : value->items)
-            slots.push_back({Field::packages, name, {Value{version, value->where, {}}}});
+            variables.push_back({Field::packages, name, {Value{version, value->where, {}}}});
     }
-    return slots;
+    return variables;
 }
 
-void offer(std::vector<Slot>& slots, Field field, const std::string& text) {
+void offer(std::vector<Variable>& variables, Field field, const std::string& text) {
     auto value = value_from_text(field, text);
     if (std::holds_alternative<ValueProblem>(value)) return;
-    for (auto& slot : slots) {
-        if (slot.field != field) continue;
-        if (slot.package.empty()) slot.add(std::get<Value>(value));
+    for (auto& variable : variables) {
+        if (variable.field != field) continue;
+        if (variable.package.empty()) variable.add(std::get<Value>(value));
         for (const auto& [name, version] : std::get<Value>(value).items) {
-            if (name == slot.package) slot.add(Value{version, {}, {}});
+            if (name == variable.package) variable.add(Value{version, {}, {}});
         }
     }
 }
 
-Picks picks_of(const std::vector<Slot>& slots, const Cell& cell) {
-    Picks picks;
-    for (const auto& slot : slots) {
-        const auto* value = cell.get(slot.field);
-        const auto at = value == nullptr ? std::nullopt : pick_of(slot, *value);
-        picks.push_back(at ? *at : slot.nothing().value_or(0));
+Assignment assignment_of(const std::vector<Variable>& variables, const Cell& cell) {
+    Assignment assignment;
+    for (const auto& variable : variables) {
+        const auto* value = cell.get(variable.field);
+        const auto at = value == nullptr ? std::nullopt : index_of(variable, *value);
+        assignment.push_back(at ? *at : variable.nothing().value_or(0));
     }
-    return picks;
+    return assignment;
 }
 
-std::optional<std::uint32_t> pick_of(const Slot& slot, const Value& value) {
-    if (slot.package.empty()) return slot.find(value.text);
+std::optional<std::uint32_t> index_of(const Variable& variable, const Value& value) {
+    if (variable.package.empty()) return variable.find(value.text);
     for (const auto& [name, version] : value.items) {
-        if (name == slot.package) return slot.find(version);
+        if (name == variable.package) return variable.find(version);
     }
     return std::nullopt;
 }
 
-std::vector<std::uint32_t> others(const Slot& slot, std::uint32_t present) {
+std::vector<std::uint32_t> others(const Variable& variable, std::uint32_t present) {
     std::vector<std::uint32_t> out;
-    const auto count = static_cast<std::uint32_t>(slot.values.size());
+    const auto count = static_cast<std::uint32_t>(variable.values.size());
     for (std::uint32_t step = 1; step < count; ++step) {
         if (step <= present) out.push_back(present - step);
         if (present + step < count) out.push_back(present + step);

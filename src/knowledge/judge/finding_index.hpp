@@ -10,10 +10,10 @@
 
 namespace cudamatrix::rules {
 
-class Groups {
+class FindingIndex {
   public:
     /// `matrix` is kept by reference.
-    explicit Groups(const Matrix& matrix);
+    explicit FindingIndex(const Matrix& matrix);
 
     /// The group that the finding belongs to: the same sentence about the same values, waived by the same
     /// entry. `complete` gives it with its fixes, and is asked for the first of its kind only.

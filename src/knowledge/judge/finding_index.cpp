@@ -1,4 +1,4 @@
-#include "knowledge/judge/groups.hpp"
+#include "knowledge/judge/finding_index.hpp"
 
 #include "base/text.hpp"
 #include "knowledge/judge/exclude_fix.hpp"
@@ -26,10 +26,10 @@ Location place_of(const Finding& finding, const Cell& cell) {
 
 }  // namespace
 
-Groups::Groups(const Matrix& matrix) : matrix_(matrix), product_(product_size(matrix)) {}
+FindingIndex::FindingIndex(const Matrix& matrix) : matrix_(matrix), product_(product_size(matrix)) {}
 
-std::uint32_t Groups::of(const Finding& finding, const Cell& cell, const Waiver* waived,
-                         const std::function<Finding()>& complete) {
+std::uint32_t FindingIndex::of(const Finding& finding, const Cell& cell, const Waiver* waived,
+                               const std::function<Finding()>& complete) {
     auto key = key_of(finding, cell);
     if (waived != nullptr) key += fmt::format("\nwaived {}", waived - matrix_.waivers.data());
     const auto [known, is_new] = ids_.emplace(std::move(key), next_id());
@@ -42,7 +42,7 @@ std::uint32_t Groups::of(const Finding& finding, const Cell& cell, const Waiver*
     return known->second;
 }
 
-std::uint32_t Groups::of_expiry(const Waiver& waiver, const Finding& news, const Cell& cell) {
+std::uint32_t FindingIndex::of_expiry(const Waiver& waiver, const Finding& news, const Cell& cell) {
     const auto key =
         fmt::format("{}\n{}\n{}", news.rule, &waiver - matrix_.waivers.data(), to_string(news.stage));
     const auto [known, is_new] = ids_.emplace(key, next_id());
@@ -50,12 +50,12 @@ std::uint32_t Groups::of_expiry(const Waiver& waiver, const Finding& news, const
     return known->second;
 }
 
-void Groups::meet(std::uint32_t group, const std::string& cell_id) {
+void FindingIndex::meet(std::uint32_t group, const std::string& cell_id) {
     auto& met = groups_[group];
     if (met.cells++ == 0) met.first_cell = cell_id;
 }
 
-std::vector<FindingGroup> Groups::take() && {
+std::vector<FindingGroup> FindingIndex::take() && {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
         auto& finding = groups_[i].finding;
         // An exclude does not touch includes.
@@ -66,7 +66,7 @@ std::vector<FindingGroup> Groups::take() && {
     return std::move(groups_);
 }
 
-void Groups::add(FindingGroup group, const Cell& cell) {
+void FindingIndex::add(FindingGroup group, const Cell& cell) {
     groups_.push_back(std::move(group));
     firsts_.push_back(cell);
 }

@@ -23,10 +23,10 @@ axes:
   os: [ubuntu20.04, ubuntu22.04]
 )";
 
-Result<Judgement> judged(bool list_cells, GoOn go_on) {
+Result<Judgement> judged(bool list_cells, OnProgress on_progress) {
     const auto matrix = read_matrix_text(kMatrix, "long.yaml");
     REQUIRE(matrix);
-    JudgeOptions options{"2026-11-21", 100'000, list_cells, std::move(go_on)};
+    JudgeOptions options{"2026-11-21", 100'000, list_cells, std::move(on_progress)};
     return judge(*matrix, Facts::embedded(), options);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("a count that is told to stop amid the rows of one rule has no result 
 TEST_CASE("the parts of a rule say together what it says") {
     std::size_t with_parts = 0;
     for (const auto& rule : rules::all_rules()) {
-        if (rule.parts.empty()) continue;
+        if (rule.questions.empty()) continue;
         ++with_parts;
         CAPTURE(rule.id);
         const auto matrix = read_matrix_text(kMatrix, "long.yaml");
@@ -103,7 +103,7 @@ TEST_CASE("the parts of a rule say together what it says") {
         for_each_cell(*matrix, [&](const Cell& cell) {
             const auto whole = rules::ask(rule, cell, Facts::embedded(), "2026-11-21");
             rules::Findings apart;
-            for (const auto& part : rule.parts) {
+            for (const auto& part : rule.questions) {
                 CHECK(part.id == rule.id);
                 if (!rules::applies(part, cell)) continue;
                 for (auto& finding : rules::ask(part, cell, Facts::embedded(), "2026-11-21"))

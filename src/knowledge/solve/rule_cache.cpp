@@ -1,4 +1,4 @@
-#include "knowledge/solve/oracle.hpp"
+#include "knowledge/solve/rule_cache.hpp"
 
 #include <algorithm>
 
@@ -25,12 +25,13 @@ Setting setting_of(const Matrix& matrix, const std::vector<rules::Rule>& own) {
     return setting;
 }
 
-Oracle::Oracle(const Facts& facts, std::string today, std::vector<Slot> slots, const Setting& setting)
+RuleCache::RuleCache(const Facts& facts, std::string today, std::vector<Variable> variables,
+                     const Setting& setting)
     : facts_(facts),
       today_(std::move(today)),
-      slots_(std::move(slots)),
+      variables_(std::move(variables)),
       stages_(setting.stages),
-      go_on_(setting.go_on) {
+      on_progress_(setting.on_progress) {
     compare_hosts();
     for (const auto& rule : rules::all_rules())
         add(rule, setting);
@@ -38,12 +39,12 @@ Oracle::Oracle(const Facts& facts, std::string today, std::vector<Slot> slots, c
         add(*rule, setting);
 }
 
-void Oracle::compare_hosts() {
+void RuleCache::compare_hosts() {
     std::map<std::string_view, std::uint32_t> first;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (slots_[i].field != Field::gpu) continue;
-        gpu_slot_ = i;
-        for (const auto& value : slots_[i].values) {
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+        if (variables_[i].field != Field::gpu) continue;
+        gpu_variable_ = i;
+        for (const auto& value : variables_[i].values) {
             const auto host = value ? rules::host_arch(facts_, value->text) : std::string_view();
             const auto here = static_cast<std::uint32_t>(same_host_.size());
             same_host_.push_back(first.emplace(host, here).first->second);
@@ -51,30 +52,32 @@ void Oracle::compare_hosts() {
     }
 }
 
-void Oracle::add(const rules::Rule& rule, const Setting& setting) {
+void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
     Asked asked{&rule, {}, false, {}};
     const auto fields = rules::depends_on(rule);
     bool has_arch = false;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (fields.contains(slots_[i].field)) asked.slots.push_back(i);
-        has_arch = has_arch || slots_[i].field == Field::arch;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+        if (fields.contains(variables_[i].field)) asked.variables.push_back(i);
+        has_arch = has_arch || variables_[i].field == Field::arch;
     }
     asked.host_only =
-        gpu_slot_ && !has_arch && !rule.reads.contains(Field::gpu) && fields.contains(Field::gpu);
-    if (!asked.slots.empty()) asked_.push_back(std::move(asked));
+        gpu_variable_ && !has_arch && !rule.reads.contains(Field::gpu) && fields.contains(Field::gpu);
+    if (!asked.variables.empty()) asked_.push_back(std::move(asked));
 }
 
-Verdict Oracle::verdict(std::size_t index, const Picks& picks) {
+Verdict RuleCache::verdict(std::size_t index, const Assignment& assignment) {
     auto& asked = asked_[index];
     std::u32string key;
-    for (const auto slot : asked.slots) {
-        const bool by_host = asked.host_only && slot == gpu_slot_ && picks[slot] != kNotPicked;
-        key.push_back(static_cast<char32_t>(by_host ? same_host_[picks[slot]] : picks[slot]));
+    for (const auto variable : asked.variables) {
+        const bool by_host =
+            asked.host_only && variable == gpu_variable_ && assignment[variable] != kUnassigned;
+        key.push_back(
+            static_cast<char32_t>(by_host ? same_host_[assignment[variable]] : assignment[variable]));
     }
     const auto [entry, is_new] = asked.known.emplace(std::move(key), Verdict::accepted);
     if (!is_new) return entry->second;
-    const auto here = cell(picks);
+    const auto here = cell(assignment);
     if (!rules::applies(*asked.rule, here)) return entry->second;
     ++questions_;
     for (const auto& finding : rules::ask(*asked.rule, here, facts_, today_, &memo_)) {
@@ -84,44 +87,46 @@ Verdict Oracle::verdict(std::size_t index, const Picks& picks) {
     return entry->second;
 }
 
-Verdict Oracle::verdict(const Picks& picks) {
+Verdict RuleCache::verdict(const Assignment& assignment) {
     auto worst = Verdict::accepted;
     for (std::size_t i = 0; i < asked_.size(); ++i)
-        worst = std::max(worst, verdict(i, picks));
+        worst = std::max(worst, verdict(i, assignment));
     return worst;
 }
 
-bool Oracle::may_go_on() {
+bool RuleCache::may_go_on() {
     constexpr std::uint64_t look_every = 1024;
-    if (++tried_ % look_every == 0 && go_on_ && !stopped_) stopped_ = !go_on_({"values tried", tried_, 0});
+    if (++tried_ % look_every == 0 && on_progress_ && !stopped_)
+        stopped_ = !on_progress_({"values tried", tried_, 0});
     return !stopped_;
 }
 
-rules::Findings Oracle::findings(std::size_t index, const Picks& picks) {
-    const auto here = cell(picks);
+rules::Findings RuleCache::findings(std::size_t index, const Assignment& assignment) {
+    const auto here = cell(assignment);
     const auto& rule = *asked_[index].rule;
     if (!rules::applies(rule, here)) return {};
     return rules::ask(rule, here, facts_, today_, &memo_);
 }
 
-Cell Oracle::cell(const Picks& picks) {
+Cell RuleCache::cell(const Assignment& assignment) {
     Cell out;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (!slots_[i].package.empty() || picks[i] == kNotPicked) continue;
-        const auto& value = slots_[i].values[picks[i]];
-        if (value) out.set(slots_[i].field, &*value);
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+        if (!variables_[i].package.empty() || assignment[i] == kUnassigned) continue;
+        const auto& value = variables_[i].values[assignment[i]];
+        if (value) out.set(variables_[i].field, &*value);
     }
-    if (const auto* packages = packages_of(picks); packages != nullptr) out.set(Field::packages, packages);
+    if (const auto* packages = packages_of(assignment); packages != nullptr)
+        out.set(Field::packages, packages);
     return out;
 }
 
-const Value* Oracle::packages_of(const Picks& picks) {
+const Value* RuleCache::packages_of(const Assignment& assignment) {
     Value value;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (slots_[i].package.empty() || picks[i] == kNotPicked) continue;
-        if (const auto& version = slots_[i].values[picks[i]]; version) {
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+        if (variables_[i].package.empty() || assignment[i] == kUnassigned) continue;
+        if (const auto& version = variables_[i].values[assignment[i]]; version) {
             value.where = version->where;
-            value.items.emplace_back(slots_[i].package, version->text);
+            value.items.emplace_back(variables_[i].package, version->text);
         }
     }
     if (value.items.empty()) return nullptr;

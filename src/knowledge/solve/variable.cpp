@@ -1,4 +1,4 @@
-#include "knowledge/solve/slot.hpp"
+#include "knowledge/solve/variable.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,15 +33,15 @@ int number_in(std::string_view variant) {
 }
 
 // Whether `a` is newer than `b`. The CUDA of a wheel decides between builds of one release.
-bool newer(const Slot& slot, const Value& a, const Value& b) {
-    if (!slot.package.empty()) {
+bool newer(const Variable& variable, const Value& a, const Value& b) {
+    if (!variable.package.empty()) {
         const auto x = pep440::Version::parse(a.text), y = pep440::Version::parse(b.text);
         return x && y && *x > *y;
     }
-    const auto x = version_of(slot.field, a.text), y = version_of(slot.field, b.text);
+    const auto x = version_of(variable.field, a.text), y = version_of(variable.field, b.text);
     if (!x || !y) return x.has_value() && !y.has_value();
     if (*x != *y) return *x > *y;
-    if (slot.field == Field::torch) return number_in(x->suffix()) > number_in(y->suffix());
+    if (variable.field == Field::torch) return number_in(x->suffix()) > number_in(y->suffix());
     return x->suffix() < y->suffix();  // 3.13 before 3.13t
 }
 
@@ -127,24 +127,24 @@ bool is_ordered(Field field) {
 
 }  // namespace
 
-std::optional<std::uint32_t> Slot::find(std::string_view text) const {
+std::optional<std::uint32_t> Variable::find(std::string_view text) const {
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (values[i] && values[i]->text == text) return static_cast<std::uint32_t>(i);
     }
     return std::nullopt;
 }
 
-bool Slot::is_yanked(std::uint32_t index) const {
+bool Variable::is_yanked(std::uint32_t index) const {
     return !yanked.empty() && values[index] && yanked.contains(values[index]->text);
 }
 
-std::optional<std::uint32_t> Slot::nothing() const {
+std::optional<std::uint32_t> Variable::nothing() const {
     const auto at = std::find(values.begin(), values.end(), std::nullopt);
     if (at == values.end()) return std::nullopt;
     return static_cast<std::uint32_t>(at - values.begin());
 }
 
-std::uint32_t Slot::add(Value value) {
+std::uint32_t Variable::add(Value value) {
     if (const auto known = find(value.text)) return *known;
     auto at = values.end();
     if (ordered && field != Field::gpu) {
@@ -157,59 +157,59 @@ std::uint32_t Slot::add(Value value) {
     return index;
 }
 
-void Slot::insert(std::uint32_t at, Value value) {
+void Variable::insert(std::uint32_t at, Value value) {
     values.insert(values.begin() + at, std::move(value));
 }
 
-Domains without_yanked(const std::vector<Slot>& slots, Domains domains) {
+Domains without_yanked(const std::vector<Variable>& variables, Domains domains) {
     for (std::size_t i = 0; i < domains.size(); ++i) {
-        const auto& slot = slots[i];
-        if (slot.yanked.empty()) continue;
+        const auto& variable = variables[i];
+        if (variable.yanked.empty()) continue;
         const bool others = std::any_of(domains[i].begin(), domains[i].end(), [&](std::uint32_t value) {
-            return slot.values[value] && !slot.is_yanked(value);
+            return variable.values[value] && !variable.is_yanked(value);
         });
-        if (others) std::erase_if(domains[i], [&](std::uint32_t value) { return slot.is_yanked(value); });
+        if (others) std::erase_if(domains[i], [&](std::uint32_t value) { return variable.is_yanked(value); });
     }
     return domains;
 }
 
-Domains yanked_last(const std::vector<Slot>& slots, Domains domains) {
+Domains yanked_last(const std::vector<Variable>& variables, Domains domains) {
     for (std::size_t i = 0; i < domains.size(); ++i) {
         std::stable_partition(domains[i].begin(), domains[i].end(),
-                              [&](std::uint32_t value) { return !slots[i].is_yanked(value); });
+                              [&](std::uint32_t value) { return !variables[i].is_yanked(value); });
     }
     return domains;
 }
 
-Slot slot_of(const Facts& facts, Field field) {
-    Slot slot{.field = field, .ordered = is_ordered(field)};
+Variable variable_of(const Facts& facts, Field field) {
+    Variable variable{.field = field, .ordered = is_ordered(field)};
     std::set<std::string, std::less<>> seen;
     for (const auto& text : texts_of(facts, field)) {
         auto value = value_from_text(field, text);
         if (std::holds_alternative<Value>(value) && seen.insert(text).second)
-            slot.values.emplace_back(std::get<Value>(std::move(value)));
+            variable.values.emplace_back(std::get<Value>(std::move(value)));
     }
-    if (field == Field::torch) slot.yanked = yanked_builds(facts);
-    if (slot.ordered && field != Field::gpu) {
-        std::stable_sort(slot.values.begin(), slot.values.end(),
-                         [&](const auto& a, const auto& b) { return newer(slot, *a, *b); });
+    if (field == Field::torch) variable.yanked = yanked_builds(facts);
+    if (variable.ordered && field != Field::gpu) {
+        std::stable_sort(variable.values.begin(), variable.values.end(),
+                         [&](const auto& a, const auto& b) { return newer(variable, *a, *b); });
     }
-    return slot;
+    return variable;
 }
 
-Slot slot_of_package(const Facts& facts, std::string_view package) {
-    Slot slot{.field = Field::packages, .package = std::string(package), .ordered = true};
+Variable variable_of_package(const Facts& facts, std::string_view package) {
+    Variable variable{.field = Field::packages, .package = std::string(package), .ordered = true};
     const auto name = pep440::canonical_name(package);
     for (const auto& row : lookup::package_releases(facts, name)) {
         Value value;
         value.text = row.text("version");
-        if (lookup::is_yanked(row)) slot.yanked.insert(value.text);
-        if (pep440::Version::parse(value.text) && !slot.find(value.text))
-            slot.values.emplace_back(std::move(value));
+        if (lookup::is_yanked(row)) variable.yanked.insert(value.text);
+        if (pep440::Version::parse(value.text) && !variable.find(value.text))
+            variable.values.emplace_back(std::move(value));
     }
-    std::stable_sort(slot.values.begin(), slot.values.end(),
-                     [&](const auto& a, const auto& b) { return newer(slot, *a, *b); });
-    return slot;
+    std::stable_sort(variable.values.begin(), variable.values.end(),
+                     [&](const auto& a, const auto& b) { return newer(variable, *a, *b); });
+    return variable;
 }
 
 std::vector<std::string> package_names(const Facts& facts) {

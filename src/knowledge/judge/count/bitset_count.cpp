@@ -1,4 +1,4 @@
-#include "knowledge/judge/count/count_planes.hpp"
+#include "knowledge/judge/count/bitset_count.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -33,8 +33,8 @@ void for_each_flag(Code code, const Visit& visit) {
 
 class Walk {
   public:
-    Walk(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block, Going* going)
-        : diagrams_(diagrams), going_(going), place_(diagrams.sizes().size(), 0) {
+    Walk(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block, Progress* progress)
+        : diagrams_(diagrams), progress_(progress), place_(diagrams.sizes().size(), 0) {
         Diagrams::Axes axes = 0;
         Code flags = kDead;
         for (const auto layer : layers) {
@@ -49,7 +49,7 @@ class Walk {
             level.planes.resize(planes_ * words_);
     }
 
-    PlaneCounts run(const std::vector<Ref>& layers) {
+    BitsetCounts run(const std::vector<Ref>& layers) {
         auto& planes = levels_[0].planes;
         set(planes, 0, 0, words_ * kWordBits);  // what is behind the last cell counts for nothing
         clear(planes, inner_cells_.front());
@@ -117,7 +117,7 @@ class Walk {
     }
 
     void walk(std::size_t depth, std::size_t level, std::uint64_t weight) {
-        if (going_ != nullptr && !going_->tick()) return;
+        if (progress_ != nullptr && !progress_->tick()) return;
         auto& here = levels_[level];
         if (here.open.empty()) return tally(here.planes, weight * outer_cells_[depth]);
         const auto axis = outer_[depth];
@@ -224,7 +224,7 @@ class Walk {
     }
 
     const Diagrams& diagrams_;
-    Going* going_;
+    Progress* progress_;
     std::size_t planes_ = 1;
     std::size_t words_ = 1;
     std::uint64_t factor_ = 1;
@@ -234,7 +234,7 @@ class Walk {
     std::vector<std::uint8_t> place_;  ///< of each axis; 1: in the block
     std::vector<Level> levels_;
     std::unordered_map<Ref, Words> made_;
-    PlaneCounts counts_;
+    BitsetCounts counts_;
 };
 
 }  // namespace
@@ -254,9 +254,9 @@ std::vector<std::size_t> walking_order(const std::vector<std::size_t>& sizes,
     return busiest;
 }
 
-PlaneCounts count_planes(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block,
-                         Going* going) {
-    return Walk(diagrams, layers, block, going).run(layers);
+BitsetCounts bitset_count(const Diagrams& diagrams, const std::vector<Ref>& layers, std::uint64_t block,
+                          Progress* progress) {
+    return Walk(diagrams, layers, block, progress).run(layers);
 }
 
 }  // namespace cudamatrix::rules

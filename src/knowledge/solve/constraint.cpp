@@ -1,4 +1,4 @@
-#include "knowledge/solve/demand.hpp"
+#include "knowledge/solve/constraint.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -12,7 +12,7 @@
 namespace cudamatrix::solve {
 namespace {
 
-// The slots of every search, and their order: what comes first is tried the slowest, so it ranks first.
+// The variables of every search, and their order: what comes first is tried the slowest, so it ranks first.
 constexpr std::array kOrder{Field::torch,  Field::python, Field::cuda, Field::packages,
                             Field::driver, Field::gpu,    Field::os,   Field::arch};
 
@@ -25,11 +25,11 @@ bool is_plain(const std::vector<Predicate>& all) {
 }
 
 // The ends of what is known: "11.8.0 to 13.4.3".
-std::string known_range(const Slot& slot) {
-    if (slot.values.empty()) return "nothing";
-    if (!slot.ordered || slot.field == Field::gpu) {
+std::string known_range(const Variable& variable) {
+    if (variable.values.empty()) return "nothing";
+    if (!variable.ordered || variable.field == Field::gpu) {
         std::vector<std::string> names;
-        for (const auto& value : slot.values)
+        for (const auto& value : variable.values)
             names.push_back(value->text);
         if (names.size() > 8) {
             names.resize(8);
@@ -37,17 +37,17 @@ std::string known_range(const Slot& slot) {
         }
         return text::join(names, ", ");
     }
-    return fmt::format("{} to {}", slot.values.back()->text, slot.values.front()->text);
+    return fmt::format("{} to {}", variable.values.back()->text, variable.values.front()->text);
 }
 
-Diagnostic unknown_value(const Slot& slot, std::string_view text, std::vector<std::string> names) {
+Diagnostic unknown_value(const Variable& variable, std::string_view text, std::vector<std::string> names) {
     if (names.empty()) {
-        for (const auto& value : slot.values)
+        for (const auto& value : variable.values)
             names.push_back(value->text);
     }
     const auto near = text::did_you_mean(text, names);
-    return Diagnostic::error(fmt::format("no fact knows {} {}: expected {}", slot.name(), in_quotes(text),
-                                         known_range(slot)))
+    return Diagnostic::error(fmt::format("no fact knows {} {}: expected {}", variable.name(), in_quotes(text),
+                                         known_range(variable)))
         .with_fix(near ? fmt::format("did you mean {}?", *near) : "");
 }
 
@@ -75,22 +75,23 @@ bool is_known(const Facts& facts, Field field, const std::string& text) {
 }
 
 // An alias stands where its GPU stands.
-std::uint32_t add_exact(const Facts& facts, Slot& slot, Value value) {
-    if (slot.field == Field::gpu && !slot.find(value.text)) {
+std::uint32_t add_exact(const Facts& facts, Variable& variable, Value value) {
+    if (variable.field == Field::gpu && !variable.find(value.text)) {
         const auto row = lookup::gpu(facts, value.text);
-        if (const auto at = row ? slot.find(row->text("name")) : std::nullopt; at) {
-            slot.insert(*at, std::move(value));
+        if (const auto at = row ? variable.find(row->text("name")) : std::nullopt; at) {
+            variable.insert(*at, std::move(value));
             return *at;
         }
     }
-    return slot.add(std::move(value));
+    return variable.add(std::move(value));
 }
 
-std::vector<std::uint32_t> matching(const Slot& slot, const Condition::Clause& clause) {
+std::vector<std::uint32_t> matching(const Variable& variable, const Condition::Clause& clause) {
     const ClauseTest test(clause);
     std::vector<std::uint32_t> out;
-    for (std::uint32_t i = 0; i < slot.values.size(); ++i) {
-        if (slot.values[i] && test.holds(operands_of(slot.field, &*slot.values[i]))) out.push_back(i);
+    for (std::uint32_t i = 0; i < variable.values.size(); ++i) {
+        if (variable.values[i] && test.holds(operands_of(variable.field, &*variable.values[i])))
+            out.push_back(i);
     }
     return out;
 }
@@ -109,24 +110,26 @@ class Reading {
         if (auto* problem = std::get_if<ValueProblem>(&parsed))
             return fail(Diagnostic::error(std::move(problem->message)).with_fix(std::move(problem->fix)));
         auto& all = std::get<std::vector<Predicate>>(parsed);
-        auto slot = slot_of(facts_, field);
-        Demand demand{0, text, {}, is_plain(all)};
+        auto variable = variable_of(facts_, field);
+        Constraint constraint{0, text, {}, is_plain(all)};
         const auto& operand = all.front().operand;
-        if (demand.exact && !is_known(facts_, field, operand))
-            return fail(unknown_value(
-                slot, operand, field == Field::gpu ? lookup::gpu_names(facts_) : std::vector<std::string>{}));
+        if (constraint.exact && !is_known(facts_, field, operand))
+            return fail(
+                unknown_value(variable, operand,
+                              field == Field::gpu ? lookup::gpu_names(facts_) : std::vector<std::string>{}));
         // A torch without a variant is any of its builds.
         const bool any_build =
             field == Field::torch && operand.find('+') == std::string::npos && operand != "none";
-        if (demand.exact && !any_build) {
-            demand.allowed = {add_exact(facts_, slot, std::get<Value>(value_from_text(field, operand)))};
+        if (constraint.exact && !any_build) {
+            constraint.allowed = {
+                add_exact(facts_, variable, std::get<Value>(value_from_text(field, operand)))};
         } else {
-            demand.allowed = matching(slot, {field, {std::move(all)}, {}});
+            constraint.allowed = matching(variable, {field, {std::move(all)}, {}});
         }
-        if (demand.allowed.empty())
-            return fail(Diagnostic::error(fmt::format("no known {} is {}: expected {}", slot.name(),
-                                                      in_quotes(text), known_range(slot))));
-        keep(std::move(slot), std::move(demand));
+        if (constraint.allowed.empty())
+            return fail(Diagnostic::error(fmt::format("no known {} is {}: expected {}", variable.name(),
+                                                      in_quotes(text), known_range(variable))));
+        keep(std::move(variable), std::move(constraint));
     }
 
     void need(const std::string& text) {
@@ -154,43 +157,43 @@ class Reading {
                 Diagnostic::error(fmt::format("--need {}: {} is needed twice", in_quotes(text), canonical))
                     .with_fix("join the two with a comma, as in \"timm>=0.6,<1\""));
         needed_.push_back(canonical);
-        auto slot = slot_of_package(facts_, name);
-        Demand demand{0, text, {}, false};
-        if (slot.values.empty()) return unlisted(std::move(slot), std::move(demand), clauses);
-        for (std::uint32_t i = 0; i < slot.values.size(); ++i) {
-            if (specifiers->admits(*pep440::Version::parse(slot.values[i]->text)))
-                demand.allowed.push_back(i);
+        auto variable = variable_of_package(facts_, name);
+        Constraint constraint{0, text, {}, false};
+        if (variable.values.empty()) return unlisted(std::move(variable), std::move(constraint), clauses);
+        for (std::uint32_t i = 0; i < variable.values.size(); ++i) {
+            if (specifiers->admits(*pep440::Version::parse(variable.values[i]->text)))
+                constraint.allowed.push_back(i);
         }
-        demand.exact = demand.allowed.size() == 1;
-        if (demand.allowed.empty()) {
+        constraint.exact = constraint.allowed.size() == 1;
+        if (constraint.allowed.empty()) {
             std::vector<std::string> known;
-            for (const auto& value : slot.values)
+            for (const auto& value : variable.values)
                 known.push_back(value->text);
             const auto near = text::did_you_mean(clauses.substr(clauses.find_last_of("<>=!~") + 1), known);
             return fail(Diagnostic::error(fmt::format("no known release of {} is {}: expected {}", canonical,
-                                                      in_quotes(clauses), known_range(slot)))
+                                                      in_quotes(clauses), known_range(variable)))
                             .with_fix(near ? fmt::format("did you mean {}?", *near) : ""));
         }
-        slot.values.emplace_back(std::nullopt);  // what is left of a need that is given up
-        keep(std::move(slot), std::move(demand));
+        variable.values.emplace_back(std::nullopt);  // what is left of a need that is given up
+        keep(std::move(variable), std::move(constraint));
     }
 
-    Result<Wanted> take() {
-        if (problems_.empty() && out_.demands.empty())
+    Result<SearchProblem> take() {
+        if (problems_.empty() && out_.constraints.empty())
             problems_.push_back(Diagnostic::error("nothing is asked for")
                                     .with_fix("say what you have, e.g. --gpu T4 --driver 470.161.03"));
-        if (problems_.empty() && out_.demands.size() > kMostWishes)
+        if (problems_.empty() && out_.constraints.size() > kMostConstraints)
             problems_.push_back(Diagnostic::error(
-                fmt::format("{} demands: at most {} are taken", out_.demands.size(), kMostWishes)));
+                fmt::format("{} demands: at most {} are taken", out_.constraints.size(), kMostConstraints)));
         if (!problems_.empty()) return Failure{ExitCode::bad_input, std::move(problems_)};
         for (const auto field : kOrder) {
-            const bool asked = std::any_of(out_.slots.begin(), out_.slots.end(),
-                                           [&](const Slot& slot) { return slot.field == field; });
-            if (is_always_there(field) && !asked) out_.slots.push_back(slot_of(facts_, field));
+            const bool asked = std::any_of(out_.variables.begin(), out_.variables.end(),
+                                           [&](const Variable& variable) { return variable.field == field; });
+            if (is_always_there(field) && !asked) out_.variables.push_back(variable_of(facts_, field));
         }
-        for (auto& slot : out_.slots) {
+        for (auto& variable : out_.variables) {
             // For proofs that need no word about it: no stack goes without it.
-            if (slot.package.empty()) slot.values.emplace_back(std::nullopt);
+            if (variable.package.empty()) variable.values.emplace_back(std::nullopt);
         }
         sort();
         return std::move(out_);
@@ -199,67 +202,68 @@ class Reading {
   private:
     void fail(Diagnostic problem) { problems_.push_back(std::move(problem)); }
 
-    void keep(Slot slot, Demand demand) {
-        demand.slot = out_.slots.size();
-        out_.slots.push_back(std::move(slot));
-        out_.demands.push_back(std::move(demand));
+    void keep(Variable variable, Constraint constraint) {
+        constraint.variable = out_.variables.size();
+        out_.variables.push_back(std::move(variable));
+        out_.constraints.push_back(std::move(constraint));
     }
 
     // A package that facts speak of without listing its releases: a pin is taken as it is.
-    void unlisted(Slot slot, Demand demand, const std::string& clauses) {
+    void unlisted(Variable variable, Constraint constraint, const std::string& clauses) {
         const auto version =
             clauses.starts_with("==") ? std::string(text::trim(std::string_view(clauses).substr(2))) : "";
-        if (version.empty() || check_member(Field::packages, slot.package, version))
-            return fail(Diagnostic::error(fmt::format(
-                "no fact lists the releases of {}: expected {}==VERSION", slot.package, slot.package)));
+        if (version.empty() || check_member(Field::packages, variable.package, version))
+            return fail(
+                Diagnostic::error(fmt::format("no fact lists the releases of {}: expected {}==VERSION",
+                                              variable.package, variable.package)));
         Value value;
         value.text = version;
-        slot.values = {std::move(value), std::nullopt};
-        demand.allowed = {0};
-        demand.exact = true;
-        keep(std::move(slot), std::move(demand));
+        variable.values = {std::move(value), std::nullopt};
+        constraint.allowed = {0};
+        constraint.exact = true;
+        keep(std::move(variable), std::move(constraint));
     }
 
-    // The slots in the order of kOrder; demands follow theirs.
+    // The variables in the order of kOrder; constraints follow theirs.
     void sort() {
-        const auto rank = [](const Slot& slot) {
-            return std::find(kOrder.begin(), kOrder.end(), slot.field) - kOrder.begin();
+        const auto rank = [](const Variable& variable) {
+            return std::find(kOrder.begin(), kOrder.end(), variable.field) - kOrder.begin();
         };
-        std::vector<std::size_t> from(out_.slots.size());
+        std::vector<std::size_t> from(out_.variables.size());
         std::iota(from.begin(), from.end(), std::size_t{0});
         std::stable_sort(from.begin(), from.end(), [&](std::size_t a, std::size_t b) {
-            return rank(out_.slots[a]) < rank(out_.slots[b]);
+            return rank(out_.variables[a]) < rank(out_.variables[b]);
         });
-        std::vector<Slot> slots;
+        std::vector<Variable> variables;
         std::vector<std::size_t> to(from.size());
         for (std::size_t i = 0; i < from.size(); ++i) {
             to[from[i]] = i;
-            slots.push_back(std::move(out_.slots[from[i]]));
+            variables.push_back(std::move(out_.variables[from[i]]));
         }
-        out_.slots = std::move(slots);
-        for (auto& demand : out_.demands)
-            demand.slot = to[demand.slot];
+        out_.variables = std::move(variables);
+        for (auto& constraint : out_.constraints)
+            constraint.variable = to[constraint.variable];
     }
 
     const Facts& facts_;
-    Wanted out_;
+    SearchProblem out_;
     std::vector<std::string> needed_;
     std::vector<Diagnostic> problems_;
 };
 
 }  // namespace
 
-const std::vector<Field>& wish_fields() {
+const std::vector<Field>& query_fields() {
     static const std::vector<Field> fields{Field::gpu,  Field::driver, Field::torch, Field::python,
                                            Field::cuda, Field::os,     Field::arch};
     return fields;
 }
 
-Result<Wanted> wanted(const Facts& facts, const Wishes& wishes) {
+Result<SearchProblem> search_problem(const Facts& facts, const Query& query) {
     Reading reading(facts);
-    for (const auto& [field, text] : wishes.fields)
+    for (const auto& [field, text] : query.fields)
         reading.field(field, text);
-    for (const auto& need : wishes.needs)
+    for (const auto& need : query.needs)
         reading.need(need);
     return reading.take();
 }

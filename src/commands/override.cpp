@@ -1,4 +1,4 @@
-#include "commands/what_if.hpp"
+#include "commands/override.hpp"
 
 #include <algorithm>
 #include <set>

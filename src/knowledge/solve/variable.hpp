@@ -17,7 +17,7 @@
 namespace cudamatrix::solve {
 
 /// One field of a cell, or the release of one package of it, with the values that it may take.
-struct Slot {
+struct Variable {
     Field field = Field::driver;
     std::string package = {};                    ///< of Field::packages: which one; else empty
     std::vector<std::optional<Value>> values{};  ///< best first (newest); nothing: the cell does not name it
@@ -38,31 +38,31 @@ struct Slot {
     void insert(std::uint32_t at, Value value);
 };
 
-/// One value of each slot, by index.
-using Picks = std::vector<std::uint32_t>;
+/// One value of each variable, by index.
+using Assignment = std::vector<std::uint32_t>;
 
-/// In the place of an index: of this slot nothing is said yet.
-inline constexpr std::uint32_t kNotPicked = std::numeric_limits<std::uint32_t>::max();
+/// In the place of an index: of this variable nothing is said yet.
+inline constexpr std::uint32_t kUnassigned = std::numeric_limits<std::uint32_t>::max();
 
-/// Which values each slot may take, best first.
+/// Which values each variable may take, best first.
 using Domains = std::vector<std::vector<std::uint32_t>>;
 
-/// The domains without values that were yanked, but for those of slots that would have no value left.
-[[nodiscard]] Domains without_yanked(const std::vector<Slot>& slots, Domains domains);
+/// The domains without values that were yanked, but for those of variables that would have no value left.
+[[nodiscard]] Domains without_yanked(const std::vector<Variable>& variables, Domains domains);
 
 /// The domains with values that were yanked behind all others.
-[[nodiscard]] Domains yanked_last(const std::vector<Slot>& slots, Domains domains);
+[[nodiscard]] Domains yanked_last(const std::vector<Variable>& variables, Domains domains);
 
 /// What `attempt` finds without values that were yanked; with them where there is no other. Where nothing is
 /// found, which takes longest, it is asked once only.
 template <class Attempt>
-[[nodiscard]] std::optional<Picks> prefer_kept(const std::vector<Slot>& slots, const Domains& domains,
-                                               const Attempt& attempt) {
-    const auto kept = without_yanked(slots, domains);
+[[nodiscard]] std::optional<Assignment> prefer_kept(const std::vector<Variable>& variables,
+                                                    const Domains& domains, const Attempt& attempt) {
+    const auto kept = without_yanked(variables, domains);
     if (kept == domains) return attempt(domains);
-    auto found = attempt(yanked_last(slots, domains));
-    for (std::size_t i = 0; found && i < slots.size(); ++i) {
-        if (!slots[i].is_yanked((*found)[i])) continue;
+    auto found = attempt(yanked_last(variables, domains));
+    for (std::size_t i = 0; found && i < variables.size(); ++i) {
+        if (!variables[i].is_yanked((*found)[i])) continue;
         if (auto better = attempt(kept)) return better;
         break;
     }
@@ -72,10 +72,10 @@ template <class Attempt>
 /// Every value that the facts know for the field, newest first: releases of drivers with the floors that
 /// other facts name, wheels of torch with their CUDA variant (CPU builds are left out), GPUs by compute
 /// capability. Empty for fields without a table.
-[[nodiscard]] Slot slot_of(const Facts& facts, Field field);
+[[nodiscard]] Variable variable_of(const Facts& facts, Field field);
 
 /// The releases of a package, newest first; empty where no fact lists them.
-[[nodiscard]] Slot slot_of_package(const Facts& facts, std::string_view package);
+[[nodiscard]] Variable variable_of_package(const Facts& facts, std::string_view package);
 
 /// Every package that some fact is about, for "did you mean".
 [[nodiscard]] std::vector<std::string> package_names(const Facts& facts);
