@@ -34,6 +34,7 @@ class TempFolder {
     }
     ~TempFolder() {
         std::error_code error;
+        std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
         std::filesystem::remove_all(path_, error);
     }
     TempFolder(const TempFolder&) = delete;
@@ -47,6 +48,10 @@ class TempFolder {
     std::string put(const std::filesystem::path& name, std::string_view content = {}) const {
         put_file(path_ / name, content);
         return (path_ / name).string();
+    }
+    /// What lies directly in it, hidden names too.
+    [[nodiscard]] std::size_t entries() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
     }
     [[nodiscard]] std::string text(const std::filesystem::path& name) const { return bytes_of(path_ / name); }
 

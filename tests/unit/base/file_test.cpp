@@ -11,41 +11,15 @@
 #include <fstream>
 
 #include "base/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own for each test, gone with it.
-class Folder {
-  public:
-    Folder() {
-        auto pattern = (fs::temp_directory_path() / "cudamatrix-file-XXXXXX").string();
-        REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-        path_ = pattern;
-    }
-    ~Folder() {
-        std::error_code error;
-        fs::permissions(path_, fs::perms::owner_all, error);
-        fs::remove_all(path_, error);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    [[nodiscard]] fs::path operator/(std::string_view name) const { return path_ / name; }
-    [[nodiscard]] std::size_t entries() const {
-        return static_cast<std::size_t>(
-            std::distance(fs::directory_iterator(path_), fs::directory_iterator{}));
-    }
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
-
-void put(const fs::path& path, std::string_view content) {
-    std::ofstream(path, std::ios::binary) << content;
-}
+using test::put_file;
+using Folder = test::TempFolder;
 
 std::string content_of(const fs::path& path) {
     const auto content = file::read(path, 1u << 24);
@@ -64,9 +38,9 @@ std::string message(const Result<T>& result) {
 TEST_CASE("read: the whole file, every byte") {
     const Folder folder;
     const std::string bytes("a\0b\xff\r\n", 6);
-    put(folder / "f", bytes);
+    put_file(folder / "f", bytes);
     CHECK(content_of(folder / "f") == bytes);
-    put(folder / "empty", "");
+    put_file(folder / "empty", "");
     CHECK(content_of(folder / "empty").empty());
 }
 
@@ -90,14 +64,14 @@ TEST_CASE("read: what is no readable regular file is bad input, and says why") {
 
 TEST_CASE("read: a link to a file is the file") {
     const Folder folder;
-    put(folder / "f", "x");
+    put_file(folder / "f", "x");
     fs::create_symlink("f", folder / "link");
     CHECK(content_of(folder / "link") == "x");
 }
 
 TEST_CASE("read: the limit is a limit of bytes") {
     const Folder folder;
-    put(folder / "f", "12345");
+    put_file(folder / "f", "12345");
     CHECK(file::read(folder / "f", 5).ok());
     CHECK(message(file::read(folder / "f", 4)) == (folder / "f").string() + " is larger than 4 B");
     CHECK_FALSE(file::read(folder / "f", 0).ok());
@@ -139,7 +113,7 @@ TEST_CASE("write: a reader that has the old file open keeps the old content whol
 
 TEST_CASE("write: links, folders and missing folders are refused, and nothing is left behind") {
     const Folder folder;
-    put(folder / "target", "mine");
+    put_file(folder / "target", "mine");
     fs::create_symlink("target", folder / "link");
     fs::create_symlink("nowhere", folder / "dangling");
     fs::create_directory(folder / "dir");
@@ -185,7 +159,7 @@ TEST_CASE("make_directories: parents too, twice, but not over a file") {
     CHECK(file::make_directories(folder / "a/b/c").ok());
     CHECK(file::make_directories(folder / "a/b/c").ok());
     CHECK(fs::is_directory(folder / "a/b/c"));
-    put(folder / "f", "x");
+    put_file(folder / "f", "x");
     CHECK_FALSE(file::make_directories(folder / "f").ok());
     const auto below = file::make_directories(folder / "f/g");
     CHECK(message(below).starts_with("cannot create the directory " + (folder / "f/g").string() + ": "));
@@ -205,8 +179,8 @@ TEST_CASE("free_bytes: of a path that is not there yet, of its nearest parent") 
 
 TEST_CASE("link_or_copy: the same content, also over an old file and onto itself") {
     const Folder folder;
-    put(folder / "from", "new");
-    put(folder / "to", "old");
+    put_file(folder / "from", "new");
+    put_file(folder / "to", "old");
     REQUIRE(file::link_or_copy(folder / "from", folder / "to").ok());
     CHECK(content_of(folder / "to") == "new");
     REQUIRE(file::link_or_copy(folder / "from", folder / "to").ok());
@@ -223,9 +197,9 @@ TEST_CASE("link_or_copy: the same content, also over an old file and onto itself
 
 TEST_CASE("link_or_copy: a source that is missing or a folder is refused, and the target stays") {
     const Folder folder;
-    put(folder / "to", "old");
+    put_file(folder / "to", "old");
     fs::create_directory(folder / "dir");
-    put(folder / "dir/x", "x");
+    put_file(folder / "dir/x", "x");
     CHECK_FALSE(file::link_or_copy(folder / "none", folder / "to").ok());
     CHECK(content_of(folder / "to") == "old");
     CHECK_FALSE(file::link_or_copy(folder / "dir", folder / "to").ok());

@@ -1,13 +1,10 @@
 #include "base/sha256.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
-namespace fs = std::filesystem;
 
 // The known answers of FIPS 180-4.
 TEST_CASE("sha256: known answers") {
@@ -30,21 +27,18 @@ TEST_CASE("sha256: pieces make the same digest, and one bit another") {
 }
 
 TEST_CASE("sha256 of a file: larger than its buffer, empty, missing, a folder") {
-    auto pattern = (fs::temp_directory_path() / "cudamatrix-sha-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    const fs::path folder = pattern;
+    const test::TempFolder folder;
     const std::string content((1u << 20) * 2 + 3, 'q');
-    std::ofstream(folder / "large", std::ios::binary) << content;
-    std::ofstream(folder / "edge", std::ios::binary) << content.substr(0, 1u << 20);
-    std::ofstream(folder / "empty", std::ios::binary).flush();
+    folder.put("large", content);
+    folder.put("edge", content.substr(0, 1u << 20));
+    folder.put("empty");
     CHECK(sha256_of_file(folder / "large").value() == sha256(content));
     CHECK(sha256_of_file(folder / "edge").value() == sha256(content.substr(0, 1u << 20)));
     CHECK(sha256_of_file(folder / "empty").value() == sha256(""));
-    for (const auto& bad : {folder / "none", folder}) {
+    for (const auto& bad : {folder / "none", folder.path()}) {
         const auto result = sha256_of_file(bad);
         REQUIRE_FALSE(result.ok());
         CHECK(result.failure().code == ExitCode::environment);
         CHECK(result.failure().diagnostics.at(0).message == "cannot read " + bad.string());
     }
-    fs::remove_all(folder);
 }
