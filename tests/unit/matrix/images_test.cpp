@@ -7,6 +7,7 @@
 
 #include "matrix/deployment/extended_cell.hpp"
 #include "support.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using matrix_test::accepted;
@@ -14,34 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Folder {
-  public:
-    Folder() : path_(fs::temp_directory_path() / fmt::format("cudamatrix-images-{}", ::getpid())) {
-        fs::create_directories(path_);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    fs::path write(const std::string& name, const std::string& content) const {
-        std::ofstream(path_ / name, std::ios::binary) << content;
-        return path_ / name;
-    }
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
-
 const std::string kWithFile =
     "version: 1\naxes: {cuda: [\"11.8.0\"]}\nimages: [{name: app, pip: requirements.txt}]\n";
 
 // What reading says of a requirements file: "5:1: message | fix", one line each.
-std::string problems(const Folder& folder, const std::string& requirements) {
-    folder.write("requirements.txt", requirements);
-    const auto result = read_matrix_file(folder.write("matrix.yaml", kWithFile));
+std::string problems(const test::TempFolder& folder, const std::string& requirements) {
+    folder.put("requirements.txt", requirements);
+    const auto result = read_matrix_file(folder.put("matrix.yaml", kWithFile));
     if (result.ok()) return "";
     CHECK(result.failure().code == ExitCode::bad_input);
     std::string out;
@@ -120,10 +100,10 @@ services:
 }
 
 TEST_CASE("a file of requirements is read from beside the matrix file") {
-    const Folder folder;
-    folder.write("requirements.txt",
-                 "# ours\n\nnumpy==1.26.4\r\n  Pillow == 10.4.0   # pictures\nx==0.0.26.post1");
-    const auto matrix = read_matrix_file(folder.write("matrix.yaml", kWithFile));
+    const test::TempFolder folder;
+    folder.put("requirements.txt",
+               "# ours\n\nnumpy==1.26.4\r\n  Pillow == 10.4.0   # pictures\nx==0.0.26.post1");
+    const auto matrix = read_matrix_file(folder.put("matrix.yaml", kWithFile));
     REQUIRE(matrix.ok());
     const auto& deployment = matrix->deployment;
     const auto& pip = deployment.images.front().pip;
@@ -136,7 +116,7 @@ TEST_CASE("a file of requirements is read from beside the matrix file") {
 }
 
 TEST_CASE("what is not exact in a file of requirements is refused, all of it at once, with its place") {
-    const Folder folder;
+    const test::TempFolder folder;
     const std::string form = ", expected an exact requirement such as numpy==1.26.4";
     CHECK(problems(folder,
                    "numpy>=1\nnumpy\n  -r more.txt\na==1 "
@@ -154,15 +134,15 @@ TEST_CASE("what is not exact in a file of requirements is refused, all of it at 
     std::string many;
     for (int i = 0; i < 3000; ++i)
         many += "bad\n";
-    folder.write("requirements.txt", many);
-    const auto result = read_matrix_file(folder.write("matrix.yaml", kWithFile));
+    folder.put("requirements.txt", many);
+    const auto result = read_matrix_file(folder.put("matrix.yaml", kWithFile));
     REQUIRE_FALSE(result.ok());
     CHECK(result.failure().diagnostics.size() == 100);
 }
 
 TEST_CASE("a file of requirements that cannot be read is named where it is asked for") {
-    const Folder folder;
-    const auto path = folder.write("matrix.yaml", kWithFile);
+    const test::TempFolder folder;
+    const auto path = folder.put("matrix.yaml", kWithFile);
     const auto message = [&] {
         const auto result = read_matrix_file(path);
         REQUIRE_FALSE(result.ok());
@@ -174,7 +154,7 @@ TEST_CASE("a file of requirements that cannot be read is named where it is asked
     };
     const auto file = (folder.path() / "requirements.txt").string();
     CHECK(message() == "pip: cannot read " + file + ": No such file or directory");
-    folder.write("requirements.txt", "numpy==1\n\xff\n");
+    folder.put("requirements.txt", "numpy==1\n\xff\n");
     CHECK(message() == "pip: requirements.txt is not valid UTF-8 at byte 10");
     fs::remove(file);
     fs::create_directory(file);

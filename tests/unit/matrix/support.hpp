@@ -14,15 +14,13 @@
 #include "base/text.hpp"
 #include "folders.hpp"
 #include "matrix/matrix_file.hpp"
+#include "temp_folder.hpp"
 
 namespace matrix_test {
 
 inline std::string slurp(const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    REQUIRE_MESSAGE(stream.good(), path.string());
-    std::stringstream content;
-    content << stream.rdbuf();
-    return content.str();
+    REQUIRE_MESSAGE(std::filesystem::exists(path), path.string());
+    return cudamatrix::test::bytes_of(path);
 }
 
 inline std::string rendered(const std::vector<cudamatrix::Diagnostic>& diagnostics, std::string_view source) {

@@ -10,29 +10,19 @@
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "registry/oci_auth.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Home {
-    Home() {
-        std::string pattern = (fs::temp_directory_path() / "cudamatrix-home-XXXXXX").string();
-        folder = ::mkdtemp(pattern.data());
-        environment = {{"HOME", folder.string()}, {"PATH", folder.string() + ":/usr/bin:/bin"}};
-    }
-    ~Home() {
-        std::error_code error;
-        fs::remove_all(folder, error);
-    }
-    Home(const Home&) = delete;
-    Home& operator=(const Home&) = delete;
+struct Home : test::TempFolder {
+    Home() : environment{{"HOME", path().string()}, {"PATH", path().string() + ":/usr/bin:/bin"}} {}
 
     void put(const std::string& name, std::string_view content, bool program = false) const {
-        fs::create_directories((folder / name).parent_path());
-        std::ofstream(folder / name, std::ios::binary) << content;
-        if (program) fs::permissions(folder / name, fs::perms::owner_all);
+        TempFolder::put(name, content);
+        if (program) fs::permissions(path() / name, fs::perms::owner_all);
     }
     /// "USER PASSWORD TOKEN from PLACE", the places looked at or the message; "HOME" for the folder.
     [[nodiscard]] std::string find(std::string_view host, std::string_view path = "team/app") const {
@@ -46,10 +36,9 @@ struct Home {
         } else {
             out = text::join(search->looked, "; ");
         }
-        return text::replace_all(out, folder.string(), "HOME");
+        return text::replace_all(out, TempFolder::path().string(), "HOME");
     }
 
-    fs::path folder;
     Environment environment;
 };
 
@@ -89,21 +78,21 @@ TEST_CASE("The order of the places, and those that variables name") {
     };
     home.put(".netrc", "machine host.example.org login netrc password x\n");
     CHECK(home.find("host.example.org") == "netrc x  from HOME/.netrc");
-    home.environment["NETRC"] = (home.folder / "other").string();
+    home.environment["NETRC"] = (home.path() / "other").string();
     home.put("other", "machine host.example.org login other password x\n");
     CHECK(home.find("host.example.org:5000") == "other x  from HOME/other");
     home.put(".config/containers/auth.json", only("podman"));
     CHECK(home.find("host.example.org") == "podman x  from HOME/.config/containers/auth.json");
     home.put("run/containers/auth.json", only("runtime"));
-    home.environment["XDG_RUNTIME_DIR"] = (home.folder / "run").string();
+    home.environment["XDG_RUNTIME_DIR"] = (home.path() / "run").string();
     CHECK(home.find("host.example.org") == "runtime x  from HOME/run/containers/auth.json");
     home.put(".docker/config.json", only("docker"));
     CHECK(home.find("host.example.org") == "docker x  from HOME/.docker/config.json");
     home.put("d/config.json", only("named"));
-    home.environment["DOCKER_CONFIG"] = (home.folder / "d").string();
+    home.environment["DOCKER_CONFIG"] = (home.path() / "d").string();
     CHECK(home.find("host.example.org") == "named x  from HOME/d/config.json");
     home.put("file.json", only("file"));
-    home.environment["REGISTRY_AUTH_FILE"] = (home.folder / "file.json").string();
+    home.environment["REGISTRY_AUTH_FILE"] = (home.path() / "file.json").string();
     CHECK(home.find("host.example.org") == "file x  from HOME/file.json");
     home.environment["DOCKER_AUTH_CONFIG"] = only("inline");
     CHECK(home.find("host.example.org") == "inline x  from $DOCKER_AUTH_CONFIG");
@@ -166,8 +155,8 @@ TEST_CASE("Files that cannot be read are errors that show nothing of them") {
     Home home;
     home.put(".docker/config.json", "{\"auths\": secret");
     CHECK(home.find("host.example.org") == "HOME/.docker/config.json: not valid JSON at byte 11");
-    fs::remove(home.folder / ".docker/config.json");
-    fs::create_directories(home.folder / ".docker/config.json");
+    fs::remove(home.path() / ".docker/config.json");
+    fs::create_directories(home.path() / ".docker/config.json");
     CHECK(home.find("host.example.org") == "cannot read HOME/.docker/config.json: it is a directory");
     home.environment = {};
     CHECK(home.find("host.example.org").empty());

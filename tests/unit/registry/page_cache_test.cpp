@@ -7,6 +7,7 @@
 
 #include "fakes/http_server.hpp"
 #include "registry/wheel_index.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
@@ -97,8 +98,7 @@ TEST_CASE("user and password of an address are asked with, and not written") {
     std::size_t files = 0;
     for (const auto& entry : fs::directory_iterator(folder)) {
         ++files;
-        std::ifstream in(entry.path(), std::ios::binary);
-        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        const auto bytes = test::bytes_of(entry.path());
         for (const std::string_view secret : {"reader", "geheim", "other", "word"})
             CHECK(bytes.find(secret) == std::string::npos);
         if (entry.path().extension() == ".json")
