@@ -10,7 +10,7 @@
 #include "knowledge/facts/lookup.hpp"
 #include "look/measure/overlay.hpp"
 #include "look/measure/rows.hpp"
-#include "unit/look/measure/folder.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::measure;
@@ -85,7 +85,7 @@ TEST_CASE("another CUDA: its row takes the place of the one that is no longer tr
           std::string::npos);
 
     // The overlay judges with it.
-    test::Folder folder;
+    test::TempFolder folder;
     const auto left_out = write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21");
     REQUIRE(left_out.ok());
     CHECK(left_out->empty());

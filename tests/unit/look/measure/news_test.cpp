@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "look/measure/overlay.hpp"
 #include "look/measure/rows.hpp"
-#include "unit/look/measure/folder.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::measure;
@@ -176,7 +176,7 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     CHECK(line(std::nullopt) == ", yanked: false");
     CHECK(yaml_line(news.rows.front()) == yaml_line(yanked_row(*known, "broken")));
 
-    test::Folder folder;
+    test::TempFolder folder;
     REQUIRE(write_overlay(folder.path(), {compare(news.rows.front(), facts).row}, "2026-11-21").ok());
     const auto overlaid = Facts::with_overlay(folder.path(), "2026-11-21").value();
     CHECK(shown(yanked_now(overlaid)).empty());

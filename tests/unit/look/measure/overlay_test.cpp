@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "unit/look/measure/folder.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::measure;
@@ -42,7 +42,8 @@ std::string table(const std::string& lines, const std::string& as_of = kToday) {
         as_of, lines);
 }
 
-std::string left_out(const test::Folder& folder, std::vector<MeasuredRow> rows, const char* today = kToday) {
+std::string left_out(const test::TempFolder& folder, std::vector<MeasuredRow> rows,
+                     const char* today = kToday) {
     const auto done = write_overlay(folder.path(), std::move(rows), today);
     return done.ok() ? text::join(done.value(), "\n") : done.failure().diagnostics.front().message;
 }
@@ -50,7 +51,7 @@ std::string left_out(const test::Folder& folder, std::vector<MeasuredRow> rows, 
 }  // namespace
 
 TEST_CASE("rows become a table that --facts reads; none become nothing") {
-    const test::Folder folder;
+    const test::TempFolder folder;
     CHECK(left_out(folder, {}).empty());
     CHECK(folder.entries() == 0);
     CHECK(left_out(folder, {package("b", "1.0"), package("a", "10.0"), package("a", "9.0")}).empty());
@@ -61,7 +62,7 @@ TEST_CASE("rows become a table that --facts reads; none become nothing") {
 }
 
 TEST_CASE("rows of earlier runs stay, with their day, until they are measured again") {
-    const test::Folder folder;
+    const test::TempFolder folder;
     CHECK(left_out(folder, {package("a", "1.0"), package("a", "2.0")}, "2026-01-02").empty());
     CHECK(left_out(folder, {package("a", "2.0"), package("b", "1.0")}).empty());
     const auto expected =
@@ -73,7 +74,7 @@ TEST_CASE("rows of earlier runs stay, with their day, until they are measured ag
 }
 
 TEST_CASE("a row that the tables would refuse is left out, and the others are written") {
-    const test::Folder folder;
+    const test::TempFolder folder;
     MeasuredRow wheel{"torch_wheels",
                       "torch-99.0.0+cu990-x86_64",
                       {{"torch", {"99.0.0"}, false},
@@ -105,18 +106,18 @@ TEST_CASE("a row that the tables would refuse is left out, and the others are wr
     CHECK(folder.entries() == 2);
     CHECK(Facts::with_overlay(folder.path(), kToday).ok());
     // The overlay that was measured beside may have what is missing.
-    const test::Folder beside;
+    const test::TempFolder beside;
     beside.put("toolkits.yaml",
                "table: cuda_toolkits\nas_of: \"2026-11-21\"\nrows:\n  - {id: cuda-toolkit-99.0, cuda: "
                "\"99.0\", ptx_isa: "
                "\"9.0\", targets: [\"9.0\"], source: \"https://example.org\", confidence: read}\n");
-    const test::Folder together;
+    const test::TempFolder together;
     const auto done = write_overlay(together.path(), {wheel, release("cu990")}, kToday, beside.path());
     REQUIRE(done.ok());
     CHECK(text::join(*done, "\n") == "");
     CHECK(together.entries() == 2);
     // A row that another one needs goes with it.
-    const test::Folder other;
+    const test::TempFolder other;
     wheel.cells.erase(wheel.cells.begin() + 2);
     auto broken = release("cu990");
     broken.cells.pop_back();
@@ -128,18 +129,18 @@ TEST_CASE("a row that the tables would refuse is left out, and the others are wr
 }
 
 TEST_CASE("what stands there and is no table is not replaced, and a mistake in it stops nobody") {
-    const test::Folder folder;
+    const test::TempFolder folder;
     folder.put("package_releases.yaml", "rows: [");
     CHECK(left_out(folder, {package("a", "1.0")}) == "a list that starts with '[' has no ']'");
     CHECK(folder.text("package_releases.yaml") == "rows: [");
     CHECK(folder.entries() == 1);
-    const test::Folder mine;
+    const test::TempFolder mine;
     mine.put("mine.yaml", "table: no_such_table\n");
     CHECK(left_out(mine, {package("a", "1.0")}).empty());
     CHECK(mine.text("package_releases.yaml") == table(line("a", "1.0")));
     CHECK(mine.text("mine.yaml") == "table: no_such_table\n");
     // The rows that a person wrote into our file are not ours to take away either.
-    const test::Folder edited;
+    const test::TempFolder edited;
     edited.put("package_releases.yaml", table("  - {id: package-x-1, package: x}\n"));
     CHECK(left_out(edited, {package("a", "1.0")}).empty());
     CHECK(edited.text("package_releases.yaml") ==
@@ -147,7 +148,7 @@ TEST_CASE("what stands there and is no table is not replaced, and a mistake in i
 }
 
 TEST_CASE("a folder that cannot be is a failure") {
-    const test::Folder folder;
+    const test::TempFolder folder;
     folder.put("file", "");
     const auto done = write_overlay(folder.path() / "file", {package("a", "1.0")}, kToday);
     REQUIRE_FALSE(done.ok());

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
 #include "look/measure/inspection.hpp"
-#include "unit/look/measure/folder.hpp"
+#include "temp_folder.hpp"
 #include "unit/registry/zip_fixture.hpp"
 
 using namespace cudamatrix;
@@ -62,7 +62,7 @@ IndexFile listed(const std::string& name) {
 
 struct Asking {
     fakes::HttpServer server;
-    test::Folder workshop;
+    test::TempFolder workshop;
     std::unique_ptr<Http> http;
     Task task;
 
@@ -187,7 +187,7 @@ TEST_CASE("a line of the cache that is no compiler's is passed over") {
 }
 
 TEST_CASE("a wheel that is not what the index lists is not run") {
-    test::Folder elsewhere;
+    test::TempFolder elsewhere;
     const auto mark = (elsewhere.path() / "was-run").string();
     Asking asking(compiler_wheel("#!/bin/sh\ntouch " + mark + "\n"));
     const auto real = asking.task.release.chosen.sha256;

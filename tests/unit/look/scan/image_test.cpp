@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "temp_folder.hpp"
 #include "unit/look/scan/tar_fixture.hpp"
 
 using namespace cudamatrix;
@@ -90,22 +91,11 @@ constexpr const char* kMerged =
     "opt/y/libnew.so: 12.0\nusr/hard.so: 7.0\nusr/liba.so: 9.0\n2 layers\n"
     "5 files with device code replaced or removed by later layers\n";
 
-struct Folder {
-    Folder() {
-        std::string pattern = (fs::temp_directory_path() / "cudamatrix-image-XXXXXX").string();
-        path = ::mkdtemp(pattern.data());
-    }
-    ~Folder() {
-        std::error_code error;
-        fs::remove_all(path, error);
-    }
+struct Folder : test::TempFolder {
     void write(const std::vector<TarMember>& members) const {
-        for (const auto& member : members) {
-            fs::create_directories((path / member.path).parent_path());
-            std::ofstream(path / member.path, std::ios::binary) << member.content;
-        }
+        for (const auto& member : members)
+            put(member.path, member.content);
     }
-    fs::path path;
 };
 
 }  // namespace
@@ -121,16 +111,16 @@ TEST_CASE("layers lie over each other, wherever the image comes from") {
 
     const Folder folder;
     folder.write(layout);
-    CHECK(is_image_folder(folder.path));
-    CHECK(shown(scan_image_folder(folder.path, "x86_64", {})) == kMerged);
+    CHECK(is_image_folder(folder.path()));
+    CHECK(shown(scan_image_folder(folder.path(), "x86_64", {})) == kMerged);
     folder.write({{"image.tar", tar(layout)}, {"plain", "text"}});
-    CHECK(may_be_image_tar(folder.path / "image.tar"));
-    CHECK_FALSE(may_be_image_tar(folder.path / "plain"));
-    CHECK_FALSE(may_be_image_tar(folder.path));
-    CHECK(shown(scan_image_tar(folder.path / "image.tar", "x86_64", {})) == kMerged);
+    CHECK(may_be_image_tar(folder.path() / "image.tar"));
+    CHECK_FALSE(may_be_image_tar(folder.path() / "plain"));
+    CHECK_FALSE(may_be_image_tar(folder.path()));
+    CHECK(shown(scan_image_tar(folder.path() / "image.tar", "x86_64", {})) == kMerged);
 
     Command save;
-    save.argv = {"/bin/cat", folder.path / "image.tar"};
+    save.argv = {"/bin/cat", folder.path() / "image.tar"};
     CHECK(shown(scan_saved_image(save, "docker:a", "x86_64", {})) == kMerged);
 }
 

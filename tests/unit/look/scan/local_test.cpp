@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "temp_folder.hpp"
 #include "unit/look/scan/fixture.hpp"
 
 using namespace cudamatrix;
@@ -16,26 +17,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Folder {
-  public:
-    Folder() {
-        path_ = (fs::temp_directory_path() / "scan_test.XXXXXX").string();
-        REQUIRE(::mkdtemp(path_.data()) != nullptr);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
+struct Folder : test::TempFolder {
+    [[nodiscard]] std::string path() const { return TempFolder::path().string(); }
     std::string write(const std::string& name, const Blob& blob) const {
-        const fs::path file = fs::path(path_) / name;
-        fs::create_directories(file.parent_path());
-        std::ofstream out(file, std::ios::binary);
-        out.write(reinterpret_cast<const char*>(blob.bytes().data()),
-                  static_cast<std::streamsize>(blob.size()));
-        return file.string();
+        return put(name, {reinterpret_cast<const char*>(blob.bytes().data()), blob.size()});
     }
-
-  private:
-    std::string path_;
 };
 
 std::vector<std::string> paths(const Scan& scan) {
