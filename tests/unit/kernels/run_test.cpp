@@ -81,7 +81,7 @@ class Suite {
         return read(result);
     }
 
-    [[nodiscard]] const std::string& path() const { return folder_.path(); }
+    [[nodiscard]] std::string path() const { return folder_.path(); }
 
   private:
     static Run read(const ProcessResult& result) {

@@ -10,31 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "temp_folder.hpp"
+
 /// What the suite's tests share: a folder that goes away, and variables of the environment that come back.
 namespace scratch {
 
-class Folder {
-  public:
-    Folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "suite_test.XXXXXX").string();
-        if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] const std::string& path() const { return path_; }
-    std::string write(const std::string& name, const std::string& text) const {
-        const std::string path = path_ + "/" + name;
-        std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        std::ofstream(path, std::ios::binary) << text;
-        return path;
-    }
-
-  private:
-    std::string path_;
+struct Folder : cudamatrix::test::TempFolder {
+    [[nodiscard]] std::string path() const { return TempFolder::path().string(); }
+    std::string write(const std::string& name, const std::string& text) const { return put(name, text); }
 };
 
 class Environment {
