@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+
 using namespace cudamatrix;
 using namespace cudamatrix::job;
 
@@ -53,76 +55,53 @@ TEST_CASE("rejection verdict: what works after all refutes the rule, whatever th
 }
 
 TEST_CASE("rejection verdict: everything else is inconclusive and says why") {
-    Answers answers;
-    SUBCASE("other words") {
-        answers.list[1].said = "nvcc fatal   : Unsupported gpu architecture 'compute_90'\n";
-        CHECK(answers.said() ==
-              "inconclusive: it failed with other words than the rule's: nvcc fatal   : Unsupported gpu "
-              "architecture 'compute_90'");
+    const std::string no_versions =
+        "ERROR: Could not find a version that satisfies the requirement torch==1 (from versions: none)";
+    const std::string other_words = "it failed with other words than the rule's: ";
+    const std::string control = "its control failed too: ", shows_nothing = "the attempt shows nothing: ";
+    const std::string unprepared = "it could not be prepared: program: ";
+    using List = std::vector<StepAnswer>;
+    struct Row {
+        std::function<void(List&)> spoil;
+        std::string why;
+    };
+    const std::vector<Row> rows{
+        {[](List& list) { list[1].said = "nvcc fatal   : Unsupported gpu architecture 'compute_90'\n"; },
+         other_words + "nvcc fatal   : Unsupported gpu architecture 'compute_90'"},
+        {[](List& list) { list[1].said = ""; }, other_words + "exit code 1"},
+        {[](List& list) {
+             list[2] = {"control", 1, "cc1plus: error: out of memory\n"};
+         },
+         control + "cc1plus: error: out of memory"},
+        {[](List& list) { list.pop_back(); }, "the attempt left no answer"},
+        {[](List& list) { list[2].exit_code.reset(); }, control + "it left no exit code that can be read"},
+        // An index that was not read.
+        {[&](List& list) { list[1].said = no_versions + "\n" + kRefusal + "\n"; },
+         shows_nothing + no_versions},
+        // It is ended by its time limit, with the signature already said.
+        {[](List& list) { list[1].exit_code = 124; }, shows_nothing + "it was ended by its time limit"},
+        {[](List& list) { list[1].exit_code = 137; }, shows_nothing + "it was ended by its time limit"},
+        {[](List& list) { list[1].exit_code.reset(); },
+         shows_nothing + "it left no exit code that can be read"},
+        // A step before it fails; the attempt seems to work.
+        {[](List& list) {
+             list[0] = {"program", 2, "start.cu(1): error: no such file\n"};
+         },
+         unprepared + "start.cu(1): error: no such file"},
+        {[](List& list) { list[0].exit_code = 2, list[1].exit_code = 0; }, unprepared + "exit code 2"},
+        {[](List& list) { list.erase(list.begin()); }, "step program left no answer"},
+        {[](List& list) { list.clear(); }, "step program left no answer"},
+        // The signature in the control only.
+        {[](List& list) { list[2].said = kRefusal, list[1].said = "Killed\n"; }, other_words + "Killed"}};
+    for (const auto& [spoil, why] : rows) {
+        Answers answers;
+        spoil(answers.list);
+        CHECK(answers.said() == "inconclusive: " + why);
+        CHECK(answers.judged().outcome == RejectionOutcome::inconclusive);
     }
-    SUBCASE("no words") {
-        answers.list[1].said = "";
-        CHECK(answers.said() == "inconclusive: it failed with other words than the rule's: exit code 1");
-    }
-    SUBCASE("the control fails") {
-        answers.list[2] = {"control", 1, "cc1plus: error: out of memory\n"};
-        CHECK(answers.said() == "inconclusive: its control failed too: cc1plus: error: out of memory");
-        CHECK(answers.judged().seen == kRefusal);
-    }
-    SUBCASE("the control left nothing") {
-        answers.list.pop_back();
-        CHECK(answers.said() == "inconclusive: the attempt left no answer");
-    }
-    SUBCASE("the control's exit code cannot be read") {
-        answers.list[2].exit_code.reset();
-        CHECK(answers.said() ==
-              "inconclusive: its control failed too: it left no exit code that can be read");
-    }
-    SUBCASE("an index that was not read") {
-        answers.list[1].said =
-            "ERROR: Could not find a version that satisfies the requirement torch==1 (from versions: "
-            "none)\n" +
-            kRefusal + "\n";
-        CHECK(answers.said() ==
-              "inconclusive: the attempt shows nothing: ERROR: Could not find a version that satisfies the "
-              "requirement torch==1 (from versions: none)");
-    }
-    SUBCASE("the attempt is ended by its time limit, with the signature already said") {
-        for (const int code : {124, 137}) {
-            answers.list[1].exit_code = code;
-            CHECK(answers.said() ==
-                  "inconclusive: the attempt shows nothing: it was ended by its time limit");
-        }
-    }
-    SUBCASE("the attempt's exit code cannot be read") {
-        answers.list[1].exit_code.reset();
-        CHECK(answers.said() ==
-              "inconclusive: the attempt shows nothing: it left no exit code that can be read");
-    }
-    SUBCASE("a step before it fails") {
-        answers.list[0] = {"program", 2, "start.cu(1): error: no such file\n"};
-        CHECK(answers.said() ==
-              "inconclusive: it could not be prepared: program: start.cu(1): error: no such file");
-    }
-    SUBCASE("a step before it fails, and the attempt seems to work") {
-        answers.list[0].exit_code = 2;
-        answers.list[1].exit_code = 0;
-        CHECK(answers.said() == "inconclusive: it could not be prepared: program: exit code 2");
-    }
-    SUBCASE("a step before it left nothing") {
-        answers.list.erase(answers.list.begin());
-        CHECK(answers.said() == "inconclusive: step program left no answer");
-    }
-    SUBCASE("nothing at all") {
-        answers.list.clear();
-        CHECK(answers.said() == "inconclusive: step program left no answer");
-    }
-    SUBCASE("the signature in the control only") {
-        answers.list[2].said = kRefusal;
-        answers.list[1].said = "Killed\n";
-        CHECK(answers.said() == "inconclusive: it failed with other words than the rule's: Killed");
-    }
-    CHECK(answers.judged().outcome == RejectionOutcome::inconclusive);
+    Answers control_fails;
+    control_fails.list[2] = {"control", 1, "cc1plus: error: out of memory\n"};
+    CHECK(control_fails.judged().seen == kRefusal);
 }
 
 TEST_CASE("rejection verdict: hostile words stay words") {

@@ -11,6 +11,7 @@
 #include "matrix/matrix_file.hpp"
 #include "render/files/attempt.hpp"
 #include "render/image/image_plan.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace std::chrono_literals;
@@ -58,6 +59,11 @@ class World {
         if (!where.empty()) choice = {condition_from_text(where).value(), where};
         return prove_rejections({*matrix, facts, *judgement}, settings, choice);
     }
+    Failure refusal() {
+        const auto got = prove();
+        REQUIRE_FALSE(got.ok());
+        return got.failure();
+    }
     /// The report where there must be one.
     RejectionReport report(const std::string& where = "compute=10.0") {
         auto got = prove(where);
@@ -82,12 +88,6 @@ class World {
     std::string progress;
 };
 
-std::string content_of(const fs::path& path) {
-    std::ostringstream out;
-    out << std::ifstream(path).rdbuf();
-    return out.str();
-}
-
 }  // namespace
 
 TEST_CASE("rejections: a proof has its signature, its control and its log, and is exit 0") {
@@ -105,7 +105,7 @@ TEST_CASE("rejections: a proof has its signature, its control and its log, and i
     CHECK(one.attempt == "nvcc of CUDA 11.8.0 compiles for sm_100");
     CHECK(one.control == "the same file for sm_90");
     CHECK(one.log == "logs/rejected-1.log");
-    const auto log = content_of(world.settings.out / one.log);
+    const auto log = test::bytes_of(world.settings.out / one.log);
     CHECK(log.find("# step attempt: exit code 1\nnvcc fatal") != std::string::npos);
     CHECK_FALSE(fs::exists(world.settings.out / "rejected"));
 }
@@ -156,38 +156,30 @@ TEST_CASE("rejections: one that works after all is a finding and exit 1") {
 }
 
 TEST_CASE("rejections: what falls short of a proof is inconclusive and exit 1") {
-    World world;
-    std::string expected;
-    SUBCASE("other words") {
-        world.step("attempt", "1\n", "Segmentation fault\n");
-        expected = "it failed with other words than the rule's: Segmentation fault";
+    const std::string unreadable = "the attempt shows nothing: it left no exit code that can be read";
+    struct Row {
+        const char *step, *code;
+        std::string said, why;
+    };
+    for (const auto& [step, code, said, why] :
+         std::vector<Row>{{"attempt", "1\n", "Segmentation fault\n",
+                           "it failed with other words than the rule's: Segmentation fault"},
+                          {"control", "1\n", "nvcc fatal   : Don't know what to do with 'kernel.cu'\n",
+                           "its control failed too: nvcc fatal   : Don't know what to do with 'kernel.cu'"},
+                          {"attempt", "124\n", "nvcc fatal   : Unsupported gpu architecture 'compute_100'\n",
+                           "the attempt shows nothing: it was ended by its time limit"},
+                          {"attempt", "0; true\n", "done\n", unreadable},
+                          {"attempt", "1\n", std::string(5u << 20, 'x'), unreadable},
+                          {"attempt", "1\n", "\x1b[2J\xff]]>\n",
+                           "it failed with other words than the rule's: ?[2J?]]>"}}) {
+        World world;
+        world.step(step, code, said);
+        CHECK(world.only() == "1 inconclusive: " + why);
     }
-    SUBCASE("the control fails") {
-        world.step("control", "1\n", "nvcc fatal   : Don't know what to do with 'kernel.cu'\n");
-        expected = "its control failed too: nvcc fatal   : Don't know what to do with 'kernel.cu'";
-    }
-    SUBCASE("time-out inside the container") {
-        world.step("attempt", "124\n", "nvcc fatal   : Unsupported gpu architecture 'compute_100'\n");
-        expected = "the attempt shows nothing: it was ended by its time limit";
-    }
-    SUBCASE("forged exit codes") {
-        world.step("attempt", "0; true\n", "done\n");
-        expected = "the attempt shows nothing: it left no exit code that can be read";
-    }
-    SUBCASE("a flood") {
-        world.step("attempt", "1\n", std::string(5u << 20, 'x'));
-        expected = "the attempt shows nothing: it left no exit code that can be read";
-    }
-    SUBCASE("no answer at all") {
-        fs::remove_all(world.fake.state() / "export");
-        fs::create_directories(world.fake.state() / "export");
-        expected = "the attempt shows nothing: it left no exit code that can be read";
-    }
-    SUBCASE("hostile words") {
-        world.step("attempt", "1\n", "\x1b[2J\xff]]>\n");
-        expected = "it failed with other words than the rule's: ?[2J?]]>";
-    }
-    CHECK(world.only() == "1 inconclusive: " + expected);
+    World silent;
+    fs::remove_all(silent.fake.state() / "export");
+    fs::create_directories(silent.fake.state() / "export");
+    CHECK(silent.only() == "1 inconclusive: " + unreadable);
 }
 
 TEST_CASE("rejections: an index that cannot be read proves nothing, although pip ends with the signature") {
@@ -245,22 +237,17 @@ TEST_CASE("rejections: without an engine they are not attempted, or the command 
     }
     SUBCASE("a daemon that was asked for and does not answer") {
         world.fake.faults("daemon_down");
-        const auto got = world.prove();
-        REQUIRE_FALSE(got.ok());
-        CHECK(got.failure().code == ExitCode::environment);
+        CHECK(world.refusal().code == ExitCode::environment);
     }
     SUBCASE("a daemon that dies in between") {
         world.fake.faults("daemon_dies");
-        const auto got = world.prove();
-        REQUIRE_FALSE(got.ok());
-        CHECK(got.failure().code == ExitCode::environment);
+        CHECK(world.refusal().code == ExitCode::environment);
     }
     SUBCASE("a network that is none") {
         world.network = "none";
-        const auto got = world.prove();
-        REQUIRE_FALSE(got.ok());
-        CHECK(got.failure().code == ExitCode::bad_input);
-        CHECK(got.failure().diagnostics.front().message ==
+        const auto refused = world.refusal();
+        CHECK(refused.code == ExitCode::bad_input);
+        CHECK(refused.diagnostics.front().message ==
               "test --prove-rejected fetches packages, and its network is none");
     }
 }
@@ -316,7 +303,8 @@ TEST_CASE("rejections: the stages below an attempt are those of the image, word 
     const auto facts = Facts::embedded();
     const auto judgement = judge(*matrix, facts, {"2026-11-21"});
     REQUIRE(render_images({*matrix, facts, *judgement}, settings).ok());
-    const auto dockerfile = content_of(world.settings.out / "images" / "debian12-cu11.8.0" / "Dockerfile");
+    const auto dockerfile =
+        test::bytes_of(world.settings.out / "images" / "debian12-cu11.8.0" / "Dockerfile");
     // The fake keeps no context; the same one is made again.
     const auto from = dockerfile.find("FROM base AS devel");
     const auto devel = dockerfile.substr(from, dockerfile.find("# The kernel suite") - from);
