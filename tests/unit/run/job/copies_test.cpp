@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;
@@ -15,30 +16,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Project {
+class Project : public test::TempFolder {
   public:
-    Project() : root_(fs::temp_directory_path() / fmt::format("cudamatrix-copies-{}", ::getpid())) {
-        fs::remove_all(root_);
-        fs::create_directories(root_ / "app" / "sub");
-        write("app/a.py", "a");
-        write("app/sub/b.py", "b");
-        matrix.path = (root_ / "matrix.yaml").string();
+    Project() {
+        put("app/a.py", "a");
+        put("app/sub/b.py", "b");
+        matrix.path = (path() / "matrix.yaml").string();
     }
-    Project(const Project&) = delete;
-    Project& operator=(const Project&) = delete;
-    ~Project() {
-        std::error_code ignored;
-        fs::remove_all(root_, ignored);
-    }
-    void write(const std::string& name, const std::string& content) const {
-        std::ofstream(root_ / name, std::ios::binary) << content;
-    }
-    [[nodiscard]] fs::path at(const std::string& name) const { return root_ / name; }
+    [[nodiscard]] fs::path at(const std::string& name) const { return path() / name; }
     [[nodiscard]] Result<Copies> find(const std::vector<std::string>& from) const {
         Image image;
         for (const auto& each : from)
             image.copy.push_back({each, "/x", {"matrix.yaml", 7, 9, 3}});
-        return find_copies(matrix, image, root_ / "out");
+        return find_copies(matrix, image, path() / "out");
     }
     [[nodiscard]] std::string hash() const {
         const auto found = find({"app"});
@@ -52,13 +42,12 @@ class Project {
         CHECK(found.failure().code == ExitCode::bad_input);
         const auto& diagnostic = found.failure().diagnostics.front();
         CHECK(diagnostic.where.line == 7);
-        return text::replace_all(diagnostic.message, root_.string(), "ROOT") + " | " + diagnostic.fix;
+        return text::replace_all(diagnostic.message, path().string(), "ROOT") + " | " + diagnostic.fix;
     }
 
     Matrix matrix;
 
   private:
-    fs::path root_;
 };
 
 std::string names(const Copies& copies) {
@@ -69,8 +58,7 @@ std::string names(const Copies& copies) {
 }
 
 std::string content(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return test::bytes_of(path);
 }
 
 }  // namespace
@@ -92,10 +80,10 @@ TEST_CASE("the hash is of names, contents and modes, and of nothing else") {
     CHECK(first.size() == 64);
     fs::last_write_time(project.at("app/a.py"), fs::file_time_type::clock::now() - std::chrono::hours(5));
     CHECK(project.hash() == first);
-    project.write("app/a.py", "A");
+    project.put("app/a.py", "A");
     const auto changed = project.hash();
     CHECK(changed != first);
-    project.write("app/a.py", "a");
+    project.put("app/a.py", "a");
     CHECK(project.hash() == first);
     fs::permissions(project.at("app/a.py"), fs::perms::owner_exec, fs::perm_options::add);
     CHECK(project.hash() != first);

@@ -8,24 +8,16 @@
 #include <fstream>
 #include <sstream>
 
+#include "temp_folder.hpp"
+
 using namespace cudamatrix;
 using namespace cudamatrix::job;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Scratch {
-    Scratch() {
-        std::string pattern = (fs::temp_directory_path() / "cudamatrix-journal-XXXXXX").string();
-        folder = ::mkdtemp(pattern.data());
-        path = folder / "journal.jsonl";
-    }
-    ~Scratch() {
-        std::error_code error;
-        fs::remove_all(folder, error);
-    }
-    fs::path folder;
-    fs::path path;
+struct Scratch : test::TempFolder {
+    fs::path path = *this / "journal.jsonl";
 };
 
 CellResult cell(const std::string& id) {
@@ -55,12 +47,6 @@ Journal opened(const fs::path& path) {
     auto journal = Journal::open(path);
     REQUIRE(journal.ok());
     return std::move(*journal);
-}
-
-std::string content_of(const fs::path& path) {
-    std::ostringstream out;
-    out << std::ifstream(path).rdbuf();
-    return out.str();
 }
 
 }  // namespace
@@ -113,7 +99,7 @@ TEST_CASE("journal: cut at every byte it still loads, and never shows more than 
     auto journal = opened(scratch.path);
     for (const auto* id : {"a", "b", "c"})
         REQUIRE(journal.append(cell(id), "k").ok());
-    const auto whole = content_of(scratch.path);
+    const auto whole = test::bytes_of(scratch.path);
     std::size_t before = 0;
     for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
         std::ofstream(scratch.path, std::ios::trunc) << whole.substr(0, cut);
@@ -131,7 +117,7 @@ TEST_CASE("journal: a torn last line is not continued by the next one") {
         REQUIRE(journal.append(cell("a"), "k").ok());
         REQUIRE(journal.append(cell("b"), "k").ok());
     }
-    const auto whole = content_of(scratch.path);
+    const auto whole = test::bytes_of(scratch.path);
     std::ofstream(scratch.path, std::ios::trunc) << whole.substr(0, whole.size() - 20);
     auto journal = opened(scratch.path);
     CHECK(journal.size() == 1);
@@ -146,7 +132,7 @@ TEST_CASE("journal: lines that are not ours are passed over") {
     const Scratch scratch;
     auto journal = opened(scratch.path);
     REQUIRE(journal.append(cell("a"), "k").ok());
-    const auto good = content_of(scratch.path);
+    const auto good = test::bytes_of(scratch.path);
     for (const std::string bad :
          {"\xff\xfe\n", "{}\n", "[1,2]\n", "null\n", "{\"v\":1,\"cell\":\"x\",\"outcome\":\"passed\"}\n",
           "{\"v\":2,\"cell\":\"x\",\"outcome\":\"passed\",\"proof\":\"ran\",\"tests\":[]}\n",
@@ -165,7 +151,7 @@ TEST_CASE("journal: a folder in its place is an environment failure, on reading 
     const auto journal = Journal::open(scratch.path);
     REQUIRE_FALSE(journal.ok());
     CHECK(journal.failure().code == ExitCode::environment);
-    auto elsewhere = opened(scratch.folder / "missing" / "journal.jsonl");
+    auto elsewhere = opened(scratch / "missing" / "journal.jsonl");
     const auto written = elsewhere.append(cell("a"), "k");
     REQUIRE_FALSE(written.ok());
     CHECK(written.failure().code == ExitCode::environment);
@@ -173,7 +159,7 @@ TEST_CASE("journal: a folder in its place is an environment failure, on reading 
 
 TEST_CASE("journal: a symbolic link in its place is not followed when writing") {
     const Scratch scratch;
-    const auto target = scratch.folder / "precious";
+    const auto target = scratch / "precious";
     std::ofstream(target) << "";
     auto journal = opened(scratch.path);
     fs::create_symlink(target, scratch.path);

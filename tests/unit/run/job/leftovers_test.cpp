@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "render/output/output_folder.hpp"
 #include "run/job/copies.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;
@@ -17,10 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // An output folder in which images "here" and "gone" have been built; "theirs" is somebody else's.
-class Out {
+class Out : public test::TempFolder {
   public:
-    Out() : root_(fs::temp_directory_path() / fmt::format("cudamatrix-leftovers-{}", ::getpid())) {
-        fs::remove_all(root_);
+    Out() {
         put("bootstrap/bootstrap-bookworm.tar", "base");
         put("source/app/a.py", "a");
         for (const std::string id : {"here", "gone"}) {
@@ -37,22 +37,12 @@ class Out {
         put("images/theirs/copy/x", "theirs");
         put("logs/build-theirs.log", "theirs");
     }
-    Out(const Out&) = delete;
-    Out& operator=(const Out&) = delete;
-    ~Out() {
-        std::error_code ignored;
-        fs::remove_all(root_, ignored);
-    }
-    [[nodiscard]] fs::path at(const std::string& name) const { return root_ / name; }
-    void put(const std::string& name, const std::string& content) const {
-        fs::create_directories(at(name).parent_path());
-        std::ofstream(at(name), std::ios::binary) << content;
-    }
+    [[nodiscard]] fs::path at(const std::string& name) const { return path() / name; }
     // Files and empty folders, but for those whose name holds one of the words.
     [[nodiscard]] std::string names_without(const std::vector<std::string>& words) const {
         std::vector<std::string> names;
-        for (const auto& entry : fs::recursive_directory_iterator(root_)) {
-            auto name = entry.path().lexically_relative(root_).generic_string();
+        for (const auto& entry : fs::recursive_directory_iterator(path())) {
+            auto name = entry.path().lexically_relative(path()).generic_string();
             if (entry.is_directory() && !fs::is_empty(entry.path())) continue;
             const auto holds = [&](const std::string& word) { return name.find(word) != std::string::npos; };
             if (std::none_of(words.begin(), words.end(), holds)) names.push_back(std::move(name));
@@ -61,9 +51,6 @@ class Out {
         return text::join(names, "\n");
     }
     [[nodiscard]] std::string names() const { return names_without({}); }
-
-  private:
-    fs::path root_;
 };
 
 Leftovers cleaned(const Out& out, const std::vector<std::string>& pruned = {}) {

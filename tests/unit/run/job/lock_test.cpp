@@ -132,9 +132,7 @@ TEST_CASE("session: --update moves only the pins that it names") {
     CHECK(with_base->front().starts_with("bookworm: bootstrap tar "));
     CHECK(with_base->back() == "debian12-cu11.8.0: g++-11 11.3.0-100 -> 11.3.0-101");
     const auto refused = world.lock(true, {"debian12-cu11.8.1"});
-    REQUIRE_FALSE(refused.ok());
-    CHECK(refused.failure().code == ExitCode::bad_input);
-    CHECK(only_message(refused.failure()) ==
+    CHECK(refusal(refused, ExitCode::bad_input) ==
           "--update debian12-cu11.8.1: it is none of images, bases, apt and wheels, no image of this matrix "
           "and no "
           "base of one");
@@ -146,9 +144,7 @@ TEST_CASE("session: --locked refuses what the lock does not cover, and starts no
     world.settings.locked = true;
     for (const auto job : {render_images, run_all}) {
         const auto report = world.with_input(job);
-        REQUIRE_FALSE(report.ok());
-        CHECK(report.failure().code == ExitCode::bad_input);
-        CHECK(only_message(report.failure()) == "--locked: there is no " + world.lock_file().string());
+        CHECK(refusal(report, ExitCode::bad_input) == "--locked: there is no " + world.lock_file().string());
         CHECK(report.failure().diagnostics.front().fix ==
               "cudamatrix lock " + (world.folder() / "matrix.yaml").string());
     }
@@ -159,9 +155,7 @@ TEST_CASE("session: --locked refuses what the lock does not cover, and starts no
     const auto refused = [&](const std::string& from, const std::string& to) {
         std::ofstream(world.lock_file()) << text::replace_all(lock, from, to);
         const auto report = world.render();
-        REQUIRE_FALSE(report.ok());
-        CHECK(report.failure().code == ExitCode::findings);
-        return only_message(report.failure());
+        return refusal(report, ExitCode::findings);
     };
     const auto start =
         fmt::format("--locked: {} does not cover debian12-cu11.8.0: it has ", world.lock_file().string());
@@ -191,9 +185,7 @@ TEST_CASE("session: a base that has moved on since the lock is drift") {
     fs::remove_all(world.settings.out / "bootstrap");
     world.fake.script("mmdebstrap", "for last; do :; done\nprintf 'a newer distribution' > \"$last\"");
     const auto report = world.build();
-    REQUIRE_FALSE(report.ok());
-    CHECK(report.failure().code == ExitCode::findings);
-    CHECK(only_message(report.failure()) ==
+    CHECK(refusal(report, ExitCode::findings) ==
           fmt::format("the base of bookworm is not the one in cudamatrix.lock: sha256 {} is locked, "
                       "bootstrapping gives {}: its archive has moved on",
                       sha256("a distribution"), sha256("a newer distribution")));
@@ -215,9 +207,7 @@ set: {driver: "550.54.15", gpu: T4}
                       "case \"$*\" in *trixie*) echo 'E: 404 Not Found' >&2; exit 25;; esac\n" + works);
     const auto why = "the base of trixie cannot be bootstrapped: mmdebstrap: exit code 25: E: 404 Not Found";
     const auto locked = world.lock();
-    REQUIRE_FALSE(locked.ok());
-    CHECK(locked.failure().code == ExitCode::environment);
-    CHECK(only_message(locked.failure()) == why);
+    CHECK(refusal(locked, ExitCode::environment) == why);
     const auto lock = read_lock(world.lock_file());
     REQUIRE(lock.ok());
     REQUIRE(lock->has_value());
@@ -276,9 +266,7 @@ void check_what_keeps_its_pins(const std::string& arch, const std::string& endin
         bad +
         ": the build failed: #6 ERROR: executor failed running [/bin/sh -c apt-get update]: exit code: 100";
     const auto refused = [&](Result<std::vector<std::string>> locked) {
-        REQUIRE_FALSE(locked.ok());
-        CHECK(locked.failure().code == ExitCode::findings);
-        CHECK(only_message(locked.failure()) == why);
+        CHECK(refusal(locked, ExitCode::findings) == why);
     };
     refused(world.lock());
     CHECK(written_lock(world).images.size() == 1);

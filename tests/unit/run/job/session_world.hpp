@@ -13,6 +13,7 @@
 #include "fakes/fake_docker.hpp"
 #include "matrix/matrix_file.hpp"
 #include "run/job/session.hpp"
+#include "temp_folder.hpp"
 
 namespace cudamatrix::session_world {
 
@@ -103,11 +104,15 @@ inline std::string only_message(const Failure& failure) {
     return failure.diagnostics.front().message;
 }
 
-inline std::string content_of(const fs::path& path) {
-    std::ostringstream out;
-    out << std::ifstream(path).rdbuf();
-    return out.str();
+/// The only message of what must fail with `code`.
+template <class T>
+std::string refusal(const Result<T>& result, ExitCode code) {
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.failure().code == code);
+    return only_message(result.failure());
 }
+
+inline constexpr auto& content_of = test::bytes_of;
 
 // Files that a write left half done.
 inline std::size_t torn_files(const fs::path& folder) {

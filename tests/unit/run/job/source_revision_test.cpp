@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;
@@ -24,29 +25,20 @@ Environment this_environment() {
 }
 
 // A folder that is no repository yet, and belongs to none.
-class Project {
+class Project : public test::TempFolder {
   public:
-    Project() : root_(fs::temp_directory_path() / fmt::format("cudamatrix-revision-{}", ::getpid())) {
-        fs::remove_all(root_);
-        fs::create_directories(root_ / "gpu images" / "app");
-        environment_["GIT_CEILING_DIRECTORIES"] = root_.parent_path().string();
+    Project() {
+        environment_["GIT_CEILING_DIRECTORIES"] = path().parent_path().string();
         environment_["GIT_CONFIG_GLOBAL"] = "/dev/null";
         environment_["GIT_CONFIG_SYSTEM"] = "/dev/null";
         for (const auto* file : {"matrix.yaml", "cudamatrix.lock", "app/train.py", "notes.txt"})
             write(file, "first");
     }
-    Project(const Project&) = delete;
-    Project& operator=(const Project&) = delete;
-    ~Project() {
-        std::error_code ignored;
-        fs::remove_all(root_, ignored);
-    }
-
     void write(const std::string& name, const std::string& content) const {
-        std::ofstream(root_ / "gpu images" / name, std::ios::binary) << content;
+        put("gpu images/" + name, content);
     }
     std::string git(std::vector<std::string> words) const {
-        words.insert(words.begin(), {"git", "-C", root_.string(), "-c", "user.name=test", "-c",
+        words.insert(words.begin(), {"git", "-C", path().string(), "-c", "user.name=test", "-c",
                                      "user.email=test@example.org"});
         Command command;
         command.argv = std::move(words);
@@ -61,7 +53,7 @@ class Project {
         git({"commit", "--quiet", "--message", "state"});
     }
     [[nodiscard]] SourceRevision ask() const {
-        return source_revision(root_ / "gpu images", {"matrix.yaml", "cudamatrix.lock", "app"}, environment_,
+        return source_revision(path() / "gpu images", {"matrix.yaml", "cudamatrix.lock", "app"}, environment_,
                                nullptr);
     }
     [[nodiscard]] std::string why_none() const {
@@ -72,7 +64,6 @@ class Project {
     Environment& environment() { return environment_; }
 
   private:
-    fs::path root_;
     Environment environment_ = this_environment();
 };
 

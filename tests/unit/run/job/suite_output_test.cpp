@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "base/json.hpp"
 #include "base/text.hpp"
 
@@ -69,6 +71,12 @@ CellResult concluded(const SuiteOutput& output, bool gpu = false) {
     conclude(output, gpu, cell);
     return cell;
 }
+
+// Good lines, one thing of them spoilt, and the problem that they must show.
+struct Spoilt {
+    std::function<void(Lines&)> spoil;
+    std::string expected;
+};
 
 // The one problem that the spoilt lines must show, and the cell must be red.
 void check_problem(const Lines& lines, const std::string& expected, std::optional<int> exit_code = 4) {
@@ -142,35 +150,16 @@ TEST_CASE("suite output: each red status makes its cell red, by its own name") {
     }
 }
 
-TEST_CASE("suite output: a planned test without a line is a failure") {
-    Lines lines;
-    lines.results.pop_back();
-    lines.recount(4);
-    check_problem(lines, "cmp.vadd/cpu was planned and has no result");
-}
-
-TEST_CASE("suite output: a plan without a test that we know must be there") {
-    Lines lines;
-    lines.plan["plan"] = {"env.vars", "cmp.vadd"};
-    lines.plan["parts"].erase("static.fatbin");
-    lines.results.erase(lines.results.begin() + 1);
-    lines.recount(4);
-    check_problem(lines, "the plan lacks static.fatbin");
-}
-
 TEST_CASE("suite output: a result for a test that was not planned is no result") {
-    Lines lines;
-    SUBCASE("unknown id") {
-        lines.results.push_back(Lines::result("forged.pass", "gpu", "pass"));
+    for (const char* id : {"forged.pass", "env.vars"}) {  // an unknown id, an unknown part
+        Lines lines;
+        lines.results.push_back(Lines::result(id, "gpu", "pass"));
+        lines.recount(4);
+        const auto output = read_lines(lines.all());
+        REQUIRE(output.problems.size() == 2);  // the totals count a line that does not count
+        CHECK(output.tests.size() == 4);
+        CHECK(concluded(output).outcome == CellOutcome::failed);
     }
-    SUBCASE("unknown part") {
-        lines.results.push_back(Lines::result("env.vars", "gpu", "pass"));
-    }
-    lines.recount(4);
-    const auto output = read_lines(lines.all());
-    REQUIRE(output.problems.size() == 2);  // the totals count a line that does not count
-    CHECK(output.tests.size() == 4);
-    CHECK(concluded(output).outcome == CellOutcome::failed);
 }
 
 TEST_CASE("suite output: a second result for the same test does not replace the first") {
@@ -183,31 +172,46 @@ TEST_CASE("suite output: a second result for the same test does not replace the 
     CHECK(output.tests[1].status == TestStatus::fail);
 }
 
-TEST_CASE("suite output: totals that do not fit the lines") {
-    Lines lines;
-    SUBCASE("too many passes") {
-        lines.totals["totals"]["pass"] = 4;
-        check_problem(lines, "the totals say 4 pass, the lines say 3");
-    }
-    SUBCASE("a failure that has no line") {
-        lines.totals["totals"]["fail"] = 1;
-        check_problem(lines, "the totals say 1 fail, the lines say 0");
-    }
-    SUBCASE("a word for a number") {
-        lines.totals["totals"]["pass"] = "three";
-        check_problem(lines, "the totals say \"three\" pass, the lines say 3");
-    }
-    SUBCASE("none of the status") {
-        lines.totals["totals"].erase("pass");
-        check_problem(lines, "the totals say no pass, the lines say 3");
-    }
-    SUBCASE("no object") {
-        lines.totals["totals"] = 7;
-        check_problem(lines, "the totals are not an object");
-    }
-    SUBCASE("no exit code") {
-        lines.totals.erase("exit");
-        check_problem(lines, "the totals do not say the exit code");
+TEST_CASE("suite output: one thing of a good run is wrong") {
+    const std::vector<Spoilt> all{
+        // A planned test without a line; a plan without a test that we know must be there.
+        {[](Lines& lines) {
+             lines.results.pop_back();
+             lines.recount(4);
+         },
+         "cmp.vadd/cpu was planned and has no result"},
+        {[](Lines& lines) {
+             lines.plan["plan"] = {"env.vars", "cmp.vadd"};
+             lines.plan["parts"].erase("static.fatbin");
+             lines.results.erase(lines.results.begin() + 1);
+             lines.recount(4);
+         },
+         "the plan lacks static.fatbin"},
+        // Totals that do not fit the lines.
+        {[](Lines& lines) { lines.totals["totals"]["pass"] = 4; }, "the totals say 4 pass, the lines say 3"},
+        {[](Lines& lines) { lines.totals["totals"]["fail"] = 1; }, "the totals say 1 fail, the lines say 0"},
+        {[](Lines& lines) { lines.totals["totals"]["pass"] = "three"; },
+         "the totals say \"three\" pass, the lines say 3"},
+        {[](Lines& lines) { lines.totals["totals"].erase("pass"); },
+         "the totals say no pass, the lines say 3"},
+        {[](Lines& lines) { lines.totals["totals"] = 7; }, "the totals are not an object"},
+        {[](Lines& lines) { lines.totals.erase("exit"); }, "the totals do not say the exit code"},
+        // A pass that proves nothing.
+        {[](Lines& lines) { lines.results[0].erase("checks"); },
+         "env.vars/load says pass and lists no check"},
+        {[](Lines& lines) { lines.results[0]["checks"][0]["ok"] = false; },
+         "env.vars/load says pass, and its check value does not hold"},
+        {[](Lines& lines) { lines.results[0]["checks"][0]["ok"] = "true"; },
+         "env.vars/load says pass, and its check value does not hold"},
+        // An excuse and a status that do not exist.
+        {[](Lines& lines) { lines.results[2]["reason"] = "did not feel like it"; },
+         "cmp.vadd was skipped for a reason that does not exist: did not feel like it"},
+        {[](Lines& lines) { lines.results[0]["status"] = "Passed"; },
+         "env.vars has no known status: Passed"}};
+    for (const auto& [spoil, expected] : all) {
+        Lines lines;
+        spoil(lines);
+        check_problem(lines, expected);
     }
 }
 
@@ -252,34 +256,6 @@ TEST_CASE("suite output: lines about another run or cell do not count") {
     }
 }
 
-TEST_CASE("suite output: a pass that proves nothing") {
-    Lines lines;
-    SUBCASE("without checks") {
-        lines.results[0].erase("checks");
-        check_problem(lines, "env.vars/load says pass and lists no check");
-    }
-    SUBCASE("with a check that does not hold") {
-        lines.results[0]["checks"][0]["ok"] = false;
-        check_problem(lines, "env.vars/load says pass, and its check value does not hold");
-    }
-    SUBCASE("with a check whose answer is no answer") {
-        lines.results[0]["checks"][0]["ok"] = "true";
-        check_problem(lines, "env.vars/load says pass, and its check value does not hold");
-    }
-}
-
-TEST_CASE("suite output: an excuse that does not exist") {
-    Lines lines;
-    lines.results[2]["reason"] = "did not feel like it";
-    check_problem(lines, "cmp.vadd was skipped for a reason that does not exist: did not feel like it");
-}
-
-TEST_CASE("suite output: an unknown status") {
-    Lines lines;
-    lines.results[0]["status"] = "Passed";
-    check_problem(lines, "env.vars has no known status: Passed");
-}
-
 TEST_CASE("suite output: nothing but skips proves nothing") {
     Lines lines;
     for (const std::size_t i : {0u, 1u, 3u}) {
@@ -292,19 +268,16 @@ TEST_CASE("suite output: nothing but skips proves nothing") {
 }
 
 TEST_CASE("suite output: lines in the wrong order") {
-    auto lines = Lines().all();
-    SUBCASE("before the plan") {
-        std::swap(lines[0], lines[1]);
-        CHECK(read_lines(lines).problems.front() == "line 1 comes before the plan");
-    }
-    SUBCASE("after the totals") {
-        lines.push_back(lines[1]);
-        CHECK(read_lines(lines).problems.front() == "line 7 comes after the totals");
-    }
-    SUBCASE("a second plan") {
-        lines.insert(lines.begin() + 2, lines[0]);
-        CHECK(read_lines(lines).problems.front() == "line 3 is a second plan");
-    }
+    const auto good = Lines().all();
+    auto lines = good;
+    std::swap(lines[0], lines[1]);
+    CHECK(read_lines(lines).problems.front() == "line 1 comes before the plan");
+    lines = good;
+    lines.push_back(lines[1]);
+    CHECK(read_lines(lines).problems.front() == "line 7 comes after the totals");
+    lines = good;
+    lines.insert(lines.begin() + 2, lines[0]);
+    CHECK(read_lines(lines).problems.front() == "line 3 is a second plan");
 }
 
 TEST_CASE("suite output: what is no line of ours") {

@@ -1,0 +1,169 @@
+// Which cells the main job attempts, where they run, and what builds carry.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "unit/run/job/session_world.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::session_world;
+
+TEST_CASE("session: rejected cells are skipped and counted, and change the exit code only with --strict") {
+    World world(R"(version: 1
+name: mixed
+axes:
+  driver: ["390.157", "550.54.15"]
+  gpu: [T4]
+  cuda: ["11.8.0"]
+  os: debian12
+)");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    REQUIRE(report.cells.size() == 2);
+    CHECK(report.cells[0].outcome == CellOutcome::skipped);
+    CHECK_FALSE(report.cells[0].reason.empty());
+    CHECK_FALSE(report.cells[0].findings.empty());
+    world.settings.strict = true;
+    CHECK(world.ran().exit_code == 1);
+}
+
+TEST_CASE("session: a command that attempted no cell exits 1 without looking for an engine") {
+    World world(R"(version: 1
+name: none
+axes: {driver: ["390.157"], gpu: [T4], cuda: ["11.8.0"], os: debian12}
+)");
+    world.fake.faults("daemon_down");
+    const auto report = world.run();
+    REQUIRE(report.ok());
+    CHECK(report->exit_code == 1);
+    CHECK(world.fake.calls().empty());
+    CHECK_FALSE(world.lock().ok());
+}
+
+TEST_CASE("session: --require-gpu turns exit 4 into 1") {
+    World world;
+    world.settings.require_gpu = true;
+    CHECK(world.ran().exit_code == 1);
+}
+
+TEST_CASE(
+    "session: on a machine with the cell's GPU and driver its kernels run there, the other cell stays "
+    "static") {
+    World world;
+    world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    world.fake.script("nvidia-container-runtime", "exit 0");
+    const auto report = world.ran();
+    CHECK(report.gpu);
+    CHECK(report.exit_code == 4);
+    CHECK(report.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[0].reason ==
+          "not run on this machine's GPU: its compute capability is 9.0 (NVIDIA H100 PCIe), the cell's 7.5");
+    CHECK(report.cells[1].outcome == CellOutcome::passed);
+    CHECK(report.cells[1].proof == Proof::ran);
+    std::size_t with_gpu = 0;
+    for (const auto& call : world.fake.calls("run")) {
+        with_gpu += static_cast<std::size_t>(std::count(call.begin(), call.end(), "--gpus"));
+    }
+    CHECK(with_gpu == 1);
+}
+
+TEST_CASE("session: a GPU that the engine cannot hand to a container is no GPU, and that is said") {
+    World world;
+    world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    const auto report = world.ran();
+    CHECK_FALSE(report.gpu);
+    CHECK(world.progress.find("install nvidia-container-toolkit") != std::string::npos);
+}
+
+TEST_CASE("session: engine host builds and runs the suite of those cells whose toolkit this machine has") {
+    World world(R"(version: 1
+name: host
+axes:
+  driver: ["550.54.15"]
+  gpu: [T4]
+  cuda: ["11.8.0", "12.4.1"]
+)");
+    world.settings.engine = "host";
+    world.fake.script("nvcc", "echo 'Cuda compilation tools, release 12.4, V12.4.131'");
+    // g++ -o TOOL: a suite_build that makes --out DIR/bin/suite, which answers as the suite does.
+    world.fake.script("suite_build",
+                      "while [ \"$1\" != --out ]; do shift; done\nmkdir -p \"$2/bin\"\n"
+                      "{ echo '#!/bin/sh'; echo 'exec " +
+                          world.fake.client() +
+                          " suite \"$@\"'; } > \"$2/bin/suite\"\n"
+                          "chmod +x \"$2/bin/suite\"; echo \"$*\" > \"$2/asked\"");
+    world.fake.script("g++", "while [ \"$1\" != -o ]; do shift; done\ncat '" +
+                                 (world.folder() / "bin" / "suite_build").string() +
+                                 "' > \"$2\"; chmod +x \"$2\"");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 4);
+    CHECK(report.engine == "host");
+    CHECK(report.images.empty());
+    REQUIRE(report.cells.size() == 2);
+    CHECK(report.cells[0].outcome == CellOutcome::skipped);
+    CHECK(report.cells[0].reason ==
+          "engine host: the cell's CUDA is 11.8.0, this machine's nvcc is 12.4.131");
+    CHECK(report.cells[1].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[1].proof == Proof::loaded);
+    CHECK(world.fake.calls("build").empty());
+    CHECK_FALSE(world.lock().ok());
+    static_cast<void>(world.ran());
+    CHECK(world.progress.find("the suite is up to date, reused") != std::string::npos);
+}
+
+TEST_CASE("session: engine host without a compiler that works makes its cells errored") {
+    World world;
+    world.settings.engine = "host";
+    world.fake.script("nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'");
+    world.fake.script("g++", "echo 'fatal error: no such thing' >&2; exit 1");
+    const auto report = world.ran();
+    CHECK(report.exit_code == 1);
+    CHECK(report.cells[0].outcome == CellOutcome::errored);
+    CHECK(report.cells[0].reason == "suite_build: exit code 1: fatal error: no such thing");
+}
+
+TEST_CASE(
+    "session: a lock request goes out without the cache, with the user's network and the site's bundle") {
+    World world(std::string(kTwoCells) + "build: {ca_bundle: /etc/ssl/site.pem}\n");
+    REQUIRE(world.lock().ok());
+    const auto calls = world.fake.calls("build");
+    REQUIRE(calls.size() == 1);
+    const auto line = text::join(calls[0], " ");
+    CHECK(line.find("--network default --target lock --secret id=ca,src=/etc/ssl/site.pem") !=
+          std::string::npos);
+    CHECK(line.find("--no-cache") != std::string::npos);
+}
+
+TEST_CASE("session: proxies reach the steps of every build, their values no argument vector") {
+    World world;
+    world.fake.environment["https_proxy"] = "http://user:word@proxy.example.org:3128";
+    world.fake.environment["NO_PROXY"] = "localhost";
+    world.fake.environment["http_proxy"] = "";
+    static_cast<void>(world.ran());
+    const auto calls = world.fake.calls("build");
+    REQUIRE(calls.size() >= 3);
+    for (const auto& call : calls) {
+        const auto line = text::join(call, " ");
+        CHECK(line.find("--build-arg https_proxy --build-arg NO_PROXY") != std::string::npos);
+        CHECK(line.find("--build-arg http_proxy") == std::string::npos);
+        CHECK(line.find("proxy.example.org") == std::string::npos);
+    }
+}
+
+TEST_CASE("session: builds carry the network that was chosen and no other") {
+    World world;
+    world.network = "host";
+    static_cast<void>(world.ran());
+    for (const auto& call : world.fake.calls("build")) {
+        CHECK(std::count(call.begin(), call.end(), "--network") == 1);
+        CHECK(*(std::find(call.begin(), call.end(), "--network") + 1) == "host");
+    }
+}
+
+TEST_CASE("session: no network is said before anything is started") {
+    World world;
+    world.network = "none";
+    CHECK(refusal(world.run(), ExitCode::bad_input) == "lock fetches packages, and its network is none");
+    CHECK(world.fake.calls("build").empty());
+}
