@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/text.hpp"
@@ -12,6 +11,8 @@
 #include "render/image/image_plan.hpp"
 #include "render/output/output_folder.hpp"
 #include "render/templates/embedded.hpp"
+#include "temp_folder.hpp"
+#include "unit/render/planned.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
@@ -19,48 +20,29 @@ namespace fs = std::filesystem;
 namespace {
 
 // A copy of the sources in the layout that --suite takes.
-class SuiteFolder {
-  public:
-    SuiteFolder()
-        : path_(fs::temp_directory_path() /
-                fmt::format("cudamatrix-suite-{}", static_cast<const void*>(this))) {
+struct SuiteFolder : test::TempFolder {
+    SuiteFolder() {
         const fs::path source = source_dir();
-        fs::create_directories(path_);
-        fs::copy(source / "kernels", path_ / "kernels", fs::copy_options::recursive);
-        fs::copy(source / "src/fatbin", path_ / "fatbin", fs::copy_options::recursive);
+        fs::copy(source / "kernels", path() / "kernels", fs::copy_options::recursive);
+        fs::copy(source / "src/fatbin", path() / "fatbin", fs::copy_options::recursive);
     }
-    ~SuiteFolder() { fs::remove_all(path_); }
-    SuiteFolder(const SuiteFolder&) = delete;
-    SuiteFolder& operator=(const SuiteFolder&) = delete;
-    [[nodiscard]] const fs::path& path() const { return path_; }
     void append(const std::string& name, const std::string& text) const {
-        std::ofstream(path_ / name, std::ios::app) << text;
+        put(name, this->text(name) + text);
     }
-
-  private:
-    fs::path path_;
 };
 
 // inputs of each image, by id.
 std::map<std::string, std::string> inputs_with(const fs::path& suite) {
-    const auto matrix = read_matrix_text(R"(version: 1
-name: inputs
-include:
+    const auto planned = test::planned(R"(include:
   - {cuda: "11.8.0", os: debian12}
   - {cuda: "13.4.3", os: debian12}
   - {torch: 2.6.0, os: debian12}
-)",
-                                         "matrix.yaml");
-    REQUIRE(matrix.ok());
-    std::vector<PlannedCell> cells;
-    for_each_cell(*matrix, [&](const Cell& cell) {
-        cells.push_back({cell, cell_id(*matrix, cell)});
-        return true;
-    });
-    const auto plan = plan_images(*matrix, cells, Facts::embedded());
+)");
+    const auto& matrix = planned.matrix;
+    const auto& plan = planned.plan;
     RenderSettings settings;
     settings.suite = suite;
-    const auto rendering = render_artifacts(*matrix, plan.images, {}, settings);
+    const auto rendering = render_artifacts(matrix, plan.images, {}, settings);
     REQUIRE(rendering.ok());
     std::map<std::string, std::string> inputs;
     for (const auto& image : rendering->images)
@@ -90,8 +72,7 @@ TEST_CASE("the embedded files are those of the tree") {
         auto source = std::string(path);
         if (source.starts_with("suite/kernels/")) source = source.substr(6);
         if (source.starts_with("suite/fatbin/")) source = "src/" + source.substr(6);
-        std::ifstream in(fs::path(source_dir()) / source, std::ios::binary);
-        CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == content);
+        CHECK(test::bytes_of(fs::path(source_dir()) / source) == content);
     }
     for (const char* name : {"suite/kernels/build/suite_build.cpp", "suite/kernels/registry.def",
                              "suite/kernels/compute/vadd.cu", "suite/fatbin/reader.hpp",
@@ -166,23 +147,15 @@ TEST_CASE("a user named root is refused") {
 }
 
 TEST_CASE("a template of the user's own changes the output, and its hash is told") {
-    const auto folder = fs::temp_directory_path() / "cudamatrix-own-template";
-    fs::remove_all(folder);
-    fs::create_directories(folder / "partials");
-    std::ofstream(folder / "partials/apt_clean.mustache") << " && true\n";
-    const auto matrix =
-        read_matrix_text("version: 1\nname: own\nset: {os: debian12, cuda: \"11.8.0\"}\n", "matrix.yaml");
-    REQUIRE(matrix.ok());
-    std::vector<PlannedCell> cells;
-    for_each_cell(*matrix, [&](const Cell& cell) {
-        cells.push_back({cell, cell_id(*matrix, cell)});
-        return true;
-    });
-    const auto plan = plan_images(*matrix, cells, Facts::embedded());
-    const auto ours = render_artifacts(*matrix, plan.images, {}, {});
+    const test::TempFolder folder;
+    folder.put("partials/apt_clean.mustache", " && true\n");
+    const auto planned = test::planned("set: {os: debian12, cuda: \"11.8.0\"}\n");
+    const auto& matrix = planned.matrix;
+    const auto& plan = planned.plan;
+    const auto ours = render_artifacts(matrix, plan.images, {}, {});
     RenderSettings settings;
-    settings.templates = folder;
-    const auto theirs = render_artifacts(*matrix, plan.images, {}, settings);
+    settings.templates = folder.path();
+    const auto theirs = render_artifacts(matrix, plan.images, {}, settings);
     REQUIRE(ours.ok());
     REQUIRE(theirs.ok());
     CHECK(ours->templates_hash != theirs->templates_hash);
@@ -194,5 +167,4 @@ TEST_CASE("a template of the user's own changes the output, and its hash is told
     CHECK(dockerfile(*ours).find("/var/lib/apt/lists/*") != std::string::npos);
     CHECK(dockerfile(*theirs).find("/var/lib/apt/lists/*") == std::string::npos);
     CHECK(dockerfile(*theirs).find(" && true\n") != std::string::npos);
-    fs::remove_all(folder);
 }

@@ -21,6 +21,7 @@
 #include "temp_folder.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 #include "unit/render/golden_file.hpp"
+#include "unit/render/planned.hpp"
 
 namespace fs = std::filesystem;
 using namespace cudamatrix;
@@ -94,13 +95,7 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
         MESSAGE(render(d, {}));
     REQUIRE(matrix.ok());
     out.matrix = std::move(matrix).value();
-    const auto facts = Facts::embedded();
-    std::vector<PlannedCell> cells;
-    for_each_cell(out.matrix, [&](const Cell& cell) {
-        cells.push_back({cell, cell_id(out.matrix, cell)});
-        return true;
-    });
-    out.plan = plan_images(out.matrix, cells, facts);
+    out.plan = test::plan_of(out.matrix);
     auto lock = read_lock(folder / kLockFile);
     REQUIRE(lock.ok());
     if (lock->has_value()) out.lock = **lock;

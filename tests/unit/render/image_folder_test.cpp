@@ -1,7 +1,6 @@
 // Many images are filled side by side: as if each were alone.
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,7 +9,8 @@
 #include "matrix/matrix_file.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
-#include "unit/look/measure/folder.hpp"
+#include "temp_folder.hpp"
+#include "unit/render/planned.hpp"
 
 using namespace cudamatrix;
 
@@ -18,26 +18,13 @@ namespace {
 
 constexpr std::size_t kImages = 300;  // above what one thread gets
 
-struct Planned {
-    Matrix matrix;
-    std::vector<Image> images;
-};
-
 // Images that differ in the number which they get as A.
-Planned many_images() {
-    std::string yaml = "version: 1\nname: many\nset: {cuda: \"11.8.0\", os: debian12}\naxes: {env: [";
+test::Planned many_images() {
+    std::string yaml = "set: {cuda: \"11.8.0\", os: debian12}\naxes: {env: [";
     for (std::size_t i = 0; i < kImages; ++i)
         yaml += fmt::format("{}{{A: \"{}\"}}", i == 0 ? "" : ", ", 1000 + i);
-    auto matrix = read_matrix_text(yaml + "]}\n", "matrix.yaml");
-    REQUIRE(matrix.ok());
-    Planned out{std::move(matrix).value(), {}};
-    std::vector<PlannedCell> cells;
-    for_each_cell(out.matrix, [&](const Cell& cell) {
-        cells.push_back({cell, cell_id(out.matrix, cell)});
-        return true;
-    });
-    out.images = plan_images(out.matrix, cells, Facts::embedded()).images;
-    REQUIRE(out.images.size() == kImages);
+    auto out = test::planned(yaml + "]}\n");
+    REQUIRE(out.plan.images.size() == kImages);
     return out;
 }
 
@@ -45,14 +32,14 @@ Planned many_images() {
 
 TEST_CASE("each of many images has the files that it has alone") {
     const auto planned = many_images();
-    const auto all = render_artifacts(planned.matrix, planned.images, {}, {});
+    const auto all = render_artifacts(planned.matrix, planned.plan.images, {}, {});
     REQUIRE(all.ok());
     std::map<std::string, std::string> contents;
     for (const auto& file : all->artifacts)
         contents[file.path.generic_string()] = file.content;
     std::size_t compared = 0;
     for (std::size_t i = 0; i < kImages; i += 23) {
-        const auto& image = planned.images[i];
+        const auto& image = planned.plan.images[i];
         const auto alone = render_artifacts(planned.matrix, {image}, {}, {});
         REQUIRE(alone.ok());
         CHECK(all->images[i].id == image.id);
@@ -69,8 +56,7 @@ TEST_CASE("each of many images has the files that it has alone") {
 
 TEST_CASE("a template's mistake is told for the first image that has it") {
     const auto planned = many_images();
-    test::Folder folder;
-    std::filesystem::create_directories(folder.path() / "debian");
+    const test::TempFolder folder;
     folder.put("debian/Dockerfile.mustache", "FROM {{ image.nothing | word }}\n");
     RenderSettings settings;
     settings.templates = folder.path();
@@ -82,6 +68,6 @@ TEST_CASE("a template's mistake is told for the first image that has it") {
             out += fmt::format("{}:{}: {}\n", one.where.line, one.where.column, one.message);
         return out;
     };
-    CHECK(shown(planned.images) == "1:6: there is no value image.nothing\n");
-    CHECK(shown(planned.images) == shown({planned.images.front()}));
+    CHECK(shown(planned.plan.images) == "1:6: there is no value image.nothing\n");
+    CHECK(shown(planned.plan.images) == shown({planned.plan.images.front()}));
 }

@@ -20,8 +20,10 @@
 #include "render/files/library.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/image/resolve_cell.hpp"
+#include "temp_folder.hpp"
 #include "unit/render/matrix_places.hpp"
 #include "unit/render/payloads.hpp"
+#include "unit/render/planned.hpp"
 #include "unit/render/structure.hpp"
 
 using namespace cudamatrix;
@@ -110,12 +112,7 @@ class Renderer {
 
     std::optional<Structures> render(const Result<Matrix>& matrix) {
         if (!matrix.ok()) return refuse(matrix.failure());
-        std::vector<PlannedCell> cells;
-        for_each_cell(*matrix, [&](const Cell& cell) {
-            cells.push_back({cell, cell_id(*matrix, cell)});
-            return true;
-        });
-        const auto plan = plan_images(*matrix, cells, facts_);
+        const auto plan = test::plan_of(*matrix, facts_);
         Structures out;
         std::vector<RenderedImage> rendered;
         for (const auto& lock : {Lock{}, pinned_lock(plan.images)}) {
@@ -293,14 +290,12 @@ TEST_CASE("no value of any field changes the structure of any file") {
 }
 
 TEST_CASE("no line of a file of requirements changes the structure of any file") {
-    const auto folder =
-        std::filesystem::temp_directory_path() / fmt::format("cudamatrix-requirements-{}", ::getpid());
-    std::filesystem::create_directories(folder);
-    REQUIRE(file::write(folder / "matrix.yaml",
-                        text::replace_all(std::string(kImages), "[accelerate==1.2.1]", "requirements.txt")));
+    const test::TempFolder folder;
+    folder.put("matrix.yaml",
+               text::replace_all(std::string(kImages), "[accelerate==1.2.1]", "requirements.txt"));
     Renderer renderer;
     const auto render = [&](const std::string& requirements) {
-        REQUIRE(file::write(folder / "requirements.txt", requirements));
+        folder.put("requirements.txt", requirements);
         return renderer.render(read_matrix_file(folder / "matrix.yaml"));
     };
     // Without a package, with one, with two.
@@ -328,7 +323,6 @@ TEST_CASE("no line of a file of requirements changes the structure of any file")
             }
         }
     }
-    std::filesystem::remove_all(folder);
     MESSAGE(tally_text(tally, 6));
     CHECK(tally.refused > 500 / kEvery);
     CHECK(tally.kept > 100 / kEvery);

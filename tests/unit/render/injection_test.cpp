@@ -15,6 +15,7 @@
 #include "render/image/resolve_cell.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 #include "unit/render/payloads.hpp"
+#include "unit/render/planned.hpp"
 #include "unit/render/structure.hpp"
 
 using namespace cudamatrix;
@@ -148,14 +149,9 @@ void attack(mustache::Library& library, const Target& target, std::set<std::stri
 }  // namespace
 
 TEST_CASE("no value changes the structure of any file") {
-    auto matrix = read_matrix_text(kMatrix, "matrix.yaml");
-    REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : matrix.failure().diagnostics.front().message));
-    std::vector<PlannedCell> cells;
-    for_each_cell(*matrix, [&](const Cell& cell) {
-        cells.push_back({cell, cell_id(*matrix, cell)});
-        return true;
-    });
-    const auto plan = plan_images(*matrix, cells, Facts::embedded());
+    const auto planned = test::planned(std::string(kMatrix));
+    const auto& matrix = planned.matrix;
+    const auto& plan = planned.plan;
     REQUIRE(plan.refusals.empty());
     REQUIRE(plan.images.size() == 9);
 
@@ -168,11 +164,11 @@ TEST_CASE("no value changes the structure of any file") {
     std::vector<Target> targets;
     std::vector<RenderedImage> rendered;
     for (const auto& image : plan.images) {
-        const ImageInput input{*matrix, image, lock, settings};
+        const ImageInput input{matrix, image, lock, settings};
         auto model = dockerfile_model(input);
         const auto folder = template_folder(image);
         targets.push_back({folder + "/Dockerfile.mustache", model});
-        targets.push_back({folder + "/lock.mustache", lock_model(*matrix, image, &lock)});
+        targets.push_back({folder + "/lock.mustache", lock_model(matrix, image, &lock)});
         AttemptRequest attempt;
         attempt.compiles = attempt.pip = true;
         attempt.beside = {"g++-12"};
@@ -193,12 +189,12 @@ TEST_CASE("no value changes the structure of any file") {
     // Those of an image of each kind that copies something.
     for (const auto& image : plan.images) {
         if (image.copy.empty()) continue;
-        const auto model = dockerfile_model({*matrix, image, lock, settings});
+        const auto model = dockerfile_model({matrix, image, lock, settings});
         Data::Object names{{"copies", model.at("copies")}};
         if (image.references().empty()) names["bootstrap"] = model.at("bootstrap");
         targets.push_back({template_folder(image) + "/dockerignore.mustache", names});
     }
-    const auto compose = compose_model({*matrix, plan.images, rendered, settings.matrix_folder});
+    const auto compose = compose_model({matrix, plan.images, rendered, settings.matrix_folder});
     REQUIRE(compose.ok());
     for (const char* name :
          {"compose.yaml.mustache", "compose.gpu.yaml.mustache", "compose.cdi.yaml.mustache"})

@@ -11,40 +11,21 @@
 
 #include "base/text.hpp"
 #include "render/output/output_folder.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own for each test, removed at its end.
-class Folder {
-  public:
-    Folder()
-        : path_(fs::temp_directory_path() /
-                fmt::format("cudamatrix-out-{}", static_cast<const void*>(this))) {
-        fs::remove_all(path_);
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    [[nodiscard]] fs::path out() const { return path_ / "out"; }
-    [[nodiscard]] fs::path at(const std::string& name) const { return path_ / name; }
-    [[nodiscard]] std::string read(const std::string& name) const {
-        std::ifstream in(out() / name, std::ios::binary);
-        std::stringstream all;
-        all << in.rdbuf();
-        return all.str();
-    }
+// Its output folder is out/.
+struct Folder : test::TempFolder {
+    [[nodiscard]] fs::path out() const { return path() / "out"; }
+    [[nodiscard]] fs::path at(const std::string& name) const { return path() / name; }
+    [[nodiscard]] std::string read(const std::string& name) const { return test::bytes_of(out() / name); }
     void put(const std::string& name, const std::string& content) const {
-        fs::create_directories((out() / name).parent_path());
-        std::ofstream(out() / name, std::ios::binary) << content;
+        test::put_file(out() / name, content);
     }
-
-  private:
-    fs::path path_;
 };
 
 // All files below a folder, our own bookkeeping too.
@@ -53,10 +34,7 @@ std::map<std::string, std::string> tree_of(const fs::path& root) {
     if (!fs::exists(root)) return tree;
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
         if (entry.is_directory()) continue;
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::stringstream all;
-        all << in.rdbuf();
-        tree[entry.path().lexically_relative(root).generic_string()] = all.str();
+        tree[entry.path().lexically_relative(root).generic_string()] = test::bytes_of(entry.path());
     }
     return tree;
 }

@@ -6,28 +6,14 @@
 #include "render/image/image_plan.hpp"
 #include "render/image/services.hpp"
 #include "render/image/wanted.hpp"
+#include "unit/render/planned.hpp"
 
 using namespace cudamatrix;
 
 namespace {
 
-struct Planned {
-    Matrix matrix;
-    ImagePlan plan;
-};
-
-Planned planned(const std::string& yaml) {
-    auto matrix = read_matrix_text("version: 1\nname: test\n" + yaml, "matrix.yaml");
-    REQUIRE_MESSAGE(matrix.ok(), (matrix.ok() ? "" : matrix.failure().diagnostics.front().message));
-    Planned out{std::move(matrix).value(), {}};
-    std::vector<PlannedCell> cells;
-    for_each_cell(out.matrix, [&](const Cell& cell) {
-        cells.push_back({cell, cell_id(out.matrix, cell)});
-        return true;
-    });
-    out.plan = plan_images(out.matrix, cells, Facts::embedded());
-    return out;
-}
+using test::Planned;
+using test::planned;
 
 // "id: cell cell", one line for each image, then "cell: reason" for each refusal.
 std::string images(const std::string& yaml) {

@@ -1,43 +1,26 @@
 // Folders of users: what replaces a template, which partials come with it, and what is refused.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "base/text.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "render/files/template_check.hpp"
 #include "render/templates/template.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using mustache::Data;
 using mustache::Library;
-namespace fs = std::filesystem;
 
 namespace {
 
 const Data::Object kModel{{"name", "world"}, {"evil", "a\nRUN b"}, {"quote", "it's; $x"}};
 
 // A user's folder.
-class Folder {
-  public:
-    Folder()
-        : path(fs::temp_directory_path() /
-               fmt::format("cudamatrix-own-templates-{}", static_cast<const void*>(this))) {
-        fs::create_directories(path);
-    }
-    ~Folder() { fs::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    void write(const std::string& name, const std::string& text) const {
-        fs::create_directories((path / name).parent_path());
-        std::ofstream(path / name) << text;
-    }
+struct Folder : test::TempFolder {
     // Without the folder's own place.
     [[nodiscard]] std::string plain(const std::string& text) const {
-        return text::replace_all(text, path.string() + "/", "");
+        return text::replace_all(text, path().string() + "/", "");
     }
-    fs::path path;
 };
 
 // Two families, t and u; both include a partial of all.
@@ -62,7 +45,7 @@ std::string lines_of(const Folder& folder, const std::vector<Diagnostic>& mistak
 
 std::string refused(const Folder& folder) {
     auto library = ours();
-    const auto done = library.override_from(folder.path);
+    const auto done = library.override_from(folder.path());
     REQUIRE_FALSE(done.ok());
     CHECK(done.failure().code == ExitCode::bad_input);
     return lines_of(folder, done.failure().diagnostics);
@@ -70,7 +53,7 @@ std::string refused(const Folder& folder) {
 
 Library taken(const Folder& folder) {
     auto library = ours();
-    const auto done = library.override_from(folder.path);
+    const auto done = library.override_from(folder.path());
     REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : lines_of(folder, done.failure().diagnostics)));
     return library;
 }
@@ -97,16 +80,16 @@ std::string listed(const Folder& folder) {
 
 TEST_CASE("a file of the same name replaces ours") {
     const Folder folder;
-    folder.write("t/partials/p.mustache", "theirs");
+    folder.put("t/partials/p.mustache", "theirs");
     CHECK(filled(folder) == "ours theirs\nall\n");
     CHECK(taken(folder).hash() != ours().hash());
 }
 
 TEST_CASE("a new partial comes with what includes it") {
     const Folder folder;
-    folder.write("t/main.mustache", "mine\n  {{> extra }}\n{{> all }}\n");
+    folder.put("t/main.mustache", "mine\n  {{> extra }}\n{{> all }}\n");
     SUBCASE("for one family") {
-        folder.write("t/partials/extra.mustache", "{{ name | word }}\n{{ quote | arg }}\n");
+        folder.put("t/partials/extra.mustache", "{{ name | word }}\n{{ quote | arg }}\n");
         CHECK(filled(folder) == "mine\n  world\n  'it'\\''s; $x'\nall\n");
         CHECK(listed(folder) ==
               "partials/all.mustache <t/main.mustache, u/main.mustache>\n"
@@ -116,9 +99,9 @@ TEST_CASE("a new partial comes with what includes it") {
               "u/main.mustache <>\n");
     }
     SUBCASE("for all families, and through another partial of the user's") {
-        folder.write("partials/extra.mustache", "{{> more }}\n");
-        folder.write("partials/more.mustache", "more\n");
-        folder.write("partials/all.mustache", "{{> more }}\n");
+        folder.put("partials/extra.mustache", "{{> more }}\n");
+        folder.put("partials/more.mustache", "more\n");
+        folder.put("partials/all.mustache", "{{> more }}\n");
         CHECK(filled(folder) == "mine\n  more\nmore\n");
         CHECK(filled(folder, "u/main.mustache") == "other\nmore\n");
         CHECK(listed(folder) ==
@@ -130,19 +113,19 @@ TEST_CASE("a new partial comes with what includes it") {
               "u/main.mustache <>\n");
     }
     SUBCASE("in the place of a partial of all families, for one") {
-        folder.write("t/main.mustache", "mine {{> all }}");
-        folder.write("t/partials/all.mustache", "of t");
+        folder.put("t/main.mustache", "mine {{> all }}");
+        folder.put("t/partials/all.mustache", "of t");
         CHECK(filled(folder) == "mine of t");
         CHECK(filled(folder, "u/main.mustache") == "other\nall\n");
     }
     SUBCASE("its text counts in the hash") {
-        folder.write("t/partials/extra.mustache", "a");
+        folder.put("t/partials/extra.mustache", "a");
         const auto before = taken(folder).hash();
-        folder.write("t/partials/extra.mustache", "b");
+        folder.put("t/partials/extra.mustache", "b");
         CHECK(taken(folder).hash() != before);
     }
     SUBCASE("lines know it") {
-        folder.write("t/partials/extra.mustache", "one\ntwo\n");
+        folder.put("t/partials/extra.mustache", "one\ntwo\n");
         auto library = taken(folder);
         mustache::Watch watch;
         watch.origins = true;
@@ -160,9 +143,9 @@ TEST_CASE("a new partial comes with what includes it") {
 
 TEST_CASE("a value is held to its context inside of a user's partial") {
     const Folder folder;
-    folder.write("t/main.mustache", "RUN {{> extra }}\n");
+    folder.put("t/main.mustache", "RUN {{> extra }}\n");
     const auto with = [&](const std::string& text) {
-        folder.write("t/partials/extra.mustache", text);
+        folder.put("t/partials/extra.mustache", text);
         return filled(folder);
     };
     CHECK(with("{{ evil | arg }}") ==
@@ -197,87 +180,87 @@ TEST_CASE("what replaces nothing and what nothing includes is refused") {
                (meant.empty() ? "" : " | did you mean " + meant + "?") + "\n";
     };
     SUBCASE("a template") {
-        folder.write("t/mian.mustache", "{{> q }}");
-        folder.write("t/partials/q.mustache", "");
+        folder.put("t/mian.mustache", "{{> q }}");
+        folder.put("t/partials/q.mustache", "");
         CHECK(refused(folder) ==
               "t/mian.mustache replaces no template of ours | did you mean t/main.mustache?\n" +
                   nothing_includes("t/partials/q.mustache", "t/partials/p.mustache"));
     }
     SUBCASE("a partial") {
-        folder.write("t/partials/q.mustache", "theirs");
+        folder.put("t/partials/q.mustache", "theirs");
         CHECK(refused(folder) == nothing_includes("t/partials/q.mustache", "t/partials/p.mustache"));
     }
     SUBCASE("a partial that only a comment names") {
-        folder.write("t/partials/qqqq.mustache", "");
-        folder.write("t/main.mustache", "{{! {{> qqqq }}");
+        folder.put("t/partials/qqqq.mustache", "");
+        folder.put("t/main.mustache", "{{! {{> qqqq }}");
         CHECK(refused(folder) == nothing_includes("t/partials/qqqq.mustache"));
     }
     SUBCASE("partials that include each other and themselves alone") {
-        folder.write("t/partials/left.mustache", "{{> right }}{{> left }}");
-        folder.write("t/partials/right.mustache", "{{> left }}");
+        folder.put("t/partials/left.mustache", "{{> right }}{{> left }}");
+        folder.put("t/partials/right.mustache", "{{> left }}");
         CHECK(refused(folder) ==
               nothing_includes("t/partials/left.mustache") + nothing_includes("t/partials/right.mustache"));
     }
     SUBCASE("a partial beside one that a tag asks for") {
-        folder.write("t/main.mustache", "{{> banner }}");
-        folder.write("t/partials/baner.mustache", "");
+        folder.put("t/main.mustache", "{{> banner }}");
+        folder.put("t/partials/baner.mustache", "");
         CHECK(refused(folder) == nothing_includes("t/partials/baner.mustache", "t/partials/banner.mustache"));
     }
     SUBCASE("a partial in the folder of another family, and in none") {
-        folder.write("t/main.mustache", "{{> banner }}");
-        folder.write("nowhere/partials/banner.mustache", "");
-        folder.write("u/partials/banner.mustache", "");
+        folder.put("t/main.mustache", "{{> banner }}");
+        folder.put("nowhere/partials/banner.mustache", "");
+        folder.put("u/partials/banner.mustache", "");
         CHECK(refused(folder) ==
               nothing_includes("nowhere/partials/banner.mustache", "t/partials/banner.mustache") +
                   nothing_includes("u/partials/banner.mustache", "t/partials/banner.mustache"));
     }
     SUBCASE("a partial that hides behind another") {
-        folder.write("t/main.mustache", "{{> banner }}");
-        folder.write("t/partials/banner.mustache", "");
-        folder.write("partials/banner.mustache", "");
-        folder.write("t/partials/deep/banner.mustache", "");
+        folder.put("t/main.mustache", "{{> banner }}");
+        folder.put("t/partials/banner.mustache", "");
+        folder.put("partials/banner.mustache", "");
+        folder.put("t/partials/deep/banner.mustache", "");
         CHECK(refused(folder) == nothing_includes("partials/banner.mustache") +
                                      nothing_includes("t/partials/deep/banner.mustache"));
     }
     SUBCASE("a partial whose name no tag can say") {
-        folder.write("t/main.mustache", "{{> big-banner }}");
-        folder.write("t/partials/big-banner.mustache", "");
+        folder.put("t/main.mustache", "{{> big-banner }}");
+        folder.put("t/partials/big-banner.mustache", "");
         CHECK(refused(folder) ==
               "t/main.mustache:1:1 invalid name \"big-banner\": expected letters, digits and _, joined by "
               "'.'\n");
     }
     SUBCASE("what does not parse comes first: it may include the partial") {
-        folder.write("t/main.mustache", "{{> banner");
-        folder.write("t/partials/banner.mustache", "");
+        folder.put("t/main.mustache", "{{> banner");
+        folder.put("t/partials/banner.mustache", "");
         CHECK(refused(folder) == "t/main.mustache:1:1 the tag {{ is never closed | close it with }}\n");
-        folder.write("t/main.mustache", "{{> banner }}");
+        folder.put("t/main.mustache", "{{> banner }}");
         CHECK(filled(folder).empty());
     }
     SUBCASE("a folder without templates, and one that is not there") {
-        CHECK(refused(folder) == folder.path.string() + " holds no *.mustache file\n");
-        CHECK_FALSE(ours().override_from(folder.path / "nowhere").ok());
+        CHECK(refused(folder) == folder.path().string() + " holds no *.mustache file\n");
+        CHECK_FALSE(ours().override_from(folder.path() / "nowhere").ok());
     }
 }
 
 TEST_CASE("a mistake in a template names the file of the user") {
     const Folder folder;
-    folder.write("t/main.mustache", "\n{{ name }}");
+    folder.put("t/main.mustache", "\n{{ name }}");
     CHECK(filled(folder).starts_with("t/main.mustache:2:1 {{ name }} names no context"));
 }
 
 TEST_CASE("a check looks into the partials of a user as well") {
     const Folder folder;
     const auto mistakes = [&] {
-        return lines_of(folder, check_templates(folder.path, Facts::embedded()).mistakes);
+        return lines_of(folder, check_templates(folder.path(), Facts::embedded()).mistakes);
     };
-    folder.write("partials/apt_clean.mustache", "{{> my_clean }}\n");
-    folder.write("partials/my_clean.mustache", "true\n");
+    folder.put("partials/apt_clean.mustache", "{{> my_clean }}\n");
+    folder.put("partials/my_clean.mustache", "true\n");
     CHECK(mistakes().empty());
-    folder.write("partials/my_clean.mustache", "true\n{{# ca }}\n{{ no_such_value | word }}\n{{/ ca }}\n");
+    folder.put("partials/my_clean.mustache", "true\n{{# ca }}\n{{ no_such_value | word }}\n{{/ ca }}\n");
     CHECK(mistakes() == "partials/my_clean.mustache:3:1 there is no value no_such_value\n");
-    folder.write("partials/my_clean.mustache", "{{ path }}\n");
+    folder.put("partials/my_clean.mustache", "{{ path }}\n");
     CHECK(mistakes().starts_with("partials/my_clean.mustache:1:1 {{ path }} names no context"));
-    folder.write("partials/my_clean.mustache", "{{> apt_clean }}\n{{> my_clean }}\n");
+    folder.put("partials/my_clean.mustache", "{{> apt_clean }}\n{{> my_clean }}\n");
     CHECK(
         mistakes() ==
         "partials/my_clean.mustache:1:1 the partial apt_clean includes itself: partials/apt_clean.mustache > "
@@ -285,10 +268,10 @@ TEST_CASE("a check looks into the partials of a user as well") {
         "partials/my_clean.mustache:2:1 the partial my_clean includes itself: partials/my_clean.mustache > "
         "partials/my_clean.mustache\n");
     // Told once, though it is both what does not parse and what a partial waits for.
-    folder.write("partials/apt_clean.mustache", "{{> my_clean\n");
-    folder.write("partials/my_clean.mustache", "true\n");
+    folder.put("partials/apt_clean.mustache", "{{> my_clean\n");
+    folder.put("partials/my_clean.mustache", "true\n");
     CHECK(mistakes() == "partials/apt_clean.mustache:1:1 the tag {{ is never closed | close it with }}\n");
-    folder.write("partials/apt_clean.mustache", "{{> my_claen }}\n");
+    folder.put("partials/apt_clean.mustache", "{{> my_claen }}\n");
     CHECK(
         mistakes() ==
         "partials/my_clean.mustache replaces no template of ours, and no template includes it | did you mean "

@@ -13,6 +13,7 @@
 #include "knowledge/facts/facts.hpp"
 #include "render/files/template_check.hpp"
 #include "render/templates/template.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using mustache::Data;
@@ -131,23 +132,20 @@ TEST_CASE("our own templates have no mistake, and the sample fills all of them")
 
 TEST_CASE("a mistake in any template or partial is found: the sample fills each of them") {
     namespace fs = std::filesystem;
-    const auto folder = fs::temp_directory_path() / fmt::format("cudamatrix-templates-{}", ::getpid());
+    const test::TempFolder folder;
     const auto ours = fs::path(source_dir()) / "templates";
     std::set<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(ours)) {
         if (entry.path().extension() != ".mustache") continue;
         const auto name = entry.path().lexically_relative(ours);
-        fs::create_directories((folder / name).parent_path());
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::ofstream(folder / name, std::ios::binary) << in.rdbuf() << "{{ no_such_value | word }}\n";
+        folder.put(name, test::bytes_of(entry.path()) + "{{ no_such_value | word }}\n");
         names.insert(name.generic_string());
     }
-    const auto checked = check_templates(folder, Facts::embedded());
-    fs::remove_all(folder);
+    const auto checked = check_templates(folder.path(), Facts::embedded());
     std::set<std::string> found;
     for (const auto& one : checked.mistakes) {
         if (one.message == "there is no value no_such_value")
-            found.insert(fs::path(one.where.file).lexically_relative(folder).generic_string());
+            found.insert(fs::path(one.where.file).lexically_relative(folder.path()).generic_string());
     }
     CHECK(names.size() > 30);
     std::vector<std::string> unseen;
