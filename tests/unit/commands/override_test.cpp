@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
-#include "folders.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
@@ -19,7 +18,7 @@ Matrix read(std::string_view text) {
 }
 
 probe::Host host_named(std::string_view name) {
-    return probe::look_at(fakes::machine(std::filesystem::path(tests_dir()) / "fakes" / "hosts" / name));
+    return probe::look_at(fakes::Host::named(name).machine());
 }
 
 std::string ids(const Matrix& matrix) {

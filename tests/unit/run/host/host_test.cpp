@@ -1,24 +1,18 @@
-// Machines as folders of tests/fakes/hosts: scripts in the place of NVIDIA's tools, files in the place of
-// /proc and /etc, and the whole text of what is found. CUDAMATRIX_UPDATE_GOLDEN=1 rewrites the expected
-// texts.
+// The machines of tests/fakes/hosts: scripts in the place of NVIDIA's tools, files in the place of /proc and
+// /etc, and the whole text of what is found. CUDAMATRIX_UPDATE_GOLDEN=1 rewrites the expected texts.
 #include "run/host/host.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
-#include "folders.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::probe;
 
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string found_text(std::string_view what, const std::optional<Found>& found) {
     return found ? fmt::format("{}: {} from {}\n", what, found->value, found->from) : "";
@@ -43,26 +37,22 @@ std::string text_of(const Host& host) {
 }  // namespace
 
 TEST_CASE("probe: every machine of tests/fakes/hosts") {
-    const auto folders = fakes::hosts();
-    for (const auto& folder : folders) {
-        CAPTURE(folder.filename().string());
-        const auto actual = text_of(look_at(fakes::machine(folder)));
+    const auto files = fakes::hosts();
+    for (const auto& file : files) {
+        CAPTURE(file.filename().string());
+        fakes::Host host(file);
+        const auto actual = text_of(look_at(host.machine()));
         CHECK(text::printable(text::replace_all(actual, "\n", "")) == text::replace_all(actual, "\n", ""));
-        const auto path = folder / "expected.txt";
         const char* update = std::getenv("CUDAMATRIX_UPDATE_GOLDEN");
-        if (update != nullptr && std::string_view(update) == "1") {
-            const auto written = file::write(path, actual);
-            REQUIRE(written);
-        }
-        const auto expected = file::read(path, 1u << 20);
-        REQUIRE(expected);
-        CHECK(actual == *expected);
+        if (update != nullptr && std::string_view(update) == "1") host.expect(actual);
+        CHECK(actual == host.expected);
     }
-    CHECK(folders.size() >= 12);
+    CHECK(files.size() >= 12);
 }
 
 TEST_CASE("probe: a machine that says neither arch nor C library") {
-    auto machine = fakes::machine(fakes::hosts().front());
+    const fakes::Host any(fakes::hosts().front());
+    auto machine = any.machine();
     machine.arch.clear();
     machine.glibc = "unknown";
     const auto host = look_at(machine);
@@ -73,7 +63,8 @@ TEST_CASE("probe: a machine that says neither arch nor C library") {
 TEST_CASE("probe: a cancelled look ends at once") {
     Cancellation cancellation;
     cancellation.request();
-    auto machine = fakes::machine(fs::path(tests_dir()) / "fakes" / "hosts" / "driver-hangs");
+    const auto hanging = fakes::Host::named("driver-hangs");
+    auto machine = hanging.machine();
     machine.time_limit = std::chrono::hours(1);
     machine.cancellation = &cancellation;
     const auto host = look_at(machine);
