@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "asked_example.hpp"
 #include "base/text.hpp"
+#include "entries.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 using namespace cudamatrix;

@@ -44,8 +44,13 @@ inline Matrix read_case(const fs::path& folder) {
     return *std::move(matrix);
 }
 
-inline Judgement judged(const Matrix& matrix) {
-    auto judgement = judge(matrix, Facts::embedded(), kOptions);
+struct JudgedBy {
+    Facts facts = Facts::embedded();
+    std::string today = kOptions.today;
+};
+
+inline Judgement judged(const Matrix& matrix, const JudgedBy& by = {}) {
+    auto judgement = judge(matrix, by.facts, {by.today, kOptions.cell_limit});
     REQUIRE(judgement);
     return *std::move(judgement);
 }

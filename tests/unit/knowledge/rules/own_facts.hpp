@@ -37,16 +37,23 @@ inline Facts with_tables(const std::map<std::string, std::string>& tables) {
     return *std::move(facts);
 }
 
-/// `rows` in flow style, each with id and its columns; source, date and confidence are added.
-inline Facts with_rows(const std::string& table, const std::vector<std::string>& rows) {
-    std::string text;
-    for (const auto& row : rows) {
-        const bool unverified = row.find("confidence: unverified") != std::string::npos;
-        text += "  - {" + row +
-                ", source: " + (unverified ? "\"none found, 2026-11-21\"" : "\"https://example.org/\"") +
-                (row.find("confidence:") == std::string::npos ? ", confidence: read" : "") + "}\n";
+/// Rows by table, in flow style without the braces: source, date and confidence are added.
+inline Facts with_rows(const std::map<std::string, std::vector<std::string>>& tables) {
+    std::map<std::string, std::string> texts;
+    for (const auto& [table, rows] : tables) {
+        for (const auto& row : rows) {
+            const bool unverified = row.find("confidence: unverified") != std::string::npos;
+            texts[table] += "  - {" + row + ", source: \"" +
+                            (unverified ? "none found, 2026-11-21" : "https://example.org/") + "\"" +
+                            (row.find("confidence:") == std::string::npos ? ", confidence: read" : "") +
+                            "}\n";
+        }
     }
-    return with_tables({{table, text}});
+    return with_tables(texts);
+}
+
+inline Facts with_rows(const std::string& table, const std::vector<std::string>& rows) {
+    return with_rows({{table, rows}});
 }
 
 /// The embedded facts with the rows `ids` said to be unverified.

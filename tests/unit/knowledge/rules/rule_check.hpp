@@ -47,19 +47,4 @@ inline Verdict verdict_of(std::string_view rule_id, const Words& words,
     return verdict_of(ask(rule_id, words, facts));
 }
 
-/// The only finding's message; several or none show as such.
-inline std::string message_of(std::string_view rule_id, const Words& words,
-                              const Facts& facts = Facts::embedded()) {
-    const auto findings = ask(rule_id, words, facts);
-    if (findings.size() != 1) return fmt::format("({} findings)", findings.size());
-    return findings.front().message;
-}
-
-/// The fixes of the only finding, as printed.
-inline std::string fix_of(std::string_view rule_id, const Words& words,
-                          const Facts& facts = Facts::embedded()) {
-    const auto findings = ask(rule_id, words, facts);
-    return findings.size() == 1 ? findings.front().fix_text() : fmt::format("({} findings)", findings.size());
-}
-
 }  // namespace cudamatrix::rules
