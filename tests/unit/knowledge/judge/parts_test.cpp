@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/exclude_fix.hpp"
-#include "knowledge/judge/going.hpp"
-#include "knowledge/judge/groups.hpp"
+#include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/judge.hpp"
+#include "knowledge/judge/progress.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
@@ -29,16 +29,16 @@ Matrix matrix_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("going: it is asked once") {
+TEST_CASE("progress: a stop is asked for once") {
     int asked = 0;
-    const GoOn stop = [&](const JudgingProgress&) {
+    const OnProgress stop = [&](const JudgingProgress&) {
         ++asked;
         return false;
     };
-    Going going(stop);
-    going.begin("step", 2);
-    CHECK_FALSE(going.next());
-    CHECK_FALSE(going.next());
+    Progress progress(stop);
+    progress.begin("step", 2);
+    CHECK_FALSE(progress.next());
+    CHECK_FALSE(progress.next());
     CHECK(asked == 1);
     std::string axis;
     for (int i = 0; i < 40; ++i)

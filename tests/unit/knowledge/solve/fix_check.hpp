@@ -90,7 +90,7 @@ inline Judgement printed(const Matrix& matrix, solve::FixTally& sum, const Judge
     const auto verified = solve::verify_fixes(matrix, by.facts, by.today, judgement);
     REQUIRE(verified.ok());
     const auto& tally = *verified;
-    if (!tally.whole) MESSAGE("a search for fixes was given up");
+    if (!tally.complete) MESSAGE("a search for fixes was given up");
     for (const auto part : {&solve::FixTally::offered, &solve::FixTally::kept, &solve::FixTally::replaced,
                             &solve::FixTally::completed, &solve::FixTally::dropped,
                             &solve::FixTally::searched, &solve::FixTally::without})

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge/finding/finding_text.hpp"
+#include "knowledge/finding/finding.hpp"
 #include "unit/knowledge/rules/entries.hpp"
 #include "unit/knowledge/solve/fix_check.hpp"
 
