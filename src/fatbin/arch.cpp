@@ -27,28 +27,24 @@ std::optional<PtxIsa> take_pair(std::string_view& text) {
     return PtxIsa{*major, *minor};
 }
 
+const char* suffix(Variant variant) {
+    return variant == Variant::specific ? "a" : variant == Variant::family ? "f" : "";
+}
+
 }  // namespace
 
 std::optional<Arch> parse_arch(std::string_view text) {
     const auto pair = take_pair(text);
     // The minor of a compute capability is one digit: sm_ names leave no room for more.
     if (!pair || pair->major == 0 || pair->minor > 9) return std::nullopt;
-    Arch arch{pair->major, pair->minor, Variant::base};
-    if (text == "a") {
-        arch.variant = Variant::specific;
-    } else if (text == "f") {
-        arch.variant = Variant::family;
-    } else if (!text.empty()) {
-        return std::nullopt;
+    for (const Variant variant : {Variant::base, Variant::specific, Variant::family}) {
+        if (text == suffix(variant)) return Arch{pair->major, pair->minor, variant};
     }
-    return arch;
+    return std::nullopt;
 }
 
 std::string to_text(const Arch& arch) {
-    std::string text = std::to_string(arch.major) + "." + std::to_string(arch.minor);
-    if (arch.variant == Variant::specific) text += 'a';
-    if (arch.variant == Variant::family) text += 'f';
-    return text;
+    return std::to_string(arch.major) + "." + std::to_string(arch.minor) + suffix(arch.variant);
 }
 
 std::optional<PtxIsa> parse_ptx_isa(std::string_view text) {
@@ -66,10 +62,7 @@ Arch arch_from_number(unsigned number, Variant variant) {
 }
 
 std::string sm_number(const Arch& arch) {
-    std::string text = std::to_string(arch.major) + std::to_string(arch.minor);
-    if (arch.variant == Variant::specific) text += 'a';
-    if (arch.variant == Variant::family) text += 'f';
-    return text;
+    return std::to_string(arch.major) + std::to_string(arch.minor) + suffix(arch.variant);
 }
 
 }  // namespace cudamatrix::fatbin

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace cudamatrix::fatbin {
 
@@ -16,16 +17,11 @@ struct Arch {
     int minor = 0;
     Variant variant = Variant::base;
 
-    friend bool operator==(const Arch& a, const Arch& b) {
-        return a.major == b.major && a.minor == b.minor && a.variant == b.variant;
-    }
-    friend bool operator!=(const Arch& a, const Arch& b) { return !(a == b); }
     /// By capability, then base < family < specific.
-    friend bool operator<(const Arch& a, const Arch& b) {
-        if (a.major != b.major) return a.major < b.major;
-        if (a.minor != b.minor) return a.minor < b.minor;
-        return a.variant < b.variant;
-    }
+    [[nodiscard]] auto key() const { return std::make_tuple(major, minor, variant); }
+    friend bool operator==(const Arch& a, const Arch& b) { return a.key() == b.key(); }
+    friend bool operator!=(const Arch& a, const Arch& b) { return a.key() != b.key(); }
+    friend bool operator<(const Arch& a, const Arch& b) { return a.key() < b.key(); }
 };
 
 /// A version of the PTX language, as in the `.version` line of a PTX file.

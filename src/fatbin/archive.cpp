@@ -1,7 +1,6 @@
 #include "fatbin/archive.hpp"
 
-#include <cstdio>
-#include <cstring>
+#include "fatbin/container.hpp"
 
 namespace cudamatrix::fatbin {
 namespace {
@@ -14,8 +13,7 @@ std::string_view text_of(Bytes bytes) {
 }
 
 std::string_view without_blanks(std::string_view text) {
-    const auto last = text.find_last_not_of(' ');
-    return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 /// Decimal digits and nothing else, at most twelve.
@@ -35,12 +33,6 @@ std::optional<std::string_view> long_name(std::string_view reference, std::strin
     if (!at || *at >= table.size()) return std::nullopt;
     const std::string_view rest = table.substr(static_cast<std::size_t>(*at));
     return rest.substr(0, rest.find_first_of("/\n"));
-}
-
-std::string at_text(std::uint64_t offset) {
-    char text[32];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(offset));
-    return std::string("archive, member at ") + text;
 }
 
 }  // namespace
@@ -69,13 +61,13 @@ bool is_ar_table(std::string_view name) {
 std::string for_each_member(Bytes file, const std::function<bool(std::string_view, Bytes)>& visit) {
     std::string_view names;
     for (std::uint64_t at = kArMagicSize; at < file.size;) {
+        const std::string where = "archive, member at " + hex(at);
         const auto header = read_ar_header(file.sub(at, kArHeaderSize));
-        if (!header) return at_text(at) + ": no member header";
+        if (!header) return where + ": no member header";
         const std::uint64_t begin = at + kArHeaderSize;
-        if (!file.contains(begin, header->size)) {
-            return at_text(at) + ": " + std::to_string(header->size) + " bytes, " +
+        if (!file.contains(begin, header->size))
+            return where + ": " + std::to_string(header->size) + " bytes, " +
                    std::to_string(file.size - begin) + " left";
-        }
         Bytes bytes = file.sub(begin, header->size);
         std::string_view name = header->name;
         at = begin + header->size + header->size % 2;
@@ -83,16 +75,14 @@ std::string for_each_member(Bytes file, const std::function<bool(std::string_vie
         if (is_ar_table(name)) continue;
         if (name.substr(0, 3) == "#1/") {  // BSD: the name stands before the bytes
             const auto length = decimal(name.substr(3));
-            if (!length || *length > bytes.size) return at_text(begin - kArHeaderSize) + ": no name";
+            if (!length || *length > bytes.size) return where + ": no name";
             name = text_of(bytes.sub(0, *length));
             name = name.substr(0, name.find('\0'));
             bytes = bytes.sub(*length, bytes.size - *length);
             if (is_ar_table(name)) continue;
         } else if (name.size() > 1 && name.front() == '/') {
             const auto found = long_name(name, names);
-            if (!found)
-                return at_text(begin - kArHeaderSize) + ": name " + std::string(name) +
-                       " is not in the table";
+            if (!found) return where + ": name " + std::string(name) + " is not in the table";
             name = *found;
         } else if (!name.empty() && name.back() == '/') {
             name.remove_suffix(1);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "fatbin/bytes.hpp"
+#include "fatbin/mapped_file.hpp"
 
 namespace cudamatrix::fatbin {
 

@@ -7,7 +7,6 @@ namespace cudamatrix::fatbin {
 namespace {
 
 constexpr std::uint16_t kKindPtx = 1;
-constexpr std::uint16_t kKindSass = 2;
 constexpr std::uint16_t kKindLto = 8;  // nvcc -dlto and code=lto_NN of 13.0, cuFFT and cuSPARSE built by 12.x
 constexpr std::uint64_t kFlagCompressed = 0x2000 | 0x8000;  // LZ4 (11.x, 12.x), zstd (13.x)
 constexpr std::uint64_t kFlagSpecific = 0x100000;
@@ -33,10 +32,9 @@ bool read_entries(Bytes body, std::string_view section, const std::string& where
         auto [header_size, entry] = read_entry_header(body.sub(at, kEntryHeader));
         if (header_size < kEntryHeader || !body.contains(at, header_size))
             return fault("header of " + std::to_string(header_size) + " bytes");
-        if (!body.contains(at + header_size, entry.payload)) {
+        if (!body.contains(at + header_size, entry.payload))
             return fault("payload of " + std::to_string(entry.payload) + " bytes, " +
                          std::to_string(body.size - at - header_size) + " left");
-        }
         if (contents.entries.size() >= kMostEntries)
             return fault("more than " + std::to_string(kMostEntries) + " entries in one file");
         entry.bytes = body.sub(at + header_size, entry.payload);
@@ -79,7 +77,7 @@ EntryHeader read_entry_header(Bytes header) {
     if (entry.raw_kind == kKindPtx) {
         entry.kind = Kind::ptx;
         entry.isa = {header.number<std::uint16_t>(26), header.number<std::uint16_t>(24)};
-    } else if (entry.raw_kind == kKindSass) {
+    } else if (entry.raw_kind == kRawSass) {
         entry.kind = Kind::sass;  // the version field of a cubin is that of its format, not of PTX
     } else if (entry.raw_kind == kKindLto) {
         entry.kind = Kind::lto;
@@ -91,31 +89,24 @@ std::optional<std::uint64_t> read_container(Bytes bytes, std::uint64_t at, std::
                                             std::string_view section, Contents& contents) {
     const std::string label = section.empty() ? std::string("fat binary") : "section " + std::string(section);
     const std::string where = label + ", container at " + hex(at);
+    const auto fault = [&](const std::string& what) {
+        contents.error = where + ": " + what;
+        return std::nullopt;
+    };
     const Bytes rest = bytes.sub(at, bytes.size - at);
-    if (rest.size < kContainerHeader) {
-        contents.error = where + ": header cut off, " + std::to_string(rest.size) + " of 16 bytes left";
-        return std::nullopt;
-    }
-    if (const auto magic = rest.number<std::uint32_t>(0); magic != kContainerMagic) {
-        contents.error = where + ": magic number " + hex(magic) + ", expected 0xba55ed50";
-        return std::nullopt;
-    }
+    if (rest.size < kContainerHeader)
+        return fault("header cut off, " + std::to_string(rest.size) + " of 16 bytes left");
+    if (const auto magic = rest.number<std::uint32_t>(0); magic != kContainerMagic)
+        return fault("magic number " + hex(magic) + ", expected 0xba55ed50");
     const auto header = read_container_header(rest);
-    if (!header) {
-        contents.error = where + ": version " + std::to_string(rest.number<std::uint16_t>(4)) +
-                         " with a header of " + std::to_string(rest.number<std::uint16_t>(6)) +
-                         " bytes, expected version 1 with 16";
-        return std::nullopt;
-    }
-    if (!rest.contains(0, header->header_size) || !rest.contains(header->header_size, header->body_size)) {
-        contents.error = where + ": body of " + std::to_string(header->body_size) + " bytes does not fit, " +
-                         std::to_string(rest.size) + " bytes left";
-        return std::nullopt;
-    }
-    if (contents.containers >= kMostEntries) {
-        contents.error = where + ": more than " + std::to_string(kMostEntries) + " containers in one file";
-        return std::nullopt;
-    }
+    if (!header)
+        return fault("version " + std::to_string(rest.number<std::uint16_t>(4)) + " with a header of " +
+                     std::to_string(rest.number<std::uint16_t>(6)) + " bytes, expected version 1 with 16");
+    if (!rest.contains(0, header->header_size) || !rest.contains(header->header_size, header->body_size))
+        return fault("body of " + std::to_string(header->body_size) + " bytes does not fit, " +
+                     std::to_string(rest.size) + " bytes left");
+    if (contents.containers >= kMostEntries)
+        return fault("more than " + std::to_string(kMostEntries) + " containers in one file");
     const Bytes body = rest.sub(header->header_size, header->body_size);
     if (!read_entries(body, section, where, contents)) return std::nullopt;
     ++contents.containers;

@@ -10,6 +10,7 @@
 namespace cudamatrix::fatbin {
 
 inline constexpr std::uint32_t kContainerMagic = 0xBA55ED50;
+inline constexpr std::uint16_t kRawSass = 2;  // Entry::raw_kind
 inline constexpr std::uint64_t kContainerHeader = 16;
 inline constexpr std::uint64_t kEntryHeader = 64;  // shortest one seen; longer ones append fields
 

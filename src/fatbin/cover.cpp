@@ -22,20 +22,16 @@ bool better(const Cover& found, Road road, const Code& code) {
     if (found.road == Road::none) return true;
     if (road != found.road) return road < found.road;
     // Of one capability the plain form: a file that has both holds its special kernels in the other.
-    const Arch& old_arch = found.code.arch;
-    if (old_arch.major == code.arch.major && old_arch.minor == code.arch.minor) {
-        return code.arch.variant < old_arch.variant;
-    }
-    return old_arch < code.arch;
+    if (same_capability(found.code.arch, code.arch)) return code.arch.variant < found.code.arch.variant;
+    return found.code.arch < code.arch;
 }
 
 std::string road_text(Road road, const Code& code, const Arch& device, bool isa_known) {
     const std::string arch = to_text(code.arch);
     if (road == Road::sass) return "sass " + arch;
-    if (road == Road::sass_same_major) {
+    if (road == Road::sass_same_major)
         return "sass " + arch + " (same major) for " + std::to_string(device.major) + "." +
                std::to_string(device.minor);
-    }
     std::string text = "ptx " + arch + " via JIT";
     if (!isa_known) text += ", if the driver knows PTX ISA " + to_text(code.isa);
     return text;
@@ -45,10 +41,9 @@ std::string none_text(const std::vector<Code>& offered, const Arch& device,
                       std::optional<PtxIsa> driver_isa) {
     if (offered.empty()) return "none: no device code found";
     for (const Code& code : offered) {
-        if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device) && driver_isa) {
+        if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device) && driver_isa)
             return "none: ptx " + to_text(code.arch) + " is PTX ISA " + to_text(code.isa) +
                    ", the driver knows up to " + to_text(*driver_isa);
-        }
     }
     std::string list;
     for (const Code& code : offered)
@@ -78,14 +73,12 @@ Cover cover(const std::vector<Code>& offered, const Arch& device, std::optional<
         Road road = Road::none;
         if (code.kind == Kind::sass && sass_runs_on(code.arch, device)) {
             road = same_capability(code.arch, device) ? Road::sass : Road::sass_same_major;
-        } else if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device)) {
-            const bool too_new = driver_isa && *driver_isa < code.isa;
-            if (!too_new) road = Road::ptx_jit;
+        } else if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device) &&
+                   !(driver_isa && *driver_isa < code.isa)) {
+            road = Road::ptx_jit;
         }
-        if (road == Road::none || !better(best, road, code)) continue;
-        best.road = road;
-        best.code = code;
-        best.text = road_text(road, code, device, driver_isa.has_value());
+        if (road != Road::none && better(best, road, code))
+            best = {road, code, road_text(road, code, device, driver_isa.has_value())};
     }
     if (best.road == Road::none) best.text = none_text(offered, device, driver_isa);
     return best;
@@ -100,25 +93,13 @@ std::vector<Code> codes(const std::vector<Entry>& entries) {
 }
 
 std::optional<Code> parse_code(std::string_view text) {
-    Code code;
-    if (text.substr(0, 5) == "sass ") {
-        const auto arch = parse_arch(text.substr(5));
-        if (!arch) return std::nullopt;
-        code.kind = Kind::sass;
-        code.arch = *arch;
-        return code;
-    }
-    if (text.substr(0, 4) != "ptx ") return std::nullopt;
-    text.remove_prefix(4);
+    const bool sass = text.substr(0, 5) == "sass ";
     const auto at = text.find('@');
-    if (at == std::string_view::npos) return std::nullopt;
-    const auto arch = parse_arch(text.substr(0, at));
-    const auto isa = parse_ptx_isa(text.substr(at + 1));
+    if (!sass && (text.substr(0, 4) != "ptx " || at == std::string_view::npos)) return std::nullopt;
+    const auto arch = parse_arch(sass ? text.substr(5) : text.substr(4, at - 4));
+    const auto isa = sass ? std::optional<PtxIsa>(PtxIsa{}) : parse_ptx_isa(text.substr(at + 1));
     if (!arch || !isa) return std::nullopt;
-    code.kind = Kind::ptx;
-    code.arch = *arch;
-    code.isa = *isa;
-    return code;
+    return Code{sass ? Kind::sass : Kind::ptx, *arch, *isa};
 }
 
 std::string to_text(const Code& code) {

@@ -49,8 +49,8 @@ struct Cover {
 /// Whether the driver knows the PTX ISA is a separate question (see cover()).
 [[nodiscard]] bool ptx_compiles_for(const Arch& code, const Arch& device);
 
-/// The best road for a device. `driver_isa` is the newest PTX ISA that the driver compiles; without it PTX
-/// counts and the text says on what it depends. The variant of `device` is ignored: devices have none.
+/// The best road for a device, whose variant is ignored. Without `driver_isa`, the newest PTX ISA that the
+/// driver compiles, PTX counts and the text says on what it depends.
 [[nodiscard]] Cover cover(const std::vector<Code>& offered, const Arch& device,
                           std::optional<PtxIsa> driver_isa);
 

@@ -1,6 +1,7 @@
 #include "fatbin/elf.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace cudamatrix::fatbin {
 namespace {
@@ -35,57 +36,44 @@ TableInfo table_info(Bytes file, std::string& error) {
     const auto entry_size = file.number<std::uint16_t>(58);
     info.count = file.number<std::uint16_t>(60);
     info.names_index = file.number<std::uint16_t>(62);
-    if (info.offset == 0) {
-        error = "ELF file without a section table (stripped of it)";
-        return {};
-    }
-    if (entry_size != kSectionHeaderSize) {
-        error = "ELF section headers of " + std::to_string(entry_size) + " bytes, expected 64";
-        return {};
-    }
+    const auto fault = [&](std::string what) {
+        error = std::move(what);
+        return TableInfo{};
+    };
+    if (info.offset == 0) return fault("ELF file without a section table (stripped of it)");
+    if (entry_size != kSectionHeaderSize)
+        return fault("ELF section headers of " + std::to_string(entry_size) + " bytes, expected 64");
+    const char* const outside = "ELF section table lies outside the file";
     if (info.count == 0 || info.names_index == kIndexExtended) {
-        if (!file.contains(info.offset, kSectionHeaderSize)) {
-            error = "ELF section table lies outside the file";
-            return {};
-        }
+        if (!file.contains(info.offset, kSectionHeaderSize)) return fault(outside);
         if (info.count == 0) info.count = file.number<std::uint64_t>(info.offset + 32);
         if (info.names_index == kIndexExtended)
             info.names_index = file.number<std::uint32_t>(info.offset + 40);
     }
     // Division keeps count * 64 from overflowing.
     if (info.count > file.size / kSectionHeaderSize ||
-        !file.contains(info.offset, info.count * kSectionHeaderSize)) {
-        error = "ELF section table lies outside the file";
-        return {};
-    }
+        !file.contains(info.offset, info.count * kSectionHeaderSize))
+        return fault(outside);
     return info;
 }
 
 }  // namespace
 
 bool looks_like_elf(Bytes file) {
-    return file.size >= 4 && std::memcmp(file.data,
-                                         "\x7f"
-                                         "ELF",
-                                         4) == 0;
+    return file.size >= 4 && file.number<std::uint32_t>(0) == 0x464c457f;  // "\x7f" and "ELF"
 }
 
 ElfFile read_elf(Bytes file) {
     ElfFile elf;
     if (!looks_like_elf(file)) {
         elf.error = "not an ELF file";
-        return elf;
-    }
-    if (file.size < kHeaderSize) {
+    } else if (file.size < kHeaderSize) {
         elf.error = "ELF header cut off after " + std::to_string(file.size) + " of 64 bytes";
-        return elf;
-    }
-    if (file.data[4] != 2 || file.data[5] != 1) {
+    } else if (file.data[4] != 2 || file.data[5] != 1) {
         elf.error = "not a 64-bit little-endian ELF file";
-        return elf;
     }
+    if (!elf.error.empty()) return elf;
     elf.os_abi = file.data[7];
-    elf.abi_version = file.data[8];
     elf.machine = file.number<std::uint16_t>(18);
     elf.flags = file.number<std::uint32_t>(48);
     const TableInfo table = table_info(file, elf.error);

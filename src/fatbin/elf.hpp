@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fatbin/bytes.hpp"
+#include "fatbin/mapped_file.hpp"
 
 namespace cudamatrix::fatbin {
 
@@ -23,7 +23,6 @@ struct ElfSection {
 struct ElfFile {
     std::uint16_t machine = 0;
     std::uint8_t os_abi = 0;
-    std::uint8_t abi_version = 0;
     std::uint32_t flags = 0;
     std::vector<ElfSection> sections;
     std::string error;

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace cudamatrix::fatbin {
 
@@ -29,32 +28,16 @@ MappedFile MappedFile::open(const std::string& path) {
         if (map == MAP_FAILED) {
             file.error_ = std::strerror(errno);
         } else {
-            file.bytes_ = {static_cast<const std::uint8_t*>(map), static_cast<std::size_t>(info.st_size)};
+            file.map_ = {static_cast<const std::uint8_t*>(map),
+                         Unmap{static_cast<std::size_t>(info.st_size)}};
         }
     }
     ::close(fd);
     return file;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, Bytes{})), error_(std::move(other.error_)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-    if (this != &other) {
-        unmap();
-        bytes_ = std::exchange(other.bytes_, Bytes{});
-        error_ = std::move(other.error_);
-    }
-    return *this;
-}
-
-MappedFile::~MappedFile() {
-    unmap();
-}
-
-void MappedFile::unmap() {
-    if (bytes_.data != nullptr) ::munmap(const_cast<std::uint8_t*>(bytes_.data), bytes_.size);
-    bytes_ = {};
+void MappedFile::Unmap::operator()(const std::uint8_t* map) const {
+    ::munmap(const_cast<std::uint8_t*>(map), size);
 }
 
 }  // namespace cudamatrix::fatbin

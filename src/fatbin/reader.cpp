@@ -1,9 +1,9 @@
 #include "fatbin/reader.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "fatbin/archive.hpp"
 #include "fatbin/container.hpp"
@@ -11,9 +11,6 @@
 
 namespace cudamatrix::fatbin {
 namespace {
-
-constexpr std::uint16_t kRawSass = 2;
-constexpr std::string_view kNotKnown = "neither an ELF file nor a fat binary";
 
 /// The letter behind "-arch sm_NN" in the options that ptxas notes in a cubin (since 13.0).
 Variant noted_variant(const ElfFile& elf, const Arch& arch) {
@@ -100,23 +97,6 @@ void read_archive(Bytes file, Contents& contents) {
     if (contents.error.empty()) contents.error = fault;
 }
 
-template <typename Keep>
-std::vector<Entry> entries_of_containers(const Contents& contents, Keep keep) {
-    std::vector<Entry> kept;
-    for (std::size_t begin = 0; begin < contents.entries.size();) {
-        std::size_t end = begin;
-        while (end < contents.entries.size() &&
-               contents.entries[end].container == contents.entries[begin].container) {
-            ++end;
-        }
-        const auto* first = contents.entries.data() + begin;
-        const auto* last = contents.entries.data() + end;
-        if (keep(first, last)) kept.insert(kept.end(), first, last);
-        begin = end;
-    }
-    return kept;
-}
-
 }  // namespace
 
 Contents read(Bytes file) {
@@ -128,18 +108,15 @@ Contents read(Bytes file) {
     } else if (looks_like_elf(file)) {
         read_elf_contents(file, file, contents);
     } else {
-        contents.error = kNotKnown;
+        contents.error = "neither an ELF file nor a fat binary";
     }
     return contents;
 }
 
 FileContents read_file(const std::string& path) {
     FileContents result{MappedFile::open(path), {}};
-    if (!result.file.error().empty()) {
-        result.contents.error = result.file.error();
-    } else {
-        result.contents = read(result.file.bytes());
-    }
+    result.contents.error = result.file.error();
+    if (result.contents.error.empty()) result.contents = read(result.file.bytes());
     return result;
 }
 
@@ -149,14 +126,16 @@ std::vector<std::string_view> functions(const Entry& entry) {
 }
 
 std::vector<Entry> entries_with_kernels(const Contents& contents, std::string_view prefix) {
-    return entries_of_containers(contents, [&](const Entry* first, const Entry* last) {
-        return std::any_of(first, last, [&](const Entry& entry) {
-            const auto names = functions(entry);
-            return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-                return name.substr(0, prefix.size()) == prefix;
-            });
-        });
-    });
+    std::set<std::size_t> containers;
+    for (const Entry& entry : contents.entries) {
+        for (const std::string_view name : functions(entry)) {
+            if (name.substr(0, prefix.size()) == prefix) containers.insert(entry.container);
+        }
+    }
+    std::vector<Entry> kept;
+    std::copy_if(contents.entries.begin(), contents.entries.end(), std::back_inserter(kept),
+                 [&](const Entry& entry) { return containers.count(entry.container) != 0; });
+    return kept;
 }
 
 std::vector<bool> containers_with_code(const Contents& contents) {
@@ -175,9 +154,9 @@ std::vector<bool> containers_with_code(const Contents& contents) {
 std::vector<Entry> entries_with_code(const Contents& contents) {
     const std::vector<bool> has_code = containers_with_code(contents);
     std::vector<Entry> kept;
-    for (const Entry& entry : contents.entries) {
-        if (entry.container < has_code.size() && has_code[entry.container]) kept.push_back(entry);
-    }
+    std::copy_if(
+        contents.entries.begin(), contents.entries.end(), std::back_inserter(kept),
+        [&](const Entry& entry) { return entry.container < has_code.size() && has_code[entry.container]; });
     return kept;
 }
 

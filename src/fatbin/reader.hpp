@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fatbin/arch.hpp"
-#include "fatbin/bytes.hpp"
 #include "fatbin/mapped_file.hpp"
 
 /// Reads what device code a file carries, without decompressing anything and without trusting any size in it.
@@ -60,10 +59,9 @@ struct Contents {
 /// it. A file of a kind that carries device code but has none is no error: `entries` is empty.
 [[nodiscard]] Contents read(Bytes file);
 
-/// The same, then every other byte of the file is searched for containers: libraries keep some in sections of
-/// their own (cuFFT in .ldata, cuBLASLt in .cask_resource). Any kind of file will do. `section` of what is
-/// found is the name of the ELF section that it lies in, "" outside of all. What only looks like a container
-/// is passed over.
+/// The same, then every other byte of any kind of file is searched for containers: libraries keep some in
+/// sections of their own (cuFFT in .ldata, cuBLASLt in .cask_resource), which `section` names. What only
+/// looks like a container is passed over.
 [[nodiscard]] Contents read_deep(Bytes file);
 
 /// A file's contents together with the mapping that they point into.
@@ -76,9 +74,8 @@ struct FileContents {
 /// Names of the functions in a SASS entry; empty when it is compressed, holds none or is damaged.
 [[nodiscard]] std::vector<std::string_view> functions(const Entry& entry);
 
-/// Entries of those containers that hold a function whose name begins with `prefix` in one of their cubins.
-/// nvcc adds containers of its own with empty cubins, and libraries add theirs: they say nothing about our
-/// kernels. A container whose cubins are all compressed cannot be looked into and is left out.
+/// Entries of the containers with a function whose name begins with `prefix` in one of their cubins: those
+/// that nvcc and libraries add say nothing about our kernels. Compressed cubins cannot be looked into.
 [[nodiscard]] std::vector<Entry> entries_with_kernels(const Contents& contents, std::string_view prefix);
 
 /// For each container: does it hold instructions, or cubins that cannot be looked into because they are

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 #include "fatbin/reader.hpp"
 #include "unit/fatbin/fixture.hpp"
 
@@ -86,24 +84,14 @@ TEST_CASE("what is refused of an archive") {
 }
 
 TEST_CASE("a library cut off at any byte never reads beyond its end, and says so except between members") {
-    const Blob whole = library();
     std::size_t quiet = 0;
-    for (std::size_t length = 8; length < whole.size(); ++length) {
-        const std::vector<std::uint8_t> cut(whole.bytes().begin(),
-                                            whole.bytes().begin() + static_cast<std::ptrdiff_t>(length));
-        if (read({cut.data(), cut.size()}).error.empty()) ++quiet;
-        (void)read_deep({cut.data(), cut.size()});
-    }
+    fixture::cut_at_every_byte(library(), 8, [&](std::size_t, Bytes cut) {
+        if (read(cut).error.empty()) ++quiet;
+        (void)read_deep(cut);
+    });
     CHECK(quiet < 12);
 }
 
 TEST_CASE("random damage to a library never reads outside") {
-    const Blob whole = library();
-    std::mt19937 random(5);
-    for (int round = 0; round < 20000; ++round) {
-        std::vector<std::uint8_t> bytes = whole.bytes();
-        for (int i = 0; i < 4; ++i)
-            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-        CHECK(read({bytes.data(), bytes.size()}).entries.size() < 1000);
-    }
+    fixture::damage(library(), 5, 4, [](Bytes bytes) { CHECK(read(bytes).entries.size() < 1000); });
 }

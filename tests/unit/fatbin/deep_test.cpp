@@ -1,7 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <random>
-
 #include "fatbin/reader.hpp"
 #include "unit/fatbin/fixture.hpp"
 
@@ -93,14 +91,9 @@ TEST_CASE("a file made of containers that fail at their end is given up in time"
 }
 
 TEST_CASE("random damage never makes the search read outside") {
-    const Blob whole = hiding();
-    std::mt19937 random(3);
-    for (int round = 0; round < 20000; ++round) {
-        std::vector<std::uint8_t> bytes = whole.bytes();
-        for (int i = 0; i < 4; ++i)
-            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-        const Contents contents = read_deep({bytes.data(), bytes.size()});
+    fixture::damage(hiding(), 3, 4, [](Bytes bytes) {
+        const Contents contents = read_deep(bytes);
         CHECK(contents.containers == contents.places.size());
         (void)containers_with_code(contents);
-    }
+    });
 }

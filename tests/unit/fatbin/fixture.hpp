@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fatbin/bytes.hpp"
+#include "fatbin/mapped_file.hpp"
 
 /// Writes fat binaries and ELF files byte by byte, in the layout that nvcc writes.
 namespace fixture {
@@ -17,10 +18,8 @@ class Blob {
 
     template <typename T>
     Blob& number(T value) {
-        for (std::size_t i = 0; i < sizeof(T); ++i) {
-            bytes_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
-        }
-        return *this;
+        bytes_.resize(bytes_.size() + sizeof(T));
+        return put(bytes_.size() - sizeof(T), value);
     }
     Blob& append(const Blob& other) {
         bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
@@ -34,11 +33,7 @@ class Blob {
         bytes_.resize(bytes_.size() + n);
         return *this;
     }
-    Blob& pad(std::size_t alignment) {
-        while (bytes_.size() % alignment != 0)
-            bytes_.push_back(0);
-        return *this;
-    }
+    Blob& pad(std::size_t alignment) { return zeros((alignment - size() % alignment) % alignment); }
     template <typename T>
     Blob& put(std::size_t at, T value) {
         for (std::size_t i = 0; i < sizeof(T); ++i) {
@@ -153,23 +148,12 @@ inline Blob entry(const EntryOptions& options, Blob payload) {
 }
 
 inline Blob sass(std::uint32_t arch, const std::vector<std::string>& functions, std::uint64_t flags = 0x11) {
-    EntryOptions options;
-    options.arch = arch;
-    options.flags = flags;
-    return entry(options, cubin(functions));
+    return entry({.arch = arch, .flags = flags}, cubin(functions));
 }
 
 inline Blob ptx(std::uint32_t arch, std::uint16_t isa_major, std::uint16_t isa_minor,
                 std::uint64_t flags = 0x8011) {
-    EntryOptions options;
-    options.kind = 1;
-    options.arch = arch;
-    options.flags = flags;
-    options.major = isa_major;
-    options.minor = isa_minor;
-    options.compressed_size = 5;
-    options.header_size = 80;
-    return entry(options, Blob().text("zzzzz"));
+    return entry({1, arch, flags, isa_major, isa_minor, 5, 80}, Blob().text("zzzzz"));
 }
 
 inline Blob container(const std::vector<Blob>& entries) {
@@ -211,6 +195,30 @@ inline Blob program(const std::vector<Blob>& entries, const std::string& section
     Blob bytes = container({sass(75, {})});
     bytes.append(container(entries));
     return elf({{".text", 1, Blob().text("code"), 0}, {section, 1, bytes, 0}});
+}
+
+/// Calls `read` with the first `length` bytes, for every length from `least` on: copies of their own size, so
+/// that a sanitizer sees the first byte too many.
+template <class Read>
+void cut_at_every_byte(const Blob& whole, std::size_t least, Read read) {
+    for (std::size_t length = least; length < whole.size(); ++length) {
+        const auto begin = whole.bytes().begin();
+        const std::vector<std::uint8_t> cut(begin, begin + static_cast<std::ptrdiff_t>(length));
+        read(length, cudamatrix::fatbin::Bytes{cut.data(), cut.size()});
+    }
+}
+
+/// Calls `read` with up to `most` bytes of `whole` changed at random, `rounds` times.
+template <class Read>
+void damage(const Blob& whole, unsigned seed, unsigned most, Read read, int rounds = 20000) {
+    std::mt19937 random(seed);
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<std::uint8_t> bytes = whole.bytes();
+        const auto changes = 1 + static_cast<unsigned>(random()) % most;
+        for (unsigned i = 0; i < changes; ++i)
+            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+        read(cudamatrix::fatbin::Bytes{bytes.data(), bytes.size()});
+    }
 }
 
 }  // namespace fixture

@@ -2,12 +2,10 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <limits>
-#include <random>
 
+#include "scratch.hpp"
 #include "unit/fatbin/fixture.hpp"
 
 using namespace cudamatrix::fatbin;
@@ -56,10 +54,8 @@ TEST_CASE("relocatable device code, a bare fat binary and a kind that is not kno
     const Blob blob = fixture::program({fixture::sass(80, {"k"})}, "__nv_relfatbin");
     CHECK(summary(read_blob(blob).entries) == Lines{"sass 7.5", "sass 8.0"});
 
-    fixture::EntryOptions options;
-    options.kind = 0x10;
     const Blob bare =
-        fixture::container({fixture::sass(86, {"k"}), fixture::entry(options, Blob().text("ir"))});
+        fixture::container({fixture::sass(86, {"k"}), fixture::entry({.kind = 0x10}, Blob().text("ir"))});
     const Contents contents = read_blob(bare);
     CHECK(contents.error == "");
     CHECK(contents.entries[0].section == "");
@@ -93,11 +89,7 @@ TEST_CASE("a cubin of ptxas 13 says in its notes whether it is for an a or f tar
 }
 
 TEST_CASE("link-time code is its own kind: no cubin, no PTX, no road") {
-    fixture::EntryOptions options;
-    options.kind = 8;
-    options.arch = 90;
-    options.flags = 0x118011;
-    const Blob blob = fixture::container({fixture::entry(options, Blob().text("ir"))});
+    const Blob blob = fixture::container({fixture::entry({8, 90, 0x118011}, Blob().text("ir"))});
     const Contents contents = read_blob(blob);
     REQUIRE(contents.entries.size() == 1);
     CHECK(contents.entries[0].kind == Kind::lto);
@@ -134,72 +126,52 @@ TEST_CASE("files without device code are no error, files of another kind are") {
     CHECK(read_blob(plain).entries.empty());
     CHECK(read_blob(Blob()).error == "neither an ELF file nor a fat binary");
     CHECK(read_blob(Blob().text("#!/bin/true\n")).error == "neither an ELF file nor a fat binary");
-    Blob small = plain;
-    CHECK(read_blob(small.put<std::uint8_t>(4, 1)).error == "not a 64-bit little-endian ELF file");
-    Blob big_endian = plain;
-    CHECK(read_blob(big_endian.put<std::uint8_t>(5, 2)).error == "not a 64-bit little-endian ELF file");
-    Blob stripped = plain;
-    CHECK(read_blob(stripped.put<std::uint64_t>(40, 0)).error ==
+    CHECK(read_blob(Blob(plain).put<std::uint8_t>(4, 1)).error == "not a 64-bit little-endian ELF file");
+    CHECK(read_blob(Blob(plain).put<std::uint8_t>(5, 2)).error == "not a 64-bit little-endian ELF file");
+    CHECK(read_blob(Blob(plain).put<std::uint64_t>(40, 0)).error ==
           "ELF file without a section table (stripped of it)");
 }
 
 TEST_CASE("a file cut off at any byte is an error or loses nothing, and never reads beyond its end") {
-    const Blob whole = sample();
-    for (std::size_t length = 0; length < whole.size(); ++length) {
-        // A copy of its own size, so that a sanitizer sees the first byte too many.
-        const std::vector<std::uint8_t> cut(whole.bytes().begin(),
-                                            whole.bytes().begin() + static_cast<std::ptrdiff_t>(length));
-        const Contents contents = read({cut.data(), cut.size()});
+    fixture::cut_at_every_byte(sample(), 0, [](std::size_t length, Bytes cut) {
+        const Contents contents = read(cut);
         CHECK_MESSAGE(contents.error != "", length);
         for (const Entry& entry : contents.entries)
             (void)functions(entry);
-    }
+    });
 }
 
 TEST_CASE("a bare fat binary cut off at any byte is an error, and keeps the entries before the cut") {
     Blob whole = fixture::container({fixture::sass(75, {"a"}), fixture::ptx(80, 7, 8)});
+    const std::size_t first = whole.size();
     whole.append(fixture::container({fixture::sass(86, {"b"})}));
-    const std::size_t first = 16 + fixture::sass(75, {"a"}).size() + fixture::ptx(80, 7, 8).size();
-    for (std::size_t length = 0; length < whole.size(); ++length) {
-        const std::vector<std::uint8_t> cut(whole.bytes().begin(),
-                                            whole.bytes().begin() + static_cast<std::ptrdiff_t>(length));
-        const Contents contents = read({cut.data(), cut.size()});
+    fixture::cut_at_every_byte(whole, 0, [&](std::size_t length, Bytes cut) {
+        const Contents contents = read(cut);
         // At the border of two containers the rest is a whole file.
-        if (length == first) {
-            CHECK(contents.error == "");
-        } else {
-            CHECK_MESSAGE(contents.error != "", length);
-        }
+        CHECK_MESSAGE((contents.error == "") == (length == first), length);
         if (length >= first) CHECK(contents.entries.size() == 2);
-    }
+    });
 }
 
 TEST_CASE("sizes that lie are refused by name, not followed") {
     const std::uint64_t hostile[] = {std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1} << 63,
                                      0xffffffff, 100000};
+    const Blob good = fixture::container({fixture::sass(75, {"a"})});
+    const auto with = [&](std::size_t at, auto value) { return read_blob(Blob(good).put(at, value)).error; };
+    const std::string container = "fat binary, container at 0x0", entry = container + ", entry at 0x0";
     for (const std::uint64_t size : hostile) {
-        Blob body = fixture::container({fixture::sass(75, {"a"})});
-        CHECK(read_blob(body.put<std::uint64_t>(8, size)).error ==
-              "fat binary, container at 0x0: body of " + std::to_string(size) + " bytes does not fit, " +
-                  std::to_string(body.size()) + " bytes left");
-        Blob payload = fixture::container({fixture::sass(75, {"a"})});
-        const std::string left = std::to_string(payload.size() - 16 - 64);
-        CHECK(read_blob(payload.put<std::uint64_t>(16 + 8, size)).error ==
-              "fat binary, container at 0x0, entry at 0x0: payload of " + std::to_string(size) + " bytes, " +
-                  left + " left");
+        CHECK(with(8, size) == container + ": body of " + std::to_string(size) + " bytes does not fit, " +
+                                   std::to_string(good.size()) + " bytes left");
+        CHECK(with(16 + 8, size) == entry + ": payload of " + std::to_string(size) + " bytes, " +
+                                        std::to_string(good.size() - 16 - 64) + " left");
     }
-    for (const std::uint32_t size : {0U, 1U, 63U, 0xffffffffU, 0x80000000U}) {
-        Blob header = fixture::container({fixture::sass(75, {"a"})});
-        CHECK(read_blob(header.put<std::uint32_t>(16 + 4, size)).error ==
-              "fat binary, container at 0x0, entry at 0x0: header of " + std::to_string(size) + " bytes");
-    }
-    Blob version = fixture::container({fixture::sass(75, {"a"})});
-    CHECK(read_blob(version.put<std::uint16_t>(4, 2)).error ==
-          "fat binary, container at 0x0: version 2 with a header of 16 bytes, expected version 1 with 16");
+    for (const std::uint32_t size : {0U, 1U, 63U, 0xffffffffU, 0x80000000U})
+        CHECK(with(16 + 4, size) == entry + ": header of " + std::to_string(size) + " bytes");
+    CHECK(with(4, std::uint16_t{2}) ==
+          container + ": version 2 with a header of 16 bytes, expected version 1 with 16");
     Blob magic = fixture::program({fixture::sass(75, {"a"})});
-    const Contents good = read_blob(magic);
     const std::size_t second =
-        static_cast<std::size_t>(good.entries[1].bytes.data - magic.view().data) - 64 - 16;
+        static_cast<std::size_t>(read_blob(magic).entries[1].bytes.data - magic.view().data) - 64 - 16;
     const Contents bad = read_blob(magic.put<std::uint32_t>(second, 0xdeadbeef));
     CHECK(bad.error.find("magic number 0xdeadbeef, expected 0xba55ed50") != std::string::npos);
     CHECK(bad.entries.size() == 1);
@@ -235,55 +207,41 @@ TEST_CASE("section tables that lie are refused") {
 }
 
 TEST_CASE("a damaged cubin inside costs its function names, not the reader") {
-    const Blob whole = fixture::cubin({"cudamatrix_vadd"});
-    std::mt19937 random(7);
-    for (int round = 0; round < 2000; ++round) {
-        std::vector<std::uint8_t> bytes = whole.bytes();
-        for (int i = 0; i < 3; ++i)
-            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-        bytes.resize(random() % 4 == 0 ? random() % bytes.size() : bytes.size());
+    std::mt19937 random(8);
+    const auto check = [&](Bytes bytes) {
+        const std::vector<std::uint8_t> copy(
+            bytes.data, bytes.data + (random() % 4 == 0 ? random() % bytes.size : bytes.size));
         Entry entry;
         entry.kind = Kind::sass;
-        entry.bytes = {bytes.data(), bytes.size()};
+        entry.bytes = {copy.data(), copy.size()};
         for (const std::string_view name : functions(entry))
-            CHECK(name.size() <= bytes.size());
-    }
+            CHECK(name.size() <= copy.size());
+    };
+    fixture::damage(fixture::cubin({"cudamatrix_vadd"}), 7, 3, check, 2000);
 }
 
 TEST_CASE("random damage anywhere never reads outside") {
-    const Blob whole = sample();
-    std::mt19937 random(11);
-    for (int round = 0; round < 20000; ++round) {
-        std::vector<std::uint8_t> bytes = whole.bytes();
-        const unsigned changes = 1 + static_cast<unsigned>(random()) % 6;
-        for (unsigned i = 0; i < changes; ++i)
-            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-        const Contents contents = read({bytes.data(), bytes.size()});
+    fixture::damage(sample(), 11, 6, [](Bytes bytes) {
+        const Contents contents = read(bytes);
         CHECK(contents.entries.size() < 1000);
         (void)summary(entries_with_kernels(contents, "cudamatrix_"));
         (void)summary(entries_with_code(contents));
-    }
+    });
 }
 
 TEST_CASE("files on disk: a missing one, a folder, a FIFO, an empty one and a real one") {
-    std::string folder = "/tmp/fatbin_test.XXXXXX";
-    REQUIRE(::mkdtemp(folder.data()) != nullptr);
-    const std::string path = folder + "/program";
+    const Scratch folder;
+    const std::string path = (folder / "program").string();
     CHECK(read_file(path).contents.error == "No such file or directory");
-    CHECK(read_file(folder).contents.error == "not a regular file");
-    REQUIRE(::mkfifo((folder + "/fifo").c_str(), 0600) == 0);
-    CHECK(read_file(folder + "/fifo").contents.error == "not a regular file");
-    std::ofstream(path).close();
+    CHECK(read_file(folder.path()).contents.error == "not a regular file");
+    REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+    CHECK(read_file(folder / "fifo").contents.error == "not a regular file");
+    folder.put("program", "");
     CHECK(read_file(path).contents.error == "neither an ELF file nor a fat binary");
     const Blob blob = sample();
-    std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(blob.bytes().data()), static_cast<std::streamsize>(blob.size()));
-    out.close();
+    folder.put("program", {reinterpret_cast<const char*>(blob.bytes().data()), blob.size()});
     FileContents file = read_file(path);
     FileContents moved = std::move(file);
     CHECK(summary(moved.contents.entries) == kAll);
     CHECK(functions(moved.contents.entries[1]).size() == 1);
-    for (const char* name : {"/program", "/fifo"})
-        ::unlink((folder + name).c_str());
-    ::rmdir(folder.c_str());
 }
