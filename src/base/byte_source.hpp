@@ -1,5 +1,4 @@
-// Where bytes come from when a reader must not care: a mapped file, a wheel behind HTTP range requests, a
-// member of an archive.
+// Where bytes come from: a mapped file, a wheel behind HTTP range requests, a member of an archive.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +19,7 @@ class ByteSource {
 
     [[nodiscard]] virtual std::uint64_t size() const = 0;
 
-    /// Fills all of `into` with the bytes from `offset` on. What lies behind the end, or cannot be fetched,
-    /// is a failure that names the source; then `into` holds nothing of meaning.
+    /// Fills all of `into` with the bytes from `offset` on; what lies past the end is a failure too.
     [[nodiscard]] virtual Status read(std::uint64_t offset, std::span<std::uint8_t> into) = 0;
 };
 

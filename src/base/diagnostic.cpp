@@ -1,25 +1,16 @@
 #include "base/diagnostic.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 
 namespace cudamatrix {
 namespace {
 
-std::string_view colour_of(Severity severity) {
-    switch (severity) {
-        case Severity::error:
-            return "\x1b[1;31m";
-        case Severity::warning:
-            return "\x1b[1;33m";
-        case Severity::unknown:
-            return "\x1b[1;35m";
-        case Severity::note:
-            return "\x1b[1;36m";
-    }
-    return "";
-}
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 4> kNames{"error", "warning", "unknown", "note"};
+constexpr std::array<std::string_view, 4> kColours{"\x1b[1;31m", "\x1b[1;33m", "\x1b[1;35m", "\x1b[1;36m"};
 
 std::string_view line_of(std::string_view source, std::size_t line) {
     for (std::size_t current = 1; current < line; ++current) {
@@ -42,8 +33,7 @@ std::string excerpt(const Location& where, std::string_view source) {
     const auto shown = text::printable(line.substr(start, window + window / 2));
     const auto number = std::to_string(where.line);
     const std::size_t before = text::display_width(line.substr(start, where.column - 1 - start));
-    // The caret line underlines what the excerpt shows, at least one column, and counts characters as it
-    // does.
+    // The mark underlines what the excerpt shows, at least one column, counted in characters.
     const std::size_t shown_end = std::min(line.size(), start + window + window / 2);
     const std::size_t end = std::min(where.column - 1 + std::min(where.length, line.size()), shown_end);
     const std::size_t marks = std::max<std::size_t>(
@@ -57,17 +47,7 @@ std::string excerpt(const Location& where, std::string_view source) {
 }  // namespace
 
 std::string_view to_string(Severity severity) {
-    switch (severity) {
-        case Severity::error:
-            return "error";
-        case Severity::warning:
-            return "warning";
-        case Severity::unknown:
-            return "unknown";
-        case Severity::note:
-            return "note";
-    }
-    return "error";
+    return kNames[static_cast<std::size_t>(severity)];
 }
 
 Diagnostic Diagnostic::error(std::string message, Location where) {
@@ -99,8 +79,8 @@ std::string render(const Diagnostic& diagnostic, std::string_view source, bool c
         out += "cudamatrix: ";
     }
     const auto label = to_string(diagnostic.severity);
-    out += colour ? fmt::format("{}{}:\x1b[0m ", colour_of(diagnostic.severity), label)
-                  : fmt::format("{}: ", label);
+    const auto ink = kColours[static_cast<std::size_t>(diagnostic.severity)];
+    out += colour ? fmt::format("{}{}:\x1b[0m ", ink, label) : fmt::format("{}: ", label);
     out += text::printable(diagnostic.message) + "\n" + excerpt(where, source);
     for (const auto& note : diagnostic.notes)
         out += "  note: " + text::printable(note) + "\n";

@@ -1,5 +1,4 @@
-// Diagnostics with positions, printed as a compiler prints them. Their texts are public: tests compare them
-// whole.
+// Diagnostics with positions, printed as a compiler prints them.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +42,8 @@ struct Diagnostic {
 ///         |            ^~~~~~~~~~~~
 ///       note: ...
 ///       fix: ...
-/// `source` is the text of the file in `where` (empty: no excerpt is shown). Control characters are replaced,
-/// so that hostile input cannot drive the terminal. `colour` adds ANSI colours.
+/// `source` is the text of the file in `where`; empty: no excerpt. Control characters are replaced: hostile
+/// input cannot drive the terminal.
 [[nodiscard]] std::string render(const Diagnostic& diagnostic, std::string_view source, bool colour = false);
 
 }  // namespace cudamatrix

@@ -41,21 +41,6 @@ class Descriptor {
     int fd_;
 };
 
-Result<std::string> drain(int fd, const std::string& name, std::uint64_t limit) {
-    std::string content;
-    char buffer[64 * 1024];
-    for (;;) {
-        const ssize_t got = ::read(fd, buffer, sizeof buffer);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
-        if (got == 0) return content;
-        content.append(buffer, static_cast<std::size_t>(got));
-        if (content.size() > limit) {
-            return input_failure(fmt::format("{} is larger than {}", name, text::human_bytes(limit)));
-        }
-    }
-}
-
 bool write_all(int fd, std::string_view content) {
     while (!content.empty()) {
         const ssize_t put = ::write(fd, content.data(), content.size());
@@ -80,20 +65,34 @@ bool reads_as(int fd, std::string_view content) {
     }
 }
 
+Failure not_written(const fs::path& path, std::string_view why) {
+    return environment_failure(fmt::format("cannot write {}: {}", text::printable(path.string()), why));
+}
+
 }  // namespace
 
 Result<std::string> read(const fs::path& path, std::uint64_t limit) {
     const auto name = text::printable(path.string());
+    const auto fail = [&](const std::string& why) {
+        return input_failure(fmt::format("cannot read {}: {}", name, why));
+    };
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!fd.ok()) return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
     struct stat status {};
-    if (::fstat(fd.get(), &status) != 0)
-        return input_failure(fmt::format("cannot read {}: {}", name, reason(errno)));
-    if (S_ISDIR(status.st_mode)) return input_failure(fmt::format("cannot read {}: it is a directory", name));
-    if (!S_ISREG(status.st_mode))
-        return input_failure(fmt::format("cannot read {}: it is not a regular file", name));
-    return drain(fd.get(), name, limit);
+    if (!fd.ok() || ::fstat(fd.get(), &status) != 0) return fail(reason(errno));
+    if (S_ISDIR(status.st_mode)) return fail("it is a directory");
+    if (!S_ISREG(status.st_mode)) return fail("it is not a regular file");
+    std::string content;
+    char buffer[64 * 1024];
+    for (;;) {
+        const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail(reason(errno));
+        if (got == 0) return content;
+        content.append(buffer, static_cast<std::size_t>(got));
+        if (content.size() > limit)
+            return input_failure(fmt::format("{} is larger than {}", name, text::human_bytes(limit)));
+    }
 }
 
 Compared compare(const fs::path& path, std::string_view content) {
@@ -106,40 +105,29 @@ Compared compare(const fs::path& path, std::string_view content) {
 }
 
 Status create(const fs::path& path, std::string_view content) {
-    const auto fail = [&](int error) {
-        return environment_failure(
-            fmt::format("cannot write {}: {}", text::printable(path.string()), reason(error)));
-    };
     Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!fd.ok()) return fail(errno);
-    if (!write_all(fd.get(), content) || ::fchmod(fd.get(), 0644) != 0) return fail(errno);
-    if (fd.release_and_close() != 0) return fail(errno);
+    if (!fd.ok() || !write_all(fd.get(), content) || ::fchmod(fd.get(), 0644) != 0 ||
+        fd.release_and_close() != 0)
+        return not_written(path, reason(errno));
     return Done{};
 }
 
 Result<bool> write(const fs::path& path, std::string_view content) {
-    const auto name = text::printable(path.string());
-    const auto fail = [&](int error) {
-        return environment_failure(fmt::format("cannot write {}: {}", name, reason(error)));
-    };
     std::error_code status_error;
     const auto status = fs::symlink_status(path, status_error);
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-        return environment_failure(fmt::format("cannot write {}: it exists and is not a regular file", name));
-    }
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        return not_written(path, "it exists and is not a regular file");
     if (compare(path, content) == Compared::same) return false;
 
     auto pattern = path.string() + ".XXXXXX";
     Descriptor fd(::mkostemp(pattern.data(), O_CLOEXEC));
-    if (!fd.ok()) return fail(errno);
-    const auto abandon = [&](int error) {
+    if (!fd.ok()) return not_written(path, reason(errno));
+    if (!write_all(fd.get(), content) || ::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0 ||
+        fd.release_and_close() != 0 || ::rename(pattern.c_str(), path.c_str()) != 0) {
+        const int error = errno;
         ::unlink(pattern.c_str());
-        return fail(error);
-    };
-    if (!write_all(fd.get(), content)) return abandon(errno);
-    if (::fchmod(fd.get(), 0644) != 0 || ::fsync(fd.get()) != 0) return abandon(errno);
-    if (fd.release_and_close() != 0) return abandon(errno);
-    if (::rename(pattern.c_str(), path.c_str()) != 0) return abandon(errno);
+        return not_written(path, reason(error));
+    }
     // The new name is durable only when its directory is.
     const auto parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const Descriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -150,11 +138,10 @@ Result<bool> write(const fs::path& path, std::string_view content) {
 Status make_directories(const fs::path& path) {
     std::error_code error;
     fs::create_directories(path, error);
-    if (error || !fs::is_directory(path, error)) {
+    if (error || !fs::is_directory(path, error))
         return environment_failure(fmt::format("cannot create the directory {}: {}",
                                                text::printable(path.string()),
                                                error ? error.message() : "something else has that name"));
-    }
     return Done{};
 }
 
@@ -165,10 +152,9 @@ Result<std::uint64_t> free_bytes(const fs::path& path) {
         probe = probe.parent_path();
     }
     struct statvfs status {};
-    if (::statvfs(probe.c_str(), &status) != 0) {
+    if (::statvfs(probe.c_str(), &status) != 0)
         return environment_failure(fmt::format("cannot tell the free space at {}: {}",
                                                text::printable(probe.string()), reason(errno)));
-    }
     return std::uint64_t{status.f_bavail} * std::uint64_t{status.f_frsize};
 }
 

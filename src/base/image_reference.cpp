@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix {
@@ -12,22 +13,13 @@ constexpr std::size_t kLongestTag = 128;
 constexpr std::string_view kHub = "docker.io";
 constexpr std::string_view kDigest = "sha256:";
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_low(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z');
-}
-bool is_word(char c) {
-    return is_low(c) || (c >= 'A' && c <= 'Z');
-}
-
-bool is_hex(std::string_view text) {
-    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    return text::is_digit(c) || text::is_lower(c);
 }
 
 bool is_port(std::string_view text) {
-    if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return false;
+    if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), text::is_digit))
+        return false;
     const auto port = std::stoul(std::string(text));
     return port >= 1 && port <= 65535;
 }
@@ -39,8 +31,7 @@ bool is_host(std::string_view text) {
         if (end == std::string_view::npos) return false;
         const auto address = text.substr(1, end - 1);
         const auto rest = text.substr(end + 1);
-        return address.find(':') != std::string_view::npos &&
-               std::all_of(address.begin(), address.end(), [](char c) { return is_word(c) || c == ':'; }) &&
+        return address.find(':') != std::string_view::npos && text::only(address, ":") &&
                (rest.empty() || (rest.front() == ':' && is_port(rest.substr(1))));
     }
     const auto colon = text.find(':');
@@ -48,24 +39,8 @@ bool is_host(std::string_view text) {
     const auto labels = text::split(text.substr(0, colon), '.');
     return std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
         return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
-               std::all_of(label.begin(), label.end(), [](char c) { return is_word(c) || c == '-'; });
+               text::only(label, "-");
     });
-}
-
-// [a-z0-9]+, joined by one '.', one or two '_', or any number of '-'.
-bool is_path_part(std::string_view text) {
-    if (text.empty() || !is_low(text.front()) || !is_low(text.back())) return false;
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i;
-        while (end < text.size() && !is_low(text[end]))
-            ++end;
-        const auto joint = text.substr(i, end - i);
-        if (!joint.empty() && joint != "." && joint != "_" && joint != "__" &&
-            joint.find_first_not_of('-') != std::string_view::npos)
-            return false;
-        i = end + 1;
-    }
-    return true;
 }
 
 Failure no_reference(std::string_view text, std::string_view why) {
@@ -82,7 +57,7 @@ bool names_host(std::string_view part) {
 
 std::string wrong_path(std::string_view path) {
     for (const auto& part : text::split(path, '/')) {
-        if (is_path_part(part)) continue;
+        if (is_image_path_part(part)) continue;
         if (part.empty()) return "a component of its path is empty";
         return fmt::format(
             "invalid path component '{}': expected lower-case letters and digits, joined by '.', '_', "
@@ -96,9 +71,8 @@ bool is_loopback(std::string_view host) {
     if (host.starts_with("[::1]")) return true;
     const auto name = host.substr(0, host.find(':'));
     const auto numbers = text::split(name, '.');
-    return name == "localhost" ||
-           (numbers.size() == 4 && numbers.front() == "127" &&
-            std::all_of(name.begin(), name.end(), [](char c) { return is_digit(c) || c == '.'; }));
+    return name == "localhost" || (numbers.size() == 4 && numbers.front() == "127" &&
+                                   name.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
 }  // namespace
@@ -107,15 +81,28 @@ std::string ImageReference::text() const {
     return name() + (tag.empty() ? "" : ":" + tag) + (digest.empty() ? "" : "@" + digest);
 }
 
+bool is_image_path_part(std::string_view text) {
+    if (text.empty() || !is_low(text.front()) || !is_low(text.back())) return false;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        while (end < text.size() && !is_low(text[end]))
+            ++end;
+        const auto joint = text.substr(i, end - i);
+        if (!joint.empty() && joint != "." && joint != "_" && joint != "__" &&
+            joint.find_first_not_of('-') != std::string_view::npos)
+            return false;
+        i = end + 1;
+    }
+    return true;
+}
+
 bool is_image_digest(std::string_view text) {
-    return text.starts_with(kDigest) && text.size() == kDigest.size() + 64 &&
-           is_hex(text.substr(kDigest.size()));
+    return text.starts_with(kDigest) && is_sha256(text.substr(kDigest.size()));
 }
 
 bool is_image_tag(std::string_view text) {
-    return !text.empty() && text.size() <= kLongestTag && (is_word(text.front()) || text.front() == '_') &&
-           std::all_of(text.begin(), text.end(),
-                       [](char c) { return is_word(c) || c == '_' || c == '.' || c == '-'; });
+    return !text.empty() && text.size() <= kLongestTag && text.find_first_of(".-") != 0 &&
+           text::only(text, "_.-");
 }
 
 Result<ImageReference> parse_image_reference(std::string_view text) {
@@ -156,7 +143,7 @@ Result<ImageReference> parse_image_reference(std::string_view text) {
     out.path = rest;
     if (const auto wrong = wrong_path(rest); !wrong.empty()) return no_reference(text, wrong);
     if (out.host == kHub && rest.find('/') == std::string_view::npos) {
-        if (rest.size() == 64 && is_hex(rest)) return no_reference(text, "it is an image id, not a name");
+        if (is_sha256(rest)) return no_reference(text, "it is an image id, not a name");
         out.path.insert(0, "library/");
     }
     if (out.name().size() > kLongestName)

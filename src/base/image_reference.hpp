@@ -1,5 +1,4 @@
-// References of container images: "HOST[:PORT]/PATH[:TAG][@DIGEST]", as the distribution project defines
-// them, and the place that the mirror map gives for one.
+// References of container images, and the place that the mirror map gives for one.
 #pragma once
 
 #include <string>
@@ -25,11 +24,13 @@ struct ImageReference {
     friend bool operator==(const ImageReference&, const ImageReference&) = default;
 };
 
-/// Reads a reference; hosts, paths and tags by the grammar of github.com/distribution/reference, digests of
-/// sha256 only. Without a host it is one of docker.io, there without a namespace one of "library". Input
-/// failures say which part is wrong, and what was expected.
+/// Reads "HOST[:PORT]/PATH[:TAG][@DIGEST]" by the grammar of github.com/distribution/reference, digests of
+/// sha256 only. The default host is docker.io, its default namespace library. Input failures name the part
+/// that is wrong.
 [[nodiscard]] Result<ImageReference> parse_image_reference(std::string_view text);
 
+/// [a-z0-9]+, joined by one '.', one or two '_', or any number of '-'.
+[[nodiscard]] bool is_image_path_part(std::string_view text);
 /// "sha256:" and 64 lower-case hexadecimal digits.
 [[nodiscard]] bool is_image_digest(std::string_view text);
 /// A letter, digit or '_', then up to 127 of those, '.' and '-'.
@@ -49,9 +50,8 @@ struct ImagePlace {
     [[nodiscard]] std::string origin() const;
 };
 
-/// The place of `reference` under the mirror map: the longest key that is its host, or its host and the first
-/// parts of its path ("docker.io", "docker.io/nvidia"), is replaced by the key's value. An input failure
-/// where what comes out is no reference.
+/// The place of `reference` under the mirror map, whose keys are hosts or hosts with the first parts of a
+/// path. An input failure where what comes out is no reference.
 [[nodiscard]] Result<ImagePlace> place_of(const ImageReference& reference, const Mirrors& mirrors);
 
 }  // namespace cudamatrix

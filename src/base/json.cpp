@@ -5,9 +5,8 @@
 namespace cudamatrix {
 
 Result<Json> parse_json(std::string_view text, std::string_view what, std::size_t max_depth) {
-    if (const auto bad = text::invalid_utf8(text)) {
+    if (const auto bad = text::invalid_utf8(text))
         return input_failure(fmt::format("{}: byte {} is not valid UTF-8", what, *bad));
-    }
     bool too_deep = false;
     const auto watch = [&](int depth, Json::parse_event_t event, Json&) {
         // A container is announced with the depth of what it stands in.
@@ -35,10 +34,15 @@ void append_member(Json& object, std::string name, Json value) {
     members.Json::object_t::Container::emplace_back(std::move(name), std::move(value));
 }
 
-std::string string_or(const Json& json, std::string_view name, std::string_view fallback) {
-    if (!json.is_object()) return std::string(fallback);
+const Json* member(const Json& json, std::string_view name) {
+    if (!json.is_object()) return nullptr;
     const auto found = json.find(name);
-    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string(fallback);
+    return found == json.end() ? nullptr : &*found;
+}
+
+std::string string_or(const Json& json, std::string_view name, std::string_view fallback) {
+    const auto* found = member(json, name);
+    return found != nullptr && found->is_string() ? found->get<std::string>() : std::string(fallback);
 }
 
 }  // namespace cudamatrix

@@ -44,7 +44,8 @@ std::optional<std::vector<std::vector<int>>> furthest_ways(const Lines& before, 
     for (int edits = 0; edits <= std::min(n + m, kMostEdits); ++edits) {
         std::vector<int> way(static_cast<std::size_t>(2 * edits + 1));
         const auto last = [&](int k) { return ways.back()[static_cast<std::size_t>(k + edits - 1)]; };
-        for (int k = -edits; k <= edits; k += 2) {
+        bool ended = false;
+        for (int k = -edits; k <= edits && !ended; k += 2) {
             int x = 0;
             if (edits != 0) {
                 const bool down = k == -edits || (k != edits && last(k - 1) < last(k + 1));
@@ -53,12 +54,10 @@ std::optional<std::vector<std::vector<int>>> furthest_ways(const Lines& before, 
             while (x < n && x - k < m && same(x, x - k))
                 ++x;
             way[static_cast<std::size_t>(k + edits)] = x;
-            if (x >= n && x - k >= m) {
-                ways.push_back(std::move(way));
-                return ways;
-            }
+            ended = ended || (x >= n && x - k >= m);
         }
         ways.push_back(std::move(way));
+        if (ended) return ways;
     }
     return std::nullopt;
 }
@@ -68,8 +67,7 @@ std::vector<Edit> edits_along(const std::vector<std::vector<int>>& ways, const L
                               const Lines& after) {
     std::vector<Edit> edits;
     auto x = static_cast<int>(before.size()), y = static_cast<int>(after.size());
-    const auto old_line = [&](int at) { return before[static_cast<std::size_t>(at)]; };
-    const auto new_line = [&](int at) { return after[static_cast<std::size_t>(at)]; };
+    const auto keep = [&] { edits.push_back({' ', before[static_cast<std::size_t>(--x)]}); };
     for (auto step = static_cast<int>(ways.size()) - 1; step > 0; --step) {
         const auto& way = ways[static_cast<std::size_t>(step - 1)];
         const auto reached = [&](int k) { return way[static_cast<std::size_t>(k + step - 1)]; };
@@ -79,16 +77,16 @@ std::vector<Edit> edits_along(const std::vector<std::vector<int>>& ways, const L
         const int from_x = reached(from_k), from_y = from_x - from_k;
         while (x > (down ? from_x : from_x + 1) && y > (down ? from_y + 1 : from_y)) {
             --y;
-            edits.push_back({' ', old_line(--x)});
+            keep();
         }
         if (down) {
-            edits.push_back({'+', new_line(--y)});
+            edits.push_back({'+', after[static_cast<std::size_t>(--y)]});
         } else {
-            edits.push_back({'-', old_line(--x)});
+            edits.push_back({'-', before[static_cast<std::size_t>(--x)]});
         }
     }
     while (x > 0)
-        edits.push_back({' ', old_line(--x)});
+        keep();
     std::reverse(edits.begin(), edits.end());
     return edits;
 }
@@ -124,20 +122,6 @@ std::string range(std::size_t first, std::size_t count) {
     return fmt::format("{},{}", count == 0 ? first : first + 1, count);
 }
 
-std::string hunk(const std::vector<Edit>& edits, std::size_t begin, std::size_t end, std::size_t old_first,
-                 std::size_t new_first) {
-    std::size_t old_count = 0, new_count = 0;
-    std::string body;
-    for (auto i = begin; i < end; ++i) {
-        old_count += edits[i].sign != '+' ? 1 : 0;
-        new_count += edits[i].sign != '-' ? 1 : 0;
-        body += edits[i].sign;
-        body += edits[i].line;
-        if (!edits[i].line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
-    }
-    return fmt::format("@@ -{} +{} @@\n", range(old_first, old_count), range(new_first, new_count)) + body;
-}
-
 }  // namespace
 
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name,
@@ -146,27 +130,32 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
     const auto edits = edits_between(lines_of(before), lines_of(after));
     auto out = fmt::format("--- {}\n+++ {}\n", before_name, after_name);
     std::size_t old_line = 0, new_line = 0;  // of edits[at]
-    const auto pass = [&](const Edit& edit) {
-        old_line += edit.sign != '+' ? 1 : 0;
-        new_line += edit.sign != '-' ? 1 : 0;
+    // The lines of edits[at] to `end`; counts them.
+    const auto pass = [&](std::size_t& at, std::size_t end) {
+        std::string body;
+        for (; at < end; ++at) {
+            old_line += edits[at].sign != '+' ? 1 : 0;
+            new_line += edits[at].sign != '-' ? 1 : 0;
+            body.append(1, edits[at].sign).append(edits[at].line);
+            if (!edits[at].line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
+        }
+        return body;
     };
     for (std::size_t at = 0; at < edits.size();) {
         auto change = at;
         while (change < edits.size() && edits[change].sign == ' ')
             ++change;
         if (change == edits.size()) break;
-        const auto begin = change - at > kContext ? change - kContext : at;
+        pass(at, change - at > kContext ? change - kContext : at);
         // Changes that are near enough share a hunk: their context would meet.
         auto end = change;
         for (auto i = change; i < edits.size() && i - end <= 2 * kContext; ++i) {
             if (edits[i].sign != ' ') end = i + 1;
         }
-        end = std::min(end + kContext, edits.size());
-        for (; at < begin; ++at)
-            pass(edits[at]);
-        out += hunk(edits, begin, end, old_line, new_line);
-        for (; at < end; ++at)
-            pass(edits[at]);
+        const auto old_first = old_line, new_first = new_line;
+        const auto body = pass(at, std::min(end + kContext, edits.size()));
+        out += fmt::format("@@ -{} +{} @@\n{}", range(old_first, old_line - old_first),
+                           range(new_first, new_line - new_first), body);
     }
     return out;
 }

@@ -6,10 +6,9 @@
 
 namespace cudamatrix {
 
-/// The unified diff (three lines of context) that `patch` reads, with its two head lines; empty where the
-/// texts are equal. `before_name` and `after_name` stand behind --- and +++. The least edits are looked for
-/// (E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986) as long as there are at most 1,000
-/// of them; beyond, what lies between the first and the last difference is shown as replaced.
+/// The unified diff (three lines of context, head lines with the two names); empty where the texts are equal.
+/// Up to 1,000 edits it is the shortest (E. W. Myers, "An O(ND) Difference Algorithm and Its Variations",
+/// 1986); beyond, everything between the first and the last difference is replaced.
 [[nodiscard]] std::string unified_diff(std::string_view before, std::string_view after,
                                        std::string_view before_name, std::string_view after_name);
 

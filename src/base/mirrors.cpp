@@ -2,27 +2,32 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace cudamatrix {
+
+namespace {
+
+std::string_view without_slashes(std::string_view prefix) {
+    while (prefix.ends_with('/'))
+        prefix.remove_suffix(1);
+    return prefix;
+}
+
+}  // namespace
 
 std::string mirrored(std::string_view text, const Mirrors& mirrors) {
     const std::pair<std::string, std::string>* best = nullptr;
     for (const auto& mirror : mirrors) {
-        std::string_view prefix = mirror.first;
-        while (prefix.ends_with('/'))
-            prefix.remove_suffix(1);
+        const auto prefix = without_slashes(mirror.first);
         if (prefix.empty() || !text.starts_with(prefix)) continue;
         const auto rest = text.substr(prefix.size());
-        if (!rest.empty() && rest.front() != '/' && rest.front() != '?' && rest.front() != '#') continue;
+        if (!rest.empty() && rest.find_first_of("/?#") != 0) continue;
         if (best == nullptr || best->first.size() < mirror.first.size()) best = &mirror;
     }
     if (best == nullptr) return std::string(text);
-    std::string_view from = best->first;
-    std::string_view to = best->second;
-    while (from.ends_with('/'))
-        from.remove_suffix(1);
-    while (to.ends_with('/'))
-        to.remove_suffix(1);
-    return std::string(to) + std::string(text.substr(from.size()));
+    return fmt::format("{}{}", without_slashes(best->second),
+                       text.substr(without_slashes(best->first).size()));
 }
 
 std::string mirror_of(const Mirrors& mirrors, std::string_view name) {

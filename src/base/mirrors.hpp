@@ -1,5 +1,4 @@
-// The mirror map: where a site has what others have elsewhere. One map for registries, wheel indexes and
-// archives; text in, text out.
+// The mirror map: one for registries, wheel indexes and archives.
 #pragma once
 
 #include <string>

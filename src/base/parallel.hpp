@@ -8,10 +8,9 @@
 
 namespace cudamatrix {
 
-/// Runs `work(begin, end)` for parts that together are 0 to `count`, side by side, each in a thread of its
-/// own, as many as there are processors and none with fewer than `least` things (all in this thread where
-/// there are fewer than twice that many). Waits for all; the failure is that of the first part that has one.
-/// What `work` throws comes out here.
+/// Runs `work(begin, end)` on parts of 0 to `count`, at most one for each processor and none with fewer than
+/// `least` things, in parallel. Waits for all; the failure is that of the first part that has one. What
+/// `work` throws comes out here.
 [[nodiscard]] Status parallel_for(std::size_t count, std::size_t least,
                                   const std::function<Status(std::size_t begin, std::size_t end)>& work);
 

@@ -1,6 +1,7 @@
 #include "base/process.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -68,20 +69,13 @@ struct ChildSetup {
 
     // Boost would end a child whose exec failed by exit(), which runs our atexit handlers and flushes our
     // buffers twice. Its check for this member asks for five arguments and its call passes four.
-    template <class Launcher>
-    void on_exec_error(Launcher&, const boost::filesystem::path&, const char* const*&,
-                       const bp::error_code&) const {
-        if (::getpid() != parent) ::_exit(127);
-    }
-    template <class Launcher>
-    void on_exec_error(Launcher&, const bp::error_code&, const boost::filesystem::path&, const char* const*&,
-                       const bp::error_code&) const {
+    template <class... Any>
+    void on_exec_error(Any&&...) const {
         if (::getpid() != parent) ::_exit(127);
     }
 };
 
-// While it lives, a write to a pipe that nobody reads is an error of the call and not the end of this
-// process.
+// While it lives, a write to a pipe that nobody reads fails and does not end this process.
 class NoBrokenPipeSignal {
   public:
     NoBrokenPipeSignal() {
@@ -125,17 +119,18 @@ class Stream {
         }
         const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
         if (command_.on_output && !is_stderr_) {
-            if (!refused_) refused_ = !command_.on_output(bytes);
+            if (!refused) refused = !command_.on_output(bytes);
             return true;
         }
         const auto room = limit_ - std::min<std::uint64_t>(limit_, kept_.size());
-        if (bytes.size() > room) flooded_ = true;
+        if (bytes.size() > room) flooded = true;
         kept_.append(bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(room, bytes.size()))));
         if (command_.on_line) feed(bytes);
         return true;
     }
-    [[nodiscard]] bool flooded() const { return flooded_; }
-    [[nodiscard]] bool refused() const { return refused_; }
+
+    bool flooded = false;
+    bool refused = false;  ///< by on_output
 
   private:
     void feed(std::string_view bytes) {
@@ -157,8 +152,6 @@ class Stream {
     bool is_stderr_;
     const Command& command_;
     std::string line_;
-    bool flooded_ = false;
-    bool refused_ = false;  ///< by on_output
 };
 
 // True once `pid` has ended; it stays a zombie, so that its number still names its group and nothing else.
@@ -178,8 +171,7 @@ int reap(pid_t pid) {
     return status;
 }
 
-// The running child: reads both pipes, feeds the input, and walks the ladder SIGTERM, grace, SIGKILL when it
-// must end.
+// The running child: reads both pipes, feeds the input, and sends SIGTERM, then SIGKILL, when it must end.
 class Supervision {
   public:
     Supervision(const Command& command, const Cancellation* cancellation, pid_t pid, Outcome& outcome)
@@ -199,8 +191,7 @@ class Supervision {
                 // Whoever takes the output may need a while for what the pipe still holds.
                 drained_by = Clock::now() + milliseconds(command_.on_output ? 60'000 : 1000);
             }
-            // A process that not even SIGKILL ends hangs in the kernel (a wedged driver): nothing but leaving
-            // it is left.
+            // What not even SIGKILL ends hangs in the kernel (a wedged driver): it is left behind.
             if (killed_ && Clock::now() > kill_at_ + milliseconds(5000)) break;
             if (reaped && ((out.end(0) < 0 && err.end(0) < 0) || Clock::now() > *drained_by)) break;
             if (!reaped) enforce(out_stream, err_stream);
@@ -229,9 +220,9 @@ class Supervision {
                 begin_end(Ended::cancelled);
             } else if (command_.time_limit.count() > 0 && now - start_ > command_.time_limit) {
                 begin_end(Ended::timed_out);
-            } else if (out.refused()) {
+            } else if (out.refused) {
                 begin_end(Ended::refused);
-            } else if (command_.stop_on_flood && (out.flooded() || err.flooded())) {
+            } else if (command_.stop_on_flood && (out.flooded || err.flooded)) {
                 begin_end(Ended::flooded);
             }
         } else if (!killed_ && now > kill_at_) {
@@ -248,14 +239,10 @@ class Supervision {
 
     void finish() {
         outcome_.elapsed = std::chrono::duration_cast<milliseconds>(Clock::now() - start_);
-        if (WIFEXITED(status_)) {
-            outcome_.how = Ended::exited;
-            outcome_.exit_code = WEXITSTATUS(status_);
-        } else {
-            outcome_.how = Ended::signalled;
-            outcome_.signal = WTERMSIG(status_);
-        }
-        if (ending_) outcome_.how = *ending_;
+        const bool exited = WIFEXITED(status_);
+        if (exited) outcome_.exit_code = WEXITSTATUS(status_);
+        if (!exited) outcome_.signal = WTERMSIG(status_);
+        outcome_.how = ending_.value_or(exited ? Ended::exited : Ended::signalled);
     }
 
     const Command& command_;
@@ -276,23 +263,30 @@ bool is_program(const std::string& path) {
 
 }  // namespace
 
+std::string value_of(const Environment& environment, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const auto found = environment.find(name);
+        if (found != environment.end() && !found->second.empty()) return found->second;
+    }
+    return {};
+}
+
 std::string Outcome::describe() const {
-    const auto seconds = static_cast<double>(elapsed.count()) / 1000.0;
     switch (how) {
         case Ended::exited:
             return fmt::format("exit code {}", exit_code);
         case Ended::signalled:
             return fmt::format("killed by signal {}", signal);
         case Ended::timed_out:
-            return fmt::format("timed out after {:.0f} s", seconds);
+            return fmt::format("timed out after {:.0f} s", static_cast<double>(elapsed.count()) / 1000.0);
         case Ended::flooded:
             return "stopped: it wrote more output than is allowed";
-        case Ended::cancelled:
-            return "interrupted";
         case Ended::refused:
             return "stopped: its output is not what was expected";
+        case Ended::cancelled:
+            break;
     }
-    return {};
+    return "interrupted";
 }
 
 std::optional<std::string> find_program(std::string_view program, const Environment& environment) {
@@ -312,11 +306,11 @@ std::optional<std::string> find_program(std::string_view program, const Environm
 Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
     if (command.argv.empty()) return environment_failure("no program to run was given");
     const auto& name = command.argv.front();
+    const auto failed = [&](std::string_view why) {
+        return environment_failure(fmt::format("cannot run {}: {}", text::printable(name), why));
+    };
     const auto program = find_program(name, command.environment);
-    if (!program) {
-        return environment_failure(
-            fmt::format("cannot run {}: it was not found in PATH", text::printable(name)));
-    }
+    if (!program) return failed("it was not found in PATH");
     Pipe in, out, err;
     if (!in.ok() || !out.ok() || !err.ok())
         return environment_failure("cannot create a pipe: too many open files");
@@ -346,14 +340,11 @@ Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
                 : launcher(executor, error, *program, arguments, stdio, setup,
                            bp::process_start_dir(boost::filesystem::path(command.working_directory)));
         if (error) {
-            if (launcher.pid > 0)
-                static_cast<void>(reap(launcher.pid));  // Boost leaves the failed child a zombie
-            return environment_failure(
-                fmt::format("cannot run {}: {}", text::printable(name), error.message()));
+            if (launcher.pid > 0) static_cast<void>(reap(launcher.pid));  // Boost leaves a zombie
+            return failed(error.message());
         }
         const pid_t pid = child.id();
-        child
-            .detach();  // from here the process is ours: Boost's own end of a process does not know its group
+        child.detach();  // Boost's own end of a process does not know its group
         ::setpgid(pid, pid);
         in.close(0);
         out.close(1);
@@ -361,9 +352,18 @@ Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
         if (command.input.empty()) in.close(1);
         Supervision(command, cancellation, pid, outcome).supervise(in, out, err);
     } catch (const std::exception& error) {
-        return environment_failure(fmt::format("cannot run {}: {}", text::printable(name), error.what()));
+        return failed(error.what());
     }
     return outcome;
+}
+
+void give_large_blocks_back() {
+#ifdef M_MMAP_THRESHOLD
+    constexpr int kLarge = 1 << 20;
+    // Set once, they no longer follow the largest block that was freed (mallopt(3)).
+    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kLarge));
+    static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kLarge));
+#endif
 }
 
 }  // namespace cudamatrix

@@ -15,8 +15,11 @@
 
 namespace cudamatrix {
 
-/// The environment of a process, as values: no function of this program reads the global one but main.
+/// The environment of a process: only main reads the global one.
 using Environment = std::map<std::string, std::string>;
+
+/// The first of these variables that is set and not empty; else empty.
+[[nodiscard]] std::string value_of(const Environment& environment, std::initializer_list<const char*> names);
 
 struct Command {
     std::vector<std::string> argv;  ///< argv[0] is looked up in `environment`'s PATH unless it has a slash
@@ -25,11 +28,9 @@ struct Command {
     std::string input;              ///< written to standard input, which is then closed (empty: /dev/null)
     std::chrono::milliseconds time_limit{0};  ///< 0: none
     std::chrono::milliseconds grace{10'000};  ///< between SIGTERM and SIGKILL to the group
-    std::uint64_t output_limit =
-        8u << 20;                ///< bytes kept of each stream; the rest is read and dropped (`flooded`)
-    bool stop_on_flood = false;  ///< end the child when a stream passes `output_limit`
-    /// Called for each complete line of either stream as it comes (without its newline; longer than 64 KiB is
-    /// cut).
+    std::uint64_t output_limit = 8u << 20;    ///< bytes kept of each stream; the rest is read and dropped
+    bool stop_on_flood = false;               ///< end the child when a stream passes `output_limit`
+    /// Called for each line of either stream as it comes, without its newline and cut after 64 KiB.
     std::function<void(std::string_view line, bool is_stderr)> on_line;
     /// Takes standard output as it comes, in pieces, instead of having it kept. False ends the child.
     std::function<bool(std::string_view bytes)> on_output;
@@ -50,7 +51,7 @@ struct Outcome {
     [[nodiscard]] std::string describe() const;
 };
 
-/// Set by the signal handler of main; a running child is then ended (SIGTERM to its group, grace, SIGKILL).
+/// Set by the signal handler of main: a running child is then ended.
 class Cancellation {
   public:
     void request() noexcept { requested_ = 1; }
@@ -60,12 +61,16 @@ class Cancellation {
     volatile std::sig_atomic_t requested_ = 0;
 };
 
-/// Runs the command to its end. A program that cannot be started is a Failure (environment). After the child
-/// has ended, its group is killed, so that no descendant that stayed in it survives. Thread-safe.
+/// Runs the command to its end, then kills what is left of its group. A program that cannot be started is a
+/// failure of the environment. Thread-safe.
 [[nodiscard]] Result<Outcome> run(const Command& command, const Cancellation* cancellation = nullptr);
 
 /// Absolute path of `program` in the PATH of `environment` (as execvp would find it).
 [[nodiscard]] std::optional<std::string> find_program(std::string_view program,
                                                       const Environment& environment);
+
+/// From now on this process gives freed blocks of a megabyte and more back to the system at once: glibc keeps
+/// blocks of up to 32 MiB, so that a command that streams files would hold twice what it uses.
+void give_large_blocks_back();
 
 }  // namespace cudamatrix

@@ -7,12 +7,30 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
-#include "base/exit_code.hpp"
 
 namespace cudamatrix {
 
-/// Why an operation gave no value: the exit code that the program ends with if nothing else is done about it,
-/// and one or more diagnostics for the user.
+/// The program's exit codes: a public contract (see `cudamatrix --help`).
+enum class ExitCode : int {
+    success = 0,      ///< nothing to act on
+    findings = 1,     ///< cells rejected or unknown (check), failed builds or tests, nothing attempted
+    bad_input = 2,    ///< unreadable matrix file, wrong usage
+    environment = 3,  ///< missing engine, no disk, I/O error
+    pass_static = 4,  ///< passed as far as can be without a GPU
+    interrupted = 130,
+};
+
+/// The code of a run that met both: 130, 2, 3, 1, 4, 0 in that order.
+[[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b) {
+    using enum ExitCode;
+    for (const ExitCode code : {interrupted, bad_input, environment, findings, pass_static}) {
+        if (code == a || code == b) return code;
+    }
+    return success;
+}
+
+/// Why an operation gave no value: the exit code that the program then ends with, and one or more
+/// diagnostics.
 struct Failure {
     ExitCode code = ExitCode::environment;
     std::vector<Diagnostic> diagnostics;

@@ -8,25 +8,24 @@
 
 #include "base/result.hpp"
 
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+
 namespace cudamatrix {
 
 class Sha256 {
   public:
     Sha256();
-    ~Sha256();
-    Sha256(const Sha256&) = delete;
-    Sha256& operator=(const Sha256&) = delete;
-
     Sha256& update(std::string_view bytes);
     /// The digest of everything so far; the object is finished afterwards.
     [[nodiscard]] std::string hex();
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 [[nodiscard]] std::string sha256(std::string_view bytes);
+/// 64 lower-case hexadecimal digits.
+[[nodiscard]] bool is_sha256(std::string_view text);
 /// Streams the file, so that its size does not matter.
 [[nodiscard]] Result<std::string> sha256_of_file(const std::filesystem::path& path);
 

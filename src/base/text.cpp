@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 
@@ -25,18 +26,21 @@ std::string_view trim(std::string_view text) {
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string out;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i != 0) out += separator;
-        out += parts[i];
-    }
+    for (const auto& part : parts)
+        out.append(&part == parts.data() ? "" : separator).append(part);
     return out;
 }
 
 std::string lower(std::string_view text) {
     std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    for (char& c : out)
+        if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
     return out;
+}
+
+bool only(std::string_view text, std::string_view extra) {
+    return std::all_of(text.begin(), text.end(),
+                       [&](char c) { return is_word(c) || extra.find(c) != std::string_view::npos; });
 }
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
@@ -51,9 +55,6 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
     }
 }
 
-namespace {
-
-// Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const auto tail = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
@@ -62,16 +63,13 @@ std::size_t utf8_length(std::string_view text) {
     const unsigned lead = byte(0);
     if (lead < 0x80) return 1;
     if (lead >= 0xC2 && lead <= 0xDF) return tail(1) ? 2 : 0;
-    if (lead >= 0xE0 && lead <= 0xEF) {
+    if (lead >= 0xE0 && lead <= 0xEF)
         return tail(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF) && tail(2) ? 3 : 0;
-    }
-    if (lead >= 0xF0 && lead <= 0xF4) {
+    if (lead >= 0xF0 && lead <= 0xF4)
         return tail(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF) && tail(2) && tail(3) ? 4 : 0;
-    }
     return 0;
 }
 
-// The code point of a valid sequence.
 std::uint32_t code_point(std::string_view sequence) {
     const auto lead = static_cast<unsigned char>(sequence.front());
     if (sequence.size() == 1) return lead;
@@ -80,6 +78,8 @@ std::uint32_t code_point(std::string_view sequence) {
         value = value << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
     return value;
 }
+
+namespace {
 
 // Control characters, what is invisible or changes the direction or the lines of the text around it, and the
 // code points that are no characters (YAML refuses U+FFFE and U+FFFF).
@@ -155,6 +155,12 @@ std::optional<std::string> did_you_mean(std::string_view word, const std::vector
     return best;
 }
 
+std::string did_you_mean_or(std::string_view word, const std::vector<std::string>& candidates,
+                            std::string otherwise) {
+    const auto near = did_you_mean(word, candidates);
+    return near ? fmt::format("did you mean {}?", *near) : otherwise;
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
     std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
     while (t < text.size()) {
@@ -188,4 +194,75 @@ std::string human_bytes(std::uint64_t bytes) {
     return fmt::format("{} B", bytes);
 }
 
+std::string normalised_project(std::string_view name) {
+    std::string out;
+    for (const char c : lower(name)) {
+        const bool separator = c == '-' || c == '_' || c == '.';
+        if (!separator || !out.ends_with('-')) out += separator ? '-' : c;
+    }
+    return out;
+}
+
+namespace {
+
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
+
+std::string to_base64(std::string_view bytes) {
+    std::string out;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const auto group = bytes.substr(i, 3);
+        std::uint32_t bits = 0;
+        for (std::size_t j = 0; j < 3; ++j)
+            bits = bits << 8U | (j < group.size() ? static_cast<std::uint8_t>(group[j]) : 0U);
+        for (std::size_t j = 0; j < 4; ++j)
+            out += j <= group.size() ? kDigits[bits >> (18 - 6 * j) & 63U] : '=';
+    }
+    return out;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+    if (text.size() % 4 == 0) {
+        for (int i = 0; i < 2 && text.ends_with('='); ++i)
+            text.remove_suffix(1);
+    }
+    if (text.size() % 4 == 1) return std::nullopt;
+    std::string out;
+    std::uint32_t bits = 0;
+    unsigned held = 0;
+    for (const char c : text) {
+        const auto digit = kDigits.find(c);
+        if (digit == std::string_view::npos) return std::nullopt;
+        bits = bits << 6U | static_cast<std::uint32_t>(digit);
+        held += 6;
+        if (held < 8) continue;
+        held -= 8;
+        out += static_cast<char>(bits >> held & 0xffU);
+    }
+    if ((bits & ((1U << held) - 1U)) != 0) return std::nullopt;
+    return out;
+}
+
 }  // namespace cudamatrix::text
+
+namespace cudamatrix {
+
+std::optional<std::int64_t> day_number(std::string_view text) {
+    const auto number = [&](std::size_t at, std::size_t size) {
+        int value = 0;
+        const auto digits = text.substr(at, size);
+        for (const char c : digits)
+            value = value * 10 + (c - '0');
+        return std::all_of(digits.begin(), digits.end(), text::is_digit) ? value : -1;
+    };
+    if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+    const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
+    const std::chrono::year_month_day date{std::chrono::year(year),
+                                           std::chrono::month(static_cast<unsigned>(month)),
+                                           std::chrono::day(static_cast<unsigned>(day))};
+    if (year < 0 || month < 0 || day < 0 || !date.ok()) return std::nullopt;
+    return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+}  // namespace cudamatrix

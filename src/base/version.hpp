@@ -1,5 +1,4 @@
-// Versions as people write them: "470.161.03", "12.4.1", "2.6.0+cu124", "3.13t". The text is kept as it was
-// written.
+// Versions as people write them: "470.161.03", "2.6.0+cu124", "3.13t".
 #pragma once
 
 #include <compare>
@@ -28,8 +27,7 @@ class Version {
     [[nodiscard]] std::uint32_t minor() const { return part(1); }
     /// "12.4" of "12.4.1".
     [[nodiscard]] std::string major_minor() const;
-    /// True when every component that this version writes equals the other's: "12.4" covers "12.4.1", "470"
-    /// covers "470.161.03".
+    /// Every component that this version writes equals the other's: "12.4" covers "12.4.1".
     [[nodiscard]] bool covers(const Version& other) const;
 
     /// Numeric comparison; missing components are 0, so that 12.4 == 12.4.0; suffixes are ignored.

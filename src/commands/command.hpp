@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/exit_code.hpp"
 #include "base/process.hpp"
 #include "base/result.hpp"
 #include "commands/arguments.hpp"

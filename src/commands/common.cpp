@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "base/build_info.hpp"
-#include "base/date.hpp"
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"

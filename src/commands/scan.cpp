@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/memory.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/scan_target.hpp"

@@ -46,24 +46,16 @@ std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_v
         break;
     }
     const bool is_range = predicate.op != Op::equal && predicate.op != Op::not_equal;
-    if (is_range && !compares_as_version(field)) {
+    if (is_range && !compares_as_version(field))
         return ValueProblem{fmt::format("{}: ranges compare versions, but {} is text: expected a value, a "
                                         "list or a pattern with '*'",
                                         info(field).name, info(field).name),
                             {}};
-    }
     if (text.find_first_of("*?") != std::string_view::npos && !is_range) {
-        std::string plain(text);
-        std::erase_if(plain, [](char c) { return c == '*' || c == '?'; });
-        const bool legal = text.size() <= 64 &&
-                           plain.find_first_not_of(
-                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._+:/@()-") ==
-                               std::string::npos;
-        if (!legal || predicate.op == Op::not_equal) {
+        if (text.size() > 64 || !text::only(text, "*? ._+:/@()-") || predicate.op == Op::not_equal)
             return ValueProblem{fmt::format("invalid {} {}: expected a pattern such as 470.*",
                                             info(field).name, in_quotes(text)),
                                 {}};
-        }
         predicate.op = Op::glob;
     } else if (auto problem = check_scalar(field, text)) {
         return std::move(*problem);
@@ -81,13 +73,9 @@ Result<Field> field_of(std::string_view name) {
         return input_failure(
             fmt::format("{} cannot be used in a condition: expected a field with a single value", name));
     }
-    std::vector<std::string> names;
-    for (const auto& field : all_fields())
-        names.emplace_back(field.name);
-    const auto near = name.size() > 100 ? std::nullopt : text::did_you_mean(name, names);
-    return input_failure(fmt::format("unknown field {}", in_quotes(name)),
-                         near ? fmt::format("did you mean {}?", *near)
-                              : "write FIELD=VALUE, as in driver=470.161.03,cuda=12.4.1");
+    return input_failure(
+        fmt::format("unknown field {}", in_quotes(name)),
+        text::did_you_mean_or(name, field_names(), "write FIELD=VALUE, as in driver=470.161.03,cuda=12.4.1"));
 }
 
 Condition::Clause& clause_of(Condition& condition, Field field) {
@@ -185,29 +173,28 @@ std::string alternatives_text(const Condition::Clause& clause) {
 
 Result<Condition> condition_from_text(std::string_view text) {
     Condition condition;
+    Field field{};
     for (const auto& part : text::split(text, ',')) {
         const auto equals = part.find('=');
         // "driver=>=450,<525": what names no field goes on with the range before it.
         const bool continues = !condition.clauses.empty() && part.find_first_of("<>=!") == 0;
-        if (!continues && equals == std::string::npos) {
+        if (!continues && equals == std::string::npos)
             return input_failure(fmt::format("{}: expected FIELD=VALUE", in_quotes(part)),
                                  "as in driver=470.161.03,cuda=12.4.1");
+        if (!continues) {
+            CM_TRY_ASSIGN(field, field_of(text::trim(std::string_view(part).substr(0, equals))));
         }
-        if (continues) {
-            auto& clause = condition.clauses.back();
-            auto more = parse_alternative(clause.field, text::trim(part));
-            if (const auto* problem = std::get_if<ValueProblem>(&more))
-                return input_failure(problem->message, problem->fix);
-            for (auto& predicate : std::get<std::vector<Predicate>>(more))
-                clause.any_of.back().push_back(std::move(predicate));
-            continue;
-        }
-        CM_TRY_ASSIGN(const auto field, field_of(text::trim(std::string_view(part).substr(0, equals))));
-        auto alternative = parse_alternative(field, text::trim(std::string_view(part).substr(equals + 1)));
-        if (const auto* problem = std::get_if<ValueProblem>(&alternative))
+        auto parsed =
+            parse_alternative(field, text::trim(std::string_view(part).substr(continues ? 0 : equals + 1)));
+        if (const auto* problem = std::get_if<ValueProblem>(&parsed))
             return input_failure(problem->message, problem->fix);
-        clause_of(condition, field)
-            .any_of.push_back(std::get<std::vector<Predicate>>(std::move(alternative)));
+        auto& predicates = std::get<std::vector<Predicate>>(parsed);
+        auto& any_of = clause_of(condition, field).any_of;
+        if (continues) {
+            any_of.back().insert(any_of.back().end(), predicates.begin(), predicates.end());
+        } else {
+            any_of.push_back(std::move(predicates));
+        }
     }
     return condition;
 }

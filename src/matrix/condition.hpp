@@ -18,10 +18,10 @@ class Cell;
 struct Value;
 struct ValueProblem;
 
-/// One alternative of a condition: "<500", ">=12", "470.*", "T4". Versions compare as versions, everything
-/// else as text without case. An equality covers what it does not say (12 covers 12.4.1, 2.6.0
-/// covers 2.6.0+cu124), but a suffix that makes another thing counts (3.13 is not 3.13t, 9.0 is not 9.0a).
-/// Values are compared as they are written: a bare 12.4 is 12.4.0 to a range.
+/// One alternative of a condition: "<500", "470.*", "T4". Versions compare as versions (12.4 is 12.4.0 to a
+/// range), everything else as text without case. An equality covers what it does not say (12
+/// covers 12.4.1, 2.6.0 covers 2.6.0+cu124), but a suffix that makes another thing counts (3.13 is
+/// not 3.13t, 9.0 is not 9.0a).
 struct Predicate {
     enum class Op { equal, not_equal, less, less_equal, greater, greater_equal, glob } op = Op::equal;
     std::string operand;
@@ -45,8 +45,7 @@ struct Condition {
 /// The alternatives of a clause for a message: "470.*", ">= 525 and < 550", "11.8.0 or 12.4.1".
 [[nodiscard]] std::string alternatives_text(const Condition::Clause& clause);
 
-/// "driver=<500,cuda=12.4.1", "driver=>=450,<525"; the same field again is another alternative of it. Input
-/// failures say what was expected.
+/// "driver=<500,cuda=12.4.1", "driver=>=450,<525"; the same field again is another alternative of it.
 [[nodiscard]] Result<Condition> condition_from_text(std::string_view text);
 
 /// A value made ready for comparison, so that a large matrix parses each version once.
@@ -76,8 +75,7 @@ class ClauseTest {
     std::vector<std::vector<Test>> any_of_;
 };
 
-/// What a clause on `field` looks at in `value`: its text, or every item of a list. No value satisfies
-/// nothing.
+/// What a clause on `field` looks at in `value`: its text, or every item of a list; nothing without a value.
 [[nodiscard]] std::vector<Operand> operands_of(Field field, const Value* value);
 
 /// One alternative as it is written: "<500", ">=12,<13", "470.*", "T4".

@@ -1,4 +1,4 @@
-// THE list of the fields of a cell. Everything that iterates over fields iterates over this list.
+// The fields of a cell (field.def is the list).
 #pragma once
 
 #include <array>
@@ -11,37 +11,13 @@
 namespace cudamatrix {
 
 enum class Field : std::uint8_t {
-    driver,
-    gpu,
-    compute,
-    cuda,
-    torch,
-    python,
-    os,
-    arch,
-    family,
-    flavour,
-    image,
-    cuda_from,
-    compiler,
-    glibc,
-    cudnn,
-    kernel_module,
-    toolkit,
-    host_class,
-    platform,
-    vram_gb,
-    mig,
-    packages,
-    env,
-    uses,
-    arch_list,
-    cuda_compat,
-    shm_gb,
+#define CUDAMATRIX_FIELD(name, ...) name,
+#include "matrix/field.def"
+#undef CUDAMATRIX_FIELD
 };
-inline constexpr std::size_t kFieldCount = 27;
+inline constexpr std::size_t kFieldCount = static_cast<std::size_t>(Field::shm_gb) + 1;
 
-/// How a value of the field must look (allow-list at reading; design.md section 2).
+/// How a value of the field must look .
 enum class Syntax : std::uint8_t {
     version,     ///< 470.161.03, 12.4, 13
     driver,      ///< version, optionally with a leading R: r550
@@ -60,9 +36,8 @@ enum class Syntax : std::uint8_t {
 
 struct FieldInfo {
     Field field;
-    std::string_view name;  ///< the key in the matrix file
-    std::string_view
-        id_prefix;  ///< put before the slug of the value in a cell's id ("drv", "cu", "py", "" ...)
+    std::string_view name;       ///< the key in the matrix file
+    std::string_view id_prefix;  ///< before the slug of the value in a cell's id: "drv", "cu", ""
     Syntax syntax;
     std::string_view accepts;          ///< for messages, after "expected"
     std::vector<std::string> choices;  ///< for Syntax::choice
@@ -71,6 +46,7 @@ struct FieldInfo {
 [[nodiscard]] const std::array<FieldInfo, kFieldCount>& all_fields();
 [[nodiscard]] const FieldInfo& info(Field field);
 [[nodiscard]] std::optional<Field> field_named(std::string_view name);
+[[nodiscard]] std::vector<std::string> field_names();
 
 /// A set of fields: what a rule reads.
 class FieldSet {

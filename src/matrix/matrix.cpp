@@ -1,8 +1,12 @@
 #include "matrix/matrix.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
+#include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "matrix/product.hpp"
 
 namespace cudamatrix {
@@ -21,10 +25,7 @@ std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
 class Walk {
   public:
     Walk(const Matrix& matrix, const std::function<bool(const Cell&)>& visit)
-        : matrix_(matrix), visit_(visit), exclusion_(matrix) {
-        for (const auto& [field, value] : matrix.set)
-            cell_.set(field, &value);
-    }
+        : matrix_(matrix), visit_(visit), exclusion_(matrix), cell_(cell_of(matrix, {})) {}
 
     // False when the visitor wants no more.
     bool product() { return descend(0, exclusion_.start()); }
@@ -51,6 +52,34 @@ class Walk {
     std::uint64_t next_ = 0;
 };
 
+constexpr std::size_t kLongest = 100;
+constexpr std::size_t kValueHash = 8;
+constexpr std::size_t kIdHash = 12;
+
+// '-' joins the segments, so that none holds one: names lose their separators (rtx4090, gcc11), others get
+// '_'.
+std::string slug(Field field, std::string_view text) {
+    const bool is_name = info(field).syntax == Syntax::name;
+    std::string out;
+    for (const char c : text::lower(text)) {
+        if (is_name && (c == ' ' || c == '-')) continue;
+        out += text::is_word(c) || c == '.' ? c : '_';
+    }
+    return out;
+}
+
+std::string plain_segment(Field field, const std::string& text) {
+    return std::string(info(field).id_prefix) + slug(field, text);
+}
+
+std::string segment_of(const Matrix& matrix, Field field, const Value& value) {
+    auto segment = plain_segment(field, value.text);
+    if (std::binary_search(matrix.shared_segments.begin(), matrix.shared_segments.end(), segment)) {
+        segment += "_" + sha256(fmt::format("{}={}", info(field).name, value.text)).substr(0, kValueHash);
+    }
+    return segment;
+}
+
 }  // namespace
 
 std::uint64_t product_size(const Matrix& matrix) {
@@ -68,11 +97,7 @@ void for_each_cell(const Matrix& matrix, const std::function<bool(const Cell&)>&
 void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&)>& visit) {
     std::uint64_t index = product_size(matrix);
     for (const auto& row : matrix.include) {
-        Cell cell;
-        for (const auto& [field, value] : matrix.set)
-            cell.set(field, &value);
-        for (const auto& [field, value] : row)
-            cell.set(field, &value);
+        Cell cell = cell_of(matrix, row);
         cell.index = index;
         index = add(index, 1);
         if (!visit(cell)) return;
@@ -82,8 +107,7 @@ void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&
 std::optional<std::uint64_t> count_cells(const Matrix& matrix, std::uint64_t limit) {
     if (!has_product(matrix)) return matrix.include.size();
     const Exclusion exclusion(matrix);
-    // How many partial cells share a set of excludes that could still cover them. Distinct sets are few, so
-    // that the product itself need not be walked.
+    // How many partial cells share a set of excludes that could still cover them: distinct sets are few.
     std::map<Exclusion::Mask, std::uint64_t> partial{{exclusion.start(), 1}};
     std::uint64_t steps = 0;
     for (std::size_t axis = 0; axis < matrix.axes.size(); ++axis) {
@@ -102,6 +126,48 @@ std::optional<std::uint64_t> count_cells(const Matrix& matrix, std::uint64_t lim
         if (!Exclusion::any(mask)) cells = add(cells, number);
     }
     return add(cells, matrix.include.size());
+}
+
+std::vector<std::string> shared_segments(const Matrix& matrix) {
+    // Whatever the field: a cell may lack fields, so that a segment's place does not tell its field.
+    std::map<std::string, std::set<std::pair<Field, std::string>>> origins;
+    const auto note = [&](Field field, const Value& value) {
+        origins[plain_segment(field, value.text)].emplace(field, value.text);
+    };
+    for (const Axis& axis : matrix.axes) {
+        for (const auto& row : axis.rows) {
+            for (std::size_t i = 0; i < axis.fields.size(); ++i)
+                note(axis.fields[i], row[i]);
+        }
+    }
+    for (const auto& [field, value] : matrix.set)
+        note(field, value);
+    for (const auto& row : matrix.include) {
+        for (const auto& [field, value] : row)
+            note(field, value);
+    }
+    std::vector<std::string> shared;
+    for (const auto& [segment, values] : origins) {
+        if (values.size() > 1) shared.push_back(segment);
+    }
+    return shared;
+}
+
+std::string cell_id(const Matrix& matrix, const Cell& cell) {
+    std::string id;
+    std::string whole;  // what the hash of a shortened id stands for
+    for (const FieldInfo& field : all_fields()) {
+        if (!matrix.named.contains(field.field)) continue;
+        const Value* value = cell.get(field.field);
+        if (value == nullptr) continue;
+        if (!id.empty()) id += '-';
+        id += segment_of(matrix, field.field, *value);
+        whole += fmt::format("{}={}\n", field.name, value->text);
+    }
+    if (id.size() <= kLongest) return id;
+    id.resize(kLongest - kIdHash - 1);
+    id.erase(id.find_last_not_of("-._") + 1);
+    return fmt::format("{}-{}", id, sha256(whole).substr(0, kIdHash));
 }
 
 }  // namespace cudamatrix

@@ -1,5 +1,5 @@
-// A matrix as the user wrote it: axes, conditions and settings, every value with its place in the file.
-// Nothing is resolved here: names and versions are text until facts look them up.
+// A matrix as the user wrote it, every value with its place in the file: names and versions are text until
+// facts look them up.
 #pragma once
 
 #include <array>
@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "base/mirrors.hpp"
 #include "matrix/deployment/services.hpp"
 #include "matrix/field.hpp"
 
 namespace cudamatrix {
 
-/// One value of a field. `text` is what stands in the file (3.10 stays 3.10). A list (uses) is joined by ','
-/// and a map (packages, env) by "name=value," in `text`, with its parts in `items` (list: second is empty).
+/// One value of a field. `text` is as in the file (3.10 stays 3.10). A list (uses) is "a,b" and a map
+/// (packages, env) "name=value,name=value" in `text`, with its parts in `items` (list: second is empty).
 struct Value {
     std::string text;
     Location where;
@@ -56,19 +57,13 @@ struct BuildSettings {
     std::string netrc;             ///< absolute path of a netrc file, given to builds as a secret as well
     std::string netrc_beside;
     std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
-    /// mounts: packages and wheels that a build loads stay in cache mounts of BuildKit for the next one.
-    /// none: a build loads them anew, and needs no builder that knows such mounts.
-    std::string cache = "mounts";
-    /// The state of the distributions' archives that is installed from, as snapshot services name it:
-    /// 20261101T000000Z. Empty: today's.
-    std::string snapshot;
+    std::string cache =
+        "mounts";  ///< mounts: BuildKit keeps packages and wheels for the next build; none: it does not
+    std::string snapshot;     ///< of the distributions' archives: 20261101T000000Z; empty: today's state
     Location snapshot_where;  ///< where it is written
     std::string user = "app";
     std::string workdir = "/workspace";
 };
-
-/// mirrors: prefix -> prefix, in the order of the file.
-using Mirrors = std::vector<std::pair<std::string, std::string>>;
 
 /// One entry of rules: a cell that matches `when` has to meet every clause of `require`.
 struct OwnRule {
@@ -108,8 +103,7 @@ struct Matrix {
     Mirrors mirrors;
     Deployment deployment;
     FieldSet named;  ///< every field that the file writes anywhere; decides what cell ids show
-    /// Segments of ids that two values share (sorted, filled by the reader); cell_id adds a hash to them.
-    std::vector<std::string> shared_segments;
+    std::vector<std::string> shared_segments;  ///< see the function of that name; filled by the reader
     /// Excludes that match nothing, includes equal to a cell of the product (dropped from `include`).
     std::vector<Diagnostic> warnings;
 };
@@ -117,15 +111,18 @@ struct Matrix {
 /// Cells of the product before excludes, saturating at 2^64-1.
 [[nodiscard]] std::uint64_t product_size(const Matrix& matrix);
 
-/// Calls `visit` for every cell in the order of the file: the product (last axis fastest) less excludes, then
-/// includes. Stops when `visit` returns false.
+/// Calls `visit`, until it returns false, for every cell: the product (last axis fastest) less excludes, then
+/// includes.
 void for_each_cell(const Matrix& matrix, const std::function<bool(const Cell&)>& visit);
 /// The includes among them.
 void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&)>& visit);
 
-/// Number of cells after zip, exclude and include, counted without walking the product; nullopt after `limit`
-/// steps.
+/// Number of cells, counted without walking the product; nullopt after `limit` steps.
 [[nodiscard]] std::optional<std::uint64_t> count_cells(const Matrix& matrix, std::uint64_t limit);
+
+/// Every segment of an id that two different values of the matrix share, sorted; cell_id adds a hash to
+/// those.
+[[nodiscard]] std::vector<std::string> shared_segments(const Matrix& matrix);
 
 /// Stable, injective, legal as file name and image tag, at most 100 characters:
 /// "drv550.54.15-rtx4090-cu12.4.1-py3.12". Fields that the file does not name are left out.

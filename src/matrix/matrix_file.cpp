@@ -5,12 +5,9 @@
 #include <charconv>
 
 #include "base/file.hpp"
-#include "base/text.hpp"
-#include "matrix/cell_id.hpp"
 #include "matrix/deployment/requirements.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
-#include "matrix/value.hpp"
 #include "matrix/yaml.hpp"
 #include "matrix/yaml_text.hpp"
 
@@ -19,21 +16,43 @@ namespace {
 
 using yaml::Node;
 
-constexpr std::size_t kMostProblems = 100;
 constexpr std::uint64_t kCountingSteps = 10'000'000;
 constexpr std::uint64_t kFileBytes = 1u << 20;
 
-const std::vector<std::string>& known_keys() {
-    static const std::vector<std::string> keys{"version", "name",    "expect_cells", "axes",   "zip",
-                                               "exclude", "include", "set",          "rules",  "waive",
-                                               "stages",  "build",   "mirrors",      "images", "services"};
-    return keys;
-}
+struct Section {
+    std::string_view key;
+    void (*read)(Reader&, const Node&, const Node&);
+    Node::Kind kind;
+    std::string_view accepts;
+    std::string_view empty = {};  ///< what is wrong with an empty list
+    std::string_view fix = {};
+};
 
-const yaml::Member* find_member(const Node& root, std::string_view key) {
-    const auto found = std::find_if(root.members.begin(), root.members.end(),
-                                    [&](const auto& m) { return m.first.text == key; });
-    return found == root.members.end() ? nullptr : &*found;
+// Each after what it builds on.
+constexpr auto kSections = std::to_array<Section>({
+    {"axes", read_axes, Node::Kind::map, "a map of fields and their values"},
+    {"zip", read_zip, Node::Kind::sequence, "a list of lists such as [[cuda, torch]]"},
+    {"exclude", read_exclude, Node::Kind::sequence,
+     "a list of maps such as [{driver: \"<500\", cuda: \">=12\"}]"},
+    {"include", read_include, Node::Kind::sequence, "a list of maps, one for each cell"},
+    {"set", read_set, Node::Kind::map, "a map of fields and their values"},
+    {"rules", read_rules, Node::Kind::sequence, "a list of rules"},
+    {"waive", read_waive, Node::Kind::sequence, "a list of waivers"},
+    {"stages", read_stages, Node::Kind::sequence, "a list such as [install, runtime]",
+     "no stage would decide", "name a stage, or delete the key"},
+    {"build", read_build, Node::Kind::map, "a map such as {network: host, user: app}"},
+    {"mirrors", read_mirrors, Node::Kind::map, "a map such as {docker.io: registry.example.org/hub}"},
+    {"images", read_images, Node::Kind::sequence, kImageExample, "no cell would get an image",
+     "write an entry, or delete the key"},
+    {"services", read_services, Node::Kind::sequence, kServiceExample, "nothing would be started",
+     "write a service, or delete the key"},
+});
+
+std::vector<std::string> known_keys() {
+    std::vector<std::string> keys{"version", "name", "expect_cells"};
+    for (const Section& section : kSections)
+        keys.emplace_back(section.key);
+    return keys;
 }
 
 bool before(const Location& a, const Location& b) {
@@ -48,19 +67,20 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 }
 
 void check_keys(Reader& reader, const Node& root) {
+    const auto known = known_keys();
     for (const auto& [key, value] : root.members) {
         if (field_named(key.text)) {
             reader.error(key.where,
                          fmt::format("{} is a field of a cell: expected under axes or set", key.text),
                          fmt::format("write set: {{{}: ...}}", key.text));
-        } else if (std::find(known_keys().begin(), known_keys().end(), key.text) == known_keys().end()) {
-            reader.unknown_key(key, "a matrix file", known_keys());
+        } else if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+            reader.unknown_key(key, "a matrix file", known);
         }
     }
 }
 
 void read_version(Reader& reader, const Node& root) {
-    const auto* member = find_member(root, "version");
+    const auto* member = root.member("version");
     if (member == nullptr) {
         reader.error({reader.matrix.path, 1, 1, 1},
                      "version is missing: a matrix file states its format version",
@@ -76,9 +96,7 @@ void read_version(Reader& reader, const Node& root) {
 }
 
 bool is_name(std::string_view text) {
-    constexpr std::string_view legal = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    return !text.empty() && text.size() <= 64 && text.find_first_not_of(legal) == std::string_view::npos &&
-           legal.substr(0, 62).find(text.front()) != std::string_view::npos &&
+    return !text.empty() && text.size() <= 64 && text::only(text, "._-") && text::is_word(text.front()) &&
            text.find("..") == std::string_view::npos;
 }
 
@@ -93,7 +111,7 @@ std::string name_of(const std::string& path) {
 
 void read_name(Reader& reader, const Node& root) {
     reader.matrix.name = name_of(reader.matrix.path);
-    const auto* member = find_member(root, "name");
+    const auto* member = root.member("name");
     if (member == nullptr) return;
     const auto& [key, node] = *member;
     constexpr std::string_view accepted = "a word of letters, digits, '.', '_' and '-'";
@@ -108,17 +126,16 @@ void read_name(Reader& reader, const Node& root) {
 
 // Returns where the number stands.
 std::optional<Location> read_expect_cells(Reader& reader, const Node& root) {
-    const auto* member = find_member(root, "expect_cells");
+    const auto* member = root.member("expect_cells");
     if (member == nullptr) return std::nullopt;
     const auto& [key, node] = *member;
     if (!reader.expect(key, node, Node::Kind::scalar, "a whole number such as 12")) return std::nullopt;
     reader.matrix.expect_cells = whole_number(node.text);
-    if (!reader.matrix.expect_cells) {
+    if (!reader.matrix.expect_cells)
         reader.error(node.where, fmt::format("invalid expect_cells {}: expected a whole number such as 12",
                                              in_quotes(node.text)));
-    }
     for (const std::string_view section : {"axes", "set", "include"}) {
-        const auto* cells = find_member(root, section);
+        const auto* cells = root.member(section);
         if (cells == nullptr || !before(cells->first.where, key.where)) continue;
         reader.error(key.where,
                      fmt::format("expect_cells comes after {} (line {}): expected before everything "
@@ -131,28 +148,22 @@ std::optional<Location> read_expect_cells(Reader& reader, const Node& root) {
 }
 
 void read_sections(Reader& reader, const Node& root) {
-    struct Section {
-        std::string_view key;
-        void (*read)(Reader&, const Node&, const Node&);
-    };
-    static constexpr std::array<Section, 11> sections{{{"axes", read_axes},
-                                                       {"set", read_set},
-                                                       {"include", read_include},
-                                                       {"exclude", read_exclude},
-                                                       {"rules", read_rules},
-                                                       {"waive", read_waive},
-                                                       {"stages", read_stages},
-                                                       {"build", read_build},
-                                                       {"mirrors", read_mirrors},
-                                                       {"images", read_images},
-                                                       {"services", read_services}}};
-    for (const Section& section : sections) {
-        if (const auto* member = find_member(root, section.key))
-            section.read(reader, member->first, member->second);
-        if (section.key != "axes") continue;
-        const auto* zip = find_member(root, "zip");
-        static const Node nothing;
-        read_zip(reader, zip == nullptr ? nothing : zip->first, zip == nullptr ? nothing : zip->second);
+    for (const Section& section : kSections) {
+        static const yaml::Member nothing;
+        const bool zip = section.key == "zip";
+        const auto* member = root.member(section.key);
+        const auto& [key, node] = member == nullptr ? nothing : *member;
+        // A key alone is one that is not there; only an empty `stages` is a mistake.
+        const bool absent = member == nullptr || (node.kind == Node::Kind::null && section.key != "stages");
+        const bool example = section.accepts.starts_with('{');
+        const bool fits =
+            !absent && reader.expect(key, node, section.kind,
+                                     example ? fmt::format("a list such as [{}]", section.accepts)
+                                             : std::string(section.accepts));
+        if (fits && !section.empty.empty() && node.items.empty())
+            reader.error(node.where, fmt::format("{}: an empty list: {}", section.key, section.empty),
+                         std::string(section.fix));
+        if (fits || zip) section.read(reader, key, fits ? node : nothing.second);
     }
     const Matrix& matrix = reader.matrix;
     if (matrix.axes.empty() && matrix.set.empty() && matrix.include.empty() && reader.problems.empty()) {
@@ -211,12 +222,7 @@ void check_count(Reader& reader, const Location& where) {
 Failure failure_of(std::vector<Diagnostic> problems) {
     std::stable_sort(problems.begin(), problems.end(),
                      [](const Diagnostic& a, const Diagnostic& b) { return before(a.where, b.where); });
-    if (problems.size() > kMostProblems) {
-        const auto more = problems.size() - kMostProblems;
-        problems.resize(kMostProblems);
-        problems.back().notes.push_back(fmt::format("and {} not shown", text::count(more, "more mistake")));
-    }
-    return Failure{ExitCode::bad_input, std::move(problems)};
+    return first_hundred(std::move(problems));
 }
 
 }  // namespace

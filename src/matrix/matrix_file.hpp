@@ -15,8 +15,8 @@ namespace cudamatrix {
 /// What else is wrong with a matrix, known to those who read it: its mistakes join those of the file.
 using AlsoWrong = std::function<std::vector<Diagnostic>(const Matrix&)>;
 
-/// Reads and checks the file. All mistakes are reported in one Failure (exit code 2), each with
-/// file:line:col, what was found, what was expected, and "did you mean" where a near word exists.
+/// All mistakes are reported in one Failure (exit code 2), each with file:line:col, what was found and
+/// expected.
 [[nodiscard]] Result<Matrix> read_matrix_file(const std::filesystem::path& path,
                                               const AlsoWrong& also_wrong = {});
 

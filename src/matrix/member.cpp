@@ -2,15 +2,13 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "matrix/member.hpp"
-#include "matrix/syntax.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix {
 namespace {
 
-using syntax::is_word;
-using syntax::only;
+using text::is_word;
+using text::only;
 
 bool is_package_name(std::string_view text) {
     return !text.empty() && text.size() <= 64 && only(text, "._-") && is_word(text.front()) &&
@@ -18,46 +16,20 @@ bool is_package_name(std::string_view text) {
 }
 
 bool is_variable_name(std::string_view text) {
-    return !text.empty() && text.size() <= 64 && only(text, "_") &&
-           !(text.front() >= '0' && text.front() <= '9');
+    return !text.empty() && text.size() <= 64 && only(text, "_") && !text::is_digit(text.front());
 }
 
 // Variables through which a value becomes code that the loader, a shell or an interpreter runs, in the image
 // or (as CVE-2025-23266 showed for LD_PRELOAD) in a privileged hook of the host.
 bool runs_code(std::string_view name) {
-    static constexpr std::array<std::string_view, 23> names{"PATH",
-                                                            "BASH_ENV",
-                                                            "ENV",
-                                                            "IFS",
-                                                            "SHELLOPTS",
-                                                            "BASHOPTS",
-                                                            "PS4",
-                                                            "PROMPT_COMMAND",
-                                                            "GCONV_PATH",
-                                                            "GLIBC_TUNABLES",
-                                                            "PYTHONSTARTUP",
-                                                            "PYTHONPATH",
-                                                            "PYTHONHOME",
-                                                            "PYTHONINSPECT",
-                                                            "PYTHONWARNINGS",
-                                                            "PYTHONBREAKPOINT",
-                                                            "PERL5OPT",
-                                                            "PERL5LIB",
-                                                            "RUBYOPT",
-                                                            "NODE_OPTIONS",
-                                                            "JAVA_TOOL_OPTIONS",
-                                                            "CUDA_INJECTION64_PATH",
-                                                            "NVTX_INJECTION64_PATH"};
-    static constexpr std::array<std::string_view, 3> prefixes{"LD_", "DYLD_", "BASH_FUNC_"};
-    const auto upper = [](std::string_view text) {
-        std::string out(text);
-        std::transform(out.begin(), out.end(), out.begin(),
-                       [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-        return out;
-    }(name);
-    return std::find(names.begin(), names.end(), upper) != names.end() ||
-           std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](std::string_view prefix) { return upper.starts_with(prefix); });
+    static const auto names = text::split(
+        "path bash_env env ifs shellopts bashopts ps4 prompt_command gconv_path glibc_tunables pythonstartup pythonpath "
+        "pythonhome pythoninspect pythonwarnings pythonbreakpoint perl5opt perl5lib rubyopt node_options "
+        "java_tool_options cuda_injection64_path nvtx_injection64_path",
+        ' ');
+    const auto lower = text::lower(name);
+    return std::find(names.begin(), names.end(), lower) != names.end() || lower.starts_with("ld_") ||
+           lower.starts_with("dyld_") || lower.starts_with("bash_func_");
 }
 
 std::size_t digits(std::string_view text, std::size_t at) {
@@ -123,30 +95,26 @@ bool holds_password(std::string_view text) {
 struct TokenForm {
     std::string_view prefix;
     std::size_t least;  ///< characters behind it
-    std::size_t most;
 };
-constexpr std::size_t kAny = std::string_view::npos;
-constexpr auto kTokens = std::to_array<TokenForm>({{"hf_", 30, kAny},
-                                                   {"ghp_", 30, kAny},
-                                                   {"gho_", 30, kAny},
-                                                   {"ghs_", 30, kAny},
-                                                   {"ghu_", 30, kAny},
-                                                   {"ghr_", 30, kAny},
-                                                   {"github_pat_", 30, kAny},
-                                                   {"glpat-", 20, kAny},
-                                                   {"AKIA", 16, 16},
-                                                   {"ASIA", 16, 16},
-                                                   {"sk-", 32, kAny}});
+constexpr TokenForm kTokens[] = {{"hf_", 30},         {"ghp_", 30},   {"gho_", 30},
+                                 {"ghs_", 30},        {"ghu_", 30},   {"ghr_", 30},
+                                 {"github_pat_", 30}, {"glpat-", 20}, {"sk-", 32}};
+constexpr std::string_view kAwsKeys[] = {"AKIA", "ASIA"};
 
 bool is_token(std::string_view word) {
-    return std::any_of(kTokens.begin(), kTokens.end(), [&](const TokenForm& form) {
-        if (!word.starts_with(form.prefix)) return false;
-        const auto rest = word.substr(form.prefix.size());
-        const bool key = form.most != kAny;
-        return rest.size() >= form.least && rest.size() <= form.most &&
-               rest.find_first_of("0123456789") != std::string_view::npos &&
-               (!key || rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == std::string_view::npos);
-    });
+    const auto has_digit = [](std::string_view text) {
+        return text.find_first_of("0123456789") != text.npos;
+    };
+    return std::any_of(std::begin(kTokens), std::end(kTokens),
+                       [&](const TokenForm& form) {
+                           const auto rest = word.substr(std::min(form.prefix.size(), word.size()));
+                           return word.starts_with(form.prefix) && rest.size() >= form.least &&
+                                  has_digit(rest);
+                       }) ||
+           std::any_of(std::begin(kAwsKeys), std::end(kAwsKeys), [&](std::string_view prefix) {
+               return word.size() == 20 && word.starts_with(prefix) && has_digit(word.substr(4)) &&
+                      word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 4) == word.npos;
+           });
 }
 
 bool holds_token(std::string_view text) {
@@ -161,59 +129,46 @@ bool holds_token(std::string_view text) {
 }
 
 std::optional<ValueProblem> check_package(std::string_view name, std::string_view text) {
-    if (!is_package_name(name)) {
+    if (!is_package_name(name))
         return ValueProblem{
             fmt::format("packages: invalid name {}: expected letters, digits, '.', '_' and '-'",
                         in_quotes(name)),
             {}};
-    }
-    if (text::lower(name) == "torch") {
+    if (text::lower(name) == "torch")
         return ValueProblem{fmt::format("packages: {} is a field of its own: expected another package", name),
                             fmt::format("write it as a field: torch{}",
                                         is_python_version(text) ? fmt::format(": {}", text) : std::string())};
-    }
-    if (text != kCompanionVersion && (text.size() > 32 || !is_python_version(text))) {
-        return ValueProblem{
-            fmt::format("packages: invalid version {} of {}: expected an exact version such as "
-                        "4.27.4, or auto for the one that matches torch",
-                        in_quotes(text), name),
-            text.find_first_of("<>=~!*") != std::string_view::npos ? "write the version alone: pins are exact"
-                                                                   : ""};
-    }
-    return std::nullopt;
+    if (text == kCompanionVersion || (text.size() <= 32 && is_python_version(text))) return std::nullopt;
+    return ValueProblem{fmt::format("packages: invalid version {} of {}: expected an exact version such as "
+                                    "4.27.4, or auto for the one that matches torch",
+                                    in_quotes(text), name),
+                        text.find_first_of("<>=~!*") != std::string_view::npos
+                            ? "write the version alone: pins are exact"
+                            : ""};
 }
 
 std::optional<ValueProblem> check_variable(std::string_view name, std::string_view text) {
-    if (!is_variable_name(name)) {
+    constexpr std::string_view never = "never put secrets in a matrix file, the image would expose them";
+    constexpr const char* later = "delete it, and pass the secret when the container starts";
+    if (!is_variable_name(name))
         return ValueProblem{
             fmt::format("env: invalid name {}: expected letters, digits and '_'", in_quotes(name)), {}};
-    }
-    if (runs_code(name)) {
+    if (runs_code(name))
         return ValueProblem{fmt::format("env: {} decides which code runs: expected another variable", name),
                             "delete it"};
-    }
-    if (holds_secret(name)) {
+    if (holds_secret(name))
+        return ValueProblem{fmt::format("env: {} names a secret: {}", name, never), later};
+    if (holds_password(text))
         return ValueProblem{
-            fmt::format(
-                "env: {} names a secret: never put secrets in a matrix file, the image would expose them",
-                name),
-            "delete it, and pass the secret when the container starts"};
-    }
-    if (const bool password = holds_password(text); password || holds_token(text)) {
-        return ValueProblem{
-            fmt::format("env: the value of {} is {}: never put secrets in a matrix file, the image would "
-                        "expose them",
-                        name, password ? "a URL with a password" : "a service token"),
-            password ? "remove the user and password from the URL, and pass them when the container starts"
-                     : "delete it, and pass the secret when the container starts"};
-    }
-    if (text.size() > 256 || !only(text, " _./:,;=+@%~-")) {
-        return ValueProblem{fmt::format("env: invalid value {} of {}: expected up to 256 letters, digits, "
-                                        "spaces and _ . / : , ; = + @ % ~ -",
-                                        in_quotes(text), name),
-                            {}};
-    }
-    return std::nullopt;
+            fmt::format("env: the value of {} is a URL with a password: {}", name, never),
+            "remove the user and password from the URL, and pass them when the container starts"};
+    if (holds_token(text))
+        return ValueProblem{fmt::format("env: the value of {} is a service token: {}", name, never), later};
+    if (text.size() <= 256 && only(text, " _./:,;=+@%~-")) return std::nullopt;
+    return ValueProblem{fmt::format("env: invalid value {} of {}: expected up to 256 letters, digits, "
+                                    "spaces and _ . / : , ; = + @ % ~ -",
+                                    in_quotes(text), name),
+                        {}};
 }
 
 }  // namespace
@@ -223,29 +178,16 @@ std::optional<ValueProblem> check_member(Field field, std::string_view name, std
 }
 
 bool is_capability_word(std::string_view text) {
-    return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
-        return syntax::is_lower(c) || syntax::is_digit(c);
-    });
+    return !text.empty() && text.size() <= 32 &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string_view::npos;
 }
 
 bool is_rendered_variable(std::string_view name, std::string_view value) {
-    static constexpr std::array<std::string_view, 3> devices{"all", "none", "void"};
     if (!name.starts_with("NVIDIA_")) return true;
-    if (name == "NVIDIA_VISIBLE_DEVICES")
-        return std::find(devices.begin(), devices.end(), value) != devices.end();
+    if (name == "NVIDIA_VISIBLE_DEVICES") return value == "all" || value == "none" || value == "void";
     if (name != "NVIDIA_DRIVER_CAPABILITIES") return false;
     const auto parts = text::split(value, ',');
     return std::all_of(parts.begin(), parts.end(), is_capability_word);
-}
-
-std::string normalised_package(std::string_view name) {
-    std::string out;
-    for (const char c : text::lower(name)) {
-        const bool separator = c == '-' || c == '_' || c == '.';
-        if (!separator) out += c;
-        if (separator && !out.ends_with('-')) out += '-';
-    }
-    return out;
 }
 
 }  // namespace cudamatrix

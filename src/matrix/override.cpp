@@ -3,7 +3,6 @@
 #include <set>
 #include <utility>
 
-#include "matrix/cell_id.hpp"
 #include "matrix/matrix.hpp"
 #include "matrix/override.hpp"
 #include "matrix/product.hpp"

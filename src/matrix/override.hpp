@@ -8,14 +8,13 @@
 
 namespace cudamatrix {
 
-/// The same matrix with `field` set to `text` in every cell (axes of that field collapse; include rows too).
-/// The text is checked against the field's syntax; `where` is what findings about the value point at.
+/// The same matrix with `field` set to `text`, checked, in every cell; findings about the value point at
+/// `where`.
 [[nodiscard]] Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text,
                                            const Location& where);
 
-/// The same matrix with each row's values of `fields` in every cell, whatever the file says of those fields:
-/// a cell becomes as many as there are rows. Every row has a value for each field. What the file says of
-/// `without` is dropped. Cells that become equal are one.
+/// The same matrix with each row's values of `fields` in every cell, so that a cell becomes as many as there
+/// are rows. What the file says of `without` is dropped. Cells that become equal are one.
 [[nodiscard]] Matrix with_rows(const Matrix& matrix, const std::vector<Field>& fields,
                                const std::vector<std::vector<Value>>& rows,
                                const std::vector<Field>& without = {});

@@ -18,12 +18,6 @@ bool test_bit(const Exclusion::Mask& mask, std::size_t bit) {
     return (mask[bit / kBits] >> (bit % kBits) & 1u) != 0;
 }
 
-const Value* value_in(const std::vector<std::pair<Field, Value>>& set, Field field) {
-    const auto found =
-        std::find_if(set.begin(), set.end(), [&](const auto& entry) { return entry.first == field; });
-    return found == set.end() ? nullptr : &found->second;
-}
-
 bool on_axis(const Matrix& matrix, Field field) {
     return std::any_of(matrix.axes.begin(), matrix.axes.end(), [&](const Axis& axis) {
         return std::find(axis.fields.begin(), axis.fields.end(), field) != axis.fields.end();
@@ -42,9 +36,9 @@ bool row_allows(const Tests& tests, const Axis& axis, const std::vector<std::vec
 
 // Whether `set` leaves the exclude a chance: a field that is on no axis has one value or none.
 bool set_allows(const Matrix& matrix, const Tests& tests) {
+    const Cell cell = cell_of(matrix, {});
     return std::all_of(tests.begin(), tests.end(), [&](const ClauseTest& test) {
-        return on_axis(matrix, test.field()) ||
-               test.holds(operands_of(test.field(), value_in(matrix.set, test.field())));
+        return on_axis(matrix, test.field()) || test.holds(operands_of(test.field(), cell.get(test.field())));
     });
 }
 
@@ -100,15 +94,6 @@ Exclusion::Mask Exclusion::both(const Mask& a, const Mask& b) {
 
 namespace {
 
-Cell cell_of(const Matrix& matrix, const std::vector<std::pair<Field, Value>>& row) {
-    Cell cell;
-    for (const auto& [field, value] : matrix.set)
-        cell.set(field, &value);
-    for (const auto& [field, value] : row)
-        cell.set(field, &value);
-    return cell;
-}
-
 bool same(const Value* a, const Value* b) {
     return a == nullptr || b == nullptr ? a == b : a->text == b->text;
 }
@@ -152,6 +137,15 @@ bool in_product(const Matrix& matrix, const Cell& cell) {
 }
 
 }  // namespace
+
+Cell cell_of(const Matrix& matrix, const std::vector<std::pair<Field, Value>>& row) {
+    Cell cell;
+    for (const auto& [field, value] : matrix.set)
+        cell.set(field, &value);
+    for (const auto& [field, value] : row)
+        cell.set(field, &value);
+    return cell;
+}
 
 bool has_product(const Matrix& matrix) {
     return !matrix.axes.empty() || (!matrix.set.empty() && matrix.include.empty());

@@ -10,8 +10,8 @@
 
 namespace cudamatrix {
 
-/// Which rows of which axes each exclude covers. An exclude covers a cell exactly when it covers the row of
-/// every axis, because axes are independent and zipped fields are one axis.
+/// Which rows of which axes each exclude covers. It covers a cell exactly when it covers the row of every
+/// axis, because axes are independent.
 class Exclusion {
   public:
     using Mask = std::vector<std::uint64_t>;  ///< one bit for each exclude
@@ -33,6 +33,9 @@ class Exclusion {
     Mask start_;
     std::vector<std::vector<Mask>> rows_;
 };
+
+/// The cell of `set` and `row`, whose values go before those of `set`.
+[[nodiscard]] Cell cell_of(const Matrix& matrix, const std::vector<std::pair<Field, Value>>& row);
 
 /// With no axes `set` is one cell of its own, unless includes list the cells: then it only completes those.
 [[nodiscard]] bool has_product(const Matrix& matrix);

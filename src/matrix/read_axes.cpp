@@ -20,41 +20,33 @@ std::string identity(Field field, const std::string& text) {
     return out;
 }
 
-std::string identity_of_row(const Axis& axis, const std::vector<Value>& row) {
-    std::string out;
-    for (std::size_t i = 0; i < axis.fields.size(); ++i)
-        out += identity(axis.fields[i], row[i].text) + "\n";
-    return out;
-}
-
 // A row that stands twice would give two cells with one id.
 void refuse_repeated_rows(Reader& reader, const Axis& axis) {
-    std::map<std::string, const Value*> seen;
+    std::vector<std::string> names;
+    for (const Field field : axis.fields)
+        names.emplace_back(info(field).name);
+    std::map<std::string, Location> seen;
     for (const auto& row : axis.rows) {
-        const auto [first, inserted] = seen.try_emplace(identity_of_row(axis, row), &row.front());
-        if (inserted) continue;
-        std::vector<std::string> names;
-        for (const Field field : axis.fields)
-            names.emplace_back(info(field).name);
-        reader.error(row.front().where,
-                     fmt::format("{}: {} appears twice: first at {}", text::join(names, ", "),
-                                 in_quotes(row.front().text), place(first->second->where)),
-                     "delete one of the two");
+        std::string identities;
+        for (std::size_t i = 0; i < axis.fields.size(); ++i)
+            identities += identity(axis.fields[i], row[i].text) + "\n";
+        reader.first_time(
+            seen, identities, row.front().where,
+            fmt::format("{}: {} appears twice", text::join(names, ", "), in_quotes(row.front().text)),
+            "delete one of the two");
     }
 }
 
 std::vector<Value> axis_values(Reader& reader, Field field, const Node& key, const Node& node) {
     std::vector<Value> values;
-    const bool single_list = node.kind == Node::Kind::sequence;
-    if (!single_list) {
+    if (node.kind != Node::Kind::sequence) {
         if (auto value = reader.value(field, key, node)) values.push_back(std::move(*value));
         return values;
     }
-    if (node.items.empty()) {
+    if (node.items.empty())
         reader.error(node.where,
                      fmt::format("{}: found an axis without a value, expected a list of values", key.text),
                      "write a value, or delete the axis");
-    }
     for (const auto& item : node.items) {
         // Inside an axis an absent item has its own place: the ',' or '-' that it follows.
         if (auto value = reader.value(field, item, item)) values.push_back(std::move(*value));
@@ -62,51 +54,33 @@ std::vector<Value> axis_values(Reader& reader, Field field, const Node& key, con
     return values;
 }
 
-std::vector<std::string> axis_names(const Matrix& matrix) {
-    std::vector<std::string> names;
-    for (const Axis& axis : matrix.axes)
-        names.emplace_back(info(axis.fields.front()).name);
-    return names;
-}
-
 // The axes that one entry of zip names, in the order of the entry; empty after an error.
 std::vector<std::size_t> zipped_axes(Reader& reader, const Node& entry,
                                      std::map<std::string, Location>& used) {
+    std::vector<std::string> names;
+    for (const Axis& axis : reader.matrix.axes)
+        names.emplace_back(info(axis.fields.front()).name);
+    const auto before = reader.problems.size();
     std::vector<std::size_t> found;
-    const auto names = axis_names(reader.matrix);
-    bool good = true;
     for (const auto& item : entry.items) {
+        const auto at = std::find(names.begin(), names.end(), item.text);
         if (item.kind != Node::Kind::scalar) {
             reader.error(item.where,
                          fmt::format("zip: found {}, expected the name of an axis", kind_name(item.kind)));
-            good = false;
-            continue;
-        }
-        const auto at = std::find(names.begin(), names.end(), item.text);
-        if (at == names.end()) {
-            const auto near = item.text.size() <= 40 ? text::did_you_mean(item.text, names) : std::nullopt;
+        } else if (at == names.end()) {
             reader.error(item.where, fmt::format("zip: this file has no axis {}", in_quotes(item.text)),
-                         near ? fmt::format("did you mean {}?", *near)
-                              : fmt::format("use one of: {}", text::join(names, ", ")));
-            good = false;
-            continue;
+                         text::did_you_mean_or(item.text, names,
+                                               fmt::format("use one of: {}", text::join(names, ", "))));
+        } else if (reader.first_time(used, item.text, item.where,
+                                     fmt::format("zip: {} appears twice", item.text),
+                                     "name each axis once")) {
+            found.push_back(static_cast<std::size_t>(at - names.begin()));
         }
-        const auto [first, inserted] = used.try_emplace(item.text, item.where);
-        if (!inserted) {
-            reader.error(item.where,
-                         fmt::format("zip: {} appears twice: first at {}", item.text, place(first->second)),
-                         "name each axis once");
-            good = false;
-            continue;
-        }
-        found.push_back(static_cast<std::size_t>(at - names.begin()));
     }
-    if (good && found.size() < 2) {
+    if (reader.problems.size() == before && found.size() < 2)
         reader.error(entry.where, "zip: found a single axis, expected two or more",
                      "name a second axis, or delete the entry");
-        good = false;
-    }
-    return good ? found : std::vector<std::size_t>{};
+    return reader.problems.size() == before ? found : std::vector<std::size_t>{};
 }
 
 bool same_length(Reader& reader, const Node& entry, const std::vector<std::size_t>& group) {
@@ -142,9 +116,7 @@ std::vector<std::pair<Field, Value>> field_values(Reader& reader, const Node& no
 
 }  // namespace
 
-void read_axes(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;  // `axes:` alone is the same as no axes
-    if (!reader.expect(key, node, Node::Kind::map, "a map of fields and their values")) return;
+void read_axes(Reader& reader, const Node&, const Node& node) {
     for (const auto& [name, values] : node.members) {
         const auto field = reader.field(name);
         if (!field) continue;
@@ -158,24 +130,20 @@ void read_axes(Reader& reader, const Node& key, const Node& node) {
     }
 }
 
-void read_zip(Reader& reader, const Node& key, const Node& node) {
+void read_zip(Reader& reader, const Node&, const Node& node) {
     auto& axes = reader.matrix.axes;
     const bool sound = reader.problems.empty();  // lengths say nothing while values are missing
     std::vector<std::vector<std::size_t>> groups;
-    if (node.kind != Node::Kind::null &&
-        reader.expect(key, node, Node::Kind::sequence, "a list of lists such as [[cuda, torch]]")) {
-        std::map<std::string, Location> used;
-        for (const auto& entry : node.items) {
-            if (entry.kind != Node::Kind::sequence) {
-                reader.error(entry.where,
-                             fmt::format("zip: found {}, expected a list of axes", kind_name(entry.kind)),
-                             "write zip: [[cuda, torch]]");
-                continue;
-            }
-            auto group = zipped_axes(reader, entry, used);
-            if (!group.empty() && sound && same_length(reader, entry, group))
-                groups.push_back(std::move(group));
+    std::map<std::string, Location> used;
+    for (const auto& entry : node.items) {
+        if (entry.kind != Node::Kind::sequence) {
+            reader.error(entry.where,
+                         fmt::format("zip: found {}, expected a list of axes", kind_name(entry.kind)),
+                         "write zip: [[cuda, torch]]");
+            continue;
         }
+        auto group = zipped_axes(reader, entry, used);
+        if (!group.empty() && sound && same_length(reader, entry, group)) groups.push_back(std::move(group));
     }
     std::set<std::size_t> absorbed;
     for (auto& group : groups) {
@@ -195,25 +163,22 @@ void read_zip(Reader& reader, const Node& key, const Node& node) {
         refuse_repeated_rows(reader, axis);
 }
 
-void read_set(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::map, "a map of fields and their values")) return;
+void read_set(Reader& reader, const Node&, const Node& node) {
     for (const auto& [name, member] : node.members) {
         for (const Axis& axis : reader.matrix.axes) {
             for (const Field field : axis.fields) {
-                if (info(field).name != name.text) continue;
-                reader.error(name.where,
-                             fmt::format("set: {} is an axis too: see line {}", name.text, axis.where.line),
-                             "keep one of the two");
+                if (info(field).name == name.text)
+                    reader.error(
+                        name.where,
+                        fmt::format("set: {} is an axis too: see line {}", name.text, axis.where.line),
+                        "keep one of the two");
             }
         }
     }
     reader.matrix.set = field_values(reader, node);
 }
 
-void read_include(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::sequence, "a list of maps, one for each cell")) return;
+void read_include(Reader& reader, const Node&, const Node& node) {
     for (const auto& item : node.items) {
         if (item.kind != Node::Kind::map || item.members.empty()) {
             reader.error(item.where,

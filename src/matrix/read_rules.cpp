@@ -1,12 +1,9 @@
 // Conditions on cells, and what holds them: exclude, rules and waive.
 #include <algorithm>
 
-#include "base/date.hpp"
 #include "base/text.hpp"
 #include "matrix/condition.hpp"
-#include "matrix/entry.hpp"
 #include "matrix/reader.hpp"
-#include "matrix/value.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -43,13 +40,14 @@ std::optional<Condition::Clause> read_clause(Reader& reader, const Node& key, co
                      "write a value, or delete the key");
         return std::nullopt;
     }
-    if (node.kind == Node::Kind::sequence) {
-        for (const auto& item : node.items)
-            read_alternative(reader, clause, item);
-    } else {
-        read_alternative(reader, clause, node);
-    }
+    for (const auto& item : node.kind == Node::Kind::sequence ? node.items : std::vector{node})
+        read_alternative(reader, clause, item);
     return clause;
+}
+
+bool is_rule_id(std::string_view text) {
+    return !text.empty() && text.size() <= 64 && text.front() != '-' && text.back() != '-' &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
 }  // namespace
@@ -71,10 +69,6 @@ Condition read_condition(Reader& reader, const Node& key, const Node& node, std:
 }
 
 void read_exclude(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::sequence,
-                       "a list of maps such as [{driver: \"<500\", cuda: \">=12\"}]"))
-        return;
     for (const auto& item : node.items) {
         auto condition = read_condition(reader, key, item, "it would cover every cell");
         condition.where = item.where;
@@ -83,91 +77,57 @@ void read_exclude(Reader& reader, const Node& key, const Node& node) {
     }
 }
 
-namespace {
-
-bool is_rule_id(std::string_view text) {
-    return !text.empty() && text.size() <= 64 && text.front() != '-' && text.back() != '-' &&
-           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
-}
-
-constexpr std::string_view kIdForm = "a word of lower-case letters, digits and '-', such as gcp-driver";
-
-void read_rule(Reader& reader, const Node& key, const Node& node) {
-    const Entry entry(reader, key, node);
-    if (!entry.is_map(
-            "{id: gcp-driver, when: {platform: gcp}, require: {driver: \"470.*\"}, because: \"...\"}"))
-        return;
-    entry.refuse_keys_beside({"id", "when", "require", "because", "source", "stage", "severity"});
-    OwnRule rule;
-    rule.where = node.where;
-    if (const auto* id = entry.required("id", "findings are named by it")) {
-        rule.id = entry.scalar(*id, kIdForm, is_rule_id);
-        rule.where = id->second.where;
-    }
-    rule.when = entry.condition("when", kEveryCell);
-    if (entry.required("require", "what the cells have to meet") != nullptr)
-        rule.require = entry.condition("require", "it would require nothing");
-    if (const auto* because = entry.required("because", "the reason is what the finding says"))
-        rule.because = entry.sentence(*because);
-    if (const auto* source = entry.find("source")) rule.source = entry.sentence(*source);
-    if (const auto* stage = entry.find("stage")) {
-        const auto& names = stage_names();
-        rule.stage = entry.scalar(*stage, text::join(names, ", "), [&](const std::string& text) {
-            return std::find(names.begin(), names.end(), text) != names.end();
-        });
-    }
-    if (const auto* severity = entry.find("severity")) {
-        const auto text = entry.scalar(*severity, "error or warning", [](std::string_view word) {
-            return word == "error" || word == "warning";
-        });
-        if (text == "warning") rule.severity = Severity::warning;
-    }
-    const auto& rules = reader.matrix.rules;
-    const auto first =
-        std::find_if(rules.begin(), rules.end(), [&](const OwnRule& other) { return other.id == rule.id; });
-    if (!rule.id.empty() && first != rules.end()) {
-        reader.error(
-            rule.where,
-            fmt::format("id {}: an earlier rule has it, at {}", in_quotes(rule.id), place(first->where)),
-            "give each rule an id of its own");
-    }
-    reader.matrix.rules.push_back(std::move(rule));
-}
-
-void read_waiver(Reader& reader, const Node& key, const Node& node) {
-    const Entry entry(reader, key, node);
-    if (!entry.is_map(
-            "{rule: end-of-life, when: {cuda: \"11.3.1\"}, because: \"mirrored\", until: 2027-03-31}"))
-        return;
-    entry.refuse_keys_beside({"rule", "when", "because", "until"});
-    Waiver waiver;
-    waiver.where = node.where;
-    if (const auto* rule = entry.required("rule", "whose findings are accepted")) {
-        waiver.rule = entry.scalar(*rule, "the id of a rule such as end-of-life", is_rule_id);
-        waiver.where = rule->second.where;
-    }
-    waiver.when = entry.condition("when", kEveryCell);
-    if (const auto* because = entry.required("because", "a finding is not accepted without a reason"))
-        waiver.because = entry.sentence(*because);
-    if (const auto* until = entry.required("until", "a finding is not accepted for ever"))
-        waiver.until = entry.scalar(*until, "a day such as 2027-03-31", is_date);
-    reader.matrix.waivers.push_back(std::move(waiver));
-}
-
-}  // namespace
-
 void read_rules(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::sequence, "a list of rules")) return;
-    for (const auto& item : node.items)
-        read_rule(reader, key, item);
+    for (const auto& item : node.items) {
+        const Entry entry(reader, key, item);
+        if (!entry.is_map(
+                "{id: gcp-driver, when: {platform: gcp}, require: {driver: \"470.*\"}, because: \"...\"}"))
+            continue;
+        entry.refuse_keys_beside({"id", "when", "require", "because", "source", "stage", "severity"});
+        OwnRule rule;
+        const auto id =
+            entry.word("id", "findings are named by it",
+                       "a word of lower-case letters, digits and '-', such as gcp-driver", is_rule_id);
+        rule.id = id.text;
+        rule.where = id.where;
+        rule.when = entry.condition("when", kEveryCell);
+        if (entry.required("require", "what the cells have to meet") != nullptr)
+            rule.require = entry.condition("require", "it would require nothing");
+        rule.because = entry.sentence(entry.required("because", "the reason is what the finding says"));
+        rule.source = entry.sentence(entry.find("source"));
+        const auto& stages = stage_names();
+        entry.optional("stage", rule.stage, text::join(stages, ", "), [&](const std::string& text) {
+            return std::find(stages.begin(), stages.end(), text) != stages.end();
+        });
+        std::string severity;
+        entry.optional("severity", severity, "error or warning",
+                       [](std::string_view word) { return word == "error" || word == "warning"; });
+        if (severity == "warning") rule.severity = Severity::warning;
+        entry.refuse_name_of(reader.matrix.rules, rule, &OwnRule::id, "an earlier rule", "rule");
+        reader.matrix.rules.push_back(std::move(rule));
+    }
 }
 
 void read_waive(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::sequence, "a list of waivers")) return;
-    for (const auto& item : node.items)
-        read_waiver(reader, key, item);
+    for (const auto& item : node.items) {
+        const Entry entry(reader, key, item);
+        if (!entry.is_map(
+                "{rule: end-of-life, when: {cuda: \"11.3.1\"}, because: \"mirrored\", until: 2027-03-31}"))
+            continue;
+        entry.refuse_keys_beside({"rule", "when", "because", "until"});
+        Waiver waiver;
+        const auto rule = entry.word("rule", "whose findings are accepted",
+                                     "the id of a rule such as end-of-life", is_rule_id);
+        waiver.rule = rule.text;
+        waiver.where = rule.where;
+        waiver.when = entry.condition("when", kEveryCell);
+        waiver.because =
+            entry.sentence(entry.required("because", "a finding is not accepted without a reason"));
+        waiver.until =
+            entry.word("until", "a finding is not accepted for ever", "a day such as 2027-03-31", is_date)
+                .text;
+        reader.matrix.waivers.push_back(std::move(waiver));
+    }
 }
 
 }  // namespace cudamatrix

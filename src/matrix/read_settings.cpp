@@ -2,26 +2,18 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 
-#include "base/date.hpp"
-#include "base/text.hpp"
 #include "matrix/deployment/system_folders.hpp"
-#include "matrix/entry.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/syntax.hpp"
-#include "matrix/value.hpp"
 
 namespace cudamatrix {
 namespace {
 
-using yaml::Node;
-
-using syntax::has_parent_step;
-using syntax::is_digit;
 using syntax::is_registry_host;
 using syntax::is_registry_prefix;
-using syntax::only;
+using text::only;
+using yaml::Node;
 
 // Wheel indexes and apt archives have no registry prefix that names them.
 const std::vector<std::string>& archive_names() {
@@ -44,7 +36,9 @@ bool is_url(std::string_view text) {
     const auto slash = rest.find('/');
     if (!is_registry_host(rest.substr(0, slash))) return false;
     const auto path = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash);
-    return only(path, "/._~+-") && !has_parent_step(path) && path.find("//") == std::string_view::npos;
+    const auto steps = text::split(path, '/');
+    return only(path, "/._~+-") && std::find(steps.begin(), steps.end(), "..") == steps.end() &&
+           path.find("//") == std::string_view::npos;
 }
 
 // https is what registries speak, and http on the loopback, as engines have it: another one says so.
@@ -82,20 +76,9 @@ bool is_system_account(std::string_view text) {
 }
 
 bool is_user(std::string_view text) {
-    const auto legal = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    };
-    return !text.empty() && text.size() <= 32 &&
-           ((text.front() >= 'a' && text.front() <= 'z') || text.front() == '_') &&
-           std::all_of(text.begin(), text.end(), legal) && !is_system_account(text);
-}
-
-bool is_network(std::string_view text) {
-    return text == "none" || text == "host" || text == "default";
-}
-
-bool is_cache(std::string_view text) {
-    return text == "mounts" || text == "none";
+    return !text.empty() && text.size() <= 32 && (text::is_lower(text.front()) || text.front() == '_') &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos &&
+           !is_system_account(text);
 }
 
 // Of a day, its first second: 2026-11-01 is 20261101T000000Z. Nothing for what is no time.
@@ -103,19 +86,14 @@ std::string snapshot_time(std::string_view text) {
     if (is_date(text))
         return fmt::format("{}{}{}T000000Z", text.substr(0, 4), text.substr(5, 2), text.substr(8));
     if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return {};
-    const auto number = [&](std::size_t from, std::size_t below) {
+    const auto number = [&](std::size_t from, int below) {
         const char tens = text[from];
         const char ones = text[from + 1];
-        return is_digit(tens) && is_digit(ones) &&
-               static_cast<std::size_t>(tens - '0') * 10 + static_cast<std::size_t>(ones - '0') < below;
+        return text::is_digit(tens) && text::is_digit(ones) && (tens - '0') * 10 + ones - '0' < below;
     };
     const auto day = fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
     return is_date(day) && number(9, 24) && number(11, 60) && number(13, 60) ? std::string(text)
                                                                              : std::string();
-}
-
-bool is_snapshot(std::string_view text) {
-    return !snapshot_time(text).empty();
 }
 
 struct BuildKey {
@@ -124,18 +102,21 @@ struct BuildKey {
     bool (*accepts)(std::string_view);
     std::string_view accepted;
 };
-constexpr std::array<BuildKey, 7> kBuildKeys{{
+constexpr auto kBuildKeys = std::to_array<BuildKey>({
     {"ca_bundle", &BuildSettings::ca_bundle, is_path, "the path of a PEM file such as /etc/ssl/site-ca.pem"},
-    {"cache", &BuildSettings::cache, is_cache, "mounts (BuildKit cache mounts) or none"},
+    {"cache", &BuildSettings::cache, [](std::string_view text) { return text == "mounts" || text == "none"; },
+     "mounts (BuildKit cache mounts) or none"},
     {"netrc", &BuildSettings::netrc, is_path, "the path of a netrc file such as /etc/site.netrc"},
-    {"network", &BuildSettings::network, is_network, "none, host or default"},
-    {"snapshot", &BuildSettings::snapshot, is_snapshot,
+    {"network", &BuildSettings::network,
+     [](std::string_view text) { return text == "none" || text == "host" || text == "default"; },
+     "none, host or default"},
+    {"snapshot", &BuildSettings::snapshot, [](std::string_view text) { return !snapshot_time(text).empty(); },
      "a day such as 2026-11-01 or a time such as 20261101T120000Z"},
     {"user", &BuildSettings::user, is_user,
      "a user name such as app (lower-case letters, digits, '_' and '-') that distributions do not use"},
     {"workdir", &BuildSettings::workdir, is_workdir,
      "an absolute path such as /workspace, outside system folders"},
-}};
+});
 
 // A relative path means: beside the matrix file, wherever the program is started.
 std::string resolved(const std::string& path, const std::string& matrix_path) {
@@ -164,12 +145,11 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
     const bool archive = std::find(names.begin(), names.end(), key.text) != names.end();
     const bool registry = key.text.find_first_of(".:") != std::string::npos && is_registry_prefix(key.text);
     if (!archive && !registry && !is_url(key.text)) {
-        const auto near = key.text.size() <= 40 ? text::did_you_mean(key.text, names) : std::nullopt;
         reader.error(key.where,
                      fmt::format("mirrors: unknown source {}: expected a registry such as docker.io, a "
                                  "URL, or one of {}",
                                  in_quotes(key.text), text::join(names, ", ")),
-                     near ? fmt::format("did you mean {}?", *near) : "");
+                     text::did_you_mean_or(key.text, names));
         return;
     }
     const auto value = without_last_slash(node.text);
@@ -191,37 +171,26 @@ const std::vector<std::string>& stage_names() {
     return names;
 }
 
-void read_stages(Reader& reader, const Node& key, const Node& node) {
-    if (!reader.expect(key, node, Node::Kind::sequence, "a list such as [install, runtime]")) return;
-    if (node.items.empty())
-        reader.error(node.where, "stages: an empty list: no stage would decide",
-                     "name a stage, or delete the key");
+void read_stages(Reader& reader, const Node&, const Node& node) {
     std::map<std::string, Location> seen;
+    const auto& known = stage_names();
     for (const auto& item : node.items) {
-        const auto& known = stage_names();
         if (item.kind != Node::Kind::scalar ||
             std::find(known.begin(), known.end(), item.text) == known.end()) {
-            const auto near = item.text.size() <= 40 ? text::did_you_mean(item.text, known) : std::nullopt;
             reader.error(item.where,
-                         fmt::format("stages: found {}, expected one of {}",
-                                     item.kind == Node::Kind::scalar ? in_quotes(item.text)
-                                                                     : std::string(kind_name(item.kind)),
+                         fmt::format("stages: found {}, expected one of {}", found_text(item),
                                      text::join(known, ", ")),
-                         near && !item.text.empty() ? fmt::format("did you mean {}?", *near) : "");
-        } else if (const auto [first, inserted] = seen.try_emplace(item.text, item.where); !inserted) {
-            reader.error(
-                item.where,
-                fmt::format("stages: {} appears twice: first at {}", item.text, place(first->second)),
-                "delete one of the two");
-        } else {
+                         text::did_you_mean_or(item.text, known));
+        } else if (reader.first_time(seen, item.text, item.where,
+                                     fmt::format("stages: {} appears twice", item.text),
+                                     "delete one of the two")) {
             reader.matrix.stages.push_back(item.text);
         }
     }
 }
 
-void read_build(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::map, "a map such as {network: host, user: app}")) return;
+void read_build(Reader& reader, const Node&, const Node& node) {
+    auto& build = reader.matrix.build;
     std::vector<std::string> known;
     for (const BuildKey& each : kBuildKeys)
         known.emplace_back(each.name);
@@ -230,20 +199,17 @@ void read_build(Reader& reader, const Node& key, const Node& node) {
                                         [&k = name](const BuildKey& b) { return b.name == k.text; });
         if (found == kBuildKeys.end()) {
             reader.unknown_key(name, "build", known);
-        } else if (reader.expect(name, member, Node::Kind::scalar, found->accepted)) {
-            if (!found->accepts(member.text)) {
-                reader.error(member.where, fmt::format("invalid {} {}: expected {}", found->name,
-                                                       in_quotes(member.text), found->accepted));
-            } else {
-                reader.matrix.build.*(found->member) = member.text;
-                if (found->member == &BuildSettings::snapshot)
-                    reader.matrix.build.snapshot_where = member.where;
-            }
+        } else if (!reader.expect(name, member, Node::Kind::scalar, found->accepted)) {
+            continue;
+        } else if (!found->accepts(member.text)) {
+            reader.error(member.where, fmt::format("invalid {} {}: expected {}", found->name,
+                                                   in_quotes(member.text), found->accepted));
+        } else {
+            build.*(found->member) = member.text;
+            if (found->member == &BuildSettings::snapshot) build.snapshot_where = member.where;
         }
     }
-    auto& snapshot = reader.matrix.build.snapshot;
-    snapshot = snapshot_time(snapshot);
-    auto& build = reader.matrix.build;
+    build.snapshot = snapshot_time(build.snapshot);
     for (const auto& [file, beside] : {std::pair{&build.ca_bundle, &build.ca_bundle_beside},
                                        std::pair{&build.netrc, &build.netrc_beside}}) {
         if (file->empty()) continue;
@@ -252,10 +218,7 @@ void read_build(Reader& reader, const Node& key, const Node& node) {
     }
 }
 
-void read_mirrors(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::map, "a map such as {docker.io: registry.example.org/hub}"))
-        return;
+void read_mirrors(Reader& reader, const Node&, const Node& node) {
     for (const auto& [name, member] : node.members)
         read_mirror(reader, name, member);
 }

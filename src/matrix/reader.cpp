@@ -1,44 +1,50 @@
 #include "matrix/reader.hpp"
 
-#include "base/text.hpp"
-#include "matrix/value.hpp"
+#include <array>
+
+#include "matrix/syntax.hpp"
 
 namespace cudamatrix {
 namespace {
 
-constexpr std::size_t kLongestGuess = 40;  // a longer word is no slip of the pen
-
-std::vector<std::string> field_names() {
-    std::vector<std::string> names;
-    for (const FieldInfo& field : all_fields())
-        names.emplace_back(field.name);
-    return names;
-}
+using yaml::Node;
 
 std::string did_you_mean_fix(std::string_view word, const std::vector<std::string>& known) {
-    const auto near = word.size() <= kLongestGuess ? text::did_you_mean(word, known) : std::nullopt;
-    return near ? fmt::format("did you mean {}?", *near)
-                : fmt::format("use one of: {}", text::join(known, ", "));
+    return text::did_you_mean_or(word, known, fmt::format("use one of: {}", text::join(known, ", ")));
+}
+
+bool is_path(std::string_view path, std::string_view steps) {
+    constexpr std::size_t longest = 200;
+    if (path.size() > longest || !text::only(path, "/_.+-")) return false;
+    const auto all = text::split(steps, '/');
+    return std::none_of(all.begin(), all.end(), [](const std::string& step) {
+        return step.empty() || step == "." || step == ".." || step.front() == '-';
+    });
 }
 
 }  // namespace
 
-std::string_view kind_name(yaml::Node::Kind kind) {
-    switch (kind) {
-        case yaml::Node::Kind::null:
-            return "nothing";
-        case yaml::Node::Kind::scalar:
-            return "a single value";
-        case yaml::Node::Kind::sequence:
-            return "a list";
-        case yaml::Node::Kind::map:
-            return "a map";
-    }
-    return "nothing";
+std::string_view kind_name(Node::Kind kind) {
+    static constexpr std::array<std::string_view, 4> names{"nothing", "a single value", "a list", "a map"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+std::string found_text(const Node& node) {
+    return node.kind == Node::Kind::scalar ? in_quotes(node.text) : std::string(kind_name(node.kind));
 }
 
 std::string place(const Location& where) {
     return fmt::format("{}:{}", where.line, where.column);
+}
+
+Failure first_hundred(std::vector<Diagnostic> problems) {
+    constexpr std::size_t most = 100;
+    if (problems.size() > most) {
+        const auto more = problems.size() - most;
+        problems.resize(most);
+        problems.back().notes.push_back(fmt::format("and {} not shown", text::count(more, "more mistake")));
+    }
+    return Failure{ExitCode::bad_input, std::move(problems)};
 }
 
 void Reader::error(const Location& where, std::string message, std::string fix) {
@@ -49,16 +55,22 @@ void Reader::warning(const Location& where, std::string message, std::string fix
     matrix.warnings.push_back(Diagnostic::warning(std::move(message), where).with_fix(std::move(fix)));
 }
 
-bool Reader::expect(const yaml::Node& key, const yaml::Node& node, yaml::Node::Kind kind,
-                    std::string_view accepts) {
+bool Reader::expect(const Node& key, const Node& node, Node::Kind kind, std::string_view accepts) {
     if (node.kind == kind) return true;
-    error(node.kind == yaml::Node::Kind::null ? key.where : node.where,
-          fmt::format("{}: found {}, expected {}", key.kind == yaml::Node::Kind::scalar ? key.text : "item",
+    error(node.kind == Node::Kind::null ? key.where : node.where,
+          fmt::format("{}: found {}, expected {}", key.kind == Node::Kind::scalar ? key.text : "item",
                       kind_name(node.kind), accepts));
     return false;
 }
 
-std::optional<Field> Reader::field(const yaml::Node& key) {
+bool Reader::first_time(std::map<std::string, Location>& seen, const std::string& word, const Location& where,
+                        std::string_view what, std::string fix) {
+    const auto [first, fresh] = seen.try_emplace(word, where);
+    if (!fresh) error(where, fmt::format("{}: first at {}", what, place(first->second)), std::move(fix));
+    return fresh;
+}
+
+std::optional<Field> Reader::field(const Node& key) {
     if (const auto found = field_named(key.text)) return found;
     // A file of nothing but mistakes is cut after a hundred of them: no guesses for the rest.
     constexpr std::size_t most_guesses = 1000;
@@ -67,20 +79,18 @@ std::optional<Field> Reader::field(const yaml::Node& key) {
     return std::nullopt;
 }
 
-void Reader::unknown_key(const yaml::Node& key, std::string_view what,
-                         const std::vector<std::string>& known) {
+void Reader::unknown_key(const Node& key, std::string_view what, const std::vector<std::string>& known) {
     error(key.where, fmt::format("{} has no key {}", what, in_quotes(key.text)),
           did_you_mean_fix(key.text, known));
 }
 
-std::optional<Value> Reader::value(Field field, const yaml::Node& key, const yaml::Node& node) {
+std::optional<Value> Reader::value(Field field, const Node& key, const Node& node) {
     const FieldInfo& about = info(field);
-    if (about.syntax == Syntax::string_map && node.kind == yaml::Node::Kind::map)
-        return map_value(field, node);
-    if (about.syntax == Syntax::name_list && node.kind == yaml::Node::Kind::sequence)
+    if (about.syntax == Syntax::string_map && node.kind == Node::Kind::map) return map_value(field, node);
+    if (about.syntax == Syntax::name_list && node.kind == Node::Kind::sequence)
         return list_value(field, node);
-    if (node.kind != yaml::Node::Kind::scalar || about.syntax == Syntax::string_map) {
-        const bool absent = node.kind == yaml::Node::Kind::null;
+    if (node.kind != Node::Kind::scalar || about.syntax == Syntax::string_map) {
+        const bool absent = node.kind == Node::Kind::null;
         error(absent ? key.where : node.where,
               fmt::format("{}: found {}, expected {}", about.name, kind_name(node.kind), about.accepts),
               absent ? "write a value, or delete the key" : "");
@@ -97,11 +107,11 @@ std::optional<Value> Reader::value(Field field, const yaml::Node& key, const yam
     return value;
 }
 
-std::optional<Value> Reader::list_value(Field field, const yaml::Node& node) {
+std::optional<Value> Reader::list_value(Field field, const Node& node) {
     const auto before = problems.size();
     Value value{{}, node.where, {}};
     for (const auto& item : node.items) {
-        if (item.kind != yaml::Node::Kind::scalar) {
+        if (item.kind != Node::Kind::scalar) {
             error(item.where,
                   fmt::format("{}: found {}, expected a name", info(field).name, kind_name(item.kind)));
         } else if (auto problem = check_scalar(field, item.text)) {
@@ -118,12 +128,12 @@ std::optional<Value> Reader::list_value(Field field, const yaml::Node& node) {
     return value;
 }
 
-std::optional<Value> Reader::map_value(Field field, const yaml::Node& node) {
+std::optional<Value> Reader::map_value(Field field, const Node& node) {
     const auto before = problems.size();
     Value value{{}, node.where, {}};
     for (const auto& [name, member] : node.members) {
-        if (member.kind != yaml::Node::Kind::scalar) {
-            error(member.kind == yaml::Node::Kind::null ? name.where : member.where,
+        if (member.kind != Node::Kind::scalar) {
+            error(member.kind == Node::Kind::null ? name.where : member.where,
                   fmt::format("{}: found {} for {}, expected a single value", info(field).name,
                               kind_name(member.kind), in_quotes(name.text)));
         } else if (auto problem = check_member(field, name.text, member.text)) {
@@ -138,6 +148,109 @@ std::optional<Value> Reader::map_value(Field field, const yaml::Node& node) {
     if (problems.size() != before) return std::nullopt;
     set_text_from_items(value, Syntax::string_map);
     return value;
+}
+
+bool Entry::is_map(std::string_view example) const {
+    if (node_.kind == Node::Kind::map && !node_.members.empty()) return true;
+    reader_.error(
+        node_.kind == Node::Kind::null ? key_.where : node_.where,
+        fmt::format("{}: found {}, expected a map such as {}", key_.text,
+                    node_.kind == Node::Kind::map ? "an empty map" : kind_name(node_.kind), example));
+    return false;
+}
+
+void Entry::refuse_keys_beside(const std::vector<std::string>& known) const {
+    for (const auto& [name, member] : node_.members) {
+        if (std::find(known.begin(), known.end(), name.text) == known.end())
+            reader_.unknown_key(name, fmt::format("an entry of {}", key_.text), known);
+    }
+}
+
+const yaml::Member* Entry::find(std::string_view name) const {
+    return node_.member(name);
+}
+
+const yaml::Member* Entry::required(std::string_view name, std::string_view why) const {
+    const auto* member = find(name);
+    if (member == nullptr)
+        reader_.error(node_.where, fmt::format("{}: {} is missing: {}", key_.text, name, why),
+                      fmt::format("write {}:", name));
+    return member;
+}
+
+std::string Entry::sentence(const yaml::Member* member) const {
+    constexpr std::size_t longest = 500;
+    if (member == nullptr) return {};
+    return scalar(*member, "a reason on one line", [](std::string_view text) {
+        return !text::trim(text).empty() && text.size() <= longest &&
+               text.find('\n') == std::string_view::npos;
+    });
+}
+
+Condition Entry::condition(std::string_view name, std::string_view empty_means) const {
+    const auto* member = find(name);
+    return member == nullptr ? Condition{{}, node_.where}
+                             : read_condition(reader_, member->first, member->second, empty_means);
+}
+
+std::vector<Word> Entry::words(const yaml::Member& member, const ListForm& form) const {
+    const auto& [name, node] = member;
+    std::vector<Word> out;
+    if (!reader_.expect(name, node, Node::Kind::sequence, form.list)) return out;
+    if (node.items.empty())
+        reader_.error(node.where, fmt::format("{}: found an empty list, expected {}", name.text, form.list),
+                      "write an item, or delete the key");
+    std::map<std::string, Location> seen;
+    for (const auto& item : node.items) {
+        if (item.kind != Node::Kind::scalar || !form.accepts(item.text)) {
+            reader_.error(item.where,
+                          fmt::format("{}: found {}, expected {}", name.text, found_text(item), form.item));
+        } else if (form.repeated ||
+                   reader_.first_time(seen, item.text, item.where,
+                                      fmt::format("{}: {} appears twice", name.text, in_quotes(item.text)),
+                                      "delete one of the two")) {
+            out.push_back({item.text, item.where});
+        }
+    }
+    return out;
+}
+
+void Entry::variables(std::string_view name, std::vector<Variable>& out) const {
+    const auto* member = find(name);
+    if (member == nullptr) return;
+    const auto& [key, node] = *member;
+    if (!reader_.expect(key, node, Node::Kind::map, "a map such as {HF_HOME: /cache}")) return;
+    for (const auto& [variable, value] : node.members) {
+        if (!reader_.expect(variable, value, Node::Kind::scalar, "a single value")) continue;
+        if (auto problem = check_member(Field::env, variable.text, value.text)) {
+            constexpr std::string_view field = "env";  // check_member speaks of the field of a cell
+            reader_.error(variable.where, key.text + problem->message.substr(field.size()),
+                          std::move(problem->fix));
+        } else if (!is_rendered_variable(variable.text, value.text)) {
+            reader_.error(
+                variable.where,
+                fmt::format("{}: {} {}: expected, of NVIDIA's variables, only NVIDIA_VISIBLE_DEVICES (all, "
+                            "none or void) or NVIDIA_DRIVER_CAPABILITIES (capabilities such as "
+                            "compute,utility)",
+                            key.text, variable.text, in_quotes(value.text)),
+                "delete it: the others control a privileged hook on the host");
+        } else {
+            out.push_back({variable.text, value.text, variable.where});
+        }
+    }
+}
+
+bool is_entry_name(std::string_view text) {
+    return !text.empty() && text.size() <= 32 && text.find_first_of("_-") != 0 &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
+
+bool is_container_path(std::string_view text) {
+    return text.size() > 1 && text.front() == '/' && is_path(text, text.substr(1));
+}
+
+bool is_relative_path(std::string_view text) {
+    return !text.empty() && is_path(text, text);
 }
 
 }  // namespace cudamatrix

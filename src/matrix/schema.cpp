@@ -6,15 +6,9 @@
 namespace cudamatrix {
 namespace {
 
-// Versions may be written without quotes: 12.4, 13.
-Json scalar() {
-    return {{"type", {"string", "number"}}};
-}
-
-Json word(std::string description = {}) {
-    Json json{{"type", "string"}};
-    if (!description.empty()) json["description"] = std::move(description);
-    return json;
+Json word(const std::string& description = {}) {
+    return description.empty() ? Json{{"type", "string"}}
+                               : Json{{"type", "string"}, {"description", description}};
 }
 
 Json one_of(const std::vector<std::string>& words) {
@@ -49,6 +43,11 @@ Json or_nothing(Json json) {
     return either({std::move(json), {{"type", "null"}}});
 }
 
+// Words and numbers, which YAML tells apart where the user does not.
+Json of_types(const std::vector<std::string>& types) {
+    return {{"type", types}};
+}
+
 Json value_of(const FieldInfo& field) {
     Json json;
     switch (field.syntax) {
@@ -56,19 +55,19 @@ Json value_of(const FieldInfo& field) {
             json = one_of(field.choices);
             break;
         case Syntax::count:
-            json = {{"type", {"integer", "string", "boolean"}}};
+            json = of_types({"integer", "string", "boolean"});
             break;
         case Syntax::name_list:
             json = either({word(), list_of(word())});
             break;
         case Syntax::string_map:
-            json = map_of({{"type", {"string", "number", "boolean"}}});
+            json = map_of(of_types({"string", "number", "boolean"}));
             // A field of its own, whichever case its letters have.
             if (field.field == Field::packages)
                 json["propertyNames"] = {{"not", {{"pattern", "^[Tt][Oo][Rr][Cc][Hh]$"}}}};
             break;
         default:
-            json = scalar();
+            json = of_types({"string", "number"});  // versions may be written without quotes: 12.4, 13
     }
     json["description"] = std::string(field.accepts);
     return json;
@@ -89,7 +88,7 @@ Json axis_of(const FieldInfo& field) {
 
 Json asked_of(const FieldInfo& field) {
     if (field.syntax == Syntax::string_map) return false;
-    const Json condition{{"type", {"string", "number", "boolean"}}};
+    const Json condition = of_types({"string", "number", "boolean"});
     return either({condition, list_of(condition)});
 }
 
@@ -104,8 +103,8 @@ Json definitions() {
     json["values"] = fields(ref_of);
     json["condition"] = fields(asked_of);
     json["condition"]["minProperties"] = 1;
-    json["variables"] = map_of({{"type", {"string", "number", "boolean"}}});
-    json["argv"] = list_of({{"type", {"string", "number", "boolean", "null"}}});
+    json["variables"] = map_of(of_types({"string", "number", "boolean"}));
+    json["argv"] = list_of(of_types({"string", "number", "boolean", "null"}));
     json["name"] = {{"type", "string"}, {"pattern", "^[a-z0-9][a-z0-9_-]{0,31}$"}};
     return json;
 }
@@ -135,7 +134,7 @@ Json healthcheck() {
                                {"interval", time},
                                {"timeout", time},
                                {"start_period", time},
-                               {"retries", {{"type", {"integer", "string"}}}}},
+                               {"retries", of_types({"integer", "string"})}},
                               {"test"});
     return either({defined("argv"), check});
 }
@@ -155,17 +154,17 @@ Json image() {
 }
 
 Json resources() {
-    const Json limit{{"type", {"integer", "string"}}};
+    const Json limit = of_types({"integer", "string"});
     const auto limits = either({limit, object({{"soft", limit}, {"hard", limit}}, {"soft", "hard"})});
     return {
         {"gpu", either({{{"type", "integer"}, {"minimum", 0}, {"maximum", 64}},
                         word("all, or a number"),
-                        list_of({{"type", {"string", "integer"}}})})},
+                        list_of(of_types({"string", "integer"}))})},
         {"capabilities", list_of(word("compute, utility ...: cudamatrix facts show gpu_capabilities"))},
         {"shm_size", word("8g, 512m")},
         {"ulimits", object({{"memlock", limits}, {"nofile", limits}, {"nproc", limits}, {"stack", limits}})},
         {"volumes", list_of(word("cache:/cache, ./data:/data:ro"))},
-        {"ports", list_of({{"type", {"string", "integer"}}})}};
+        {"ports", list_of(of_types({"string", "integer"}))}};
 }
 
 Json service() {
@@ -183,7 +182,7 @@ Json service() {
 Json sections() {
     return {{"version", {{"enum", {1, "1"}}}},
             {"name", word("names the output folder")},
-            {"expect_cells", {{"type", {"integer", "string"}}}},
+            {"expect_cells", of_types({"integer", "string"})},
             {"axes", or_nothing(fields(axis_of))},
             {"zip", or_nothing(list_of(list_of(word())))},
             {"exclude", or_nothing({{"type", "array"}, {"items", defined("condition")}})},

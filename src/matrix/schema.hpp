@@ -5,9 +5,8 @@
 
 namespace cudamatrix {
 
-/// JSON Schema (draft 7, which editors read) of a matrix file: the keys, and where a value is one of a closed
-/// list, its words. Everything that the reader accepts is valid by it; values are looked at more closely by
-/// the reader alone.
+/// JSON Schema (draft 7, which editors read): the keys, and the words of closed lists. Everything that the
+/// reader accepts is valid by it.
 [[nodiscard]] Json matrix_schema();
 
 }  // namespace cudamatrix

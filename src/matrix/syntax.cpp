@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <string>
 
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::syntax {
 namespace {
+
+using text::is_digit;
+using text::is_lower;
+using text::is_upper;
+using text::is_word;
+using text::only;
 
 // A cursor over a text; every step takes what it names or leaves the cursor where it is.
 class Scan {
@@ -74,9 +81,7 @@ bool is_torch(std::string_view text) {
     scan.prerelease();
     if (!scan.literal("+")) return scan.done();
     const auto local = scan.rest();
-    return !local.empty() &&
-           std::all_of(local.begin(), local.end(),
-                       [](char c) { return is_digit(c) || is_lower(c) || c == '.'; }) &&
+    return !local.empty() && only(local, ".") && std::none_of(local.begin(), local.end(), is_upper) &&
            is_word(local.front()) && is_word(local.back());
 }
 
@@ -108,42 +113,17 @@ bool is_slug(std::string_view text) {
            std::none_of(text.begin(), text.end(), is_upper) && text.find("..") == std::string_view::npos;
 }
 
-// One part of a repository's path: words joined by '.', '_', '__' or any number of '-'.
-bool is_path_component(std::string_view text) {
-    if (text.empty() || !is_word(text.front()) || !is_word(text.back())) return false;
-    for (std::size_t i = 0; i < text.size();) {
-        if (is_digit(text[i]) || is_lower(text[i])) {
-            ++i;
-            continue;
-        }
-        const auto end = std::min(text.find_first_of("abcdefghijklmnopqrstuvwxyz0123456789", i), text.size());
-        const auto separator = text.substr(i, end - i);
-        const bool dashes = separator.find_first_not_of('-') == std::string_view::npos;
-        if (!dashes && separator != "." && separator != "_" && separator != "__") return false;
-        i = end;
-    }
-    return true;
-}
-
-bool is_digest(std::string_view text) {
-    if (!text.starts_with("sha256:")) return false;
-    text.remove_prefix(7);
-    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 // The distribution project's grammar: [host[:port]/]path[:tag][@digest].
 bool is_image(std::string_view text) {
     if (text.size() > 255) return false;
     if (const auto at = text.find('@'); at != std::string_view::npos) {
-        if (!is_digest(text.substr(at + 1))) return false;
+        if (!is_image_digest(text.substr(at + 1))) return false;
         text = text.substr(0, at);
     }
     const auto slash = text.rfind('/');
     const auto name_start = slash == std::string_view::npos ? 0 : slash + 1;
     if (const auto colon = text.find(':', name_start); colon != std::string_view::npos) {
-        const auto tag = text.substr(colon + 1);
-        if (tag.empty() || tag.size() > 128 || !only(tag, "_.-") || tag.front() == '.' || tag.front() == '-')
-            return false;
+        if (!is_image_tag(text.substr(colon + 1))) return false;
         text = text.substr(0, colon);
     }
     auto parts = text::split(text, '/');
@@ -152,8 +132,7 @@ bool is_image(std::string_view text) {
         if (!is_registry_host(parts.front())) return false;
         parts.erase(parts.begin());
     }
-    return std::all_of(parts.begin(), parts.end(),
-                       [](const std::string& part) { return is_path_component(part); });
+    return std::all_of(parts.begin(), parts.end(), is_image_path_part);
 }
 
 bool is_list_name(std::string_view text) {
@@ -162,9 +141,7 @@ bool is_list_name(std::string_view text) {
 
 bool is_arch_list(std::string_view text) {
     if (text.size() > 255) return false;
-    std::string spaced(text);
-    std::replace(spaced.begin(), spaced.end(), ' ', ';');
-    for (const auto& part : text::split(spaced, ';')) {
+    for (const auto& part : text::split(text::replace_all(text, " ", ";"), ';')) {
         std::string_view arch = part;
         if (arch.ends_with("+PTX")) arch.remove_suffix(4);
         const bool named = !arch.empty() && is_upper(arch.front()) && only(arch, "+");
@@ -213,16 +190,6 @@ bool accepts(const FieldInfo& field, std::string_view text) {
     return false;
 }
 
-bool only(std::string_view text, std::string_view extra) {
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return is_word(c) || extra.find(c) != std::string_view::npos; });
-}
-
-bool has_parent_step(std::string_view path) {
-    const auto parts = text::split(path, '/');
-    return std::find(parts.begin(), parts.end(), "..") != parts.end();
-}
-
 bool is_registry_host(std::string_view text) {
     const auto colon = text.find(':');
     if (colon != std::string_view::npos) {
@@ -243,8 +210,7 @@ bool is_registry_prefix(std::string_view text) {
     if (text.size() > 255) return false;
     auto parts = text::split(text, '/');
     if (!is_registry_host(parts.front())) return false;
-    return std::all_of(parts.begin() + 1, parts.end(),
-                       [](const std::string& part) { return is_path_component(part); });
+    return std::all_of(parts.begin() + 1, parts.end(), is_image_path_part);
 }
 
 }  // namespace cudamatrix::syntax

@@ -43,23 +43,18 @@ std::string fix_for(const FieldInfo& field, std::string_view text) {
                "without it)";
     if (const auto better = respelled(field, text); syntax::accepts(field, better))
         return fmt::format("write {}", better);
-    if (field.syntax == Syntax::choice) {
-        const auto near = text::did_you_mean(text, field.choices);
-        return near ? fmt::format("did you mean {}?", *near) : "";
-    }
-    return {};
+    return text::did_you_mean_or(text, field.choices);
 }
 
 // "a=1,2,b=3": a part without '=' goes on with the value before it.
 std::variant<Value, ValueProblem> map_from_text(Field field, std::string_view text) {
     Value value;
     for (const auto& part : text::split(text, ',')) {
-        const auto equals = part.find('=');
-        if (equals == std::string::npos && !value.items.empty()) {
+        const auto equals = std::min(part.find('='), part.size());
+        if (equals == part.size() && !value.items.empty()) {
             value.items.back().second += ',' + part;
         } else {
-            value.items.emplace_back(part.substr(0, equals),
-                                     equals == std::string::npos ? "" : part.substr(equals + 1));
+            value.items.emplace_back(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())));
         }
     }
     for (const auto& [name, member] : value.items) {
@@ -116,17 +111,10 @@ std::variant<Value, ValueProblem> value_from_text(Field field, std::string_view 
 }
 
 bool compares_as_version(Field field) {
-    switch (info(field).syntax) {
-        case Syntax::version:
-        case Syntax::driver:
-        case Syntax::compute:
-        case Syntax::torch:
-        case Syntax::python:
-        case Syntax::count:
-            return true;
-        default:
-            return false;
-    }
+    using enum Syntax;
+    const Syntax syntax = info(field).syntax;
+    return syntax == version || syntax == driver || syntax == compute || syntax == torch ||
+           syntax == python || syntax == count;
 }
 
 std::string_view driver_number(std::string_view text) {

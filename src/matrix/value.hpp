@@ -13,8 +13,7 @@
 
 namespace cudamatrix {
 
-/// The version of a package that stands for the one that goes with the cell's torch; rules have nothing to
-/// ask then.
+/// The version of a package that stands for the one that goes with the cell's torch.
 inline constexpr std::string_view kCompanionVersion = "auto";
 
 /// Why a text is not a value of a field. `message` says what was found and what was expected.
@@ -26,13 +25,20 @@ struct ValueProblem {
 /// `text` in quotes, shortened and without control characters, for a message.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-/// Nothing when `text` is a scalar value of `field`. For a map field the text of one member's value goes to
-/// check_member.
+/// Nothing when `text` is a scalar value of `field`.
 [[nodiscard]] std::optional<ValueProblem> check_scalar(Field field, std::string_view text);
 
 /// Nothing when `name: text` may stand in the map field `field` (packages, env).
 [[nodiscard]] std::optional<ValueProblem> check_member(Field field, std::string_view name,
                                                        std::string_view text);
+
+/// "compute": small letters and digits. Which of them there are, the facts know.
+[[nodiscard]] bool is_capability_word(std::string_view text);
+
+/// False for a variable of NVIDIA's that no image or service may carry, because it decides what a privileged
+/// hook of the host does: only NVIDIA_VISIBLE_DEVICES (all, none, void) and NVIDIA_DRIVER_CAPABILITIES are
+/// rendered.
+[[nodiscard]] bool is_rendered_variable(std::string_view name, std::string_view value);
 
 /// Rebuilds `text` of a list or map from its items: "a,b" or "name=value,name=value".
 void set_text_from_items(Value& value, Syntax syntax);
@@ -43,8 +49,7 @@ void set_text_from_items(Value& value, Syntax syntax);
 /// A driver as NVIDIA numbers it: the leading R of a branch ("R550") dropped.
 [[nodiscard]] std::string_view driver_number(std::string_view text);
 
-/// The version in a value of a field that compares as a version, with a driver's leading R dropped; nothing
-/// for `none` and for fields that are text.
+/// The version in a value, a driver's leading R dropped; nothing for `none` and for fields that are text.
 [[nodiscard]] std::optional<Version> version_of(Field field, std::string_view text);
 
 /// True for fields whose values compare as versions.

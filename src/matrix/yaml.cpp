@@ -24,8 +24,7 @@ struct Refusal {
 
 std::string shortened(std::string_view text) {
     constexpr std::size_t longest = 60;
-    if (text.size() <= longest) return std::string(text);
-    return std::string(text.substr(0, longest)) + "...";
+    return std::string(text.substr(0, longest)) + (text.size() > longest ? "..." : "");
 }
 
 // Builds the tree from yaml-cpp's events and refuses what the file format does not have.
@@ -44,10 +43,9 @@ class Builder final : public YAML::EventHandler {
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (++documents_ == 1) return;
         const auto where = location(mark);
-        if (source_.substr(offset(mark)).starts_with("---")) {
+        if (source_.substr(offset(mark)).starts_with("---"))
             refuse(where, "a second document: a file holds one",
                    "delete everything from this line on, or use two files");
-        }
         refuse(where, "text after the end of the document",
                "indent it so that it belongs to a key, or delete it");
     }
@@ -55,9 +53,7 @@ class Builder final : public YAML::EventHandler {
 
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         check_node(mark, "?", anchor);
-        Node node;
-        node.where = location(mark);
-        add(std::move(node));
+        add({Node::Kind::null, location(mark), {}, false, {}, {}});
     }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -70,26 +66,22 @@ class Builder final : public YAML::EventHandler {
         Node node;
         node.kind = Node::Kind::scalar;
         node.where = location(mark);
-        const auto start = offset(mark);
-        const char first = start < source_.size() ? source_[start] : '\0';
-        node.quoted = first == '"' || first == '\'';
-        if (value.size() > limits_.scalar_bytes) {
+        node.quoted = first(mark) == '"' || first(mark) == '\'';
+        if (value.size() > limits_.scalar_bytes)
             refuse(
                 node.where,
                 fmt::format("a value of {} bytes: at most {} are read", value.size(), limits_.scalar_bytes),
                 {});
-        }
         if (text::invalid_utf8(value))
             refuse(node.where, "a value that is not valid UTF-8", "write plain text");
-        if (const auto bad = forbidden_character(value)) {
+        if (const auto bad = forbidden_character(value))
             refuse(node.where,
                    fmt::format(
                        "an escape for the character {} (invisible or a control character): text is accepted",
                        code_point_name(value, *bad)),
                    "delete it");
-        }
         node.where.length = std::max<std::size_t>(1, value.size());
-        if (node.quoted) check_quoted(start, node.where);
+        if (node.quoted) check_quoted(offset(mark), node.where);
         node.text = value;
         add(std::move(node));
     }
@@ -126,6 +118,9 @@ class Builder final : public YAML::EventHandler {
     [[nodiscard]] static std::size_t offset(const YAML::Mark& mark) {
         return static_cast<std::size_t>(std::max(0, mark.pos));
     }
+    [[nodiscard]] char first(const YAML::Mark& mark) const {
+        return offset(mark) < source_.size() ? source_[offset(mark)] : '\0';
+    }
     [[nodiscard]] Location location(const YAML::Mark& mark) const {
         return {std::string(file_), static_cast<std::size_t>(std::max(0, mark.line)) + 1,
                 static_cast<std::size_t>(std::max(0, mark.column)) + 1, 1};
@@ -133,25 +128,20 @@ class Builder final : public YAML::EventHandler {
 
     // What every kind of node is checked for. A node's mark stands before its tag and anchor.
     void check_node(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-        if (++events_ > limits_.events) {
+        if (++events_ > limits_.events)
             refuse(location(mark), fmt::format("more than {} values: the file is too large", limits_.events),
                    {});
-        }
-        const auto start = offset(mark);
-        const char first = start < source_.size() ? source_[start] : '\0';
         if (anchor != YAML::NullAnchor) refuse_anchor(mark, {});
-        if (first == '!' || (tag != "?" && tag != "!" && !tag.empty())) {
+        if (first(mark) == '!' || (tag != "?" && tag != "!" && !tag.empty()))
             refuse(location(mark), "a tag ('!'): this file format has none",
                    "delete the tag, or quote the value");
-        }
     }
 
     // yaml-cpp drops what stands behind the closing quote, or takes it for the next token.
     void check_quoted(std::size_t start, Location& where) const {
         const auto end = end_of_quoted(source_, start);
-        if (end == std::string_view::npos) {  // yaml-cpp takes the end of the file for the closing quote
+        if (end == std::string_view::npos)  // yaml-cpp takes the end of the file for the closing quote
             refuse(where, "a quoted value has no closing quote", "close the quote");
-        }
         const auto newline = source_.find('\n', start);
         where.length = std::min(end, newline) - start;
         const auto next = source_.find_first_not_of(" \t", end);
@@ -168,19 +158,15 @@ class Builder final : public YAML::EventHandler {
               YAML::EmitterStyle::value style, Node::Kind kind, char bracket) {
         check_node(mark, tag, anchor);
         const auto where = location(mark);
-        if (stack_.size() >= limits_.depth) {
+        if (stack_.size() >= limits_.depth)
             refuse(where, fmt::format("nested more than {} deep", limits_.depth), "flatten the file");
-        }
-        if (!stack_.empty() && stack_.back().node.kind == Node::Kind::map && !stack_.back().key) {
+        if (!stack_.empty() && stack_.back().node.kind == Node::Kind::map && !stack_.back().key)
             refuse(where, "a list or map as a key: keys are words", "write a word before the ':'");
-        }
-        const auto start = offset(mark);
         const bool inside_flow = !stack_.empty() && stack_.back().flow;
         const bool flow = style == YAML::EmitterStyle::Flow;
-        if (flow && !inside_flow && start < source_.size() && source_[start] == bracket) {
-            if (auto problem = check_flow(source_, start)) {
+        if (flow && !inside_flow && first(mark) == bracket) {
+            if (auto problem = check_flow(source_, offset(mark)))
                 refuse(location_at(source_, problem->offset, file_), problem->message, problem->fix);
-            }
         }
         Frame frame;
         frame.node.kind = kind;
@@ -214,16 +200,14 @@ class Builder final : public YAML::EventHandler {
     static Node checked_key(Frame& frame, Node key) {
         if (key.kind != Node::Kind::scalar)
             refuse(key.where, "a key is missing before the ':'", "write a word before the ':'");
-        if (key.text == "<<" && !key.quoted) {
+        if (key.text == "<<" && !key.quoted)
             refuse(key.where, "a merge key ('<<'): this file format has none", "write the members out");
-        }
         const auto [known, inserted] = frame.keys.try_emplace(key.text, key.where);
-        if (!inserted) {
+        if (!inserted)
             refuse(key.where,
                    fmt::format("the key \"{}\" appears twice: first at {}:{}", shortened(key.text),
                                known->second.line, known->second.column),
                    "delete one of the two, or join them");
-        }
         return key;
     }
 
@@ -234,10 +218,6 @@ class Builder final : public YAML::EventHandler {
     std::size_t events_ = 0;
     int documents_ = 0;
 };
-
-Failure refused(Diagnostic diagnostic) {
-    return Failure{ExitCode::bad_input, {std::move(diagnostic)}};
-}
 
 // yaml-cpp names the place where it gave up. For a collection that never ends that is the end of the file,
 // which helps nobody: then the place where it starts is named.
@@ -258,11 +238,15 @@ Diagnostic explained(const YAML::Exception& exception, const Builder& builder, s
 
 }  // namespace
 
+const Member* Node::member(std::string_view key) const {
+    const auto found =
+        std::find_if(members.begin(), members.end(), [&](const Member& m) { return m.first.text == key; });
+    return found == members.end() ? nullptr : &*found;
+}
+
 const Node* Node::find(std::string_view key) const {
-    for (const auto& [name, value] : members) {
-        if (name.text == key) return &value;
-    }
-    return nullptr;
+    const auto* found = member(key);
+    return found == nullptr ? nullptr : &found->second;
 }
 
 Result<Node> parse(std::string_view text, std::string_view file_name, const Limits& limits) {
@@ -274,12 +258,13 @@ Result<Node> parse(std::string_view text, std::string_view file_name, const Limi
         while (parser.HandleNextDocument(builder)) {
         }
     } catch (Refusal& refusal) {
-        return refused(std::move(refusal.diagnostic));
+        return Failure{ExitCode::bad_input, {std::move(refusal.diagnostic)}};
     } catch (const YAML::Exception& exception) {
-        return refused(explained(exception, builder, source, file_name));
+        return Failure{ExitCode::bad_input, {explained(exception, builder, source, file_name)}};
     } catch (const std::exception& exception) {
-        return refused(Diagnostic::error(fmt::format("the file cannot be parsed: {}", exception.what()),
-                                         {std::string(file_name), 0, 0, 1}));
+        return Failure{ExitCode::bad_input,
+                       {Diagnostic::error(fmt::format("the file cannot be parsed: {}", exception.what()),
+                                          {std::string(file_name), 0, 0, 1})}};
     }
     if (builder.root.where.line == 0) builder.root.where = {std::string(file_name), 1, 1, 1};
     return std::move(builder.root);

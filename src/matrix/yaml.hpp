@@ -20,6 +20,7 @@ struct Node {
     std::vector<Node> items;      ///< sequence
     std::vector<Member> members;  ///< map, keys are scalars and unique
 
+    [[nodiscard]] const Member* member(std::string_view key) const;
     [[nodiscard]] const Node* find(std::string_view key) const;
 };
 
@@ -38,8 +39,8 @@ struct Limits {
 };
 
 /// Parses one document. Refused with a position: invalid UTF-8, control characters, anchors, aliases, tags,
-/// merge keys, duplicate keys, non-scalar keys, a second document, anything beyond `limits`, and whatever
-/// yaml-cpp refuses.
+/// merge keys, duplicate and non-scalar keys, a second document, anything beyond `limits`, and what yaml-cpp
+/// refuses.
 [[nodiscard]] Result<Node> parse(std::string_view text, std::string_view file_name,
                                  const Limits& limits = {});
 

@@ -10,19 +10,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Decodes one character of text that is known to be valid UTF-8.
-char32_t decode(std::string_view text, std::size_t at, std::size_t& length) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-    const unsigned lead = byte(0);
-    length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (length == 1) return lead;
-    char32_t value = lead & (0x7Fu >> length);
-    for (std::size_t i = 1; i < length; ++i)
-        value = (value << 6) | (byte(i) & 0x3Fu);
-    return value;
-}
-
-bool is_forbidden(char32_t c) {
+bool is_forbidden(std::uint32_t c) {
     if (c < 0x20) return c != '\t' && c != '\n';
     if (c >= 0x7F && c < 0xA0) return true;       // DEL and the C1 controls
     if (c == 0x2028 || c == 0x2029) return true;  // line ends that editors show and parsers do not see
@@ -37,20 +25,15 @@ Failure refused(std::string message, Location where, std::string fix) {
 }
 
 std::optional<Failure> check_line(std::string_view line, std::size_t number, std::string_view file) {
-    if (line.starts_with('%')) {
+    if (line.starts_with('%'))
         return refused("a directive (a line that starts with '%'): this file format has none",
                        {std::string(file), number, 1, 1}, "delete the line, or quote the value");
-    }
     const auto content = line.find_first_not_of(" \t");
     if (content == std::string_view::npos || line[content] == '#') return std::nullopt;
     const auto tab = line.substr(0, content).find('\t');
     if (tab == std::string_view::npos) return std::nullopt;
     return refused("a tab in the indentation: YAML indents with spaces",
                    {std::string(file), number, tab + 1, 1}, "replace the tab by spaces");
-}
-
-std::size_t skip_comment(std::string_view text, std::size_t at) {
-    return std::min(text.find('\n', at), text.size());
 }
 
 }  // namespace
@@ -63,14 +46,14 @@ Location location_at(std::string_view text, std::size_t offset, std::string_view
 }
 
 std::string code_point_name(std::string_view text, std::size_t offset) {
-    std::size_t length = 0;
-    return fmt::format("U+{:04X}", static_cast<std::uint32_t>(decode(text, offset, length)));
+    return fmt::format("U+{:04X}",
+                       text::code_point(text.substr(offset, text::utf8_length(text.substr(offset)))));
 }
 
 std::optional<std::size_t> forbidden_character(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
-        std::size_t length = 0;
-        if (is_forbidden(decode(text, at, length))) return at;
+        const auto length = text::utf8_length(text.substr(at));
+        if (is_forbidden(text::code_point(text.substr(at, length)))) return at;
         at += length;
     }
     return std::nullopt;
@@ -93,26 +76,23 @@ std::string normalised(std::string_view text) {
 }
 
 Result<std::string> prepared(std::string_view text, std::string_view file, const Limits& limits) {
-    if (text.size() > limits.bytes) {
+    if (text.size() > limits.bytes)
         return refused(fmt::format("the file has {} bytes: at most {} are read", text.size(), limits.bytes),
                        {std::string(file), 0, 0, 1}, "split it into several files");
-    }
-    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
         return refused("the file is UTF-16: UTF-8 is read", location_at(text, 0, file),
                        "save the file as UTF-8");
-    }
     if (const auto bad = text::invalid_utf8(text)) {
         const auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[*bad]));
         return refused(fmt::format("byte 0x{:02X} is not valid UTF-8", byte), location_at(text, *bad, file),
                        "save the file as UTF-8");
     }
     std::string plain = normalised(text);
-    if (const auto bad = forbidden_character(plain)) {
+    if (const auto bad = forbidden_character(plain))
         return refused(fmt::format("the character {} (invisible or a control character): text, spaces and "
                                    "line ends are accepted",
                                    code_point_name(plain, *bad)),
                        location_at(plain, *bad, file), "delete it");
-    }
     std::size_t number = 0;
     for (std::string_view rest = plain; !rest.empty();) {
         const auto end = rest.find('\n');
@@ -152,7 +132,7 @@ std::optional<FlowProblem> check_flow(std::string_view text, std::size_t start) 
         const char c = text[at];
         if (c == ' ' || c == '\t' || c == '\n') continue;
         if (c == '#' && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == '\n')) {
-            at = skip_comment(text, at);
+            at = std::min(text.find('\n', at), text.size());
         } else if (c == '[' || c == '{') {
             ++depth;
             entry_started = false;

@@ -15,17 +15,17 @@ namespace cudamatrix::yaml {
 /// Line and column (both from 1, the column in bytes) of the byte at `offset`.
 [[nodiscard]] Location location_at(std::string_view text, std::size_t offset, std::string_view file);
 
-/// The normalised text (see below), or the first thing in its bytes that makes it unfit for the parser: too
-/// large, not UTF-8, a control or direction-changing character, a tab in the indentation, a directive.
+/// The normalised text, or what makes it unfit for the parser: too large, not UTF-8, a control or
+/// direction-changing character, a tab in the indentation, a directive.
 [[nodiscard]] Result<std::string> prepared(std::string_view text, std::string_view file,
                                            const Limits& limits);
 
-/// The text without byte order mark and with plain line ends and without tabs that indent nothing; lines and
-/// columns stay what they were.
+/// Without byte order mark and tabs that indent nothing, with plain line ends; lines and columns stay what
+/// they were.
 [[nodiscard]] std::string normalised(std::string_view text);
 
-/// True for characters that no value may have, written out or by an escape: controls other than tab and line
-/// end, and the invisible characters that change the direction of text.
+/// Where a character stands that no value may have: a control other than tab and line end, or a change of
+/// direction.
 [[nodiscard]] std::optional<std::size_t> forbidden_character(std::string_view text);
 
 /// "U+0007" of the character at `offset` of a valid UTF-8 text.
@@ -34,8 +34,8 @@ namespace cudamatrix::yaml {
 /// Offset just behind the quoted scalar that starts at `start`, npos if it does not end.
 [[nodiscard]] std::size_t end_of_quoted(std::string_view text, std::size_t start);
 
-/// What is wrong with the flow collection ("[...]", "{...}") that starts at `start` although yaml-cpp takes
-/// it: an empty entry, or text behind its end.
+/// What is wrong with the flow collection ("[...]", "{...}") at `start` although yaml-cpp takes it: an empty
+/// entry, or text after its end.
 struct FlowProblem {
     std::size_t offset;
     std::string message;

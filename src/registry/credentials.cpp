@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/base64.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -18,17 +17,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargestFile = 4u << 20;
 // The key under which docker keeps what belongs to docker.io.
 constexpr std::string_view kHubKey = "https://index.docker.io/v1/";
-
-std::string value_of(const Environment& environment, const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? "" : found->second;
-}
-
-const Json* member(const Json& json, std::string_view key) {
-    if (!json.is_object()) return nullptr;
-    const auto found = json.find(key);
-    return found == json.end() ? nullptr : &*found;
-}
 
 // "https://index.docker.io/v1/" as "docker.io": keys are written with and without scheme and version.
 std::string plain_key(std::string_view key) {
@@ -69,7 +57,7 @@ std::optional<RegistryCredentials> entry_of(const Json& json) {
     RegistryCredentials out{string_or(json, "username"), string_or(json, "password"),
                             string_or(json, "identitytoken")};
     if (!out.identity_token.empty()) return out;
-    const auto joined = base64::decoded(string_or(json, "auth"));
+    const auto joined = text::from_base64(string_or(json, "auth"));
     if (joined && joined->find(':') != std::string::npos) {
         const auto colon = joined->find(':');
         out.user = joined->substr(0, colon);
@@ -83,10 +71,7 @@ std::optional<RegistryCredentials> entry_of(const Json& json) {
 
 bool is_helper_name(std::string_view name) {
     return !name.empty() && name.size() <= 100 && name.front() != '-' && name.front() != '.' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '-' || c == '_' || c == '.';
-           });
+           text::only(name, "-_.");
 }
 
 class Search {
@@ -99,26 +84,26 @@ class Search {
           cancellation_(cancellation) {}
 
     Result<CredentialSearch> run() {
-        const auto inline_text = value_of(environment_, "DOCKER_AUTH_CONFIG");
+        const auto inline_text = value_of(environment_, {"DOCKER_AUTH_CONFIG"});
         if (!inline_text.empty()) {
             CM_TRY(config(inline_text, "$DOCKER_AUTH_CONFIG"));
         }
-        const auto home = value_of(environment_, "HOME");
-        const auto runtime = value_of(environment_, "XDG_RUNTIME_DIR");
-        const auto docker = value_of(environment_, "DOCKER_CONFIG");
+        const auto home = value_of(environment_, {"HOME"});
+        const auto runtime = value_of(environment_, {"XDG_RUNTIME_DIR"});
+        const auto docker = value_of(environment_, {"DOCKER_CONFIG"});
         const auto in = [](const std::string& folder, const char* file) {
             return folder.empty() ? std::string() : (fs::path(folder) / file).string();
         };
         for (const auto& path :
-             {value_of(environment_, "REGISTRY_AUTH_FILE"),
+             {value_of(environment_, {"REGISTRY_AUTH_FILE"}),
               docker.empty() ? in(home, ".docker/config.json") : in(docker, "config.json"),
               in(runtime, "containers/auth.json"), in(home, ".config/containers/auth.json")}) {
             if (out_.found || path.empty()) continue;
-            CM_TRY(config_file(path));
+            CM_TRY(look_into(path, &Search::config));
         }
-        const auto named = value_of(environment_, "NETRC");
+        const auto named = value_of(environment_, {"NETRC"});
         if (const auto path = named.empty() ? in(home, ".netrc") : named; !out_.found && !path.empty()) {
-            CM_TRY(netrc(path));
+            CM_TRY(look_into(path, &Search::netrc));
         }
         return out_;
     }
@@ -135,20 +120,16 @@ class Search {
         out_.place = text::printable(place);
     }
 
-    // The content of a file; nothing, and a note, where there is none.
-    Result<std::optional<std::string>> content_of(const std::string& path) {
+    // A file that is not there is only noted.
+    Status look_into(const std::string& path,
+                     Status (Search::*read)(const std::string&, const std::string&)) {
         std::error_code error;
         if (!fs::exists(path, error)) {
             nothing_in(path, "there is no such file");
-            return std::optional<std::string>();
+            return Done{};
         }
-        CM_TRY_ASSIGN(auto content, file::read(path, kLargestFile));
-        return std::optional<std::string>(std::move(content));
-    }
-
-    Status config_file(const std::string& path) {
-        CM_TRY_ASSIGN(auto content, content_of(path));
-        return content ? config(*content, path) : Done{};
+        CM_TRY_ASSIGN(const auto content, file::read(path, kLargestFile));
+        return (this->*read)(content, path);
     }
 
     Status config(const std::string& text, const std::string& place) {
@@ -204,13 +185,11 @@ class Search {
     }
 
     // machine HOST login USER password SECRET, in words; macdef up to an empty line.
-    Status netrc(const std::string& path) {
-        CM_TRY_ASSIGN(auto content, content_of(path));
-        if (!content) return Done{};
+    Status netrc(const std::string& content, const std::string& path) {
         const auto wanted = host_.substr(0, host_.find(':'));
         RegistryCredentials here;
         bool in_machine = false;
-        for (const auto& [key, value] : netrc_words(*content)) {
+        for (const auto& [key, value] : netrc_words(content)) {
             if (key == "machine" || key == "default") {
                 if (!here.user.empty() && !here.password.empty()) break;
                 here = {};

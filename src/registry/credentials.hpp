@@ -1,5 +1,4 @@
-// Credentials of image registries from the places where docker and podman keep them. Read, never written and
-// never part of a message.
+// Credentials of image registries from where docker and podman keep them. Never part of a message.
 #pragma once
 
 #include <optional>
@@ -25,13 +24,11 @@ struct CredentialSearch {
     std::vector<std::string> looked;  ///< the places that have none, each with the reason
 };
 
-/// The first of these that knows `host` (and for keys with a path the image's own `path`):
-/// $DOCKER_AUTH_CONFIG, the file $REGISTRY_AUTH_FILE, $DOCKER_CONFIG/config.json (else
-/// ~/.docker/config.json), podman's $XDG_RUNTIME_DIR/containers/auth.json and
-/// ~/.config/containers/auth.json, and machines of $NETRC (else ~/.netrc; its `default` is no host's).
-/// docker.io is known by the names that docker gives it. Within a file: credHelpers, credsStore, auths.
-/// Helpers are run as docker-credential-NAME. Failures: a file that is there and cannot be read, a helper
-/// that fails.
+/// The first place that knows `host` (and for keys with a path the image's own `path`): $DOCKER_AUTH_CONFIG,
+/// the file $REGISTRY_AUTH_FILE, $DOCKER_CONFIG/config.json (else ~/.docker/config.json), podman's
+/// $XDG_RUNTIME_DIR/containers/auth.json and ~/.config/containers/auth.json, machines of $NETRC (else
+/// ~/.netrc; its `default` is no host's). Within a file: credHelpers (run as docker-credential-NAME),
+/// credsStore, auths. Failures: a file that cannot be read, a helper that fails.
 [[nodiscard]] Result<CredentialSearch> find_credentials(std::string_view host, std::string_view path,
                                                         const Environment& environment,
                                                         const Cancellation* cancellation);

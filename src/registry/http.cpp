@@ -25,14 +25,6 @@ std::uint64_t first_byte(std::string_view content_range) {
     return error == std::errc() && end != numbers.data() ? first : kUnknown;
 }
 
-std::string value_of(const Environment& environment, std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-        const auto found = environment.find(name);
-        if (found != environment.end() && !found->second.empty()) return found->second;
-    }
-    return {};
-}
-
 bool worth_another_try(long status) {
     constexpr std::array<long, 6> statuses{408, 429, 500, 502, 503, 504};
     return std::find(statuses.begin(), statuses.end(), status) != statuses.end();
@@ -77,22 +69,17 @@ std::string hint_for(CURLcode code, const std::string& ca_advice) {
 }  // namespace
 
 std::string describe_status(long status) {
-    switch (status) {
-        case 401:
-            return "it needs credentials (401): put them into ~/.netrc or into the URL of the index";
-        case 403:
-            return "it is forbidden (403)";
-        case 404:
-            return "there is no such page (404)";
-        case 407:
-            return "the proxy needs credentials (407)";
-        case 410:
-            return "it is gone (410)";
-        case 429:
-            return "too many requests (429)";
-        default:
-            return fmt::format("the server answered {}", status);
+    static constexpr std::pair<long, std::string_view> known[] = {
+        {401, "it needs credentials (401): put them into ~/.netrc or into the URL of the index"},
+        {403, "it is forbidden (403)"},
+        {404, "there is no such page (404)"},
+        {407, "the proxy needs credentials (407)"},
+        {410, "it is gone (410)"},
+        {429, "too many requests (429)"}};
+    for (const auto& [code, words] : known) {
+        if (code == status) return std::string(words);
     }
+    return fmt::format("the server answered {}", status);
 }
 
 /// What one try gave, and where libcurl's callbacks put it.
@@ -105,23 +92,37 @@ struct HttpConnection::Attempt {
     bool body_unwanted = false;
     std::optional<Failure> refused;  ///< by the sink
     std::uint64_t delivered = 0;     ///< bytes that the sink has, those of earlier attempts counted
-    // For the callbacks:
-    const Curl* curl = nullptr;
-    void* handle = nullptr;
-    const Cancellation* cancellation = nullptr;
-    const HttpRequest* request = nullptr;
-    std::uint64_t position = 0;  ///< of the next byte of the body, for the sink
+    std::uint64_t position = 0;      ///< of the next byte of the body, for the sink
+    Http& http;
+    const Curl& curl;
+    void* handle;
+    const HttpRequest& request;
     std::array<char, CURL_ERROR_SIZE> message{};
     curl_slist* request_headers = nullptr;
 
-    void add_header(const std::string& line) {
-        request_headers = curl->slist_append(request_headers, line.c_str());
+    Attempt(Http& shared, void* connection, const HttpRequest& asked, std::uint64_t before)
+        : delivered(before), http(shared), curl(*shared.curl_), handle(connection), request(asked) {}
+
+    template <class T>
+    void set(CURLoption option, T value) {
+        curl.easy_setopt(handle, option, value);
     }
+    void set(CURLoption option, const std::string& value) {
+        curl.easy_setopt(handle, option, value.c_str());  // libcurl copies texts
+    }
+    void add_header(const std::string& line) {
+        request_headers = curl.slist_append(request_headers, line.c_str());
+    }
+    void set_options(const url::Parts& target);
+    void set_method();
+    void set_site_options(const url::Parts& target);
+    void set_credentials(const url::Parts& target);
+
     static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) {
         auto& attempt = *static_cast<Attempt*>(self);
         long status = 0;
-        attempt.curl->easy_getinfo(attempt.handle, CURLINFO_RESPONSE_CODE, &status);
-        const auto& request = *attempt.request;
+        attempt.curl.easy_getinfo(attempt.handle, CURLINFO_RESPONSE_CODE, &status);
+        const auto& request = attempt.request;
         auto& body = attempt.response.body;
         if (status >= 400) {  // most pages of errors are of no use here
             if (request.error_body) body.append(data, std::min(size * count, kErrorBody - body.size()));
@@ -151,7 +152,7 @@ struct HttpConnection::Attempt {
             refused = environment_failure("the server went on with another part than it was asked for");
             return 0;
         }
-        if (position + size > request->limit) {
+        if (position + size > request.limit) {
             too_large = true;
             return 0;
         }
@@ -159,7 +160,7 @@ struct HttpConnection::Attempt {
         position += size;
         bytes.remove_prefix(static_cast<std::size_t>(known));
         if (bytes.empty()) return size;
-        const auto taken = request->sink({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+        const auto taken = request.sink({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
         if (!taken.ok()) {
             refused = taken.failure();
             return 0;
@@ -188,7 +189,7 @@ struct HttpConnection::Attempt {
         return size * count;
     }
     static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-        const auto* cancellation = static_cast<Attempt*>(self)->cancellation;
+        const auto* cancellation = static_cast<Attempt*>(self)->http.options_.cancellation;
         return cancellation != nullptr && cancellation->requested() ? 1 : 0;
     }
 };
@@ -214,40 +215,32 @@ HttpConnection::~HttpConnection() {
     if (handle_ != nullptr) http_.curl_->easy_cleanup(handle_);
 }
 
-void HttpConnection::set_site_options(const url::Parts& target) {
-    const auto& curl = *http_.curl_;
-    const auto& environment = http_.options_.environment;
-    const auto set = [&](CURLoption option, const std::string& value) {
-        curl.easy_setopt(handle_, option, value.c_str());  // libcurl copies texts
-    };
+void HttpConnection::Attempt::set_site_options(const url::Parts& target) {
+    const auto& environment = http.options_.environment;
     // Always set: libcurl would read this process' environment, which only main does here.
     set(CURLOPT_PROXY, target.scheme == "https"
                            ? value_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
                            : value_of(environment, {"http_proxy", "all_proxy", "ALL_PROXY"}));
     set(CURLOPT_NOPROXY, value_of(environment, {"no_proxy", "NO_PROXY"}));
-    auto bundle = http_.options_.ca_bundle;
+    auto bundle = http.options_.ca_bundle;
     if (bundle.empty())
         bundle = value_of(environment, {"PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"});
     if (!bundle.empty()) set(CURLOPT_CAINFO, bundle);
 }
 
-void HttpConnection::set_credentials(const HttpRequest& request, const url::Parts& target, Attempt& attempt) {
-    const auto& curl = *http_.curl_;
-    const auto& environment = http_.options_.environment;
-    const auto set = [&](CURLoption option, const std::string& value) {
-        curl.easy_setopt(handle_, option, value.c_str());  // libcurl copies texts
-    };
+void HttpConnection::Attempt::set_credentials(const url::Parts& target) {
+    const auto& environment = http.options_.environment;
     if (request.authorization) {
         // libcurl keeps a header of this name from other hosts and ports that redirects lead to.
-        if (!request.authorization->empty()) attempt.add_header("Authorization: " + *request.authorization);
+        if (!request.authorization->empty()) add_header("Authorization: " + *request.authorization);
         return;
     }
-    const auto credentials = http_.credentials_for(target);
+    const auto credentials = http.credentials_for(target);
     if (!credentials.empty()) {
         const auto colon = credentials.find(':');
         set(CURLOPT_USERNAME, credentials.substr(0, colon));
         set(CURLOPT_PASSWORD, colon == std::string::npos ? "" : credentials.substr(colon + 1));
-        curl.easy_setopt(handle_, CURLOPT_HTTPAUTH, long{CURLAUTH_BASIC});
+        set(CURLOPT_HTTPAUTH, long{CURLAUTH_BASIC});
         return;
     }
     auto netrc = value_of(environment, {"NETRC"});
@@ -255,66 +248,58 @@ void HttpConnection::set_credentials(const HttpRequest& request, const url::Part
     if (netrc.empty() && !home.empty()) netrc = home + "/.netrc";
     if (netrc.empty()) return;
     set(CURLOPT_NETRC_FILE, netrc);
-    curl.easy_setopt(handle_, CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
+    set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
 }
 
-void HttpConnection::set_options(const HttpRequest& request, const url::Parts& target, Attempt& attempt) {
-    const auto& curl = *http_.curl_;
-    const auto& options = http_.options_;
-    curl.easy_reset(handle_);  // keeps connections and their TLS sessions
-    curl.easy_setopt(handle_, CURLOPT_URL, target.text().c_str());
-    curl.easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
-    curl.easy_setopt(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl.easy_setopt(handle_, CURLOPT_REDIR_PROTOCOLS_STR, target.scheme == "https" ? "https" : "http,https");
-    curl.easy_setopt(handle_, CURLOPT_FOLLOWLOCATION, 1L);
-    curl.easy_setopt(handle_, CURLOPT_MAXREDIRS, 10L);
-    curl.easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.connect_limit.count()));
-    curl.easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1024L);
-    curl.easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.silence_limit.count()));
-    curl.easy_setopt(handle_, CURLOPT_USERAGENT, "cudamatrix");
-    curl.easy_setopt(handle_, CURLOPT_ERRORBUFFER, attempt.message.data());
-    curl.easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &Attempt::on_body);
-    curl.easy_setopt(handle_, CURLOPT_WRITEDATA, &attempt);
-    curl.easy_setopt(handle_, CURLOPT_HEADERFUNCTION, &Attempt::on_header);
-    curl.easy_setopt(handle_, CURLOPT_HEADERDATA, &attempt);
-    curl.easy_setopt(handle_, CURLOPT_NOPROGRESS, 0L);
-    curl.easy_setopt(handle_, CURLOPT_XFERINFOFUNCTION, &Attempt::on_progress);
-    curl.easy_setopt(handle_, CURLOPT_XFERINFODATA, &attempt);
-    set_method(request, attempt);
-    if (!request.accept.empty()) attempt.add_header("Accept: " + request.accept);
-    if (!request.etag.empty()) attempt.add_header("If-None-Match: " + request.etag);
+void HttpConnection::Attempt::set_options(const url::Parts& target) {
+    const auto& options = http.options_;
+    curl.easy_reset(handle);  // keeps connections and their TLS sessions
+    set(CURLOPT_URL, target.text());
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_REDIR_PROTOCOLS_STR, target.scheme == "https" ? "https" : "http,https");
+    set(CURLOPT_FOLLOWLOCATION, 1L);
+    set(CURLOPT_MAXREDIRS, 10L);
+    set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.connect_limit.count()));
+    set(CURLOPT_LOW_SPEED_LIMIT, 1024L);
+    set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.silence_limit.count()));
+    set(CURLOPT_USERAGENT, "cudamatrix");
+    set(CURLOPT_ERRORBUFFER, message.data());
+    set(CURLOPT_WRITEFUNCTION, &Attempt::on_body);
+    set(CURLOPT_WRITEDATA, this);
+    set(CURLOPT_HEADERFUNCTION, &Attempt::on_header);
+    set(CURLOPT_HEADERDATA, this);
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, &Attempt::on_progress);
+    set(CURLOPT_XFERINFODATA, this);
+    set_method();
+    if (!request.accept.empty()) add_header("Accept: " + request.accept);
+    if (!request.etag.empty()) add_header("If-None-Match: " + request.etag);
     set_site_options(target);
-    set_credentials(request, target, attempt);
-    if (attempt.request_headers != nullptr)
-        curl.easy_setopt(handle_, CURLOPT_HTTPHEADER, attempt.request_headers);
+    set_credentials(target);
+    if (request_headers != nullptr) set(CURLOPT_HTTPHEADER, request_headers);
 }
 
-void HttpConnection::set_method(const HttpRequest& request, Attempt& attempt) {
-    const auto& curl = *http_.curl_;
+void HttpConnection::Attempt::set_method() {
     if (request.range) {
-        curl.easy_setopt(handle_, CURLOPT_RANGE, range_text(*request.range).c_str());
-    } else if (attempt.delivered > 0) {
-        curl.easy_setopt(handle_, CURLOPT_RANGE, fmt::format("{}-", attempt.delivered).c_str());
+        set(CURLOPT_RANGE, range_text(*request.range));
+    } else if (delivered > 0) {
+        set(CURLOPT_RANGE, fmt::format("{}-", delivered));
     } else if (!request.as_stored && !request.sink) {
-        curl.easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "gzip");  // index pages shrink tenfold
+        set(CURLOPT_ACCEPT_ENCODING, "gzip");  // index pages shrink tenfold
     }
-    if (request.method == HttpMethod::head) curl.easy_setopt(handle_, CURLOPT_NOBODY, 1L);
+    if (request.method == HttpMethod::head) set(CURLOPT_NOBODY, 1L);
     if (request.method == HttpMethod::post) {
-        curl.easy_setopt(handle_, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.form.size()));
-        curl.easy_setopt(handle_, CURLOPT_COPYPOSTFIELDS, request.form.c_str());
+        set(CURLOPT_POSTFIELDSIZE, static_cast<long>(request.form.size()));
+        set(CURLOPT_COPYPOSTFIELDS, request.form);
     }
 }
 
 HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, const url::Parts& target,
                                                 std::uint64_t delivered) {
     const auto& curl = *http_.curl_;
-    Attempt attempt;
-    attempt.curl = &curl;
-    attempt.handle = handle_;
-    attempt.cancellation = http_.options_.cancellation;
-    attempt.request = &request;
-    attempt.delivered = delivered;
-    set_options(request, target, attempt);
+    Attempt attempt(http_, handle_, request, delivered);
+    attempt.set_options(target);
     attempt.code = curl.easy_perform(handle_);
     curl.slist_free_all(attempt.request_headers);
 
@@ -374,16 +359,14 @@ Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
         if (!again)
             return environment_failure(fmt::format("{}: {}", name, why),
                                        hint_for(got.code, options.ca_advice));
-        if (tries >= options.attempts) {
+        if (tries >= options.attempts)
             return environment_failure(fmt::format("{}: {} ({})", name, why, text::count(tries, "attempt")),
                                        hint_for(got.code, options.ca_advice));
-        }
-        if (wait > options.longest_wait) {
+        if (wait > options.longest_wait)
             return environment_failure(
                 fmt::format("{}: {}, and it asks for a pause of {} s", name, why,
                             std::chrono::duration_cast<std::chrono::seconds>(wait).count()),
                 "start again later: what is measured already is kept");
-        }
         if (!pause(wait, options.cancellation)) return cancelled();
     }
 }

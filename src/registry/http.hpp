@@ -22,11 +22,8 @@ namespace cudamatrix {
 class Curl;
 
 struct HttpOptions {
-    /// Where the proxies (https_proxy, no_proxy ...), the CA bundle (PIP_CERT, REQUESTS_CA_BUNDLE,
-    /// CURL_CA_BUNDLE, SSL_CERT_FILE, in this order) and the credentials (NETRC, else ~/.netrc) are looked
-    /// up.
-    Environment environment;
-    std::string ca_bundle;  ///< a PEM file that goes before those; empty: none
+    Environment environment;  ///< names the proxies, the CA bundle and the netrc file
+    std::string ca_bundle;    ///< a PEM file that goes before those; empty: none
     Mirrors mirrors;
     unsigned attempts = 5;                    ///< of one request, the first one counted
     std::chrono::milliseconds back_off{500};  ///< before the second attempt; doubled before each further one
@@ -52,15 +49,14 @@ struct HttpRequest {
     std::optional<HttpRange> range = {};  ///< with it, an answer that is not 206 is returned without its body
     std::uint64_t limit = 64u << 20;      ///< bytes of the body; more is a failure
     HttpMethod method = HttpMethod::get;
-    /// The whole header "Authorization", for the request's own host and no other that a redirect leads to
-    /// ("": none); with it, no other credentials are looked up.
+    /// The header "Authorization", for the request's own host only ("": none), instead of credentials looked
+    /// up.
     std::optional<std::string> authorization = {};
     std::string form = {};    ///< of a POST: what it sends, as application/x-www-form-urlencoded
     bool error_body = false;  ///< keep the first 64 KiB of the body of a status from 400 on
     bool as_stored = false;   ///< ask for the bytes as they are, not compressed on the way
-    ByteSink sink =
-        nullptr;  ///< takes the body of a success as it comes, not HttpResponse::body; without `range`
-    std::string etag = {};  ///< of a copy that is there already: where it still holds, the answer is 304
+    ByteSink sink = nullptr;  ///< takes the body of a success instead of HttpResponse::body; without `range`
+    std::string etag = {};    ///< of a copy that is there already: where it still holds, the answer is 304
 };
 
 struct HttpResponse {
@@ -83,8 +79,7 @@ class Http {
     Http(const Http&) = delete;
     Http& operator=(const Http&) = delete;
 
-    /// Bytes that came over the network so far, headers counted, as they were on the wire (before
-    /// decompression).
+    /// Bytes that came over the network so far, with headers, before decompression.
     [[nodiscard]] std::uint64_t transferred() const { return transferred_; }
     [[nodiscard]] std::uint64_t requests() const { return requests_; }
     [[nodiscard]] const HttpOptions& options() const { return options_; }
@@ -113,10 +108,10 @@ class HttpConnection {
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
-    /// The answer, whatever its status; retried are lost connections, time-outs and the statuses 408, 429,
-    /// 500, 502, 503 and 504, with growing pauses or the one that the server asks for. An environment failure
-    /// when nothing helped. Messages show URLs without credentials and query. A `sink` gets each byte once,
-    /// whatever had to be asked again; its own failure is returned as it is.
+    /// The answer, whatever its status. Lost connections, time-outs and statuses of a busy server are
+    /// retried, with growing pauses or the one that the server asks for; then they are environment failures.
+    /// Messages show URLs without credentials and query. A `sink` gets each byte once; its own failure is
+    /// returned as it is.
     [[nodiscard]] Result<HttpResponse> get(const HttpRequest& request);
 
     [[nodiscard]] Http& http() { return http_; }
@@ -127,10 +122,6 @@ class HttpConnection {
     struct Attempt;
     [[nodiscard]] Attempt attempt(const HttpRequest& request, const url::Parts& target,
                                   std::uint64_t delivered);
-    void set_options(const HttpRequest& request, const url::Parts& target, Attempt& attempt);
-    void set_method(const HttpRequest& request, Attempt& attempt);
-    void set_site_options(const url::Parts& target);
-    void set_credentials(const HttpRequest& request, const url::Parts& target, Attempt& attempt);
 
     Http& http_;
     void* handle_ = nullptr;

@@ -57,6 +57,14 @@ Failure lying(const std::string& url, std::string_view what) {
                           "name an index or a mirror whose files can be read in parts (--index URL)");
 }
 
+// What an answer says it holds.
+Result<ContentRange> range_of(const HttpResponse& response, const std::string& url) {
+    const auto header = response.header("content-range");
+    if (const auto range = parse_content_range(header)) return *range;
+    return lying(url, header.empty() ? "its answer does not say which bytes it holds"
+                                     : fmt::format("'{}' is not a range", text::printable(header)));
+}
+
 }  // namespace
 
 Result<HttpResponse> HttpSource::ask(const HttpRange& range, std::uint64_t limit) {
@@ -80,17 +88,12 @@ Result<HttpResponse> HttpSource::ask(const HttpRange& range, std::uint64_t limit
 // The window of an answer that says exactly what was asked for, of the file that it was before.
 Result<HttpSource::Window> HttpSource::checked(HttpResponse response, std::uint64_t first,
                                                std::uint64_t last) {
-    const auto header = response.header("content-range");
-    const auto range = parse_content_range(header);
-    if (!range)
-        return lying(url_, header.empty() ? "its answer does not say which bytes it holds"
-                                          : fmt::format("'{}' is not a range", text::printable(header)));
-    const auto etag = response.header("etag");
-    if (range->total != size_ || etag != etag_)
+    CM_TRY_ASSIGN(const auto range, range_of(response, url_));
+    if (range.total != size_ || response.header("etag") != etag_)
         return source_failure(url_, "the file changed while it was read", "start again");
-    if (range->first != first || range->last != last)
-        return lying(url_, fmt::format("asked for bytes {} to {}, it gave {} to {}", first, last,
-                                       range->first, range->last));
+    if (range.first != first || range.last != last)
+        return lying(url_, fmt::format("asked for bytes {} to {}, it gave {} to {}", first, last, range.first,
+                                       range.last));
     if (response.body.size() != last - first + 1)
         return lying(url_, fmt::format("its answer has {} bytes instead of {}", response.body.size(),
                                        last - first + 1));
@@ -102,18 +105,11 @@ Result<std::unique_ptr<HttpSource>> HttpSource::open(HttpConnection& connection,
     std::unique_ptr<HttpSource> source(new HttpSource(connection, std::move(url)));
     source->ahead_ = kLeastAhead;
     CM_TRY_ASSIGN(auto response, source->ask({std::nullopt, tail}, tail));
-    const auto range = parse_content_range(response.header("content-range"));
-    if (!range) {
-        const auto header = response.header("content-range");
-        return lying(source->url_, header.empty()
-                                       ? "its answer does not say which bytes it holds"
-                                       : fmt::format("'{}' is not a range", text::printable(header)));
-    }
-    source->size_ = range->total;
+    CM_TRY_ASSIGN(const auto range, range_of(response, source->url_));
+    source->size_ = range.total;
     source->etag_ = response.header("etag");
-    CM_TRY_ASSIGN(
-        source->tail_,
-        source->checked(std::move(response), range->total - std::min(range->total, tail), range->total - 1));
+    CM_TRY_ASSIGN(source->tail_, source->checked(std::move(response),
+                                                 range.total - std::min(range.total, tail), range.total - 1));
     return source;
 }
 

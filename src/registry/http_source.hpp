@@ -15,14 +15,14 @@ namespace cudamatrix {
 class HttpSource final : public ByteSource {
   public:
     /// Asks for the last `tail` bytes, which tells the size as well (of a zip they are the directory).
-    /// Environment failures: what HttpConnection::get gives, a status that is none of success, a server that
-    /// ignores ranges. `connection` has to outlive the source.
+    /// Environment failures: those of `connection`, which has to outlive the source, another status, a server
+    /// that ignores ranges.
     [[nodiscard]] static Result<std::unique_ptr<HttpSource>> open(HttpConnection& connection, std::string url,
                                                                   std::uint64_t tail = 128 * 1024);
 
     [[nodiscard]] std::uint64_t size() const override { return size_; }
-    /// Failures beside those of `open`: another range than the asked one, a file that is another than before
-    /// (by size or ETag), an answer that is shorter than it says.
+    /// Also fails for another range than the asked one, a file that changed (by size or ETag), a short
+    /// answer.
     [[nodiscard]] Status read(std::uint64_t offset, std::span<std::uint8_t> into) override;
 
     /// Bytes of the file that came over the network for this source.

@@ -12,8 +12,7 @@ namespace cudamatrix {
 
 class Inflater {
   public:
-    /// `raw`: a deflate stream alone, as in zip; `gzip`: with its header and checksum (RFC 1952), several of
-    /// them behind each other count as one.
+    /// `raw`: a deflate stream alone, as in zip; `gzip`: one or several with header and checksum (RFC 1952).
     enum class Format { raw, gzip };
     enum class State {
         more,    ///< all input was taken, the stream goes on
@@ -44,7 +43,7 @@ class Inflater {
     std::size_t unused_ = 0;
 };
 
-/// CRC-32 of zip and gzip over `bytes`, going on from that of what stood before them (0 at the begin).
+/// CRC-32 of zip and gzip over `bytes`, going on from that of the bytes before them (0: none).
 [[nodiscard]] std::uint32_t crc32(std::uint32_t before, std::span<const std::uint8_t> bytes);
 
 }  // namespace cudamatrix

@@ -23,6 +23,10 @@ std::string address(const ImagePlace& place, std::string_view kind, std::string_
     return fmt::format("{}/v2/{}/{}/{}", place.origin(), place.reference.path, kind, what);
 }
 
+std::string address_of_tag(const ImagePlace& place) {
+    return address(place, "manifests", place.reference.tag.empty() ? "latest" : place.reference.tag);
+}
+
 std::string digest_of(std::string_view bytes) {
     return "sha256:" + sha256(bytes);
 }
@@ -36,13 +40,12 @@ Failure lying(const ImagePlace& place, std::string_view said, std::string_view f
 }
 
 // "manifest unknown", "name unknown": the code of the registry's error document, in its words.
-std::string reason_of(const HttpResponse& response) {
+std::string reason_of(const HttpResponse& response, std::string_view none = {}) {
     const auto json = parse_json(response.body, "error");
-    if (!json.ok() || !json->is_object()) return {};
-    const auto errors = json->find("errors");
-    if (errors == json->end() || !errors->is_array() || errors->empty()) return {};
-    return text::replace_all(text::lower(text::printable(string_or(errors->front(), "code").substr(0, 60))),
-                             "_", " ");
+    const auto* errors = json.ok() ? member(*json, "errors") : nullptr;
+    const bool any = errors != nullptr && errors->is_array() && !errors->empty();
+    const auto code = any ? string_or(errors->front(), "code").substr(0, 60) : std::string();
+    return code.empty() ? std::string(none) : text::replace_all(text::lower(text::printable(code)), "_", " ");
 }
 
 Failure unexpected(const ImagePlace& place, const HttpResponse& response) {
@@ -69,6 +72,10 @@ struct OciClient::Answer {
     std::optional<OciManifest> manifest;
     std::string missing;
 };
+
+Result<ImagePlace> OciClient::place(const ImageReference& reference) {
+    return place_of(reference, connection_.http().options().mirrors);
+}
 
 Result<CredentialSearch> OciClient::credentials(const ImagePlace& place) {
     const auto name = place.reference.name();
@@ -112,12 +119,10 @@ Result<HttpResponse> OciClient::ask(const ImagePlace& place, const HttpRequest& 
 }
 
 Result<std::optional<std::string>> OciClient::digest_of_tag(const ImageReference& reference) {
-    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
-    HttpRequest request;
-    request.url = address(place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
-    request.accept = kManifests;
-    request.method = HttpMethod::head;
-    CM_TRY_ASSIGN(const auto response, ask(place, request));
+    CM_TRY_ASSIGN(const auto place, this->place(reference));
+    CM_TRY_ASSIGN(const auto response, ask(place, {.url = address_of_tag(place),
+                                                   .accept = std::string(kManifests),
+                                                   .method = HttpMethod::head}));
     if (response.status == 404) return std::optional<std::string>();
     const auto digest = response.header("docker-content-digest");
     if (response.status != 200 || !is_image_digest(digest)) {
@@ -128,16 +133,14 @@ Result<std::optional<std::string>> OciClient::digest_of_tag(const ImageReference
 }
 
 Result<OciClient::Answer> OciClient::read_manifest(const ImageReference& reference) {
-    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
+    CM_TRY_ASSIGN(const auto place, this->place(reference));
     auto wanted = reference.digest;
-    HttpRequest request;
-    request.accept = kManifests;
-    request.limit = kLargestManifest;
+    HttpRequest request{
+        .url = address_of_tag(place), .accept = std::string(kManifests), .limit = kLargestManifest};
     if (wanted.empty()) {
         // The tag may move between two requests: what HEAD names is what is read. A registry that answers
         // no HEAD, or none with a digest, is asked by the tag.
         request.method = HttpMethod::head;
-        request.url = address(place, "manifests", reference.tag.empty() ? "latest" : reference.tag);
         CM_TRY_ASSIGN(const auto head, ask(place, request));
         const auto said = head.header("docker-content-digest");
         if (head.status == 200 && is_image_digest(said)) wanted = said;
@@ -145,10 +148,7 @@ Result<OciClient::Answer> OciClient::read_manifest(const ImageReference& referen
     }
     if (!wanted.empty()) request.url = address(place, "manifests", wanted);
     CM_TRY_ASSIGN(const auto response, ask(place, request));
-    if (response.status == 404) {
-        const auto reason = reason_of(response);
-        return Answer{std::nullopt, reason.empty() ? "not found" : reason};
-    }
+    if (response.status == 404) return Answer{std::nullopt, reason_of(response, "not found")};
     if (response.status != 200) return unexpected(place, response);
     const auto digest = digest_of(response.body);
     const auto said = response.header("docker-content-digest");
@@ -167,7 +167,7 @@ Result<std::optional<OciManifest>> OciClient::find(const ImageReference& referen
 Result<OciManifest> OciClient::manifest(const ImageReference& reference) {
     CM_TRY_ASSIGN(auto answer, read_manifest(reference));
     if (!answer.manifest) {
-        const auto place = place_of(reference, connection_.http().options().mirrors);
+        const auto place = this->place(reference);
         const auto host = place.ok() ? place->reference.host : reference.host;
         return input_failure(
             fmt::format("{}: the registry {} has no such image: {}", reference.text(), host, answer.missing),
@@ -187,11 +187,8 @@ Result<OciManifest> OciClient::for_architecture(const ImageReference& reference,
 
 Result<std::string> OciClient::blob(const ImageReference& reference, const OciDescriptor& what,
                                     std::uint64_t limit) {
-    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
-    HttpRequest request;
-    request.url = address(place, "blobs", what.digest);
-    request.limit = limit;
-    CM_TRY_ASSIGN(auto response, ask(place, request));
+    CM_TRY_ASSIGN(const auto place, this->place(reference));
+    CM_TRY_ASSIGN(auto response, ask(place, {.url = address(place, "blobs", what.digest), .limit = limit}));
     if (response.status != 200) return unexpected(place, response);
     const auto digest = digest_of(response.body);
     if (digest != what.digest) return lying(place, what.digest, digest);
@@ -206,7 +203,7 @@ Result<OciConfig> OciClient::config(const ImageReference& reference, const OciMa
 }
 
 Status OciClient::layer(const ImageReference& reference, const OciDescriptor& layer, const ByteSink& sink) {
-    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
+    CM_TRY_ASSIGN(const auto place, this->place(reference));
     Sha256 hash;
     std::uint64_t size = 0;
     HttpRequest request;
@@ -225,27 +222,22 @@ Status OciClient::layer(const ImageReference& reference, const OciDescriptor& la
 }
 
 Result<std::vector<std::string>> OciClient::tags(const ImageReference& reference) {
-    CM_TRY_ASSIGN(const auto place, place_of(reference, connection_.http().options().mirrors));
+    CM_TRY_ASSIGN(const auto place, this->place(reference));
     const auto name = place.reference.name();
     std::set<std::string> out;
     std::set<std::string> pages;
     for (auto page = address(place, "tags", "list?n=1000");;) {
         if (!pages.insert(page).second)
             return environment_failure(fmt::format("{}: its list of tags never ends", name));
-        HttpRequest request;
-        request.url = page;
-        request.limit = kLargestPage;
-        CM_TRY_ASSIGN(const auto response, ask(place, request));
-        if (response.status == 404) {
-            const auto reason = reason_of(response);
+        CM_TRY_ASSIGN(const auto response, ask(place, {.url = page, .limit = kLargestPage}));
+        if (response.status == 404)
             return input_failure(fmt::format("{}: the registry {} has no such repository: {}", name,
-                                             place.reference.host, reason.empty() ? "not found" : reason),
+                                             place.reference.host, reason_of(response, "not found")),
                                  "check the name");
-        }
         if (response.status != 200) return unexpected(place, response);
         const auto json = parse_json(response.body, name);
-        const auto list = json.ok() && json->is_object() ? json->find("tags") : Json::const_iterator();
-        if (!json.ok() || !json->is_object() || list == json->end() || !(list->is_array() || list->is_null()))
+        const auto* list = json.ok() ? member(*json, "tags") : nullptr;
+        if (list == nullptr || !(list->is_array() || list->is_null()))
             return environment_failure(fmt::format("{}: the registry did not return a list of tags", name));
         // An empty repository has null.
         for (const auto& tag : *list) {

@@ -1,5 +1,4 @@
-// Reading from image registries (OCI distribution specification): digests of tags, manifests, configurations,
-// layers, lists of tags. Everything that has a digest is checked against it.
+// Reading from image registries (OCI distribution specification). What has a digest is checked against it.
 #pragma once
 
 #include <cstdint>
@@ -24,45 +23,39 @@ struct OciDescriptor {
     std::uint64_t size = 0;
     std::string os;            ///< of an image in an index: linux
     std::string architecture;  ///< amd64, arm64
-    std::string variant;       ///< v8; mostly empty
 };
 
 /// A manifest as it was read; `digest` is the SHA-256 of its bytes.
 struct OciManifest {
     std::string digest;
     std::string media_type;
-    std::vector<OciDescriptor>
-        images;            ///< of an index (or docker's manifest list): what it is not for one image
-    OciDescriptor config;  ///< of one image
+    std::vector<OciDescriptor> images;  ///< of an index (or docker's manifest list)
+    OciDescriptor config;               ///< of one image
     std::vector<OciDescriptor> layers;  ///< of one image, the lowest first
     [[nodiscard]] bool is_index() const { return config.digest.empty(); }
 };
 
 /// The configuration of one image.
 struct OciConfig {
-    std::string created;  ///< RFC 3339, as written: "2026-03-04T05:06:07Z"; may be empty
     std::string os;
     std::string architecture;
     std::vector<std::pair<std::string, std::string>> env;
     std::map<std::string, std::string> labels;
 };
 
-/// One command's way to registries; asks through the mirror map of its Http (keys of the form docker.io or
-/// docker.io/nvidia), with the user's credentials (see find_credentials). Of one thread at a time; several
-/// may share an Http.
+/// One command's way to registries, through the mirror map of its Http and with the user's credentials. Of
+/// one thread at a time; several may share an Http.
 class OciClient {
   public:
     explicit OciClient(Http& http) : connection_(http) {}
 
-    /// The manifest of a tag or digest; nothing where the registry has no such repository or tag. By tag the
-    /// digest is asked first (HEAD), which registries do not count against their limits, and what is read
-    /// then is what that digest names. Environment failures: no answer, no access (with the places that were
-    /// looked at for credentials), an answer that lies about its digest or is no manifest.
+    /// The manifest of a tag or digest; nothing where the registry has none. The digest of a tag is asked
+    /// first (HEAD), which registries do not count against their limits. Environment failures: no answer, no
+    /// access, an answer that lies about its digest or is no manifest.
     [[nodiscard]] Result<std::optional<OciManifest>> find(const ImageReference& reference);
     /// The same; what is not there is an input failure with the registry's word for it (manifest unknown).
     [[nodiscard]] Result<OciManifest> manifest(const ImageReference& reference);
-    /// The digest of a tag by HEAD alone, where the registry gives it so: not checked against a body then.
-    /// Nothing where there is no such tag.
+    /// The digest of a tag, by HEAD alone where the registry gives it so; nothing where there is no such tag.
     [[nodiscard]] Result<std::optional<std::string>> digest_of_tag(const ImageReference& reference);
 
     /// The manifest for linux on `architecture` behind `manifest`: of an index the image for it, else itself.
@@ -70,9 +63,8 @@ class OciClient {
                                                        const OciManifest& manifest,
                                                        std::string_view architecture);
     [[nodiscard]] Result<OciConfig> config(const ImageReference& reference, const OciManifest& image);
-    /// The bytes of a layer, as they are stored, in order; torn transfers go on where they ended. Its last
-    /// bytes have passed before a digest that does not fit is a failure: what was made of them is to be
-    /// dropped then.
+    /// The bytes of a layer as they are stored; torn transfers go on where they ended. A wrong digest shows
+    /// only after the last byte: what was made of them is to be dropped then.
     [[nodiscard]] Status layer(const ImageReference& reference, const OciDescriptor& layer,
                                const ByteSink& sink);
     /// All tags of the reference's repository, sorted.
@@ -81,6 +73,7 @@ class OciClient {
   private:
     struct Answer;
     [[nodiscard]] Result<HttpResponse> ask(const ImagePlace& place, const HttpRequest& wanted);
+    [[nodiscard]] Result<ImagePlace> place(const ImageReference& reference);
     [[nodiscard]] Result<CredentialSearch> credentials(const ImagePlace& place);
     [[nodiscard]] Result<Answer> read_manifest(const ImageReference& reference);
     [[nodiscard]] Result<std::string> blob(const ImageReference& reference, const OciDescriptor& what,

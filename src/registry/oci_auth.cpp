@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/base64.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 
@@ -13,8 +12,7 @@ constexpr std::uint64_t kLargestToken = 64u << 10;
 constexpr std::string_view kClient = "cudamatrix";
 
 bool is_token_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    return text::is_word(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 /// Reads the header from left to right.
@@ -68,15 +66,14 @@ class ChallengeReader {
 std::string percent_encoded(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           std::string_view("-._~").find(c) != std::string_view::npos;
+        const bool plain = text::is_word(c) || std::string_view("-._~").find(c) != std::string_view::npos;
         out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
     return out;
 }
 
 std::string basic(const RegistryCredentials& credentials) {
-    return "Basic " + base64::encoded(credentials.user + ":" + credentials.password);
+    return "Basic " + text::to_base64(credentials.user + ":" + credentials.password);
 }
 
 std::string parameter(const AuthChallenge& challenge, const std::string& name) {
@@ -115,17 +112,15 @@ Result<std::string> bearer(HttpConnection& connection, const ImagePlace& place,
                            const AuthChallenge& challenge, const CredentialSearch& search) {
     const auto& host = place.reference.host;
     const auto realm = url::parse(parameter(challenge, "realm"));
-    if (!realm || !realm->user_info.empty() || (realm->scheme != "https" && place.scheme != "http")) {
+    if (!realm || !realm->user_info.empty() || (realm->scheme != "https" && place.scheme != "http"))
         return environment_failure(fmt::format(
             "{} asks for a token from '{}', which is not an https URL: no credentials are sent there", host,
             url::shown(parameter(challenge, "realm"))));
-    }
     CM_TRY_ASSIGN(const auto response, connection.get(token_request(place, challenge, search)));
     const auto shown = url::shown(realm->text());
-    if (response.status == 401 || response.status == 403 || response.status == 400) {
+    if (response.status == 401 || response.status == 403 || response.status == 400)
         return unauthorized(place, fmt::format("{} gives no token for it ({})", shown, response.status),
                             search);
-    }
     if (response.status != 200)
         return environment_failure(fmt::format("{}: {}", shown, describe_status(response.status)));
     const auto json = parse_json(response.body, shown);
@@ -163,11 +158,10 @@ Result<std::string> authorize(HttpConnection& connection, const ImagePlace& plac
     };
     if (const auto token = of("bearer"); token != challenges.end())
         return bearer(connection, place, *token, search);
-    if (of("basic") == challenges.end()) {
+    if (of("basic") == challenges.end())
         return environment_failure(
             fmt::format("{} wants an authorization of a kind that is not understood: Bearer and Basic are",
                         place.reference.host));
-    }
     if (!search.found || search.found->user.empty())
         return unauthorized(place, "it does not let itself be read (401)", search);
     return basic(*search.found);

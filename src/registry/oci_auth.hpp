@@ -1,5 +1,5 @@
-// What a registry answers to who asks without authorization: the challenges of WWW-Authenticate, and the
-// token that a Bearer challenge wants.
+// Authorization at registries: the challenges of WWW-Authenticate, and the token that a Bearer challenge
+// wants.
 #pragma once
 
 #include <map>
@@ -22,10 +22,9 @@ struct AuthChallenge {
 /// The challenges of a header (RFC 9110, 11.6.1), as far as it is well formed.
 [[nodiscard]] std::vector<AuthChallenge> parse_challenges(std::string_view header);
 
-/// The value of "Authorization" with which `place` lets itself be read, by what its answer asks for and the
-/// user's credentials, if there are any; `search` says where those were looked for. A token is asked for
+/// The value of "Authorization" to read `place`, by the challenge and the user's credentials; a token is for
 /// reading the one repository. Failures: no challenge that is understood, a realm that is no https URL (http
-/// is one where the registry itself is asked by http), credentials that the realm refuses.
+/// only where the registry is asked by http), credentials that the realm refuses.
 [[nodiscard]] Result<std::string> authorize(HttpConnection& connection, const ImagePlace& place,
                                             std::string_view challenge, const CredentialSearch& search);
 

@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::size_t kMostEntries = 10'000;
 
-const Json* member(const Json& json, std::string_view key) {
-    if (!json.is_object()) return nullptr;
-    const auto found = json.find(key);
-    return found == json.end() ? nullptr : &*found;
-}
-
 Failure strange(std::string_view name, std::string_view what) {
     return environment_failure(fmt::format("{}: {}", name, text::printable(what)));
 }
@@ -33,7 +27,6 @@ Result<OciDescriptor> descriptor(const Json& json, std::string_view name) {
     if (const auto* platform = member(json, "platform")) {
         out.os = string_or(*platform, "os");
         out.architecture = string_or(*platform, "architecture");
-        out.variant = string_or(*platform, "variant");
     }
     return out;
 }
@@ -92,7 +85,6 @@ Result<OciConfig> parse_image_config(std::string_view text, std::string_view nam
     const auto json = parse_json(text, name);
     if (!json.ok() || !json->is_object()) return strange(name, "its configuration is not a JSON object");
     OciConfig out;
-    out.created = string_or(*json, "created");
     out.os = string_or(*json, "os");
     out.architecture = string_or(*json, "architecture");
     const auto* config = member(*json, "config");

@@ -15,12 +15,6 @@ namespace {
 constexpr std::uint64_t kLargestPage = 64U << 20;
 constexpr std::uint64_t kLargestHead = 1U << 16;
 
-// What names a page on the disk: user names and passwords are never written, not even into a hash.
-std::string without_user(const std::string& address) {
-    const auto parts = url::parse(address);
-    return parts ? parts->text() : std::string();
-}
-
 // What was kept, where it is whole and was kept for the same request.
 std::optional<HttpResponse> kept(const std::filesystem::path& head, const std::filesystem::path& body,
                                  const std::string& asked, const HttpRequest& request) {
@@ -45,14 +39,12 @@ std::optional<HttpResponse> kept(const std::filesystem::path& head, const std::f
 
 }  // namespace
 
-std::filesystem::path PageCache::file_of(const std::string& asked, std::string_view ending) const {
-    return folder_ / (sha256(asked) + std::string(ending));
-}
-
 Result<HttpResponse> PageCache::get(HttpConnection& connection, HttpRequest request) const {
-    const auto asked = without_user(request.url);
-    const auto head = file_of(asked, ".json");
-    const auto body = file_of(asked, ".body");
+    // Names the page on the disk: user names and passwords are never written, not even into a hash.
+    const auto parts = url::parse(request.url);
+    const auto asked = parts ? parts->text() : std::string();
+    const auto head = folder_ / (sha256(asked) + ".json");
+    const auto body = folder_ / (sha256(asked) + ".body");
     auto before = kept(head, body, asked, request);
     if (before) request.etag = before->header("etag");
     auto response = connection.get(request);

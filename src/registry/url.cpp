@@ -1,6 +1,7 @@
 #include "registry/url.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.hpp"
 
@@ -21,13 +22,6 @@ std::string without_dots(std::string_view path) {
         }
     }
     return "/" + text::join(kept, "/");
-}
-
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
 }
 
 }  // namespace
@@ -58,9 +52,7 @@ std::optional<Parts> parse(std::string_view text) {
 }
 
 std::optional<std::string> join(std::string_view base, std::string_view reference) {
-    if (auto whole = parse(reference)) {
-        return std::string(reference);
-    }
+    if (parse(reference)) return std::string(reference);
     const auto from = parse(base);
     // A colon in the first part of the path would be another scheme (file:, data:).
     if (!from || reference.substr(0, reference.find_first_of("/?#")).find(':') != std::string_view::npos)
@@ -97,11 +89,11 @@ std::optional<std::string> percent_decoded(std::string_view text) {
             out += text[i];
             continue;
         }
-        if (i + 2 >= text.size()) return std::nullopt;
-        const int high = hex_digit(text[i + 1]);
-        const int low = hex_digit(text[i + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
-        out += static_cast<char>(high * 16 + low);
+        unsigned char byte = 0;
+        const auto* digits = text.data() + i + 1;
+        if (i + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+            return std::nullopt;
+        out += static_cast<char>(byte);
         i += 2;
     }
     return out;

@@ -19,6 +19,10 @@ struct Parts {
     [[nodiscard]] std::string origin() const { return scheme + "://" + authority; }
     /// Without user and fragment.
     [[nodiscard]] std::string text() const { return origin() + path; }
+    /// Without fragment.
+    [[nodiscard]] std::string with_user() const {
+        return scheme + "://" + (user_info.empty() ? "" : user_info + "@") + authority + path;
+    }
 };
 
 /// Nothing for another scheme, a missing host, blanks or control characters.

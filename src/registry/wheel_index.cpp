@@ -59,21 +59,30 @@ std::string own_default(const std::string& help) {
     return end == std::string::npos ? "" : help.substr(at + before.size(), end - at - before.size());
 }
 
+bool is_part(std::string_view text, std::string_view further) {
+    return !text.empty() && text::only(text, further);
+}
+
+// "cp312.cp313": one tag or several.
+bool split_tags(std::string_view text, std::vector<std::string>& tags) {
+    tags = text::split(text, '.');
+    return std::all_of(tags.begin(), tags.end(), [](const std::string& tag) { return is_part(tag, "_"); });
+}
+
 }  // namespace
 
 Result<std::vector<IndexFile>> project_files(HttpConnection& connection, std::string_view index,
                                              std::string_view project, const PageCache* cache) {
     while (index.ends_with('/'))
         index.remove_suffix(1);
-    const auto address = fmt::format("{}/{}/", index, normalised_project(project));
+    const auto address = fmt::format("{}/{}/", index, text::normalised_project(project));
     const HttpRequest request{address, std::string(kAccept), std::nullopt, 64u << 20};
     CM_TRY_ASSIGN(auto response,
                   cache == nullptr ? connection.get(request) : cache->get(connection, request));
-    if (response.status == 404) {
+    if (response.status == 404)
         return input_failure(fmt::format("{} has no project {}", url::shown(index),
-                                         text::printable(normalised_project(project))),
+                                         text::printable(text::normalised_project(project))),
                              "check the name, and name the index that has it (--index URL)");
-    }
     if (response.status != 200)
         return environment_failure(
             fmt::format("{}: {}", url::shown(address), describe_status(response.status)));
@@ -96,25 +105,6 @@ Result<std::string> default_index(const Environment& environment, const Cancella
     return index;
 }
 
-// Names of wheels and source distributions.
-
-namespace {
-
-bool is_part(std::string_view text, std::string_view further) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               further.find(c) != std::string_view::npos;
-    });
-}
-
-// "cp312.cp313": one tag or several.
-bool split_tags(std::string_view text, std::vector<std::string>& tags) {
-    tags = text::split(text, '.');
-    return std::all_of(tags.begin(), tags.end(), [](const std::string& tag) { return is_part(tag, "_"); });
-}
-
-}  // namespace
-
 std::optional<WheelName> parse_wheel_name(std::string_view file) {
     if (file.size() > 512 || !file.ends_with(".whl")) return std::nullopt;
     const auto parts = text::split(file.substr(0, file.size() - 4), '-');
@@ -122,11 +112,9 @@ std::optional<WheelName> parse_wheel_name(std::string_view file) {
     WheelName name;
     name.distribution = parts[0];
     name.version = parts[1];
-    if (parts.size() == 6) name.build = parts[2];
-    // A build tag starts with a digit, so that it cannot be taken for a python tag.
-    if (parts.size() == 6 &&
-        (!is_part(name.build, "_.") || name.build.front() < '0' || name.build.front() > '9')) {
-        return std::nullopt;
+    if (parts.size() == 6) {
+        name.build = parts[2];  // starts with a digit, so that it cannot be taken for a python tag
+        if (!is_part(name.build, "_.") || !text::is_digit(name.build.front())) return std::nullopt;
     }
     const auto tags = parts.size() - 3;
     if (!is_part(name.distribution, "_.") || !is_part(name.version, "_.+!") ||
@@ -137,19 +125,6 @@ std::optional<WheelName> parse_wheel_name(std::string_view file) {
     return name;
 }
 
-std::string normalised_project(std::string_view name) {
-    std::string out;
-    for (const char c : text::lower(name)) {
-        const bool separator = c == '-' || c == '_' || c == '.';
-        if (!separator) {
-            out += c;
-        } else if (!out.ends_with('-')) {
-            out += '-';
-        }
-    }
-    return out;
-}
-
 std::optional<std::string> sdist_version(std::string_view file, std::string_view project) {
     for (const std::string_view ending : {".tar.gz", ".zip", ".tar.bz2"}) {
         if (!file.ends_with(ending)) continue;
@@ -158,7 +133,7 @@ std::optional<std::string> sdist_version(std::string_view file, std::string_view
         // name.
         for (auto dash = stem.find('-'); dash != std::string_view::npos; dash = stem.find('-', dash + 1)) {
             const auto version = stem.substr(dash + 1);
-            if (normalised_project(stem.substr(0, dash)) == normalised_project(project) &&
+            if (text::normalised_project(stem.substr(0, dash)) == text::normalised_project(project) &&
                 is_part(version, "_.+!-"))
                 return std::string(version);
         }

@@ -1,5 +1,4 @@
-// Python package indexes: the page of a project (PEP 503 as HTML, PEP 691 as JSON) and the names of its files
-// (PEP 427).
+// Python package indexes: a project's page (PEP 503 as HTML, PEP 691 as JSON) and its files' names (PEP 427).
 #pragma once
 
 #include <cstdint>
@@ -22,9 +21,7 @@ struct IndexFile {
     std::string requires_python;  ///< ">=3.9"; empty: not given
     bool yanked = false;          ///< PEP 592
     std::string yanked_reason;
-    bool has_metadata = false;  ///< PEP 658: `url` + ".metadata" is the wheel's METADATA
     std::optional<std::uint64_t> size;
-    std::string uploaded;  ///< YYYY-MM-DD; empty: not given (HTML never gives it)
 };
 
 /// The parts of a wheel's name; compressed tag sets are taken apart.
@@ -40,29 +37,22 @@ struct WheelName {
 /// Nothing for what is no wheel's name (PEP 427 and its binary distribution format specification).
 [[nodiscard]] std::optional<WheelName> parse_wheel_name(std::string_view file);
 
-/// Name and version of a source distribution "NAME-VERSION.tar.gz" or ".zip" of `project`; nothing for other
-/// files.
+/// The version of a source distribution "NAME-VERSION.tar.gz" of `project`; nothing for other files.
 [[nodiscard]] std::optional<std::string> sdist_version(std::string_view file, std::string_view project);
 
-/// "Nvidia_cuBLAS.cu12" as "nvidia-cublas-cu12": the name as indexes compare it (PEP 503).
-[[nodiscard]] std::string normalised_project(std::string_view name);
-
-/// The files on a project's page that came from `url`. `content_type` decides between HTML and JSON. Input
-/// failures: another content type, a newer major version of the interface than 1, JSON that is none, an
-/// http(s) URL that is none.
+/// The files on a project's page that came from `url`; `content_type` decides between HTML and JSON. Another
+/// one, a newer interface than 1, broken JSON and URLs of another scheme are input failures.
 [[nodiscard]] Result<std::vector<IndexFile>> parse_project_page(std::string_view page,
                                                                 std::string_view content_type,
                                                                 const std::string& url);
 
-/// The files of `project` on `index` ("https://host/simple"); an index without the project is an input
-/// failure that says so. `cache`: a page that did not change is not transferred again.
+/// The files of `project` on `index` ("https://host/simple"); an index without it is an input failure.
 [[nodiscard]] Result<std::vector<IndexFile>> project_files(HttpConnection& connection, std::string_view index,
                                                            std::string_view project,
                                                            const PageCache* cache = nullptr);
 
-/// The index that pip of this machine would ask: PIP_INDEX_URL, else what pip's configuration files say, else
-/// pip's own default, which its help names. An environment failure where there is no pip: then --index has to
-/// be given.
+/// The index that pip of this machine would ask: PIP_INDEX_URL, else that of pip's configuration files, else
+/// the default that pip's help names. An environment failure where there is no pip.
 [[nodiscard]] Result<std::string> default_index(const Environment& environment,
                                                 const Cancellation* cancellation = nullptr);
 

@@ -3,36 +3,33 @@
 #include <map>
 
 #include "base/json.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "registry/wheel_index.hpp"
 
 namespace cudamatrix {
 namespace {
 
-using Attributes = std::map<std::string, std::string>;
-
 struct Tag {
-    std::string name;  ///< lower case
-    Attributes attributes;
+    std::string name;                               ///< lower case
+    std::map<std::string, std::string> attributes;  ///< names in lower case
+
+    [[nodiscard]] const std::string* find(const std::string& name_of_one) const {
+        const auto found = attributes.find(name_of_one);
+        return found == attributes.end() ? nullptr : &found->second;
+    }
 };
 
 void append_utf8(std::string& out, unsigned long code) {
-    const auto byte = [&](unsigned long value) { out += static_cast<char>(value); };
     if (code < 0x80) {
-        byte(code);
-    } else if (code < 0x800) {
-        byte(0xC0 | code >> 6);
-        byte(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        byte(0xE0 | code >> 12);
-        byte(0x80 | (code >> 6 & 0x3F));
-        byte(0x80 | (code & 0x3F));
-    } else {
-        byte(0xF0 | code >> 18);
-        byte(0x80 | (code >> 12 & 0x3F));
-        byte(0x80 | (code >> 6 & 0x3F));
-        byte(0x80 | (code & 0x3F));
+        out += static_cast<char>(code);
+        return;
     }
+    const int tails = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    constexpr unsigned long leads[] = {0, 0xC0, 0xE0, 0xF0};
+    out += static_cast<char>(leads[tails] | code >> (6 * tails));
+    for (int i = tails - 1; i >= 0; --i)
+        out += static_cast<char>(0x80 | (code >> (6 * i) & 0x3F));
 }
 
 // "&gt;=3.9" as ">=3.9"; what is no known reference stays as it is.
@@ -133,12 +130,6 @@ class HtmlTags {
     std::string_view rest_;
 };
 
-bool is_sha256(std::string_view text) {
-    return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-           });
-}
-
 Failure page_failure(const std::string& url, std::string_view why) {
     return input_failure(fmt::format("{}: {}", url::shown(url), why),
                          "name an index that speaks PEP 503 or PEP 691 (--index URL)");
@@ -154,12 +145,6 @@ Result<url::Parts> file_url(const std::string& base, const std::string& referenc
     return *parts;
 }
 
-// Signed and pre-authenticated URLs keep their query; user and password of the index stay with its host.
-std::string without_fragment(const url::Parts& parts) {
-    const auto user = parts.user_info.empty() ? "" : parts.user_info + "@";
-    return parts.scheme + "://" + user + parts.authority + parts.path;
-}
-
 std::string file_name(const url::Parts& parts) {
     const auto path = std::string_view(parts.path).substr(0, parts.path.find('?'));
     const auto decoded = url::percent_decoded(path.substr(path.rfind('/') + 1));
@@ -172,27 +157,18 @@ Status known_version(std::string_view version, const std::string& url) {
                                          text::printable(version)));
 }
 
-const std::string* attribute(const Tag& tag, const std::string& name) {
-    const auto found = tag.attributes.find(name);
-    return found == tag.attributes.end() ? nullptr : &found->second;
-}
-
 Result<IndexFile> file_of(const Tag& tag, const std::string& base, const std::string& page) {
-    CM_TRY_ASSIGN(const auto parts, file_url(base, *attribute(tag, "href"), page));
+    CM_TRY_ASSIGN(const auto parts, file_url(base, *tag.find("href"), page));
     IndexFile file;
     file.name = file_name(parts);
-    file.url = without_fragment(parts);
+    file.url = parts.with_user();
     for (const auto& part : text::split(parts.fragment, '&')) {
         if (part.starts_with("sha256=") && is_sha256(part.substr(7))) file.sha256 = part.substr(7);
     }
-    if (const auto* python = attribute(tag, "data-requires-python")) file.requires_python = *python;
-    if (const auto* reason = attribute(tag, "data-yanked")) {
+    if (const auto* python = tag.find("data-requires-python")) file.requires_python = *python;
+    if (const auto* reason = tag.find("data-yanked")) {
         file.yanked = true;
         file.yanked_reason = *reason;
-    }
-    for (const auto* name : {"data-core-metadata", "data-dist-info-metadata"}) {
-        const auto* value = attribute(tag, name);
-        if (value != nullptr && *value != "false") file.has_metadata = true;
     }
     return file;
 }
@@ -202,15 +178,15 @@ Result<std::vector<IndexFile>> parse_html(std::string_view page, const std::stri
     auto base = url;
     HtmlTags tags(page);
     while (const auto tag = tags.next()) {
-        const auto* href = attribute(*tag, "href");
+        const auto* href = tag->find("href");
         if (tag->name == "base" && href != nullptr) {
             const auto joined = url::join(url, *href);
             if (!joined) return page_failure(url, "its base is not an http or https URL");
             base = *joined;
         }
-        if (tag->name == "meta" && tag->attributes.count("name") != 0 &&
-            tag->attributes.at("name") == "pypi:repository-version") {
-            const auto* content = attribute(*tag, "content");
+        const auto* name = tag->find("name");
+        if (tag->name == "meta" && name != nullptr && *name == "pypi:repository-version") {
+            const auto* content = tag->find("content");
             CM_TRY(known_version(content == nullptr ? "" : *content, url));
         }
         if (tag->name != "a" || href == nullptr) continue;
@@ -220,36 +196,29 @@ Result<std::vector<IndexFile>> parse_html(std::string_view page, const std::stri
     return files;
 }
 
-bool truth(const Json& json, const char* name) {
-    const auto found = json.find(name);
-    return found != json.end() && !found->is_null() && !(found->is_boolean() && !found->get<bool>());
-}
-
 Result<std::vector<IndexFile>> parse_json_page(std::string_view page, const std::string& url) {
     CM_TRY_ASSIGN(const auto json, parse_json(page, url::shown(url)));
-    if (!json.is_object() || !json.contains("files") || !json["files"].is_array())
-        return page_failure(url, "its JSON has no list of files");
-    if (json.contains("meta") && json["meta"].is_object()) {
-        CM_TRY(known_version(string_or(json["meta"], "api-version"), url));
+    const auto* list = member(json, "files");
+    if (list == nullptr || !list->is_array()) return page_failure(url, "its JSON has no list of files");
+    if (const auto* meta = member(json, "meta")) {
+        CM_TRY(known_version(string_or(*meta, "api-version"), url));
     }
     std::vector<IndexFile> files;
-    for (const auto& each : json["files"]) {
+    for (const auto& each : *list) {
         if (!each.is_object()) return page_failure(url, "a file in its JSON is not an object");
         CM_TRY_ASSIGN(const auto parts, file_url(url, string_or(each, "url"), url));
         IndexFile file;
         file.name = string_or(each, "filename");
-        file.url = without_fragment(parts);
-        if (const auto hashes = each.find("hashes"); hashes != each.end() && hashes->is_object()) {
-            const auto sha256 = text::lower(string_or(*hashes, "sha256"));
-            if (is_sha256(sha256)) file.sha256 = sha256;
-        }
+        file.url = parts.with_user();
+        const auto* hashes = member(each, "hashes");
+        const auto sha256 = hashes == nullptr ? "" : text::lower(string_or(*hashes, "sha256"));
+        if (is_sha256(sha256)) file.sha256 = sha256;
         file.requires_python = string_or(each, "requires-python");
-        file.yanked = truth(each, "yanked");
+        const auto* yanked = member(each, "yanked");  // PEP 691: true, or the reason
+        file.yanked = yanked != nullptr && !yanked->is_null() && *yanked != Json(false);
         file.yanked_reason = string_or(each, "yanked");
-        file.has_metadata = truth(each, "core-metadata") || truth(each, "dist-info-metadata");
-        if (const auto size = each.find("size"); size != each.end() && size->is_number_unsigned())
+        if (const auto* size = member(each, "size"); size != nullptr && size->is_number_unsigned())
             file.size = size->get<std::uint64_t>();
-        file.uploaded = string_or(each, "upload-time").substr(0, 10);
         if (!file.name.empty()) files.push_back(std::move(file));
     }
     return files;

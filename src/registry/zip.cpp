@@ -3,14 +3,49 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_set>
 
 #include "base/text.hpp"
-#include "registry/zip_bytes.hpp"
+#include "registry/inflate.hpp"
 
 namespace cudamatrix {
 namespace {
 
-using namespace zip;
+using Bytes = std::span<const std::uint8_t>;
+
+constexpr std::uint32_t kLocalHeader = 0x04034b50;
+constexpr std::uint32_t kDirectoryEntry = 0x02014b50;
+constexpr std::uint32_t kDirectoryEnd = 0x06054b50;
+constexpr std::uint32_t kDirectoryEnd64 = 0x06064b50;
+constexpr std::uint32_t kDirectoryEnd64Locator = 0x07064b50;
+
+constexpr std::size_t kLocalHeaderSize = 30;
+constexpr std::size_t kDirectoryEntrySize = 46;
+constexpr std::size_t kDirectoryEndSize = 22;
+constexpr std::size_t kDirectoryEnd64Size = 56;
+constexpr std::size_t kDirectoryEnd64LocatorSize = 20;
+
+// The little-endian number at `at`; the caller has checked that its bytes are there.
+template <class T>
+T number(Bytes bytes, std::size_t at) {
+    T value = 0;
+    for (std::size_t i = sizeof(T); i-- > 0;)
+        value = static_cast<T>(value << 8 | bytes[at + i]);
+    return value;
+}
+constexpr auto u16 = number<std::uint16_t>;
+constexpr auto u32 = number<std::uint32_t>;
+constexpr auto u64 = number<std::uint64_t>;
+std::string_view chars(Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+constexpr const char* kFix = "download it again, and compare its sha256 with the one that the index gives";
+
+Failure refused(std::string_view label, std::string_view why) {
+    return input_failure(fmt::format("cannot read {} as a zip archive: {}", text::printable(label), why),
+                         kFix);
+}
 
 // Far above every wheel (the largest directories are those of torch, 1 to 3 MB), far below what hurts.
 constexpr std::uint64_t kLargestDirectory = 32u << 20;
@@ -97,14 +132,10 @@ std::optional<std::string> mistake_in_name(std::string_view name) {
 // Values that do not fit their classic field stand in the zip64 extra field, in this order and only those.
 bool widen(ZipMember& member, Bytes extra, const std::array<bool, 3>& wanted) {
     const std::array<std::uint64_t*, 3> fields{&member.size, &member.compressed_size, &member.header_offset};
-    for (std::size_t at = 0; at + 4 <= extra.size();) {
-        const auto id = u16(extra, at);
-        const std::size_t length = u16(extra, at + 2);
+    for (std::size_t at = 0, length = 0; at + 4 <= extra.size(); at += 4 + length) {
+        length = u16(extra, at + 2);
         if (at + 4 + length > extra.size()) return false;
-        if (id != 1) {
-            at += 4 + length;
-            continue;
-        }
+        if (u16(extra, at) != 1) continue;
         const auto body = extra.subspan(at + 4, length);
         std::size_t next = 0;
         for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -192,15 +223,55 @@ Status give_room(std::vector<ZipMember>& members, const Directory& directory, co
                                        : fmt::format("'{}' overlaps '{}'", member.name, members[i + 1].name));
         }
     }
-    std::vector<std::string_view> names;
-    names.reserve(members.size());
-    for (const auto& member : members)
-        names.push_back(member.name);
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) return refused(label, fmt::format("two members are named '{}'", *twice));
+    std::unordered_set<std::string_view> names;
+    for (const auto& member : members) {
+        if (!names.insert(member.name).second)
+            return refused(label, fmt::format("two members are named '{}'", member.name));
+    }
     return Done{};
 }
+
+constexpr std::size_t kChunk = 64 * 1024;
+
+std::string named(std::string_view label, const ZipMember& member) {
+    return fmt::format("{} in {}", text::printable(member.name), text::printable(label));
+}
+
+Failure damaged(std::string_view label, const ZipMember& member, std::string_view why) {
+    return input_failure(fmt::format("{} is damaged: {}", named(label, member), why), kFix);
+}
+
+// Counts and sums what goes to the sink, and never lets more through than the directory announced.
+class Checked {
+  public:
+    Checked(std::string_view label, const ZipMember& member, const ByteSink& sink)
+        : label_(label), member_(member), sink_(sink) {}
+
+    Status take(Bytes bytes) {
+        if (bytes.size() > member_.size - given_)
+            return damaged(label_, member_,
+                           fmt::format("it has more than the {} bytes announced", member_.size));
+        given_ += bytes.size();
+        crc_ = crc32(crc_, bytes);
+        return bytes.empty() ? Status(Done{}) : sink_(bytes);
+    }
+    Status finish() const {
+        if (given_ != member_.size)
+            return damaged(label_, member_,
+                           fmt::format("it has {} bytes, {} are announced", given_, member_.size));
+        if (crc_ != member_.crc)
+            return damaged(label_, member_,
+                           fmt::format("its CRC-32 is {:08x}, {:08x} is announced", crc_, member_.crc));
+        return Done{};
+    }
+
+  private:
+    std::string_view label_;
+    const ZipMember& member_;
+    const ByteSink& sink_;
+    std::uint64_t given_ = 0;
+    std::uint32_t crc_ = 0;
+};
 
 }  // namespace
 
@@ -224,6 +295,68 @@ const ZipMember* Zip::find(std::string_view name) const {
     const auto found = std::find_if(members_.begin(), members_.end(),
                                     [&](const ZipMember& member) { return member.name == name; });
     return found == members_.end() ? nullptr : &*found;
+}
+
+Result<std::uint64_t> Zip::data_offset(const ZipMember& member) const {
+    std::vector<std::uint8_t> header(kLocalHeaderSize + member.name.size());
+    CM_TRY(source_->read(member.header_offset, header));
+    const Bytes bytes = header;
+    if (u32(bytes, 0) != kLocalHeader) return damaged(label_, member, "it has no local header");
+    if (u16(bytes, 26) != member.name.size() || chars(bytes.subspan(kLocalHeaderSize)) != member.name)
+        return damaged(label_, member, "its local header names another file");
+    if (u16(bytes, 8) != member.method)
+        return damaged(label_, member, "its local header names another compression method");
+    const auto offset = member.header_offset + header.size() + u16(bytes, 28);
+    if (offset > member.room_end || member.room_end - offset < member.compressed_size)
+        return damaged(label_, member, "its data overlaps what follows");
+    return offset;
+}
+
+Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
+    if (member.encrypted)
+        return input_failure(fmt::format("{} is encrypted, which is not supported", named(label_, member)));
+    if (member.method != 0 && member.method != 8)
+        return input_failure(
+            fmt::format("{} is compressed by method {}: stored (0) and deflate (8) are supported",
+                        named(label_, member), member.method));
+    CM_TRY_ASSIGN(const auto start, data_offset(member));
+    Checked out(label_, member, sink);
+    Inflater inflater(Inflater::Format::raw);
+    if (!inflater.ready()) return environment_failure("zlib cannot be started");
+    const ByteSink take = [&out](Bytes bytes) { return out.take(bytes); };
+    std::array<std::uint8_t, kChunk> buffer;
+    bool ended = member.method == 0;
+    for (std::uint64_t done = 0; done < member.compressed_size;) {
+        const auto size =
+            static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, member.compressed_size - done));
+        const std::span piece(buffer.data(), size);
+        CM_TRY(source_->read(start + done, piece));
+        done += size;
+        if (member.method == 0) {
+            CM_TRY(out.take(piece));
+            continue;
+        }
+        CM_TRY_ASSIGN(const auto state, inflater.feed(piece, take));
+        if (state == Inflater::State::broken) return damaged(label_, member, "its deflate stream is broken");
+        ended = state == Inflater::State::ended;
+        if (ended && (done < member.compressed_size || inflater.unused() != 0))
+            return damaged(label_, member, "bytes follow the end of its deflate stream");
+    }
+    if (!ended) return damaged(label_, member, "its deflate stream ends too early");
+    return out.finish();
+}
+
+Result<std::string> Zip::text(const ZipMember& member, std::size_t limit) const {
+    if (member.size > limit)
+        return input_failure(fmt::format("{} has {}, at most {} are read", named(label_, member),
+                                         text::human_bytes(member.size), text::human_bytes(limit)));
+    std::string content;
+    content.reserve(static_cast<std::size_t>(member.size));
+    CM_TRY(stream(member, [&](Bytes bytes) -> Status {
+        content += chars(bytes);
+        return Done{};
+    }));
+    return content;
 }
 
 }  // namespace cudamatrix

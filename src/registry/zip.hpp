@@ -1,5 +1,4 @@
-// Reads zip archives (wheels) from any ByteSource: plans what to read from the central directory and refuses
-// what lies.
+// Reads zip archives (wheels) from any ByteSource, and refuses those that lie.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +26,21 @@ struct ZipMember {
     [[nodiscard]] bool is_folder() const { return name.ends_with('/'); }
 };
 
-/// A zip archive with zip64, without multiple discs and without encryption. Borrows the source, which has to
-/// outlive it. Reading is as thread-safe as the source is.
+/// A zip archive, also zip64, on one disc and without encryption. Borrows the source, which has to outlive
+/// it.
 class Zip {
   public:
-    /// Reads the directory, the last part of the archive, and nothing else. `label` names the archive in
-    /// messages. Input failures (exit code 2): no zip, truncated, members that overlap, share a name, have
-    /// one that leads outside of a folder, or claim sizes that deflate cannot have or only a bomb has.
-    /// Formats: PKWARE's APPNOTE 6.3 (4.3.6 to 4.3.16, 4.5.3).
+    /// Reads the directory at the archive's end and nothing else (PKWARE's APPNOTE 6.3, 4.3.6 to 4.3.16
+    /// and 4.5.3). Input failures, which name `label`: no zip, truncated, members that overlap, share a name,
+    /// have one that leads out of a folder, or claim sizes that deflate cannot give or only a bomb has.
     [[nodiscard]] static Result<Zip> open(ByteSource& source, std::string label);
 
     /// In the order of the archive's bytes.
     [[nodiscard]] std::span<const ZipMember> members() const { return members_; }
     [[nodiscard]] const ZipMember* find(std::string_view name) const;
 
-    /// Hands the member's content to `sink` in order, at most 64 KiB at once, and holds no more of it. An
-    /// input failure where local header, size or checksum disagree with the directory; what the sink got
-    /// before is then worthless.
+    /// Hands the member's content to `sink`, at most 64 KiB at once. An input failure where local header,
+    /// size or checksum disagree with the directory; what the sink got before is then worthless.
     [[nodiscard]] Status stream(const ZipMember& member, const ByteSink& sink) const;
 
     /// The whole member; more than `limit` bytes are an input failure before anything is read.

@@ -68,7 +68,7 @@ DEFECTS = [
     ("scan", "look/scan/answer.cpp", "&& !question.ptx_isa) {", "&& question.ptx_isa) {"),
     # the matrix file
     ("matrix", "matrix/yaml_text.cpp", "if (c >= 0x202A && c <= 0x202E) return true;", ""),
-    ("matrix", "matrix/yaml_text.cpp", "if (text.size() > limits.bytes) {", "if (text.size() > 2 * limits.bytes) {"),
+    ("matrix", "matrix/yaml_text.cpp", "if (text.size() > limits.bytes)", "if (text.size() > 2 * limits.bytes)"),
     ("matrix", "matrix/matrix_file.cpp", "if (cells == nullptr || !before(cells->first.where, key.where)) continue;", "continue;"),
 ]
 

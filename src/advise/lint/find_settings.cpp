@@ -3,7 +3,6 @@
 #include <set>
 
 #include "advise/lint/find.hpp"
-#include "base/date.hpp"
 #include "base/text.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/own_rules.hpp"

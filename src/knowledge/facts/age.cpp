@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/date.hpp"
+#include "base/text.hpp"
 
 namespace cudamatrix {
 

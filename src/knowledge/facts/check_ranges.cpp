@@ -3,7 +3,6 @@
 #include <optional>
 #include <set>
 
-#include "base/date.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/kind.hpp"

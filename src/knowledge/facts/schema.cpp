@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/date.hpp"
+#include "base/text.hpp"
 #include "knowledge/facts/schema_groups.hpp"
 
 namespace cudamatrix::facts {

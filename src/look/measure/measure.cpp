@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/file.hpp"
-#include "base/memory.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "look/measure/overlay.hpp"
 #include "registry/page_cache.hpp"

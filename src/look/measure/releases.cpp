@@ -85,7 +85,7 @@ std::vector<Release> torch_releases(const std::vector<IndexFile>& files,
     std::vector<Release> releases;
     for (const auto& file : files) {
         const auto name = parse_wheel_name(file.name);
-        if (!name || normalised_project(name->distribution) != "torch") continue;
+        if (!name || text::normalised_project(name->distribution) != "torch") continue;
         const auto arch = linux_arch(*name);
         if (std::find(arches.begin(), arches.end(), arch) == arches.end()) continue;
         if (pep440::Version::parse(name->version)) add(releases, name->version, arch, file);
@@ -99,7 +99,7 @@ std::vector<Release> package_releases(const std::vector<IndexFile>& files, std::
     std::vector<Release> releases;
     for (const auto& file : files) {
         const auto name = parse_wheel_name(file.name);
-        if (name && normalised_project(name->distribution) == package &&
+        if (name && text::normalised_project(name->distribution) == package &&
             pep440::Version::parse(name->version)) {
             add(releases, name->version, "", file);
         }

@@ -18,7 +18,7 @@ std::optional<Component> pinned(std::string_view requirement) {
     auto version = text::trim(whole.substr(equals + 2));
     if (version.ends_with(".*")) version.remove_suffix(2);
     if (!Version::parse(version)) return std::nullopt;
-    return Component{normalised_project(text::trim(whole.substr(0, equals))), std::string(version)};
+    return Component{text::normalised_project(text::trim(whole.substr(0, equals))), std::string(version)};
 }
 
 // Up to CUDA 12 a project's name ends in the major: nvidia-cuda-nvcc-cu12.

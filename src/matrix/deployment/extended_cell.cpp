@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "matrix/member.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix {
@@ -15,7 +14,7 @@ std::string ExtendedCell::add(Field field, Value& own, const std::vector<Variabl
     for (const auto& member : members) {
         const auto same = [&](const std::pair<std::string, std::string>& item) {
             return field == Field::packages
-                       ? normalised_package(item.first) == normalised_package(member.name)
+                       ? text::normalised_project(item.first) == text::normalised_project(member.name)
                        : item.first == member.name;
         };
         const auto there = std::find_if(all.items.begin(), all.items.end(), same);
@@ -32,18 +31,6 @@ std::string ExtendedCell::add(Field field, Value& own, const std::vector<Variabl
     own = std::move(all);
     cell_.set(field, &own);
     return {};
-}
-
-std::string ExtendedCell::add_packages(const std::vector<Variable>& packages) {
-    return add(Field::packages, packages_, packages, false);
-}
-
-std::string ExtendedCell::add_env(const std::vector<Variable>& variables) {
-    return add(Field::env, env_, variables, false);
-}
-
-void ExtendedCell::set_env(const std::vector<Variable>& variables) {
-    add(Field::env, env_, variables, true);
 }
 
 }  // namespace cudamatrix

@@ -1,5 +1,4 @@
-// A cell with what an entry of images or services adds to it, in the fields that cells have for it: judging
-// and rendering treat both alike.
+// A cell with what an entry of images or services adds to it: judging and rendering treat both alike.
 #pragma once
 
 #include <string>
@@ -16,15 +15,17 @@ class ExtendedCell {
     explicit ExtendedCell(const Cell& cell) : cell_(cell) {}
     ExtendedCell(const ExtendedCell&) = delete;
     ExtendedCell& operator=(const ExtendedCell&) = delete;
-    ~ExtendedCell() = default;
 
-    /// Adds packages. Gives what is wrong where the cell has one of them at another version, "numpy 1.26.4,
-    /// where packages of the cell say 2.0.0"; empty otherwise.
-    [[nodiscard]] std::string add_packages(const std::vector<Variable>& packages);
-    /// Adds environment variables, in the same way.
-    [[nodiscard]] std::string add_env(const std::vector<Variable>& variables);
+    /// What is wrong where the cell has a package at another version: "numpy 1.26.4, where packages of the
+    /// cell say 2.0.0".
+    [[nodiscard]] std::string add_packages(const std::vector<Variable>& packages) {
+        return add(Field::packages, packages_, packages, false);
+    }
+    [[nodiscard]] std::string add_env(const std::vector<Variable>& variables) {
+        return add(Field::env, env_, variables, false);
+    }
     /// Sets environment variables, whatever the cell says of them.
-    void set_env(const std::vector<Variable>& variables);
+    void set_env(const std::vector<Variable>& variables) { add(Field::env, env_, variables, true); }
 
     [[nodiscard]] const Cell& cell() const { return cell_; }
 

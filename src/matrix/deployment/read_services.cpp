@@ -1,37 +1,43 @@
 // services: how containers of the images are started.
 #include <charconv>
-#include <map>
 
-#include "base/text.hpp"
-#include "matrix/deployment/healthcheck.hpp"
 #include "matrix/deployment/service_syntax.hpp"
-#include "matrix/entry.hpp"
-#include "matrix/member.hpp"
+#include "matrix/reader.hpp"
 
 namespace cudamatrix {
 namespace {
 
+using namespace service_syntax;
 using yaml::Node;
 
-constexpr std::string_view kExample = "{name: trainer, image: train, command: [python, train.py], gpu: 1}";
 constexpr std::string_view kGpuForm = "a number of GPUs, all, or a list of devices such as [\"0\", \"1\"]";
 constexpr std::string_view kLimitForm = "a number, or -1 for no limit,";
 
-const std::vector<std::string>& keys() {
-    static const std::vector<std::string> all{"name",        "image",      "command", "gpu",   "capabilities",
-                                              "shm_size",    "ulimits",    "volumes", "ports", "environment",
-                                              "healthcheck", "depends_on", "restart"};
-    return all;
+std::vector<std::string> texts(const std::vector<Word>& words) {
+    std::vector<std::string> out;
+    for (const auto& word : words)
+        out.push_back(word.text);
+    return out;
+}
+
+std::vector<std::string> read_argv(const Entry& entry, const yaml::Member& member) {
+    auto words = texts(entry.words(member, {"a list of words such as [python, train.py]",
+                                            "a word without control characters", is_argument, true}));
+    if (!words.empty() && words.front().empty())
+        entry.reader().error(
+            member.second.where,
+            fmt::format("{}: the first word is empty, expected a program", member.first.text));
+    return words;
 }
 
 void read_gpu(const Entry& entry, const yaml::Member& member, Service::Gpu& gpu) {
     if (member.second.kind == Node::Kind::sequence) {
-        gpu.ids = texts(
-            entry.words(member, {kGpuForm, "a device as nvidia-smi -L lists it, such as \"0\" or \"GPU-...\"",
-                                 service_syntax::is_device}));
+        gpu.ids = texts(entry.words(
+            member,
+            {kGpuForm, "a device as nvidia-smi -L lists it, such as \"0\" or \"GPU-...\"", is_device}));
         return;
     }
-    const auto text = entry.scalar(member, kGpuForm, service_syntax::is_gpu_count);
+    const auto text = entry.scalar(member, kGpuForm, is_gpu_count);
     gpu.all = text == "all";
     if (!gpu.all) std::from_chars(text.data(), text.data() + text.size(), gpu.count);
 }
@@ -48,17 +54,15 @@ void read_ulimit(const Entry& entry, const yaml::Member& member, Service& servic
     if (node.kind == Node::Kind::map) {
         const Entry both(entry.reader(), name, node);
         both.refuse_keys_beside({"soft", "hard"});
-        if (const auto* soft = both.required("soft", "the limit that a program starts with"))
-            limit.soft = both.scalar(*soft, kLimitForm, service_syntax::is_limit);
-        if (const auto* hard = both.required("hard", "what it may raise that to"))
-            limit.hard = both.scalar(*hard, kLimitForm, service_syntax::is_limit);
-        if (!limit.soft.empty() && !limit.hard.empty() && !service_syntax::in_order(limit.soft, limit.hard))
+        limit.soft = both.word("soft", "the limit that a program starts with", kLimitForm, is_limit).text;
+        limit.hard = both.word("hard", "what it may raise that to", kLimitForm, is_limit).text;
+        if (!limit.soft.empty() && !limit.hard.empty() && !in_order(limit.soft, limit.hard))
             entry.reader().error(
                 name.where, fmt::format("{}: soft {} is above hard {}", name.text, limit.soft, limit.hard),
                 "the hard limit is the upper one");
     } else {
-        limit.soft = limit.hard = entry.scalar(member, fmt::format("{} or {{soft: N, hard: N}}", kLimitForm),
-                                               service_syntax::is_limit);
+        limit.soft = limit.hard =
+            entry.scalar(member, fmt::format("{} or {{soft: N, hard: N}}", kLimitForm), is_limit);
     }
     service.ulimits.push_back(std::move(limit));
 }
@@ -69,15 +73,11 @@ void read_volumes(const Entry& entry, const yaml::Member& member, Service& servi
                                                  "a volume such as cache:/cache, or a folder next to the "
                                                  "matrix file such as ./data:/data (:ro for read-only), "
                                                  "mounted outside system folders",
-                                                 service_syntax::is_volume})) {
-        auto volume = service_syntax::volume_of(word.text);
-        const auto [first, fresh] = targets.try_emplace(volume.target, word.where);
-        if (!fresh) {
-            entry.reader().error(
-                word.where,
-                fmt::format("volumes: {} is mounted twice: first at {}", volume.target, place(first->second)),
-                "delete one of the two");
-        }
+                                                 is_volume})) {
+        auto volume = volume_of(word.text);
+        entry.reader().first_time(targets, volume.target, word.where,
+                                  fmt::format("volumes: {} is mounted twice", volume.target),
+                                  "delete one of the two");
         service.volumes.push_back(std::move(volume));
     }
 }
@@ -85,17 +85,14 @@ void read_volumes(const Entry& entry, const yaml::Member& member, Service& servi
 // What a container is given: devices, memory, limits, folders, ports.
 void read_resources(const Entry& entry, Service& service) {
     if (const auto* gpu = entry.find("gpu")) read_gpu(entry, *gpu, service.gpu);
-    if (const auto* capabilities = entry.find("capabilities")) {
-        service.gpu.capabilities = entry.words(
-            *capabilities,
-            {"a list such as [compute, utility]", "a capability such as compute", is_capability_word});
-        if (!service.gpu.asked())
-            entry.reader().error(capabilities->first.where,
-                                 "capabilities: the service asks for no GPU that could have them",
-                                 "write gpu: 1, or delete the key");
-    }
-    if (const auto* shm = entry.find("shm_size"))
-        service.shm_size = entry.scalar(*shm, "a size such as 8g or 512m", service_syntax::is_size);
+    entry.optional("capabilities", service.gpu.capabilities,
+                   {"a list such as [compute, utility]", "a capability such as compute", is_capability_word});
+    if (const auto* capabilities = entry.find("capabilities");
+        capabilities != nullptr && !service.gpu.asked())
+        entry.reader().error(capabilities->first.where,
+                             "capabilities: the service asks for no GPU that could have them",
+                             "write gpu: 1, or delete the key");
+    entry.optional("shm_size", service.shm_size, "a size such as 8g or 512m", is_size);
     if (const auto* limits = entry.find("ulimits")) {
         if (entry.reader().expect(limits->first, limits->second, Node::Kind::map,
                                   "a map such as {memlock: -1, nofile: 65536}")) {
@@ -104,45 +101,9 @@ void read_resources(const Entry& entry, Service& service) {
         }
     }
     if (const auto* volumes = entry.find("volumes")) read_volumes(entry, *volumes, service);
-    if (const auto* ports = entry.find("ports"))
-        service.ports = entry.words(
-            *ports, {"a list of ports such as [\"8080:80\"]",
-                     "a port such as 8080:80, 80 or 127.0.0.1:8080:80/udp", service_syntax::is_port});
-}
-
-void read_service(Reader& reader, const Node& key, const Node& node) {
-    const Entry entry(reader, key, node);
-    if (!entry.is_map(kExample)) return;
-    entry.refuse_keys_beside(keys());
-    Service service;
-    service.where = node.where;
-    if (const auto* name = entry.required("name", "the compose service is named by it")) {
-        service.name = entry.scalar(*name, fmt::format("{} such as trainer", kEntryNameForm), is_entry_name);
-        service.where = name->second.where;
-    }
-    if (const auto* image = entry.find("image")) {
-        service.image = {entry.scalar(*image, "the name of an entry of images", is_entry_name),
-                         image->second.where};
-    }
-    if (const auto* command = entry.find("command")) service.command = read_argv(entry, *command);
-    read_resources(entry, service);
-    if (const auto* environment = entry.find("environment"))
-        service.environment = entry.variables(*environment);
-    if (const auto* check = entry.find("healthcheck")) read_healthcheck(entry, *check, service.healthcheck);
-    if (const auto* others = entry.find("depends_on"))
-        service.depends_on = entry.words(
-            *others, {"a list of services such as [worker]", "the name of a service", is_entry_name});
-    if (const auto* restart = entry.find("restart"))
-        service.restart =
-            entry.scalar(*restart, "no, always, on-failure or unless-stopped", service_syntax::is_restart);
-    for (const auto& other : reader.matrix.deployment.services) {
-        if (service.name.empty() || other.name != service.name) continue;
-        reader.error(service.where,
-                     fmt::format("name {}: an earlier entry of services has it, at {}",
-                                 in_quotes(service.name), place(other.where)),
-                     "give each service a name of its own");
-    }
-    reader.matrix.deployment.services.push_back(std::move(service));
+    entry.optional("ports", service.ports,
+                   {"a list of ports such as [\"8080:80\"]",
+                    "a port such as 8080:80, 80 or 127.0.0.1:8080:80/udp", is_port});
 }
 
 const Service* named(const Deployment& deployment, std::string_view name) {
@@ -152,10 +113,9 @@ const Service* named(const Deployment& deployment, std::string_view name) {
 }
 
 std::string guess(std::string_view word, const std::vector<std::string>& names) {
-    if (names.empty()) return {};
-    const auto near = text::did_you_mean(word, names);
-    return near ? fmt::format("did you mean {}?", *near)
-                : fmt::format("use one of: {}", text::join(names, ", "));
+    return names.empty()
+               ? std::string()
+               : text::did_you_mean_or(word, names, fmt::format("use one of: {}", text::join(names, ", ")));
 }
 
 // Every image that a service names is there; without a name there is only one to choose.
@@ -224,28 +184,58 @@ void check_ports(Reader& reader) {
     std::map<std::string, Location> taken;
     for (const auto& service : reader.matrix.deployment.services) {
         for (const auto& [text, where] : service.ports) {
-            const auto host = service_syntax::host_port(text);
-            if (host.empty()) continue;
-            const auto [first, fresh] = taken.try_emplace(host, where);
-            if (!fresh)
-                reader.error(where,
-                             fmt::format("ports: port {} of the host is published twice: first at {}", host,
-                                         place(first->second)),
-                             "publish another one");
+            if (const auto host = host_port(text); !host.empty())
+                reader.first_time(taken, host, where,
+                                  fmt::format("ports: port {} of the host is published twice", host),
+                                  "publish another one");
         }
     }
 }
 
 }  // namespace
 
+void read_healthcheck(const Entry& entry, Healthcheck& check) {
+    const auto* member = entry.find("healthcheck");
+    if (member == nullptr) return;
+    if (member->second.kind != Node::Kind::map) {
+        check.test = read_argv(entry, *member);
+        return;
+    }
+    const Entry inner(entry.reader(), member->first, member->second);
+    inner.refuse_keys_beside({"test", "interval", "timeout", "start_period", "retries"});
+    if (const auto* test = inner.required("test", "the command that says whether the service is healthy"))
+        check.test = read_argv(inner, *test);
+    for (const auto& [key, value] :
+         {std::pair{"interval", &check.interval}, std::pair{"timeout", &check.timeout},
+          std::pair{"start_period", &check.start_period}})
+        inner.optional(key, *value, "a time such as 30s", is_duration);
+    inner.optional("retries", check.retries, "a number from 1 to 100", is_retries);
+}
+
 void read_services(Reader& reader, const Node& key, const Node& node) {
-    if (node.kind == Node::Kind::null) return;
-    if (!reader.expect(key, node, Node::Kind::sequence, fmt::format("a list such as [{}]", kExample))) return;
-    if (node.items.empty())
-        reader.error(node.where, "services: an empty list: nothing would be started",
-                     "write a service, or delete the key");
-    for (const auto& item : node.items)
-        read_service(reader, key, item);
+    auto& services = reader.matrix.deployment.services;
+    for (const auto& item : node.items) {
+        const Entry entry(reader, key, item);
+        if (!entry.is_map(kServiceExample)) continue;
+        entry.refuse_keys_beside({"name", "image", "command", "gpu", "capabilities", "shm_size", "ulimits",
+                                  "volumes", "ports", "environment", "healthcheck", "depends_on", "restart"});
+        Service service;
+        const auto name = entry.word("name", "the compose service is named by it",
+                                     fmt::format("{} such as trainer", kEntryNameForm), is_entry_name);
+        service.name = name.text;
+        service.where = name.where;
+        entry.optional("image", service.image.text, "the name of an entry of images", is_entry_name);
+        if (const auto* image = entry.find("image")) service.image.where = image->second.where;
+        if (const auto* command = entry.find("command")) service.command = read_argv(entry, *command);
+        read_resources(entry, service);
+        entry.variables("environment", service.environment);
+        read_healthcheck(entry, service.healthcheck);
+        entry.optional("depends_on", service.depends_on,
+                       {"a list of services such as [worker]", "the name of a service", is_entry_name});
+        entry.optional("restart", service.restart, "no, always, on-failure or unless-stopped", is_restart);
+        entry.refuse_name_of(services, service, &Service::name, "an earlier entry of services", "service");
+        services.push_back(std::move(service));
+    }
     check_images(reader);
     check_dependencies(reader);
     check_ports(reader);

@@ -5,14 +5,12 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "matrix/member.hpp"
 #include "matrix/reader.hpp"
 
 namespace cudamatrix {
 namespace {
 
 constexpr std::uint64_t kFileBytes = 1u << 20;
-constexpr std::size_t kMostProblems = 100;
 
 ValueProblem not_exact(std::string_view text, std::string fix) {
     return {
@@ -31,18 +29,13 @@ std::string fix_for(std::string_view text) {
 
 void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Diagnostic>& problems) {
     const auto path = std::filesystem::path(matrix_path).parent_path() / image.requirements.text;
+    const auto refuse = [&](std::string why) {
+        problems.push_back(Diagnostic::error("pip: " + std::move(why), image.requirements.where));
+    };
     const auto content = file::read(path, kFileBytes);
-    if (!content.ok()) {
-        problems.push_back(Diagnostic::error(
-            fmt::format("pip: {}", content.failure().diagnostics.front().message), image.requirements.where));
-        return;
-    }
-    if (const auto bad = text::invalid_utf8(*content)) {
-        problems.push_back(Diagnostic::error(
-            fmt::format("pip: {} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1),
-            image.requirements.where));
-        return;
-    }
+    if (!content.ok()) return refuse(content.failure().diagnostics.front().message);
+    if (const auto bad = text::invalid_utf8(*content))
+        return refuse(fmt::format("{} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1));
     std::size_t number = 0;
     for (const auto& line : text::split(*content, '\n')) {
         ++number;
@@ -50,14 +43,7 @@ void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Di
         if (text.empty()) continue;
         const Location where{path.string(), number, static_cast<std::size_t>(text.data() - line.data()) + 1,
                              text.size()};
-        auto requirement = parse_requirement(text);
-        if (auto* problem = std::get_if<ValueProblem>(&requirement)) {
-            problems.push_back(
-                Diagnostic::error(std::move(problem->message), where).with_fix(std::move(problem->fix)));
-            continue;
-        }
-        auto& [name, version] = std::get<Requirement>(requirement);
-        add_requirement(problems, image, {std::move(name), std::move(version), where});
+        add_requirement(problems, image, text, where);
     }
 }
 
@@ -68,27 +54,33 @@ std::variant<Requirement, ValueProblem> parse_requirement(std::string_view text)
     if (equals == std::string_view::npos) return not_exact(text, fix_for(text));
     const auto name = text::trim(text.substr(0, equals));
     const auto version = text::trim(text.substr(equals + 2));
-    if (normalised_package(name) == "torch" && !check_member(Field::packages, "x", version)) {
+    if (text::normalised_project(name) == "torch" && !check_member(Field::packages, "x", version))
         return ValueProblem{"pip: torch is a field of its own",
                             fmt::format("write torch: {} under axes or set", version)};
-    }
     if (check_member(Field::packages, name, version)) return not_exact(text, fix_for(text));
     return Requirement{name, version};
 }
 
-void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, Variable requirement) {
-    const auto name = normalised_package(requirement.name);
-    const auto first = std::find_if(image.pip.begin(), image.pip.end(), [&](const Variable& other) {
-        return normalised_package(other.name) == name;
-    });
-    if (first == image.pip.end()) {
-        image.pip.push_back(std::move(requirement));
+void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, std::string_view text,
+                     const Location& where) {
+    auto parsed = parse_requirement(text);
+    if (auto* problem = std::get_if<ValueProblem>(&parsed)) {
+        problems.push_back(
+            Diagnostic::error(std::move(problem->message), where).with_fix(std::move(problem->fix)));
         return;
     }
-    problems.push_back(Diagnostic::error(fmt::format("pip: {} appears twice: first at {}", requirement.name,
-                                                     place(first->where)),
-                                         requirement.where)
-                           .with_fix("keep one of the two"));
+    auto& [name, version] = std::get<Requirement>(parsed);
+    const auto first = std::find_if(image.pip.begin(), image.pip.end(), [&](const Variable& other) {
+        return text::normalised_project(other.name) == text::normalised_project(name);
+    });
+    if (first != image.pip.end()) {
+        problems.push_back(
+            Diagnostic::error(fmt::format("pip: {} appears twice: first at {}", name, place(first->where)),
+                              where)
+                .with_fix("keep one of the two"));
+    } else {
+        image.pip.push_back({std::move(name), std::move(version), where});
+    }
 }
 
 Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images) {
@@ -97,12 +89,7 @@ Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>
         if (!image.requirements.text.empty()) read_file(matrix_path, image, problems);
     }
     if (problems.empty()) return Done{};
-    if (problems.size() > kMostProblems) {
-        const auto more = problems.size() - kMostProblems;
-        problems.resize(kMostProblems);
-        problems.back().notes.push_back(fmt::format("and {} not shown", text::count(more, "more mistake")));
-    }
-    return Failure{ExitCode::bad_input, std::move(problems)};
+    return first_hundred(std::move(problems));
 }
 
 }  // namespace cudamatrix

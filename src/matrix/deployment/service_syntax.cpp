@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/text.hpp"
 #include "matrix/deployment/system_folders.hpp"
-#include "matrix/entry.hpp"
-#include "matrix/syntax.hpp"
+#include "matrix/reader.hpp"
 
 namespace cudamatrix::service_syntax {
 namespace {
@@ -27,10 +25,6 @@ bool is_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), text) != words.end();
-}
-
-bool is_volume_name(std::string_view text) {
-    return is_entry_name(text);
 }
 
 // A named volume belongs to the user of the image, and so does the folder where it is mounted.
@@ -106,7 +100,7 @@ bool is_volume(std::string_view text) {
     if (parts.size() < 2 || parts.size() > 3) return false;
     const auto& source = parts[0];
     const bool folder = source == "." || (source.starts_with("./") && is_relative_path(source.substr(2)));
-    return (folder || is_volume_name(source)) && is_volume_target(parts[1], !folder) &&
+    return (folder || is_entry_name(source)) && is_volume_target(parts[1], !folder) &&
            (parts.size() == 2 || parts[2] == "ro");
 }
 

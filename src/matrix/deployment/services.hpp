@@ -1,5 +1,4 @@
-// images: and services: of a matrix file: what images hold beyond what cells say, and how containers of them
-// are started. They make no cells.
+// images: and services: of a matrix file. They make no cells.
 #pragma once
 
 #include <string>
@@ -36,15 +35,13 @@ struct Healthcheck {
     std::string retries;
 };
 
-/// One entry of images: what an image holds beside what its cells say. Each entry gives one image for each
-/// distinct content among the cells that `when` matches.
+/// One entry of images: one image for each distinct content among the cells that `when` matches.
 struct ImageEntry {
     std::string name;
     Condition when;  ///< without clauses: every cell
     std::vector<Word> apt;
-    Word requirements;  ///< a file of requirements beside the matrix file; empty text: none
-    /// Exact requirements, those of the file among them (read_requirements puts them here).
-    std::vector<Variable> pip;
+    Word requirements;          ///< a file of requirements beside the matrix file; empty text: none
+    std::vector<Variable> pip;  ///< exact requirements, those of the file among them
     std::vector<Copy> copy;
     std::vector<Variable> env;
     Healthcheck healthcheck;

@@ -4,7 +4,7 @@
 
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
-#include "matrix/member.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::family {
 namespace {

@@ -80,10 +80,6 @@ bool is_wheel_url(std::string_view text) {
            std::all_of(path.begin(), path.end(), legal("/._~+!%@=,-")) && path.ends_with(".whl");
 }
 
-bool is_sha256(std::string_view text) {
-    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 bool is_tag_reference(std::string_view text) {
     const auto reference = parse_image_reference(text);
     return reference.ok() && !reference->tag.empty() && reference->digest.empty() &&

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "base/sha256.hpp"
+
 namespace cudamatrix {
 
 [[nodiscard]] bool is_apt_package(std::string_view text);    ///< [a-z0-9][a-z0-9+.-]*
@@ -14,7 +16,6 @@ namespace cudamatrix {
 [[nodiscard]] bool is_wheel_version(std::string_view text);  ///< [0-9][0-9a-z.+!]*
 /// http(s)://HOST/PATH.whl, without user, query and fragment.
 [[nodiscard]] bool is_wheel_url(std::string_view text);
-[[nodiscard]] bool is_sha256(std::string_view text);
 /// In canonical form, with a registry and a tag and without a digest: "docker.io/nvidia/cuda:TAG".
 [[nodiscard]] bool is_tag_reference(std::string_view text);
 

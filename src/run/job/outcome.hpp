@@ -1,7 +1,7 @@
 // From a report to the exit code: design of the contract in one place.
 #pragma once
 
-#include "base/exit_code.hpp"
+#include "base/result.hpp"
 #include "report/results.hpp"
 #include "run/job/session.hpp"
 

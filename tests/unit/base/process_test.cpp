@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/text.hpp"
-#include "temp_folder.hpp"
+#include "scratch.hpp"
 
 using namespace cudamatrix;
 using namespace std::chrono_literals;
@@ -23,12 +23,20 @@ namespace {
 
 // The shell is the subject's child here, never its tool: it is the shortest way to a process that misbehaves
 // as asked.
-Command script(const std::string& text) {
+Command script(const std::string& text, std::chrono::milliseconds time_limit = 20s,
+               std::chrono::milliseconds grace = 300ms) {
     Command command;
     command.argv = {"/bin/sh", "-c", text};
     command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
-    command.time_limit = 20s;
-    command.grace = 300ms;
+    command.time_limit = time_limit;
+    command.grace = grace;
+    return command;
+}
+
+Command flood(const std::string& text, std::uint64_t limit, bool stop) {
+    auto command = script(text);
+    command.output_limit = limit;
+    command.stop_on_flood = stop;
     return command;
 }
 
@@ -150,7 +158,7 @@ TEST_CASE("process: a line of 10 MB is cut and does not grow the memory of the r
     CHECK(outcome.out.size() == 1000);
 }
 
-TEST_CASE("process: standard input is written in full and closed; without any it is at its end at once") {
+TEST_CASE("process: standard input is written in full and closed; without input it ends at once") {
     auto command = script("cat");
     command.input = std::string(500'000, 'i');
     CHECK(outcome_of(command).out == command.input);
@@ -169,9 +177,7 @@ TEST_CASE("process: a child that does not read its input does not end us by SIGP
 }
 
 TEST_CASE("process: time-out ends a child that obeys SIGTERM within the grace") {
-    auto command = script("exec sleep 60");
-    command.time_limit = 200ms;
-    command.grace = 50s;
+    const auto command = script("exec sleep 60", 200ms, 50s);
     const auto outcome = outcome_of(command);
     CHECK(outcome.how == Ended::timed_out);
     CHECK(outcome.elapsed >= 200ms);
@@ -179,19 +185,13 @@ TEST_CASE("process: time-out ends a child that obeys SIGTERM within the grace") 
     CHECK(outcome.describe() == "timed out after 0 s");
 }
 
-TEST_CASE("process: time-out kills a child that ignores SIGTERM after the grace, not before") {
-    auto command = script("trap '' TERM; while :; do sleep 0.05; done");
-    command.time_limit = 2s;  // a busy machine needs some of it to get to the trap
-    command.grace = 500ms;
+TEST_CASE("process: time-out kills a child that ignores SIGTERM after the grace, and keeps its output") {
+    const auto command = script("echo before; trap '' TERM; while :; do sleep 0.05; done", 2s,
+                                500ms);  // a busy machine needs some of it to get to the trap
     const auto outcome = outcome_of(command);
     CHECK(outcome.how == Ended::timed_out);
     CHECK(outcome.elapsed >= 2500ms);
-}
-
-TEST_CASE("process: output before a time-out is kept") {
-    auto command = script("echo before; exec sleep 60");
-    command.time_limit = 2s;
-    CHECK(outcome_of(command).out == "before\n");
+    CHECK(outcome.out == "before\n");
 }
 
 TEST_CASE("process: descendants die with the group") {
@@ -201,9 +201,8 @@ TEST_CASE("process: descendants die with the group") {
         CHECK(vanishes(outcome.out));
     }
     SUBCASE("a grandchild that ignores SIGTERM, on time-out") {
-        auto command = script("(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait");
-        command.time_limit = 2s;
-        command.grace = 200ms;
+        const auto command =
+            script("(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait", 2s, 200ms);
         const auto outcome = outcome_of(command);
         CHECK(outcome.how == Ended::timed_out);
         CHECK(vanishes(outcome.out));
@@ -216,19 +215,16 @@ TEST_CASE("process: descendants die with the group") {
 
 TEST_CASE("process: a descendant that holds the pipes open does not hold us") {
     // setsid leaves the group, so nobody may kill it for us; the pipes are let go of after a moment.
-    auto command = script("setsid sleep 60 & echo started");
-    const auto outcome = outcome_of(command);
+    const auto outcome = outcome_of(script("setsid sleep 60 & echo started"));
     CHECK(outcome.success());
     CHECK(outcome.out == "started\n");
     CHECK(outcome.elapsed < 50s);
 }
 
-TEST_CASE("process: a flood is read and dropped beyond the limit; exactly the limit is no flood") {
-    for (const bool stop : {false, true}) {
-        auto command = script(stop ? "head -c 10000 /dev/zero" : "head -c 50000000 /dev/zero");
-        command.output_limit = 10'000;
-        command.stop_on_flood = stop;
-        const auto outcome = outcome_of(command);
+TEST_CASE("process: a flood is read and dropped beyond the limit; exactly the limit is none") {
+    for (const bool beyond : {true, false}) {
+        const auto outcome = outcome_of(
+            flood(beyond ? "head -c 50000000 /dev/zero" : "head -c 10000 /dev/zero", 10'000, !beyond));
         CHECK(outcome.how == Ended::exited);
         CHECK(outcome.out.size() == 10'000);
     }
@@ -236,10 +232,7 @@ TEST_CASE("process: a flood is read and dropped beyond the limit; exactly the li
 
 TEST_CASE("process: a flood ends the child where that is asked for") {
     for (const auto* text : {"exec cat /dev/zero", "exec cat /dev/zero >&2"}) {
-        auto command = script(text);
-        command.output_limit = 10'000;
-        command.stop_on_flood = true;
-        const auto outcome = outcome_of(command);
+        const auto outcome = outcome_of(flood(text, 10'000, true));
         CHECK(outcome.how == Ended::flooded);
         CHECK(outcome.out.size() + outcome.err.size() == 10'000);
         CHECK(outcome.describe() == "stopped: it wrote more output than is allowed");
@@ -260,13 +253,11 @@ TEST_CASE("process: cancellation ends the child and says so") {
     CHECK(outcome.describe() == "interrupted");
 }
 
-TEST_CASE("process: the working directory is the one asked for; one that does not exist is a failure") {
-    const test::TempFolder scratch;
+TEST_CASE("process: the working directory is the one asked for") {
+    const Scratch scratch;
     auto command = script("pwd -P");
     command.working_directory = scratch.path().string();
     CHECK(outcome_of(command).out == fs::canonical(scratch.path()).string() + "\n");
-    command.working_directory = "/nonexistent/folder";
-    CHECK(error_of(command) == "cannot run /bin/sh: No such file or directory");
 }
 
 TEST_CASE("process: the environment is what was given and nothing of ours") {
@@ -285,28 +276,31 @@ TEST_CASE("process: arguments arrive as they are; no shell sees them") {
 }
 
 TEST_CASE("process: a program that cannot be started is a failure that names it") {
-    Command command = script("");
-    for (const std::string program : {"no-such-program", "/nonexistent/program", "/usr", "\x1b[31mred"}) {
-        command.argv = {program};
-        CHECK(error_of(command) == "cannot run " + text::printable(program) + ": it was not found in PATH");
+    const std::pair<std::vector<std::string>, std::string> cases[] = {
+        {{"no-such-program"}, "cannot run no-such-program: it was not found in PATH"},
+        {{"/nonexistent/program"}, "cannot run /nonexistent/program: it was not found in PATH"},
+        {{"/usr"}, "cannot run /usr: it was not found in PATH"},
+        {{"\x1b[31mred"}, "cannot run ?[31mred: it was not found in PATH"},
+        {{}, "no program to run was given"}};
+    for (const auto& [argv, message] : cases) {
+        Command command = script("");
+        command.argv = argv;
+        CHECK(error_of(command) == message);
     }
-    CHECK(text::printable("\x1b[31mred") == "?[31mred");
-    command.argv = {};
-    CHECK(error_of(command) == "no program to run was given");
+    auto command = script("pwd");
+    command.working_directory = "/nonexistent/folder";
+    CHECK(error_of(command) == "cannot run /bin/sh: No such file or directory");
 }
 
 TEST_CASE(
     "process: a file that is no program fails at exec, without a zombie and without our buffers written "
     "twice") {
-    const test::TempFolder scratch;
-    const fs::path path = scratch.put("garbage",
-                                      "\x7f"
-                                      "ELF but no more");
-    fs::permissions(path, fs::perms::owner_all);
+    const Scratch scratch;
+    const auto path = scratch.put("garbage", "\177ELF but no more", true);
     Command command = script("");
     command.argv = {path.string()};
     const auto zombies = zombie_children();
-    const auto marker = scratch.path() / "buffer";
+    const auto marker = scratch / "buffer";
     std::FILE* buffered = std::fopen(marker.c_str(), "w");
     REQUIRE(buffered != nullptr);
     std::fputs("once", buffered);  // stays in our buffer: a child that ends by exit() would write it too
@@ -318,8 +312,8 @@ TEST_CASE(
 }
 
 TEST_CASE("process: find_program walks the PATH given and refuses what execvp would not run") {
-    const test::TempFolder scratch;
-    const fs::path plain = scratch.put("tool", "#!/bin/sh\n");
+    const Scratch scratch;
+    const auto plain = scratch.put("tool", "#!/bin/sh\n");
     const Environment environment{{"PATH", ":relative:" + scratch.path().string() + ":/usr/bin:/bin"}};
     CHECK_FALSE(find_program("tool", environment).has_value());  // not executable
     fs::permissions(plain, fs::perms::owner_all);
@@ -327,9 +321,13 @@ TEST_CASE("process: find_program walks the PATH given and refuses what execvp wo
     CHECK_FALSE(find_program("tool", {{"PATH", "/usr/bin"}}).has_value());
     CHECK(find_program("sh", {}).has_value());  // no PATH at all: the system's
     CHECK_FALSE(find_program("", environment).has_value());
-    fs::create_directory(scratch.path() / "folder");
+    fs::create_directory(scratch / "folder");
     CHECK_FALSE(find_program("folder", environment).has_value());
-    // A relative entry is not searched.
+}
+
+TEST_CASE("process: a relative PATH entry is not searched") {
+    const Scratch scratch;
+    scratch.put("tool", "#!/bin/sh\n", true);
     const auto before = fs::current_path();
     fs::current_path(scratch.path());
     CHECK_FALSE(find_program("tool", {{"PATH", ".:"}}).has_value());
@@ -340,22 +338,18 @@ TEST_CASE("process: many runs of every kind leave no zombie and no open file, fr
     const auto files = open_files();
     const auto zombies = zombie_children();
     std::atomic<int> wrong{0};
-    std::vector<std::pair<Command, std::optional<Ended>>> kinds{
-        {script("exit 3"), Ended::exited},
-        {script("kill -9 $$"), Ended::signalled},
-        {script("exec sleep 30"), Ended::timed_out},
-        {script("exec cat /dev/zero"), Ended::flooded},
-        {script("sleep 30 >/dev/null 2>&1 &"), Ended::exited},
-        {script(""), std::nullopt}};
-    kinds[2].first.time_limit = 50ms;
-    kinds[3].first.output_limit = 1000;
-    kinds[3].first.stop_on_flood = true;
+    std::vector<std::pair<Command, Ended>> kinds{{script("exit 3"), Ended::exited},
+                                                 {script("kill -9 $$"), Ended::signalled},
+                                                 {script("exec sleep 30", 50ms), Ended::timed_out},
+                                                 {flood("exec cat /dev/zero", 1000, true), Ended::flooded},
+                                                 {script("sleep 30 >/dev/null 2>&1 &"), Ended::exited},
+                                                 {script(""), Ended::refused}};
     kinds[5].first.argv = {"/nonexistent"};
     const auto mix = [&](std::size_t offset) {
-        for (std::size_t i = 0; i < 24; ++i) {
-            const auto& [command, expected] = kinds[(i + offset) % kinds.size()];
+        for (std::size_t i = offset; i < offset + 24; ++i) {
+            const auto& [command, expected] = kinds[i % kinds.size()];
             const auto result = run(command);
-            if (result.ok() != expected.has_value() || (result.ok() && result->how != *expected)) ++wrong;
+            if (expected == Ended::refused ? result.ok() : !result.ok() || result->how != expected) ++wrong;
         }
     };
     std::vector<std::thread> threads;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "temp_folder.hpp"
+#include "scratch.hpp"
 
 using namespace cudamatrix;
 
@@ -24,14 +24,15 @@ TEST_CASE("sha256: pieces make the same digest, and one bit another") {
     }
     CHECK(sha256("abb") != sha256("abc"));
     CHECK(sha256(std::string(1, '\0')) != sha256(""));
+    CHECK(is_sha256(sha256("abc")));
 }
 
 TEST_CASE("sha256 of a file: larger than its buffer, empty, missing, a folder") {
-    const test::TempFolder folder;
+    const Scratch folder;
     const std::string content((1u << 20) * 2 + 3, 'q');
     folder.put("large", content);
     folder.put("edge", content.substr(0, 1u << 20));
-    folder.put("empty");
+    folder.put("empty", "");
     CHECK(sha256_of_file(folder / "large").value() == sha256(content));
     CHECK(sha256_of_file(folder / "edge").value() == sha256(content.substr(0, 1u << 20)));
     CHECK(sha256_of_file(folder / "empty").value() == sha256(""));

@@ -9,17 +9,13 @@ using namespace cudamatrix;
 namespace {
 
 std::string repeated(std::string_view piece, std::size_t times) {
-    std::string out;
-    out.reserve(piece.size() * times);
-    for (std::size_t i = 0; i < times; ++i)
-        out += piece;
-    return out;
+    return text::replace_all(std::string(times, '.'), ".", piece);
 }
 
-std::string numbered(std::string_view format_before, std::string_view format_after, std::size_t times) {
+std::string numbered(std::string_view before, std::string_view after, std::size_t times) {
     std::string out;
     for (std::size_t i = 0; i < times; ++i)
-        out += fmt::format("{}{}{}", format_before, i, format_after);
+        out += fmt::format("{}{}{}", before, i, after);
     return out;
 }
 
@@ -60,11 +56,11 @@ std::vector<Bomb> bombs() {
         {"indented maps", indented},
         {"nested flow maps", repeated("{a: ", 5000) + "a"},
         {"complex keys", repeated("? ", many)},
-        {"complex keys in flow", repeated("[", 1) + repeated("? [", 20'000)},
+        {"complex keys in flow", std::string("[") + repeated("? [", 20'000)},
         {"colons", repeated(": ", many)},
-        {"colons in flow", repeated("{", 1) + repeated(": ", many)},
-        {"commas", repeated("[", 1) + repeated(",", many)},
-        {"commas in a map", repeated("{", 1) + repeated(",", many)},
+        {"colons in flow", std::string("{") + repeated(": ", many)},
+        {"commas", std::string("[") + repeated(",", many)},
+        {"commas in a map", std::string("{") + repeated(",", many)},
         {"billion laughs", laughs("[", "]", false)},
         {"billion laughs, quoted", laughs("\"", "\"", true)},
         {"self reference", head + "axes: &x [*x]\n"},
@@ -73,7 +69,7 @@ std::vector<Bomb> bombs() {
         {"many anchors", numbered("- &a", " x\n", 20'000)},
         {"many aliases", "a: &a x\nb: [" + repeated("*a, ", 30'000) + "]\n"},
         {"many keys", numbered("k", ": 1\n", 50'000)},
-        {"many keys in flow", repeated("{", 1) + numbered("k", ": 1, ", 50'000) + "}"},
+        {"many keys in flow", std::string("{") + numbered("k", ": 1, ", 50'000) + "}"},
         {"many equal keys", repeated("k: 1\n", many)},
         {"many values", head + "axes: {driver: [" + numbered("", ", ", 60'000) + "]}"},
         {"many unknown fields", head + "axes:\n" + numbered("  f", ": 1\n", 9'000)},
@@ -95,7 +91,7 @@ std::vector<Bomb> bombs() {
         {"tags", repeated("!a ", many)},
         {"a long tag", fmt::format("!{} b", std::string(500'000, 'a'))},
         {"a long anchor", fmt::format("&{} b", std::string(500'000, 'a'))},
-        {"question marks", repeated("{", 1) + repeated("?,", many)},
+        {"question marks", std::string("{") + repeated("?,", many)},
         {"wide lists of lists", head + "zip: [" + repeated("[a,a],", 15'000) + "]"},
         {"more than a mebibyte", std::string((1u << 20) + 1, ' ')},
     };
@@ -104,16 +100,14 @@ std::vector<Bomb> bombs() {
 }  // namespace
 
 TEST_CASE("every bomb is refused within a second") {
-    std::size_t count = 0;
-    long slowest = 0;
-    for (const auto& bomb : bombs()) {
-        ++count;
+    const auto all = bombs();
+    CHECK(all.size() >= 32);
+    for (const auto& bomb : all) {
         CAPTURE(bomb.name);
         // Processor time: what else the machine does is not the reader's.
         const std::clock_t start = std::clock();
         const auto result = read_matrix_text(bomb.text, "matrix.yaml");
         const auto took = milliseconds_since(start);
-        slowest = std::max(slowest, took);
         CHECK_FALSE(result.ok());
         if (!result.ok()) CHECK(result.failure().code == ExitCode::bad_input);
 #ifdef CUDAMATRIX_SANITIZED
@@ -122,8 +116,6 @@ TEST_CASE("every bomb is refused within a second") {
         CHECK(took <= 1000);
 #endif
     }
-    CHECK(count >= 32);
-    MESSAGE("bombs refused: ", count, ", slowest ", slowest, " ms");
 }
 
 TEST_CASE("the largest file that is accepted takes no longer than a few seconds to check") {

@@ -15,65 +15,88 @@ bool covers(std::string_view field, std::string_view condition, std::string_view
     return excluded;
 }
 
+// Values, separated by '|', that a condition covers, and others.
+struct Row {
+    std::string_view field, condition, covered, others;
+};
+void check(const std::vector<Row>& rows) {
+    for (const auto& [field, condition, covered, others] : rows) {
+        for (const bool expected : {true, false}) {
+            if ((expected ? covered : others).empty()) continue;
+            for (const auto& value : text::split(expected ? covered : others, '|'))
+                CHECK_MESSAGE(covers(field, condition, value) == expected, field, " ", condition, " ", value);
+        }
+    }
+}
+
+// The ids of the cells that the condition holds of.
+std::string chosen(std::string_view condition) {
+    const auto matrix = matrix_test::accepted(
+        "version: 1\naxes: {driver: [470, 525, 550], cuda: [11.8.0, 12.4.1]}\nset: {gpu: T4}\n");
+    const auto parsed = condition_from_text(condition);
+    REQUIRE(parsed.ok());
+    std::string out;
+    for_each_cell(matrix, [&](const Cell& cell) {
+        if (matches(*parsed, cell)) out += (out.empty() ? "" : " ") + cell_id(matrix, cell);
+        return true;
+    });
+    return out;
+}
+
+std::string refusal(std::string_view condition) {
+    const auto parsed = condition_from_text(condition);
+    REQUIRE_FALSE(parsed.ok());
+    CHECK(parsed.failure().code == ExitCode::bad_input);
+    const auto& diagnostic = parsed.failure().diagnostics.front();
+    return diagnostic.message + (diagnostic.fix.empty() ? "" : " | " + diagnostic.fix);
+}
+
 }  // namespace
 
 TEST_CASE("an equality on a version covers what it does not say") {
-    CHECK(covers("cuda", "12", "12.4.1"));
-    CHECK(covers("cuda", "\"12.4\"", "12.4.1"));
-    CHECK(covers("cuda", "\"=12.4\"", "12.4.1"));
-    CHECK(covers("cuda", "\"12.4\"", "12.4"));
-    CHECK_FALSE(covers("cuda", "\"12.4\"", "12.40.1"));
-    CHECK_FALSE(covers("cuda", "\"12.4.1\"", "12.4"));
-    CHECK_FALSE(covers("cuda", "\"!=12.4\"", "12.4.1"));
-    CHECK(covers("cuda", "\"!=12.4\"", "12.5"));
-    CHECK(covers("driver", "550", "R550"));
-    CHECK(covers("driver", "R550", "550.54.15"));
-    CHECK(covers("torch", "2.6", "2.6.0+cu124"));
-    CHECK(covers("torch", "2.6.0", "2.6.0+cu124"));
-    CHECK_FALSE(covers("torch", "2.6.0+cu124", "2.6.0"));
-    CHECK_FALSE(covers("torch", "2.6.0+cu124", "2.6.0+cu126"));
-    CHECK(covers("torch", "none", "none"));
-    CHECK_FALSE(covers("torch", "none", "2.6.0"));
+    check({{"cuda", "12", "12.4.1", ""},
+           {"cuda", "\"12.4\"", "12.4.1|12.4", "12.40.1"},
+           {"cuda", "\"=12.4\"", "12.4.1", ""},
+           {"cuda", "\"12.4.1\"", "", "12.4"},
+           {"cuda", "\"!=12.4\"", "12.5", "12.4.1"},
+           {"driver", "550", "R550", ""},
+           {"driver", "R550", "550.54.15", ""},
+           {"torch", "2.6", "2.6.0+cu124", ""},
+           {"torch", "2.6.0", "2.6.0+cu124", ""},
+           {"torch", "2.6.0+cu124", "", "2.6.0|2.6.0+cu126"},
+           {"torch", "none", "none", "2.6.0"}});
 }
 
 TEST_CASE("a suffix that makes another thing is compared") {
-    CHECK_FALSE(covers("python", "3.13", "3.13t"));
-    CHECK(covers("python", "3.13t", "3.13t"));
-    CHECK(covers("python", "3.13", "3.13.1"));
-    CHECK_FALSE(covers("compute", "9.0", "9.0a"));
-    CHECK(covers("compute", "9.0a", "9.0a"));
+    check({{"python", "3.13", "3.13.1", "3.13t"},
+           {"python", "3.13t", "3.13t", ""},
+           {"compute", "9.0", "", "9.0a"},
+           {"compute", "9.0a", "9.0a", ""}});
 }
 
 TEST_CASE("ranges compare as versions") {
-    CHECK(covers("driver", "\"<500\"", "470.161.03"));
-    CHECK_FALSE(covers("driver", "\"<500\"", "535.183.01"));
-    CHECK(covers("driver", "\"<525.60.13\"", "525.60.2"));
-    CHECK(covers("cuda", "\">=12\"", "12.0"));
-    CHECK(covers("cuda", "\">=12,<13\"", "12.9.1"));
-    CHECK_FALSE(covers("cuda", "\">=12,<13\"", "13.0"));
-    CHECK(covers("cuda", "\">= 12, < 13\"", "12.10"));
-    CHECK(covers("cuda", "\"<=12.4\"", "12.4.1"));
-    CHECK_FALSE(covers("cuda", "\">12.4\"", "12.4.1"));
-    CHECK(covers("cuda", "\">12.4\"", "12.10"));
-    CHECK(covers("python", "\"<3.10\"", "3.9"));
-    CHECK(covers("vram_gb", "\"<24\"", "16"));
-    CHECK(covers("mig", "\">=1\"", "true"));
-    CHECK_FALSE(covers("torch", "\"<3\"", "none"));
+    check({{"driver", "\"<500\"", "470.161.03", "535.183.01"},
+           {"driver", "\"<525.60.13\"", "525.60.2", ""},
+           {"cuda", "\">=12\"", "12.0", ""},
+           {"cuda", "\">=12,<13\"", "12.9.1", "13.0"},
+           {"cuda", "\">= 12, < 13\"", "12.10", ""},
+           {"cuda", "\"<=12.4\"", "12.4.1", ""},
+           {"cuda", "\">12.4\"", "12.10", "12.4.1"},
+           {"python", "\"<3.10\"", "3.9", ""},
+           {"vram_gb", "\"<24\"", "16", ""},
+           {"mig", "\">=1\"", "true", ""},
+           {"torch", "\"<3\"", "", "none"}});
 }
 
 TEST_CASE("lists, patterns and text") {
-    CHECK(covers("gpu", "t4", "T4"));
-    CHECK(covers("gpu", "[H100, t4]", "T4"));
-    CHECK_FALSE(covers("gpu", "T4", "T4G"));
-    CHECK(covers("gpu", "\"rtx *\"", "RTX 4090"));
-    CHECK_FALSE(covers("gpu", "\"rtx *\"", "GeForce RTX 4090"));
-    CHECK(covers("driver", "\"470.*\"", "470.161.03"));
-    CHECK_FALSE(covers("driver", "\"470.*\"", "4700.1"));
-    CHECK(covers("cuda", "[\"<11\", \">=13\"]", "13.0"));
-    CHECK_FALSE(covers("cuda", "[\"<11\", \">=13\"]", "12.0"));
-    CHECK(covers("uses", "THC", "[AT_CHECK, THC]"));
-    CHECK_FALSE(covers("uses", "THC", "[AT_CHECK]"));
-    CHECK(covers("arch", "x86_64", "x86_64"));
+    check({{"gpu", "t4", "T4", ""},
+           {"gpu", "[H100, t4]", "T4", ""},
+           {"gpu", "T4", "", "T4G"},
+           {"gpu", "\"rtx *\"", "RTX 4090", "GeForce RTX 4090"},
+           {"driver", "\"470.*\"", "470.161.03", "4700.1"},
+           {"cuda", "[\"<11\", \">=13\"]", "13.0", "12.0"},
+           {"uses", "THC", "[AT_CHECK, THC]", "[AT_CHECK]"},
+           {"arch", "x86_64", "x86_64", ""}});
 }
 
 TEST_CASE("an exclude that covers nothing is reported, with the field that no cell has") {
@@ -108,4 +131,30 @@ TEST_CASE("excludes see zipped fields together") {
     CHECK(matrix_test::ids(matrix) == std::vector<std::string>{"cu11.8.0-debian12"});
     REQUIRE(matrix.warnings.size() == 1);
     CHECK(matrix.warnings.front().where.line == 4);
+}
+
+TEST_CASE("condition_from_text: values, ranges and alternatives as in the matrix file") {
+    CHECK(chosen("cuda=12.4.1,driver=470") == "drv470-t4-cu12.4.1");
+    CHECK(chosen("driver=470,driver=550,cuda=11.8") == "drv470-t4-cu11.8.0 drv550-t4-cu11.8.0");
+    CHECK(chosen("driver=<500,cuda=>=12") == "drv470-t4-cu12.4.1");
+    CHECK(chosen("driver=>=500,<550,cuda=11.8.0") == "drv525-t4-cu11.8.0");
+    CHECK(chosen("gpu=t4, cuda = 12.*, driver=!=525") == "drv470-t4-cu12.4.1 drv550-t4-cu12.4.1");
+    CHECK(chosen("os=debian12").empty());
+    // What goes on belongs to the field before it, though that has a clause already.
+    CHECK(chosen("driver=470,cuda=12,driver=>=500,<550") == "drv470-t4-cu12.4.1 drv525-t4-cu12.4.1");
+}
+
+TEST_CASE("condition_from_text: what is no condition says what would be one") {
+    constexpr const char* kFix = " | as in driver=470.161.03,cuda=12.4.1";
+    CHECK(refusal("") == std::string("\"\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("driver") == std::string("\"driver\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("driver=470,550") == std::string("\"550\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("<500") == std::string("\"<500\": expected FIELD=VALUE") + kFix);
+    CHECK(refusal("cudo=12") == "unknown field \"cudo\" | did you mean cuda?");
+    CHECK(refusal("=12") == "unknown field \"\" | write FIELD=VALUE, as in driver=470.161.03,cuda=12.4.1");
+    CHECK(refusal("packages=torch") ==
+          "packages cannot be used in a condition: expected a field with a single value");
+    CHECK(refusal("gpu=<T4").find("gpu: ranges compare versions") == 0);
+    CHECK(refusal("driver=").find("invalid driver") == 0);
+    CHECK(refusal("driver=\x1b[2J").find('\x1b') == std::string::npos);
 }

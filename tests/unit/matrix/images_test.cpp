@@ -1,13 +1,8 @@
 // images and services as the reader keeps them, and the files of requirements beside a matrix file. Mistakes
 // in the matrix file itself: tests/malformed.
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "matrix/deployment/extended_cell.hpp"
+#include "scratch.hpp"
 #include "support.hpp"
-#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using matrix_test::accepted;
@@ -19,7 +14,7 @@ const std::string kWithFile =
     "version: 1\naxes: {cuda: [\"11.8.0\"]}\nimages: [{name: app, pip: requirements.txt}]\n";
 
 // What reading says of a requirements file: "5:1: message | fix", one line each.
-std::string problems(const test::TempFolder& folder, const std::string& requirements) {
+std::string problems(const Scratch& folder, const std::string& requirements) {
     folder.put("requirements.txt", requirements);
     const auto result = read_matrix_file(folder.put("matrix.yaml", kWithFile));
     if (result.ok()) return "";
@@ -58,17 +53,12 @@ services:
     const auto& deployment = matrix.deployment;
     REQUIRE(deployment.images.size() == 1);
     const auto& image = deployment.images.front();
-    CHECK(image.name == "train");
-    CHECK(image.where.line == 4);
-    CHECK(image.where.column == 12);
-    CHECK(image.when.clauses.size() == 1);
-    REQUIRE(image.apt.size() == 2);
-    CHECK(image.apt[1].text == "g++-11");
-    REQUIRE(image.pip.size() == 1);
-    CHECK(image.pip[0].name + " " + image.pip[0].value == "numpy 1.26.4");
-    REQUIRE(image.copy.size() == 1);
-    CHECK(image.copy[0].from + " " + image.copy[0].to == "a/b.c /x/y");
-    CHECK(image.env[0].name + image.env[0].value == "Ab");
+    CHECK(image.where == Location{"matrix.yaml", 4, 12, 5});
+    CHECK(fmt::format("{} {} {} {}", image.name, image.when.clauses.size(), image.apt.size(),
+                      image.apt.at(1).text) == "train 1 2 g++-11");
+    CHECK(fmt::format("{} {} {} {} {}{}", image.pip.at(0).name, image.pip.at(0).value, image.copy.at(0).from,
+                      image.copy.at(0).to, image.env.at(0).name,
+                      image.env.at(0).value) == "numpy 1.26.4 a/b.c /x/y Ab");
 
     REQUIRE(deployment.services.size() == 3);
     const auto& one = deployment.services[0];
@@ -78,29 +68,27 @@ services:
     REQUIRE(one.gpu.capabilities.size() == 1);
     CHECK(one.gpu.capabilities[0].text == "compute");
     CHECK(one.gpu.capabilities[0].where.line == 9);
+    std::string volumes;
+    for (const auto& each : one.volumes)
+        volumes += fmt::format("{}>{} {}{}; ", each.source, each.target, each.named() ? "named" : "folder",
+                               each.read_only ? " ro" : "");
+    CHECK(volumes == "cache>/cache named; ./a/b>/data folder ro; .>/all folder; ");
     CHECK(one.ulimits[0].soft + one.ulimits[0].hard + one.ulimits[1].soft + one.ulimits[1].hard == "-1-112");
-    CHECK(one.volumes[0].named());
-    CHECK_FALSE(one.volumes[0].read_only);
-    CHECK_FALSE(one.volumes[1].named());
-    CHECK(one.volumes[1].source + one.volumes[1].target == "./a/b/data");
-    CHECK(one.volumes[1].read_only);
-    CHECK(one.volumes[2].source == ".");
-    CHECK(one.ports[2].text == "127.0.0.1:53:53/udp");
-    CHECK(one.environment[0].value == "d=e:f,g");
-    CHECK(one.healthcheck.interval + one.healthcheck.timeout + one.healthcheck.start_period +
-              one.healthcheck.retries ==
-          "500ms10s1h3");
-    CHECK(one.restart == "no");
+    CHECK(fmt::format("{} {} {}", one.ports[2].text, one.environment[0].value, one.restart) ==
+          "127.0.0.1:53:53/udp d=e:f,g no");
+    const auto& health = one.healthcheck;
+    CHECK(fmt::format("{} {} {} {}", health.interval, health.timeout, health.start_period, health.retries) ==
+          "500ms 10s 1h 3");
     CHECK(one.image.text.empty());
-    CHECK(deployment.services[1].gpu.all);
-    CHECK(deployment.services[1].image.text == "train");
-    CHECK(deployment.services[1].depends_on[0].text == "one");
+    const auto& two = deployment.services[1];
+    CHECK(two.gpu.all);
+    CHECK(two.image.text + " " + two.depends_on[0].text == "train one");
     CHECK(deployment.services[2].gpu.count == 4);
     CHECK(deployment.services[2].healthcheck.test.size() == 2);
 }
 
 TEST_CASE("a file of requirements is read from beside the matrix file") {
-    const test::TempFolder folder;
+    const Scratch folder;
     folder.put("requirements.txt",
                "# ours\n\nnumpy==1.26.4\r\n  Pillow == 10.4.0   # pictures\nx==0.0.26.post1");
     const auto matrix = read_matrix_file(folder.put("matrix.yaml", kWithFile));
@@ -116,7 +104,7 @@ TEST_CASE("a file of requirements is read from beside the matrix file") {
 }
 
 TEST_CASE("what is not exact in a file of requirements is refused, all of it at once, with its place") {
-    const test::TempFolder folder;
+    const Scratch folder;
     const std::string form = ", expected an exact requirement such as numpy==1.26.4";
     CHECK(problems(folder,
                    "numpy>=1\nnumpy\n  -r more.txt\na==1 "
@@ -131,17 +119,14 @@ TEST_CASE("what is not exact in a file of requirements is refused, all of it at 
               " | delete the marker: an image has one Python\n" +
               "7:1+12: pip: torch is a field of its own | write torch: 2.6.0 under axes or set\n" +
               "9:1+4: pip: X appears twice: first at 8:1 | keep one of the two\n");
-    std::string many;
-    for (int i = 0; i < 3000; ++i)
-        many += "bad\n";
-    folder.put("requirements.txt", many);
+    folder.put("requirements.txt", text::replace_all(std::string(3000, 'x'), "x", "bad\n"));
     const auto result = read_matrix_file(folder.put("matrix.yaml", kWithFile));
     REQUIRE_FALSE(result.ok());
     CHECK(result.failure().diagnostics.size() == 100);
 }
 
 TEST_CASE("a file of requirements that cannot be read is named where it is asked for") {
-    const test::TempFolder folder;
+    const Scratch folder;
     const auto path = folder.put("matrix.yaml", kWithFile);
     const auto message = [&] {
         const auto result = read_matrix_file(path);

@@ -14,6 +14,12 @@ Value value(std::string text) {
     return {std::move(text), {"this machine", 0, 0, 1}, {}};
 }
 
+Matrix overridden(const Matrix& matrix, Field field, std::string_view text) {
+    auto result = with_override(matrix, field, text, {});
+    REQUIRE(result.ok());
+    return std::move(*result);
+}
+
 const std::vector<Field> kFields{Field::driver, Field::gpu};
 const std::vector<std::vector<Value>> kTwo{{value("535"), value("T4")}, {value("535"), value("L4")}};
 
@@ -81,51 +87,39 @@ TEST_CASE("an override sets a field in every cell") {
         "[{driver: \"<500\", gpu: H100}]\n"
         "include: [{driver: \"535\", gpu: L4}, {driver: \"550\", gpu: L4}, {driver: \"550\", gpu: T4, cuda: "
         "12}]\n");
-    const auto one = with_override(matrix, Field::driver, "580", {});
-    REQUIRE(one.ok());
-    CHECK(matrix_test::ids(*one) == Ids{"drv580-t4", "drv580-h100", "drv580-l4", "drv580-t4-cu12"});
-    CHECK_FALSE(one->expect_cells.has_value());
+    const auto one = overridden(matrix, Field::driver, "580");
+    CHECK(ids(one) == Ids{"drv580-t4", "drv580-h100", "drv580-l4", "drv580-t4-cu12"});
+    CHECK_FALSE(one.expect_cells.has_value());
+    CHECK(ids(overridden(matrix, Field::python, "3.12")) == Ids{"drv470-t4-py3.12", "drv570-t4-py3.12",
+                                                                "drv570-h100-py3.12", "drv535-l4-py3.12",
+                                                                "drv550-l4-py3.12", "drv550-t4-cu12-py3.12"});
 
-    const auto added = with_override(matrix, Field::python, "3.12", {});
-    REQUIRE(added.ok());
-    CHECK(matrix_test::ids(*added) == Ids{"drv470-t4-py3.12", "drv570-t4-py3.12", "drv570-h100-py3.12",
-                                          "drv535-l4-py3.12", "drv550-l4-py3.12", "drv550-t4-cu12-py3.12"});
-
-    const auto list = with_override(matrix, Field::uses, "THC,ptx-only", {});
-    REQUIRE(list.ok());
-    CHECK(list->set.back().second.items.size() == 2);
-    const auto map = with_override(matrix, Field::env, "NVIDIA_DRIVER_CAPABILITIES=compute,utility,A=b", {});
-    REQUIRE(map.ok());
-    CHECK(map->set.back().second.items == std::vector<std::pair<std::string, std::string>>{
-                                              {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}, {"A", "b"}});
+    CHECK(overridden(matrix, Field::uses, "THC,ptx-only").set.back().second.items.size() == 2);
+    const auto map = overridden(matrix, Field::env, "NVIDIA_DRIVER_CAPABILITIES=compute,utility,A=b");
+    CHECK(map.set.back().second.items == std::vector<std::pair<std::string, std::string>>{
+                                             {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}, {"A", "b"}});
 }
 
 TEST_CASE("an override of a zipped axis keeps the rows that differ elsewhere") {
     const auto matrix = accepted(
         "version: 1\naxes: {cuda: [\"11.8.0\", \"12.4.1\", \"12.6.3\"], os: [debian12, debian13, "
         "debian13]}\nzip: [[cuda, os]]\n");
-    const auto result = with_override(matrix, Field::cuda, "13.0", {});
-    REQUIRE(result.ok());
-    CHECK(matrix_test::ids(*result) == Ids{"cu13.0-debian12", "cu13.0-debian13"});
+    CHECK(ids(overridden(matrix, Field::cuda, "13.0")) == Ids{"cu13.0-debian12", "cu13.0-debian13"});
 }
 
 TEST_CASE("an override of a matrix of includes makes no new cell") {
     const auto matrix = accepted("version: 1\ninclude: [{gpu: T4}, {gpu: H100}]\n");
-    const auto result = with_override(matrix, Field::cuda, "12", {});
-    REQUIRE(result.ok());
-    CHECK(matrix_test::ids(*result) == Ids{"t4-cu12", "h100-cu12"});
+    CHECK(ids(overridden(matrix, Field::cuda, "12")) == Ids{"t4-cu12", "h100-cu12"});
 }
 
 TEST_CASE("an override is checked like a value of the file") {
     const auto matrix = accepted("version: 1\nset: {cuda: 12}\n");
-    for (const auto& each : std::vector<std::pair<Field, std::string>>{{Field::driver, "<500"},
-                                                                       {Field::gpu, "$(x)"},
-                                                                       {Field::arch, "amd64"},
-                                                                       {Field::env, "PATH=/x"},
-                                                                       {Field::packages, "timm"},
-                                                                       {Field::uses, ""}}) {
-        CAPTURE(each.second);
-        const auto result = with_override(matrix, each.first, each.second, {});
+    const std::vector<std::pair<Field, std::string>> bad{{Field::driver, "<500"},   {Field::gpu, "$(x)"},
+                                                         {Field::arch, "amd64"},    {Field::env, "PATH=/x"},
+                                                         {Field::packages, "timm"}, {Field::uses, ""}};
+    for (const auto& [field, text] : bad) {
+        CAPTURE(text);
+        const auto result = with_override(matrix, field, text, {});
         REQUIRE_FALSE(result.ok());
         CHECK(result.failure().code == ExitCode::bad_input);
     }

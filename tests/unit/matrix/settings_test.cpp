@@ -4,6 +4,15 @@ using namespace cudamatrix;
 using matrix_test::accepted;
 using Ids = std::vector<std::string>;
 
+namespace {
+
+std::string build_of(const Matrix& matrix) {
+    const auto& build = matrix.build;
+    return fmt::format("{} {} {} {}", build.ca_bundle, build.network, build.user, build.workdir);
+}
+
+}  // namespace
+
 TEST_CASE("everything that a file can say is kept") {
     const auto matrix = accepted(
         "version: 1\nname: training\nexpect_cells: 1\naxes: {cuda: \"12.4.1\"}\nstages: [install, runtime]\n"
@@ -15,10 +24,7 @@ TEST_CASE("everything that a file can say is kept") {
     CHECK(matrix.path == "matrix.yaml");
     CHECK(matrix.expect_cells == 1u);
     CHECK(matrix.stages == Ids{"install", "runtime"});
-    CHECK(matrix.build.ca_bundle == "/etc/ssl/site-ca.pem");
-    CHECK(matrix.build.network == "host");
-    CHECK(matrix.build.user == "ci_user");
-    CHECK(matrix.build.workdir == "/srv/app");
+    CHECK(build_of(matrix) == "/etc/ssl/site-ca.pem host ci_user /srv/app");
     CHECK(matrix.mirrors == Mirrors{{"docker.io", "registry.example.org/hub"},
                                     {"pypi", "https://mirror.example.org/simple"},
                                     {"localhost:5000", "registry.example.org"},
@@ -34,10 +40,7 @@ TEST_CASE("defaults are those of the header") {
     CHECK(matrix.name == "matrix");
     CHECK_FALSE(matrix.expect_cells.has_value());
     CHECK(matrix.stages.empty());
-    CHECK(matrix.build.ca_bundle.empty());
-    CHECK(matrix.build.network == "none");
-    CHECK(matrix.build.user == "app");
-    CHECK(matrix.build.workdir == "/workspace");
+    CHECK(build_of(matrix) == " none app /workspace");
 }
 
 TEST_CASE("a name comes from the file's stem, fit for a folder") {
@@ -65,12 +68,8 @@ TEST_CASE("a snapshot is a day or a time") {
          {"2026-02-29", "2026-13-01", "26-11-01", "2026-11-01 ", "2026-11-01T00:00:00Z", "20261101",
           "20261101T240000Z", "20261101T006000Z", "20261101T000060Z", "20260230T000000Z", "20261101t000000z",
           "20261101T0000 0Z", "latest", "../x", "20261101T000000Z/"}) {
-        CAPTURE(value);
-        const auto refused = read_matrix_text(
-            "version: 1\nset: {cuda: 12}\nbuild: {snapshot: \"" + value + "\"}\n", "matrix.yaml");
-        REQUIRE_FALSE(refused.ok());
-        CHECK(refused.failure().diagnostics.front().message ==
-              "invalid snapshot \"" + value +
+        CHECK(matrix_test::refusal("version: 1\nset: {cuda: 12}\nbuild: {snapshot: \"" + value + "\"}\n") ==
+              "3:19: invalid snapshot \"" + value +
                   "\": expected a day such as 2026-11-01 or a time such as 20261101T120000Z");
     }
 }

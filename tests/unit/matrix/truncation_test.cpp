@@ -8,8 +8,6 @@ using namespace cudamatrix;
 
 TEST_CASE("no prefix of a shipped matrix with expect_cells is accepted with fewer cells") {
     std::size_t files = 0;
-    std::size_t prefixes = 0;
-    std::size_t accepted = 0;
     for (const auto& path : matrix_test::shipped_matrices()) {
         CAPTURE(path.string());
         const auto text = matrix_test::slurp(path);
@@ -19,16 +17,13 @@ TEST_CASE("no prefix of a shipped matrix with expect_cells is accepted with fewe
         const auto cells = count_cells(whole, 1u << 20);
         REQUIRE(cells == whole.expect_cells);
         for (std::size_t length = 0; length < text.size(); ++length) {
-            ++prefixes;
             const auto result = read_matrix_text(std::string_view(text).substr(0, length), "matrix.yaml");
             if (!result.ok()) continue;
-            ++accepted;
             CAPTURE(length);
             CHECK(count_cells(result.value(), 1u << 20) == cells);
         }
     }
     CHECK(files >= 1);
-    MESSAGE("prefixes: ", prefixes, " of ", files, " files; accepted, all with the full count: ", accepted);
 }
 
 TEST_CASE("the default matrix has expect_cells and parses without a warning") {
@@ -41,7 +36,6 @@ TEST_CASE("the default matrix has expect_cells and parses without a warning") {
 TEST_CASE("one-byte edits and lost lines of the default matrix never crash the reader") {
     const auto text = matrix_test::slurp(std::filesystem::path(source_dir()) / "matrix" / "default.yaml");
     std::mt19937 random(20261121);  // NOLINT: a fixed seed repeats the same edits
-    std::size_t accepted = 0;
     const auto check = [&](const std::string& edited) {
         const auto result = read_matrix_text(edited, "matrix.yaml");
         if (!result.ok()) {
@@ -49,7 +43,6 @@ TEST_CASE("one-byte edits and lost lines of the default matrix never crash the r
             CHECK_FALSE(result.failure().diagnostics.empty());
             return;
         }
-        ++accepted;
         const auto all = matrix_test::ids(*result);
         CHECK(all.size() == count_cells(*result, 1u << 20));
         CHECK(std::set<std::string>(all.begin(), all.end()).size() == all.size());
@@ -57,29 +50,19 @@ TEST_CASE("one-byte edits and lost lines of the default matrix never crash the r
     for (int i = 0; i < 2000; ++i) {
         std::string edited = text;
         const auto at = random() % text.size();
-        switch (random() % 3) {
-            case 0:
-                edited[at] = static_cast<char>(random() % 256);
-                break;
-            case 1:
-                edited.erase(at, 1);
-                break;
-            default:
-                edited.insert(at, 1, static_cast<char>(random() % 128));
-                break;
-        }
+        const auto kind = random() % 3;
+        if (kind == 0) edited[at] = static_cast<char>(random() % 256);
+        if (kind == 1) edited.erase(at, 1);
+        if (kind == 2) edited.insert(at, 1, static_cast<char>(random() % 128));
         check(edited);
     }
     const auto lines = text::split(text, '\n');
     for (std::size_t skip = 0; skip < lines.size(); ++skip) {
         for (const bool twice : {false, true}) {
-            std::string edited;
-            for (std::size_t i = 0; i < lines.size(); ++i) {
-                if (i != skip || twice) edited += lines[i] + "\n";
-                if (i == skip && twice) edited += lines[i] + "\n";
-            }
-            check(edited);
+            auto edited = lines;
+            const auto at = edited.begin() + static_cast<std::ptrdiff_t>(skip);
+            twice ? edited.insert(at, lines[skip]) : edited.erase(at);
+            check(text::join(edited, "\n"));
         }
     }
-    MESSAGE("edits accepted as another sound matrix: ", accepted);
 }

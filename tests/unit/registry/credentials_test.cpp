@@ -1,32 +1,20 @@
 #include "registry/credentials.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
-#include "base/base64.hpp"
 #include "base/text.hpp"
 #include "registry/oci_auth.hpp"
-#include "temp_folder.hpp"
+#include "scratch.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Home : test::TempFolder {
-    Home() : environment{{"HOME", path().string()}, {"PATH", path().string() + ":/usr/bin:/bin"}} {}
-
-    void put(const std::string& name, std::string_view content, bool program = false) const {
-        TempFolder::put(name, content);
-        if (program) fs::permissions(path() / name, fs::perms::owner_all);
-    }
+struct Home : Scratch {
     /// "USER PASSWORD TOKEN from PLACE", the places looked at or the message; "HOME" for the folder.
-    [[nodiscard]] std::string find(std::string_view host, std::string_view path = "team/app") const {
-        const auto search = find_credentials(host, path, environment, nullptr);
+    [[nodiscard]] std::string find(std::string_view host, std::string_view repository = "team/app") const {
+        const auto search = find_credentials(host, repository, environment, nullptr);
         std::string out;
         if (!search.ok()) {
             out = search.failure().diagnostics.front().message;
@@ -36,14 +24,14 @@ struct Home : test::TempFolder {
         } else {
             out = text::join(search->looked, "; ");
         }
-        return text::replace_all(out, TempFolder::path().string(), "HOME");
+        return text::replace_all(out, path().string(), "HOME");
     }
 
-    Environment environment;
+    Environment environment{{"HOME", path().string()}, {"PATH", path().string() + ":/usr/bin:/bin"}};
 };
 
 std::string auth(std::string_view user_and_password) {
-    return fmt::format(R"({{"auth":"{}"}})", base64::encoded(user_and_password));
+    return fmt::format(R"({{"auth":"{}"}})", text::to_base64(user_and_password));
 }
 
 }  // namespace
@@ -78,22 +66,21 @@ TEST_CASE("The order of the places, and those that variables name") {
     };
     home.put(".netrc", "machine host.example.org login netrc password x\n");
     CHECK(home.find("host.example.org") == "netrc x  from HOME/.netrc");
-    home.environment["NETRC"] = (home.path() / "other").string();
+    home.environment["NETRC"] = (home / "other").string();
     home.put("other", "machine host.example.org login other password x\n");
     CHECK(home.find("host.example.org:5000") == "other x  from HOME/other");
-    home.put(".config/containers/auth.json", only("podman"));
-    CHECK(home.find("host.example.org") == "podman x  from HOME/.config/containers/auth.json");
-    home.put("run/containers/auth.json", only("runtime"));
-    home.environment["XDG_RUNTIME_DIR"] = (home.path() / "run").string();
-    CHECK(home.find("host.example.org") == "runtime x  from HOME/run/containers/auth.json");
-    home.put(".docker/config.json", only("docker"));
-    CHECK(home.find("host.example.org") == "docker x  from HOME/.docker/config.json");
-    home.put("d/config.json", only("named"));
-    home.environment["DOCKER_CONFIG"] = (home.path() / "d").string();
-    CHECK(home.find("host.example.org") == "named x  from HOME/d/config.json");
-    home.put("file.json", only("file"));
-    home.environment["REGISTRY_AUTH_FILE"] = (home.path() / "file.json").string();
-    CHECK(home.find("host.example.org") == "file x  from HOME/file.json");
+    struct Place {
+        std::string file, variable, value;
+    };
+    for (const auto& [file, variable, value] :
+         {Place{".config/containers/auth.json", "", ""},
+          Place{"run/containers/auth.json", "XDG_RUNTIME_DIR", "run"}, Place{".docker/config.json", "", ""},
+          Place{"d/config.json", "DOCKER_CONFIG", "d"},
+          Place{"file.json", "REGISTRY_AUTH_FILE", "file.json"}}) {
+        home.put(file, only("user of " + file));
+        if (!variable.empty()) home.environment[variable] = (home / value).string();
+        CHECK(home.find("host.example.org") == "user of " + file + " x  from HOME/" + file);
+    }
     home.environment["DOCKER_AUTH_CONFIG"] = only("inline");
     CHECK(home.find("host.example.org") == "inline x  from $DOCKER_AUTH_CONFIG");
 }
@@ -155,8 +142,8 @@ TEST_CASE("Files that cannot be read are errors that show nothing of them") {
     Home home;
     home.put(".docker/config.json", "{\"auths\": secret");
     CHECK(home.find("host.example.org") == "HOME/.docker/config.json: not valid JSON at byte 11");
-    fs::remove(home.path() / ".docker/config.json");
-    fs::create_directories(home.path() / ".docker/config.json");
+    fs::remove(home / ".docker/config.json");
+    fs::create_directories(home / ".docker/config.json");
     CHECK(home.find("host.example.org") == "cannot read HOME/.docker/config.json: it is a directory");
     home.environment = {};
     CHECK(home.find("host.example.org").empty());

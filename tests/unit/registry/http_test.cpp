@@ -73,19 +73,17 @@ TEST_CASE("GET follows redirects, asks again when the server is busy and says wh
     CHECK(get({server.url("tear-once/f")}) == "200 content");
     CHECK(get({server.url("plain/none")}) == "404 ");
     CHECK(asked(server, "/plain/none") == 1);  // what is not there is not asked for again
-    CHECK(get({server.url("busy-9/f")}) ==
-          fmt::format("http://{}/busy-9/f: the server answered 503 (5 attempts)", server.host()));
+    // The answer without what all start with.
+    const auto failure = [&](const std::string& path) {
+        return text::replace_all(get({server.url(path)}), "http://" + server.host() + "/" + path + ": ", "");
+    };
+    CHECK(failure("busy-9/f") == "the server answered 503 (5 attempts)");
     CHECK(asked(server, "/busy-9/f") == 5);
-    CHECK(get({server.url("wait-0/f")}) ==
-          fmt::format("http://{}/wait-0/f: too many requests (429) (5 attempts)", server.host()));
-    CHECK(get({server.url("wait-3600/f")}) ==
-          fmt::format("http://{}/wait-3600/f: too many requests (429), and it asks for a pause of 3600 s",
-                      server.host()));
-    CHECK(get({server.url("loop/f")}) ==
-          fmt::format("http://{}/loop/f: Maximum (10) redirects followed", server.host()));
-    const auto torn = get({server.url("tear/f")});
-    CHECK_MESSAGE(torn.starts_with(fmt::format("http://{}/tear/f: transfer closed with", server.host())),
-                  torn);
+    CHECK(failure("wait-0/f") == "too many requests (429) (5 attempts)");
+    CHECK(failure("wait-3600/f") == "too many requests (429), and it asks for a pause of 3600 s");
+    CHECK(failure("loop/f") == "Maximum (10) redirects followed");
+    const auto torn = failure("tear/f");
+    CHECK_MESSAGE(torn.starts_with("transfer closed with"), torn);
     CHECK_MESSAGE(torn.ends_with("(5 attempts)"), torn);
     CHECK(get({server.url("plain/f"), {}, {}, 6}) ==
           fmt::format("http://{}/plain/f: the answer is larger than 6 B", server.host()));

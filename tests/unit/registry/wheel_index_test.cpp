@@ -12,16 +12,16 @@ namespace {
 const std::string kSha(64, 'a');
 constexpr const char* kPage = "https://index.example.org/simple/torch/";
 
-/// Each file on a line: name, url, hash, python, yanked, metadata, size, date; or the message.
+/// Each file on a line: name, url, hash, python, yanked, size; or the message.
 std::string files_of(std::string_view page, std::string_view type = "text/html",
                      const std::string& url = kPage) {
     const auto files = parse_project_page(page, type, url);
     if (!files.ok()) return files.failure().diagnostics.front().message;
     std::string out;
     for (const auto& file : *files) {
-        out += fmt::format("{} {} {} {} {} {} {} {}\n", file.name, file.url, file.sha256.substr(0, 3),
+        out += fmt::format("{} {} {} {} {} {}\n", file.name, file.url, file.sha256.substr(0, 3),
                            file.requires_python, file.yanked ? "yanked:" + file.yanked_reason : "-",
-                           file.has_metadata, file.size.value_or(0), file.uploaded);
+                           file.size.value_or(0));
     }
     return out;
 }
@@ -63,7 +63,7 @@ TEST_CASE("A source distribution's name gives its version") {
     CHECK_FALSE(sdist_version("b-1.zip", "a"));
     CHECK_FALSE(sdist_version("a-1.whl", "a"));
     CHECK_FALSE(sdist_version("a-.zip", "a"));
-    CHECK(normalised_project("Nvidia_cuBLAS.-cu12") == "nvidia-cublas-cu12");
+    CHECK(text::normalised_project("Nvidia_cuBLAS.-cu12") == "nvidia-cublas-cu12");
 }
 
 TEST_CASE("A page of HTML gives files with what the index says of them") {
@@ -78,17 +78,16 @@ TEST_CASE("A page of HTML gives files with what the index says of them") {
                     kSha);
     CHECK(files_of(page) ==
           "torch-2.6.0+cu124-cp312-cp312-linux_x86_64.whl "
-          "https://index.example.org/files/torch-2.6.0%2Bcu124-cp312-cp312-linux_x86_64.whl aaa >=3.9.0 - "
-          "true 0 \n"
-          "a-1-py3-none-any.whl https://files.example.org/a-1-py3-none-any.whl?sig=1 aaa  yanked: false 0 \n"
-          "b-1.tar.gz https://index.example.org/b-1.tar.gz   yanked:broken & bad 'A' &nope; true 0 \n"
-          "c-1-py3-none-any.whl https://index.example.org/simple/torch/c-1-py3-none-any.whl   - false 0 \n");
+          "https://index.example.org/files/torch-2.6.0%2Bcu124-cp312-cp312-linux_x86_64.whl aaa >=3.9.0 - 0\n"
+          "a-1-py3-none-any.whl https://files.example.org/a-1-py3-none-any.whl?sig=1 aaa  yanked: 0\n"
+          "b-1.tar.gz https://index.example.org/b-1.tar.gz   yanked:broken & bad 'A' &nope; 0\n"
+          "c-1-py3-none-any.whl https://index.example.org/simple/torch/c-1-py3-none-any.whl   - 0\n");
     CHECK(files_of("<base href='https://cdn.example.org/w/'><a href='a-1-py3-none-any.whl'>") ==
-          "a-1-py3-none-any.whl https://cdn.example.org/w/a-1-py3-none-any.whl   - false 0 \n");
+          "a-1-py3-none-any.whl https://cdn.example.org/w/a-1-py3-none-any.whl   - 0\n");
     CHECK(files_of("").empty());
     CHECK(files_of("<a href").empty());
     CHECK(files_of("<a href=\"unclosed") ==
-          "unclosed https://index.example.org/simple/torch/unclosed   - false 0 \n");
+          "unclosed https://index.example.org/simple/torch/unclosed   - 0\n");
     CHECK(files_of("<!-- never closed <a href=x>").empty());
     CHECK(files_of("<a href='%zz'>").empty());
 }
@@ -100,23 +99,26 @@ TEST_CASE("A page of JSON gives the same") {
  {{"filename": "b.zip", "url": "https://files.example.org/b.zip", "yanked": false, "core-metadata": false, "size": -1, "requires-python": null}}]}})",
                                   text::replace_all(kSha, "a", "A"));
     CHECK(files_of(page, "application/vnd.pypi.simple.v1+json; charset=utf-8") ==
-          "a-1-py3-none-any.whl https://index.example.org/a.whl aaa >=3.9 yanked:bad true 12 2026-10-28\n"
-          "b.zip https://files.example.org/b.zip   - false 0 \n");
+          "a-1-py3-none-any.whl https://index.example.org/a.whl aaa >=3.9 yanked:bad 12\n"
+          "b.zip https://files.example.org/b.zip   - 0\n");
 }
 
 TEST_CASE("Pages that are none are refused") {
-    const std::string name = "https://index.example.org/simple/torch/: ";
+    const std::string name = "https://index.example.org/simple/torch/: ", html = "text/html";
     const std::string json = "application/vnd.pypi.simple.v1+json";
-    CHECK(files_of("x", "text/plain") == name + "it is not an index page: its content type is 'text/plain'");
-    CHECK(files_of("x", "") == name + "it is not an index page: its content type is ''");
-    CHECK(files_of("[]", json) == name + "its JSON has no list of files");
-    CHECK(files_of("{\"files\": {}}", json) == name + "its JSON has no list of files");
-    CHECK(files_of("{\"files\": [1]}", json) == name + "a file in its JSON is not an object");
-    CHECK(files_of("{\"meta\": {\"api-version\": \"2.0\"}, \"files\": []}", json) ==
-          name + "it speaks version 2.0 of the index interface, version 1 is known");
-    CHECK(files_of("<meta name='pypi:repository-version' content='10.0'>") ==
-          name + "it speaks version 10.0 of the index interface, version 1 is known");
-    CHECK(files_of("<base href='ftp://x/'>") == name + "its base is not an http or https URL");
+    const std::vector<std::vector<std::string>> cases{
+        {"x", "text/plain", "it is not an index page: its content type is 'text/plain'"},
+        {"x", "", "it is not an index page: its content type is ''"},
+        {"[]", json, "its JSON has no list of files"},
+        {"{\"files\": {}}", json, "its JSON has no list of files"},
+        {"{\"files\": [1]}", json, "a file in its JSON is not an object"},
+        {"{\"meta\": {\"api-version\": \"2.0\"}, \"files\": []}", json,
+         "it speaks version 2.0 of the index interface, version 1 is known"},
+        {"<meta name='pypi:repository-version' content='10.0'>", html,
+         "it speaks version 10.0 of the index interface, version 1 is known"},
+        {"<base href='ftp://x/'>", html, "its base is not an http or https URL"}};
+    for (const auto& each : cases)
+        CHECK(files_of(each[0], each[1]) == name + each[2]);
     for (const auto* bad :
          {"file:///etc/passwd", "javascript:alert(1)", "data:x", "ftp://h/a.whl", "//", "http://"}) {
         CHECK(files_of(fmt::format("<a href='{}'>", bad)) ==

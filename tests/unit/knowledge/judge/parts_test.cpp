@@ -89,18 +89,18 @@ TEST_CASE("excludes: lists of several words, and fields that the cell does not h
 
 TEST_CASE("a finding stands where the first field stands that the cell has") {
     const auto matrix = matrix_of("axes: {cuda: [12.4.1]}\n");
-    Groups groups(matrix);
+    FindingIndex index(matrix);
     for_each_cell(matrix, [&](const Cell& cell) {
         Finding finding;
         finding.primary = F::flavour;
         for (const auto& about : {std::vector{F::os, F::cuda}, std::vector{F::os}, std::vector<Field>{}}) {
             finding.about = about;
             finding.message += "x";
-            static_cast<void>(groups.of(finding, cell, nullptr, [&] { return finding; }));
+            static_cast<void>(index.of(finding, cell, nullptr, [&] { return finding; }));
         }
         return true;
     });
-    const auto found = std::move(groups).take();
+    const auto found = std::move(index).take();
     REQUIRE(found.size() == 3);
     CHECK(found[0].where.line == 2);
     CHECK(found[1].where.line == 0);
