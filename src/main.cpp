@@ -15,7 +15,7 @@
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
-#include "commands/command.hpp"
+#include "commands/common.hpp"
 #include "knowledge/facts/facts.hpp"
 
 #ifdef __GLIBC__
@@ -131,7 +131,8 @@ int main(int argc, char** argv) {
     for (const auto& [command, run] : actions) {
         if (!command->parsed()) continue;
         const auto world = world_of_this_process();
-        const auto code = run(world);
+        const auto done = run(world);
+        const auto code = done.ok() ? done.value() : report_failure(done.failure(), world);
         const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
         if (cancellation.requested()) return static_cast<int>(ExitCode::interrupted);
         return static_cast<int>(written ? code : worse(code, ExitCode::environment));

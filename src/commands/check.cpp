@@ -12,28 +12,24 @@ struct CheckOptions {
     bool summary = false;
 };
 
-ExitCode check(const CheckOptions& options, const World& world) {
+Result<ExitCode> check(const CheckOptions& options, const World& world) {
     const auto& format = *report::format_named(report::check_formats(), options.format);
     if (options.summary && format.write_summary == nullptr) {
-        return report_failure(
-            input_failure(fmt::format("--summary has no format {}", options.format), "--format text or json"),
-            world);
+        return input_failure(fmt::format("--summary has no format {}", options.format),
+                             "--format text or json");
     }
-    const auto loaded = load(options.input, world, !options.summary);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
+    CM_TRY_ASSIGN(const auto loaded, load(options.input, world, !options.summary));
     if (!options.summary) {
-        const auto used = use_fixes_that_work(*loaded.value(), world);
-        if (!used.ok()) return report_failure(used.failure(), world);
+        CM_TRY(use_fixes_that_work(*loaded, world));
     }
-    const auto& judgement = loaded.value()->judgement;
-    auto report = check_report(*loaded.value(), world);
+    const auto& judgement = loaded->judgement;
+    auto report = check_report(*loaded, world);
     const auto write = options.summary ? format.write_summary : format.write;
     print(write(report));
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_report(options.out, options.summary ? "check-summary" : "check",
-                                          options.format, write(report));
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_report(options.out, options.summary ? "check-summary" : "check", options.format,
+                            write(report)));
     }
     const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0 ||
                      judgement.deployment_has(Severity::error) || judgement.deployment_has(Severity::unknown);

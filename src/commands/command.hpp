@@ -30,7 +30,7 @@ struct World {
 };
 
 /// Runs after parsing.
-using Action = std::function<ExitCode(const World&)>;
+using Action = std::function<Result<ExitCode>(const World&)>;
 
 struct CommandRow {
     std::string_view name;

@@ -80,9 +80,8 @@ void add_report_folder(const Arguments& app, std::string& out) {
 
 Status write_report(const std::filesystem::path& folder, std::string_view name, std::string_view format,
                     std::string_view text) {
-    if (const auto made = file::make_directories(folder); !made.ok()) return made.failure();
-    const auto written = file::write(folder / fmt::format("{}.{}", name, report::file_ending(format)), text);
-    if (!written.ok()) return written.failure();
+    CM_TRY(file::make_directories(folder));
+    CM_TRY(file::write(folder / fmt::format("{}.{}", name, report::file_ending(format)), text));
     return Done{};
 }
 
@@ -134,22 +133,16 @@ Result<Facts> load_facts(const std::string& overlay, const World& world, const s
 }
 
 Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world, bool list_cells) {
-    auto facts = load_facts(options.facts, world, options.on);
-    if (!facts.ok()) return std::move(facts).failure();
-    auto matrix = read_matrix_file(options.matrix, rules::mistakes_in_ids);
-    if (!matrix.ok()) return std::move(matrix).failure();
-    auto loaded =
-        std::unique_ptr<Loaded>(new Loaded{std::move(matrix).value(), std::move(facts).value(), {}, {}, {}});
-    if (auto changed = change_values(options, world, *loaded); !changed.ok())
-        return std::move(changed).failure();
+    CM_TRY_ASSIGN(auto facts, load_facts(options.facts, world, options.on));
+    CM_TRY_ASSIGN(auto matrix, read_matrix_file(options.matrix, rules::mistakes_in_ids));
+    auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
+    CM_TRY(change_values(options, world, *loaded));
     loaded->today = options.on.empty() ? world.today : options.on;
     JudgeOptions as_of;
     as_of.today = loaded->today;
     as_of.list_cells = list_cells;
     as_of.on_progress = watched(world);
-    auto judgement = judge(loaded->matrix, loaded->facts, as_of);
-    if (!judgement.ok()) return std::move(judgement).failure();
-    loaded->judgement = std::move(judgement).value();
+    CM_TRY_ASSIGN(loaded->judgement, judge(loaded->matrix, loaded->facts, as_of));
     judge_deployment(loaded->matrix, loaded->facts, loaded->today, loaded->judgement);
     warn_of_age(tool_info(loaded->facts, loaded->today), world);
     return loaded;
@@ -160,10 +153,9 @@ OnProgress watched(const World& world) {
 }
 
 Status use_fixes_that_work(Loaded& loaded, const World& world) {
-    const auto tally =
-        solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today, loaded.judgement, watched(world));
-    if (!tally.ok()) return tally.failure();
-    if (tally->complete) return Done{};
+    CM_TRY_ASSIGN(const auto tally, solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today,
+                                                        loaded.judgement, watched(world)));
+    if (tally.complete) return Done{};
     Diagnostic note{Severity::note, {}, {}, {}, {}};
     note.message =
         fmt::format("stopped searching for fixes after {} candidates; some findings may list too few",
@@ -198,7 +190,7 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
         std::erase_if(problems, [](const Diagnostic& each) { return each.severity != Severity::error; });
         return Failure{ExitCode::bad_input, std::move(problems)};
     }
-    if (auto status = snapshot_has_been(matrix.build, world.today); !status.ok()) return status.failure();
+    CM_TRY(snapshot_has_been(matrix.build, world.today));
     report_warnings(*loaded.value(), world);
     if (!options.network.empty()) matrix.build.network = options.network;
     auto& build = matrix.build;

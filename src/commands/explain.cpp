@@ -19,35 +19,28 @@ struct ExplainOptions {
     std::string out;
 };
 
-ExitCode finish(const ExplainOptions& options, const World& world, std::string_view text,
-                std::string_view plain, ExitCode code) {
+Result<ExitCode> finish(const ExplainOptions& options, std::string_view text, std::string_view plain,
+                        ExitCode code) {
     print(std::string(text));
     if (options.out.empty()) return code;
-    const auto written = write_report(options.out, "explain", options.format, plain);
-    return written.ok() ? code : report_failure(written.failure(), world);
+    CM_TRY(write_report(options.out, "explain", options.format, plain));
+    return code;
 }
 
 // What `rules show` prints.
-ExitCode explain_rule(const ExplainOptions& options, const World& world) {
+Result<ExitCode> explain_rule(const ExplainOptions& options, const World& world) {
     if (!options.input.overrides.empty()) {
-        return report_failure(input_failure("--override changes cells, and a rule has none",
-                                            "name a matrix file and a cell, or leave --override out"),
-                              world);
+        return input_failure("--override changes cells, and a rule has none",
+                             "name a matrix file and a cell, or leave --override out");
     }
-    const auto facts = load_facts(options.input.facts, world, options.input.on);
-    if (!facts.ok()) return report_failure(facts.failure(), world);
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.input.facts, world, options.input.on));
     const auto& today = options.input.on.empty() ? world.today : options.input.on;
-    report::RulesReport report{rules::all_rules(),
-                               facts.value(),
-                               today,
-                               tool_info(facts.value(), today),
-                               {world.colour_out, world.columns}};
+    report::RulesReport report{
+        rules::all_rules(), facts, today, tool_info(facts, today), {world.colour_out, world.columns}};
     const auto& format = *report::format_named(report::rules_formats(), options.format);
-    const auto text = format.write_one(report, options.input.matrix);
-    if (!text.ok()) return report_failure(text.failure(), world);
+    CM_TRY_ASSIGN(const auto text, format.write_one(report, options.input.matrix));
     report.text = {};
-    return finish(options, world, text.value(), format.write_one(report, options.input.matrix).value(),
-                  ExitCode::success);
+    return finish(options, text, format.write_one(report, options.input.matrix).value(), ExitCode::success);
 }
 
 bool is_good(const solve::Explanation& explanation) {
@@ -57,28 +50,25 @@ bool is_good(const solve::Explanation& explanation) {
            });
 }
 
-ExitCode explain_cells(const ExplainOptions& options, const World& world) {
-    const auto loaded = load(options.input, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    auto& all = *loaded.value();
-    if (const auto used = use_fixes_that_work(all, world); !used.ok())
-        return report_failure(used.failure(), world);
-    const auto explanation = solve::explain(all.matrix, all.facts, all.judgement, all.today, options.question,
-                                            options.limit, watched(world));
-    if (!explanation.ok()) return report_failure(explanation.failure(), world);
+Result<ExitCode> explain_cells(const ExplainOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
+    auto& all = *loaded;
+    CM_TRY(use_fixes_that_work(all, world));
+    CM_TRY_ASSIGN(const auto explanation, solve::explain(all.matrix, all.facts, all.judgement, all.today,
+                                                         options.question, options.limit, watched(world)));
     report::ExplainReport report{all.matrix,
                                  all.judgement,
-                                 explanation.value(),
+                                 explanation,
                                  tool_info(all.facts, all.today),
                                  {world.colour_out, world.columns}};
     const auto& format = *report::format_named(report::explain_formats(), options.format);
     const auto text = format.write(report);
     report.text = {};
-    return finish(options, world, text, format.write(report),
-                  is_good(explanation.value()) ? ExitCode::success : ExitCode::findings);
+    return finish(options, text, format.write(report),
+                  is_good(explanation) ? ExitCode::success : ExitCode::findings);
 }
 
-ExitCode explain_it(const ExplainOptions& options, const World& world) {
+Result<ExitCode> explain_it(const ExplainOptions& options, const World& world) {
     const auto& question = options.question;
     if (!question.id.empty() || !question.where.empty()) return explain_cells(options, world);
     // Ids of rules are words and hyphens; a misspelt one gets its "did you mean" there.
@@ -87,10 +77,8 @@ ExitCode explain_it(const ExplainOptions& options, const World& world) {
     const bool is_path =
         target.find_first_of("./") != std::string::npos || std::filesystem::exists(target, error);
     if (rules::rule_named(target) != nullptr || !is_path) return explain_rule(options, world);
-    return report_failure(
-        input_failure(fmt::format("explain {}: which cell?", text::printable(options.input.matrix)),
-                      "give the id of a cell, as list prints them, or --where cuda=11.8,python=3.12"),
-        world);
+    return input_failure(fmt::format("explain {}: which cell?", text::printable(options.input.matrix)),
+                         "give the id of a cell, as list prints them, or --where cuda=11.8,python=3.12");
 }
 
 }  // namespace

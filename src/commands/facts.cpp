@@ -42,28 +42,26 @@ Result<std::string> write_check(const report::FactsFormat& format, const report:
     return format.write_check(report);
 }
 
-ExitCode perform(std::string_view name, Writer writer, const FactsOptions& options, const World& world) {
-    const auto facts = load_facts(options.overlay, world, options.on);
-    if (!facts.ok()) return report_failure(facts.failure(), world);
+Result<ExitCode> perform(std::string_view name, Writer writer, const FactsOptions& options,
+                         const World& world) {
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.overlay, world, options.on));
     // An overlay is checked as it is laid; what this binary carries only when it is asked for.
     if (writer == write_check) {
-        if (auto mistakes = facts->check(std::max(world.today, options.on)); !mistakes.empty())
-            return report_failure({ExitCode::bad_input, std::move(mistakes)}, world);
+        if (auto mistakes = facts.check(std::max(world.today, options.on)); !mistakes.empty())
+            return Failure{ExitCode::bad_input, std::move(mistakes)};
     }
     const auto& today = options.on.empty() ? world.today : options.on;
     report::FactsReport report{
-        facts->tables(), tool_info(facts.value(), today), {world.colour_out, world.columns}, today};
+        facts.tables(), tool_info(facts, today), {world.colour_out, world.columns}, today};
     warn_of_age(report.tool, world);
     const auto& format = *report::format_named(report::facts_formats(), options.format);
     auto code = ExitCode::success;
-    const auto text = writer(format, report, options, code);
-    if (!text.ok()) return report_failure(text.failure(), world);
-    print(text.value());
+    CM_TRY_ASSIGN(const auto text, writer(format, report, options, code));
+    print(text);
     if (!options.out.empty()) {
         report.text = {};
         const auto again = writer(format, report, options, code);
-        const auto written = write_report(options.out, name, options.format, again.value());
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_report(options.out, name, options.format, again.value()));
     }
     return code;
 }
@@ -114,7 +112,7 @@ Action add_facts(const Arguments& app) {
     const auto refresh =
         app.add_subcommand("refresh", "Look for what indexes and archives have that the facts do not know");
     const auto refreshing = add_facts_refresh(refresh);
-    return [options, added, measure, measuring, refresh, refreshing](const World& world) {
+    return [options, added, measure, measuring, refresh, refreshing](const World& world) -> Result<ExitCode> {
         if (measure.parsed()) return measuring(world);
         if (refresh.parsed()) return refreshing(world);
         for (const auto& [command, each] : added) {

@@ -14,20 +14,17 @@ namespace {
 struct MeasureOptions : IndexOptions, measure::MeasureRequest {};
 
 Result<ExitCode> perform(const MeasureOptions& options, const World& world) {
-    const auto facts = load_facts(options.facts, world);
-    if (!facts.ok()) return facts.failure();
-    auto http = open_http(options.mirrors, options.ca_bundle, world);
-    if (!http.ok()) return std::move(http).failure();
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
+    CM_TRY_ASSIGN(auto http, open_http(options.mirrors, options.ca_bundle, world));
     measure::MeasureRequest request = options;
-    if (auto completed = complete(request, world); !completed.ok()) return completed.failure();
-    const auto measured = measure::measure(request, *facts, **http);
-    if (!measured.ok()) return measured.failure();
+    CM_TRY(complete(request, world));
+    CM_TRY_ASSIGN(const auto measured, measure::measure(request, facts, *http));
     const auto& format = *report::format_named(report::measure_formats(), options.format);
-    print(format.write({*measured, *facts, options.out, options.accept}));
+    print(format.write({measured, facts, options.out, options.accept}));
     auto code = ExitCode::success;
-    const bool contradicted = measured->count(measure::RowStatus::contradicted) != 0 && !options.accept;
-    if (contradicted || !measured->left_out.empty()) code = ExitCode::findings;
-    return measured->not_measured.empty() ? code : worse(code, ExitCode::environment);
+    const bool contradicted = measured.count(measure::RowStatus::contradicted) != 0 && !options.accept;
+    if (contradicted || !measured.left_out.empty()) code = ExitCode::findings;
+    return measured.not_measured.empty() ? code : worse(code, ExitCode::environment);
 }
 
 void add_common(const Arguments& app, const std::shared_ptr<MeasureOptions>& options) {
@@ -85,15 +82,13 @@ Action add_facts_measure(const Arguments& app) {
         "highest PTX. Without --execute nothing of a wheel is run, and a minor that no fact knows gets no "
         "row.\n"
         "Example: cudamatrix facts measure toolkit --versions '>=13' --execute --out my-facts");
-    return [options, torch, package, toolkit](const World& world) {
+    return [options, torch, package, toolkit](const World& world) -> Result<ExitCode> {
         options->is_torch = torch.parsed();
         options->is_toolkit = toolkit.parsed();
         if (package.parsed() && options->packages.empty() && !options->missing) {
-            return report_failure(
-                input_failure("no package is named", "name one, e.g. torchvision, or give --missing"), world);
+            return input_failure("no package is named", "name one, e.g. torchvision, or give --missing");
         }
-        const auto code = perform(*options, world);
-        return code.ok() ? code.value() : report_failure(code.failure(), world);
+        return perform(*options, world);
     };
 }
 

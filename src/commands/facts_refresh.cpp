@@ -38,19 +38,16 @@ Status known_names(const RefreshOptions& options, const Facts& facts) {
 }
 
 Result<ExitCode> perform(const RefreshOptions& options, const World& world) {
-    const auto facts = load_facts(options.facts, world);
-    if (!facts.ok()) return facts.failure();
-    if (auto known = known_names(options, *facts); !known.ok()) return std::move(known).failure();
-    auto http = open_http(options.mirrors, options.ca_bundle, world);
-    if (!http.ok()) return std::move(http).failure();
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
+    CM_TRY(known_names(options, facts));
+    CM_TRY_ASSIGN(auto http, open_http(options.mirrors, options.ca_bundle, world));
     measure::RefreshRequest request = options;
-    if (auto completed = complete(request, world); !completed.ok()) return std::move(completed).failure();
-    const auto report = measure::refresh(request, *facts, **http);
-    if (!report.ok()) return report.failure();
+    CM_TRY(complete(request, world));
+    CM_TRY_ASSIGN(const auto report, measure::refresh(request, facts, *http));
     const auto& format = *report::format_named(report::measure_formats(), options.format);
-    print(format.write_refresh({*report, *facts, options.out}));
-    if (report->places == 0 || !report->not_measured.empty()) return ExitCode::environment;
-    return report->changes.empty() ? ExitCode::success : ExitCode::findings;
+    print(format.write_refresh({report, facts, options.out}));
+    if (report.places == 0 || !report.not_measured.empty()) return ExitCode::environment;
+    return report.changes.empty() ? ExitCode::success : ExitCode::findings;
 }
 
 }  // namespace
@@ -89,10 +86,7 @@ Action add_facts_refresh(const Arguments& app) {
         "measured or no place\n"
         "could be reached; places that could not are listed by name.\n"
         "Example: cudamatrix facts refresh --only torch,torchvision --out my-facts");
-    return [options](const World& world) {
-        const auto code = perform(*options, world);
-        return code.ok() ? code.value() : report_failure(code.failure(), world);
-    };
+    return [options](const World& world) { return perform(*options, world); };
 }
 
 }  // namespace cudamatrix

@@ -64,12 +64,11 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
 
 Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors, const std::string& ca_bundle,
                                         const World& world) {
-    auto map = mirrors_of(mirrors);
-    if (!map.ok()) return map.failure();
+    CM_TRY_ASSIGN(auto map, mirrors_of(mirrors));
     HttpOptions settings;
     settings.environment = world.environment;
     settings.ca_bundle = ca_bundle;
-    settings.mirrors = std::move(map).value();
+    settings.mirrors = std::move(map);
     settings.cancellation = world.cancellation;
     return Http::open(std::move(settings));
 }
@@ -77,9 +76,7 @@ Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors,
 Status complete(measure::IndexRequest& request, const World& world) {
     request.default_index = request.index.empty();
     if (request.default_index) {
-        auto index = default_index(world.environment, world.cancellation);
-        if (!index.ok()) return std::move(index).failure();
-        request.index = std::move(index).value();
+        CM_TRY_ASSIGN(request.index, default_index(world.environment, world.cancellation));
     }
     request.today = world.today;
     request.progress = show_progress;

@@ -14,12 +14,10 @@ struct LintOptions {
     unsigned within = 30;
 };
 
-ExitCode perform(const LintOptions& options, const World& world) {
-    const auto loaded = load(options.input, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    if (const auto used = use_fixes_that_work(*loaded.value(), world); !used.ok())
-        return report_failure(used.failure(), world);
-    const auto& [matrix, facts, judgement, today, host] = *loaded.value();
+Result<ExitCode> perform(const LintOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
+    CM_TRY(use_fixes_that_work(*loaded, world));
+    const auto& [matrix, facts, judgement, today, host] = *loaded;
     const auto tool = tool_info(facts, today);
     const auto found = lint::lint({matrix, facts, judgement, today, options.within, tool.facts_warning,
                                    options.input.overrides.empty()});
@@ -28,8 +26,7 @@ ExitCode perform(const LintOptions& options, const World& world) {
     print(format.write(report));
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_report(options.out, "lint", options.format, format.write(report));
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_report(options.out, "lint", options.format, format.write(report)));
     }
     return found.count(Severity::error) + found.count(Severity::warning) > 0 ? ExitCode::findings
                                                                              : ExitCode::success;

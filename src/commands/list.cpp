@@ -18,24 +18,21 @@ ImagePlan images_of(const Loaded& loaded) {
     return plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts);
 }
 
-ExitCode list(const ListOptions& options, const World& world) {
-    const auto loaded = load(options.input, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    report_warnings(*loaded.value(), world);
-    auto report = check_report(*loaded.value(), world);
+Result<ExitCode> list(const ListOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
+    report_warnings(*loaded, world);
+    auto report = check_report(*loaded, world);
     const auto& format = *report::format_named(report::list_formats(), options.format);
-    const auto plan = options.images ? images_of(*loaded.value()) : ImagePlan{};
+    const auto plan = options.images ? images_of(*loaded) : ImagePlan{};
     const auto write = [&](const report::CheckReport& about) {
         return options.images ? format.write_images(about, plan) : format.write(about);
     };
-    const auto text = write(report);
-    if (!text.ok()) return report_failure(text.failure(), world);
-    print(text.value());
+    CM_TRY_ASSIGN(const auto text, write(report));
+    print(text);
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_report(options.out, options.images ? "list-images" : "list",
-                                          options.format, write(report).value());
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_report(options.out, options.images ? "list-images" : "list", options.format,
+                            write(report).value()));
     }
     return ExitCode::success;
 }

@@ -12,20 +12,18 @@ struct LockOptions {
     std::string update;  ///< empty: not given
 };
 
-ExitCode lock(const LockOptions& options, const World& world) {
-    const auto loaded = load_for_images(options.image, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    const auto settings = run_settings(options.image, *loaded.value(), world);
-    const auto& [matrix, facts, judgement, today, host] = *loaded.value();
+Result<ExitCode> lock(const LockOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
+    const auto settings = run_settings(options.image, *loaded, world);
+    const auto& [matrix, facts, judgement, today, host] = *loaded;
     LockChoice choice;
     choice.update = !options.update.empty();
     if (choice.update && options.update != kAll) choice.what = text::split(options.update, ',');
-    const auto report = make_lock({matrix, facts, judgement}, settings, choice);
-    if (!report.ok()) return report_failure(report.failure(), world);
+    CM_TRY_ASSIGN(const auto report, make_lock({matrix, facts, judgement}, settings, choice));
     const auto& format = *report::format_named(report::lock_formats(), options.image.format);
-    print(format.write({report->changes, report->findings}));
-    if (report->findings.empty()) return report->code;
-    return report_failure({report->code, report->findings}, world);
+    print(format.write({report.changes, report.findings}));
+    if (report.findings.empty()) return report.code;
+    return Failure{report.code, report.findings};
 }
 
 }  // namespace

@@ -14,25 +14,22 @@ using Job = Result<RunReport> (*)(const RunInput&, const RunSettings&);
 // The reports lie beside the artifacts, whatever stdout carries.
 Status write_reports(const RunReport& report, const std::filesystem::path& out) {
     for (const auto& format : report::run_formats()) {
-        const auto written = write_report(out, "report", format.name, format.write(report, {}));
-        if (!written.ok()) return written.failure();
+        CM_TRY(write_report(out, "report", format.name, format.write(report, {})));
     }
     return Done{};
 }
 
-ExitCode perform(Job job, const ImageOptions& options, const World& world) {
-    const auto loaded = load_for_images(options, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    const auto settings = run_settings(options, *loaded.value(), world);
-    const auto& [matrix, facts, judgement, today, host] = *loaded.value();
-    const auto report = job({matrix, facts, judgement}, settings);
-    if (!report.ok()) return report_failure(report.failure(), world);
+Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
+    const auto settings = run_settings(options, *loaded, world);
+    const auto& [matrix, facts, judgement, today, host] = *loaded;
+    CM_TRY_ASSIGN(const auto report, job({matrix, facts, judgement}, settings));
 
-    auto code = static_cast<ExitCode>(report->exit_code);
-    const auto written = write_reports(*report, settings.out);
+    auto code = static_cast<ExitCode>(report.exit_code);
+    const auto written = write_reports(report, settings.out);
     if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
     const auto& format = *report::format_named(report::run_formats(), options.format);
-    print(format.write(*report, {world.colour_out, world.columns}));
+    print(format.write(report, {world.colour_out, world.columns}));
     return code;
 }
 
@@ -41,7 +38,8 @@ struct RejectedOptions {
     std::string where;
 };
 
-ExitCode prove_rejected(const ImageOptions& options, const RejectedOptions& rejected, const World& world) {
+Result<ExitCode> prove_rejected(const ImageOptions& options, const RejectedOptions& rejected,
+                                const World& world) {
     RejectionChoice choice;
     if (!rejected.where.empty()) {
         auto where = condition_from_text(rejected.where);
@@ -49,23 +47,22 @@ ExitCode prove_rejected(const ImageOptions& options, const RejectedOptions& reje
             auto failure = where.failure();
             for (auto& diagnostic : failure.diagnostics)
                 diagnostic.message = "--where: " + diagnostic.message;
-            return report_failure(failure, world);
+            return failure;
         }
         choice = {std::move(where).value(), rejected.where};
     }
-    const auto loaded = load_for_images(options, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    const auto settings = run_settings(options, *loaded.value(), world);
-    const auto& input = *loaded.value();
-    const auto report = prove_rejections({input.matrix, input.facts, input.judgement}, settings, choice);
-    if (!report.ok()) return report_failure(report.failure(), world);
-    auto code = static_cast<ExitCode>(report->exit_code);
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
+    const auto settings = run_settings(options, *loaded, world);
+    const auto& input = *loaded;
+    CM_TRY_ASSIGN(const auto report,
+                  prove_rejections({input.matrix, input.facts, input.judgement}, settings, choice));
+    auto code = static_cast<ExitCode>(report.exit_code);
     for (const auto& format : report::rejection_formats()) {
-        const auto written = write_report(settings.out, "rejections", format.name, format.write(*report, {}));
+        const auto written = write_report(settings.out, "rejections", format.name, format.write(report, {}));
         if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
     }
     const auto& format = *report::format_named(report::rejection_formats(), options.format);
-    print(format.write(*report, {world.colour_out, world.columns}));
+    print(format.write(report, {world.colour_out, world.columns}));
     return code;
 }
 

@@ -83,10 +83,9 @@ void add_override(const Arguments& app, std::vector<std::string>& overrides) {
 }
 
 Result<Matrix> overridden(const Matrix& matrix, std::string_view option) {
-    const auto words = words_of(option);
-    if (!words.ok()) return words.failure();
+    CM_TRY_ASSIGN(const auto words, words_of(option));
     const auto label = fmt::format("--override {}", option);
-    auto changed = with_override(matrix, words->field, words->value, {label, 0, 0, 1});
+    auto changed = with_override(matrix, words.field, words.value, {label, 0, 0, 1});
     if (changed.ok()) return changed;
     auto failure = std::move(changed).failure();
     for (auto& diagnostic : failure.diagnostics)
@@ -101,15 +100,13 @@ Status change_values(const MatrixOptions& options, const World& world, Loaded& l
                                      .arch = world.arch,
                                      .glibc = world.glibc,
                                      .cancellation = world.cancellation};
-        auto changed = on_machine(loaded.matrix, probe::look_at(machine), loaded.facts);
-        if (!changed.ok()) return std::move(changed).failure();
-        loaded.matrix = std::move(changed->matrix);
-        loaded.host = std::move(changed->info);
+        CM_TRY_ASSIGN(auto changed, on_machine(loaded.matrix, probe::look_at(machine), loaded.facts));
+        loaded.matrix = std::move(changed.matrix);
+        loaded.host = std::move(changed.info);
     }
     std::set<Field> seen;
     for (const auto& option : options.overrides) {
-        auto changed = overridden(loaded.matrix, option);
-        if (!changed.ok()) return std::move(changed).failure();
+        CM_TRY_ASSIGN(auto changed, overridden(loaded.matrix, option));
         const auto words = words_of(option);
         if (!seen.insert(words->field).second) {
             return input_failure(fmt::format("--override {}: {} is overridden twice", text::printable(option),
@@ -117,7 +114,7 @@ Status change_values(const MatrixOptions& options, const World& world, Loaded& l
                                  "keep one of the two");
         }
         say(loaded.matrix, *words, world);
-        loaded.matrix = std::move(changed).value();
+        loaded.matrix = std::move(changed);
     }
     return Done{};
 }

@@ -46,14 +46,13 @@ std::vector<std::string> fix_command(const RenderOptions& options, const std::ve
     return argv;
 }
 
-ExitCode check(const RenderOptions& options, const Loaded& loaded, const World& world) {
+Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const World& world) {
     const auto settings = run_settings(options.image, loaded, world);
-    auto compared = compare_render({loaded.matrix, loaded.facts, loaded.judgement}, settings);
-    if (!compared.ok()) return report_failure(compared.failure(), world);
+    CM_TRY_ASSIGN(auto compared, compare_render({loaded.matrix, loaded.facts, loaded.judgement}, settings));
     report::DriftReport report{loaded.matrix.name,
                                settings.out.string(),
-                               std::move(compared->drift),
-                               compared->files,
+                               std::move(compared.drift),
+                               compared.files,
                                {},
                                tool_info(loaded.facts, loaded.today),
                                {world.colour_out, world.columns}};
@@ -62,16 +61,16 @@ ExitCode check(const RenderOptions& options, const Loaded& loaded, const World& 
     return report.drift.empty() ? ExitCode::success : ExitCode::findings;
 }
 
-ExitCode write(const RenderOptions& options, const Loaded& loaded, const World& world) {
+Result<ExitCode> write(const RenderOptions& options, const Loaded& loaded, const World& world) {
     auto settings = run_settings(options.image, loaded, world);
     settings.prune = options.prune;
-    const auto report = render_images({loaded.matrix, loaded.facts, loaded.judgement}, settings);
-    if (!report.ok()) return report_failure(report.failure(), world);
+    CM_TRY_ASSIGN(const auto report,
+                  render_images({loaded.matrix, loaded.facts, loaded.judgement}, settings));
     // What `render` leaves behind is for committing: the same bytes every time, so no report with durations
     // in it.
     const auto& format = *report::format_named(report::run_formats(), options.image.format);
-    print(format.write(*report, {world.colour_out, world.columns}));
-    return static_cast<ExitCode>(report->exit_code);
+    print(format.write(report, {world.colour_out, world.columns}));
+    return static_cast<ExitCode>(report.exit_code);
 }
 
 // "FILE:LINE" in its parts; a number that is none stays in the name.
@@ -106,8 +105,7 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
             return !file.starts_with(fmt::format("images/{}/", image.id));
         });
     }
-    auto lock = read_lock(job::lock_path(loaded.matrix));
-    if (!lock.ok()) return lock.failure();
+    CM_TRY_ASSIGN(auto lock, read_lock(job::lock_path(loaded.matrix)));
     mustache::Watch watch;
     watch.origins = true;
     const RenderSettings settings{options.image.templates,
@@ -116,9 +114,9 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
                                   loaded.facts.date(),
                                   &watch,
                                   job::matrix_folder(loaded.matrix, out)};
-    const auto rendering = render_artifacts(loaded.matrix, plan.images, lock->value_or(Lock{}), settings);
-    if (!rendering.ok()) return rendering.failure();
-    for (const auto& artifact : rendering->artifacts) {
+    CM_TRY_ASSIGN(const auto rendering,
+                  render_artifacts(loaded.matrix, plan.images, lock.value_or(Lock{}), settings));
+    for (const auto& artifact : rendering.artifacts) {
         if (artifact.path.generic_string() != file) continue;
         const auto lines = watch.lines.find(artifact.content);
         if (lines == watch.lines.end()) return input_failure(fmt::format("{} comes from no template", file));
@@ -129,35 +127,30 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
                          near ? fmt::format("did you mean {}?", *near) : "give its path inside the folder");
 }
 
-ExitCode explain(const RenderOptions& options, const Loaded& loaded, const World& world) {
+Result<ExitCode> explain(const RenderOptions& options, const Loaded& loaded, const World& world) {
     const auto out = run_settings(options.image, loaded, world).out;
     const auto [name, line] = file_and_line(options.explain);
-    auto report = origins_of(inside(name, out), options, loaded, out);
-    if (!report.ok()) return report_failure(report.failure(), world);
-    if (line > report->lines.size()) {
-        return report_failure(input_failure(fmt::format("{} has {}, not {}", report->file,
-                                                        text::count(report->lines.size(), "line"), line)),
-                              world);
+    CM_TRY_ASSIGN(auto report, origins_of(inside(name, out), options, loaded, out));
+    if (line > report.lines.size()) {
+        return input_failure(
+            fmt::format("{} has {}, not {}", report.file, text::count(report.lines.size(), "line"), line));
     }
-    report->line = line;
-    report->tool = tool_info(loaded.facts, loaded.today);
-    print(report::format_named(report::origin_formats(), options.image.format)->write(*report));
+    report.line = line;
+    report.tool = tool_info(loaded.facts, loaded.today);
+    print(report::format_named(report::origin_formats(), options.image.format)->write(report));
     return ExitCode::success;
 }
 
-ExitCode perform(const RenderOptions& options, const World& world) {
+Result<ExitCode> perform(const RenderOptions& options, const World& world) {
     const auto& format = options.image.format;
     if ((options.check || !options.explain.empty()) &&
         report::format_named(report::drift_formats(), format) == nullptr) {
-        return report_failure(
-            input_failure(fmt::format("only what is rendered has a report in format {}", format),
-                          "--format text or --format json"),
-            world);
+        return input_failure(fmt::format("only what is rendered has a report in format {}", format),
+                             "--format text or --format json");
     }
-    const auto loaded = load_for_images(options.image, world);
-    if (!loaded.ok()) return report_failure(loaded.failure(), world);
-    if (!options.explain.empty()) return explain(options, *loaded.value(), world);
-    return options.check ? check(options, *loaded.value(), world) : write(options, *loaded.value(), world);
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
+    if (!options.explain.empty()) return explain(options, *loaded, world);
+    return options.check ? check(options, *loaded, world) : write(options, *loaded, world);
 }
 
 }  // namespace

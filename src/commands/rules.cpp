@@ -13,28 +13,22 @@ struct RulesOptions {
     std::string out;
 };
 
-ExitCode perform(std::string_view name, const RulesOptions& options, const World& world) {
-    const auto facts = load_facts(options.overlay, world, options.on);
-    if (!facts.ok()) return report_failure(facts.failure(), world);
+Result<ExitCode> perform(std::string_view name, const RulesOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
-    report::RulesReport report{rules::all_rules(),
-                               facts.value(),
-                               today,
-                               tool_info(facts.value(), today),
-                               {world.colour_out, world.columns}};
+    report::RulesReport report{
+        rules::all_rules(), facts, today, tool_info(facts, today), {world.colour_out, world.columns}};
     warn_of_age(report.tool, world);
     const auto& format = *report::format_named(report::rules_formats(), options.format);
     const auto write = [&] {
         return options.id.empty() ? Result<std::string>(format.write(report))
                                   : format.write_one(report, options.id);
     };
-    const auto text = write();
-    if (!text.ok()) return report_failure(text.failure(), world);
-    print(text.value());
+    CM_TRY_ASSIGN(const auto text, write());
+    print(text);
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_report(options.out, name, options.format, write().value());
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_report(options.out, name, options.format, write().value()));
     }
     return ExitCode::success;
 }

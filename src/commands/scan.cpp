@@ -119,35 +119,30 @@ Result<std::optional<CellImage>> image_of_cell(ScanOptions& options, const World
     if (options.targets.size() != 1)
         return input_failure("--cell is an id of one matrix, and several targets are given",
                              "cudamatrix scan matrix.yaml --cell ID");
-    auto image = cell_image(options.targets.front(), options.cell, options.how, world);
-    if (!image.ok()) return std::move(image).failure();
+    CM_TRY_ASSIGN(auto image, cell_image(options.targets.front(), options.cell, options.how, world));
     if (options.gpus.empty() && options.computes.empty()) {
-        if (!image->compute.empty()) {
-            options.computes.push_back(image->compute);
-        } else if (!image->gpu.empty()) {
-            options.gpus.push_back(image->gpu);
+        if (!image.compute.empty()) {
+            options.computes.push_back(image.compute);
+        } else if (!image.gpu.empty()) {
+            options.gpus.push_back(image.gpu);
         }
         const bool asks = !options.gpus.empty() || !options.computes.empty();
-        if (asks && options.drivers.empty() && !image->driver.empty())
-            options.drivers.push_back(image->driver);
+        if (asks && options.drivers.empty() && !image.driver.empty()) options.drivers.push_back(image.driver);
     }
-    return std::optional<CellImage>(std::move(image).value());
+    return std::optional<CellImage>(std::move(image));
 }
 
-ExitCode scan_all(ScanOptions options, const World& world) {
+Result<ExitCode> scan_all(ScanOptions options, const World& world) {
     give_large_blocks_back();
-    const auto facts = load_facts(options.how.facts, world);
-    if (!facts.ok()) return report_failure(facts.failure(), world);
-    const auto image = image_of_cell(options, world);
-    if (!image.ok()) return report_failure(image.failure(), world);
-    auto asked = questions(options, facts.value());
-    if (!asked.ok()) return report_failure(asked.failure(), world);
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.how.facts, world));
+    CM_TRY_ASSIGN(const auto image, image_of_cell(options, world));
+    CM_TRY_ASSIGN(auto asked, questions(options, facts));
 
     report::ScanReport report;
     report.deep = options.deep;
-    report.tool = tool_info(facts.value(), world.today);
+    report.tool = tool_info(facts, world.today);
     report.text = {world.colour_out, world.columns};
-    for (auto& each : *asked) {
+    for (auto& each : asked) {
         report.questions.push_back(std::move(each.question));
         report.question_facts.push_back(std::move(each.facts));
     }
@@ -155,7 +150,7 @@ ExitCode scan_all(ScanOptions options, const World& world) {
     for (const auto& target : options.targets) {
         const scan::Options how{depth_of(options, report.questions), world.cancellation};
         auto found =
-            *image ? scan_cell(**image, options.how, how) : scan_target(target, options.how, how, world);
+            image ? scan_cell(*image, options.how, how) : scan_target(target, options.how, how, world);
         if (!found.ok()) {
             code = worse(code, report_failure(found.failure(), world));
             continue;
@@ -164,15 +159,14 @@ ExitCode scan_all(ScanOptions options, const World& world) {
         report.scans.push_back(std::move(found).value());
     }
     if (report.scans.empty()) return code;
-    report.findings = report::scan_findings(report, ptx_facts(facts.value()));
+    report.findings = report::scan_findings(report, ptx_facts(facts));
     if (!report.questions.empty()) warn_of_age(report.tool, world);
 
-    const auto write = report::format_named(report::scan_formats(), options.format)->write;
+    const auto write = *report::format_named(report::scan_formats(), options.format)->write;
     print(write(report));
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_report(options.out, "scan", options.format, write(report));
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_report(options.out, "scan", options.format, write(report)));
     }
     return worse(code, code_of(report));
 }

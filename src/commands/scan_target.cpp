@@ -33,26 +33,21 @@ bool names_a_registry(std::string_view target) {
 Result<scan::Scan> scan_in_registry(const std::string& target, const TargetOptions& options,
                                     const scan::Options& how, const World& world) {
     const auto name = std::string_view(target).substr(target.starts_with(kRegistry) ? kRegistry.size() : 0);
-    const auto reference = parse_image_reference(name);
-    if (!reference.ok()) return reference.failure();
-    auto http = open_http(options.mirrors, options.ca_bundle, world);
-    if (!http.ok()) return std::move(http).failure();
-    OciClient client(**http);
-    fmt::print(stderr, "scan: reading {} from its registry\n", reference->text());
-    return scan::scan_registry_image(client, *reference, target, options.arch, how);
+    CM_TRY_ASSIGN(const auto reference, parse_image_reference(name));
+    CM_TRY_ASSIGN(auto http, open_http(options.mirrors, options.ca_bundle, world));
+    OciClient client(*http);
+    fmt::print(stderr, "scan: reading {} from its registry\n", reference.text());
+    return scan::scan_registry_image(client, reference, target, options.arch, how);
 }
 
 Result<scan::Scan> scan_on_index(const scan::Requirement& wanted, const std::string& target,
                                  const TargetOptions& options, const scan::Options& how, const World& world) {
     std::string index = options.index;
     if (index.empty()) {
-        auto found = default_index(world.environment, world.cancellation);
-        if (!found.ok()) return found.failure();
-        index = std::move(found).value();
+        CM_TRY_ASSIGN(index, default_index(world.environment, world.cancellation));
     }
-    auto http = open_http(options.mirrors, options.ca_bundle, world);
-    if (!http.ok()) return std::move(http).failure();
-    HttpConnection connection(**http);
+    CM_TRY_ASSIGN(auto http, open_http(options.mirrors, options.ca_bundle, world));
+    HttpConnection connection(*http);
     fmt::print(stderr, "scan: reading {} from the index\n", text::printable(target));
     return scan::scan_index_wheel(connection, index, wanted, {options.python, options.arch}, how);
 }
@@ -94,11 +89,10 @@ Result<scan::Scan> scan_target(const std::string& target, const TargetOptions& o
         return scan::scan_local(target, how);
     }
     if (const auto stored = engine::parse_stored_image(target)) {
-        auto save = engine::save_command(*stored, world.environment);
-        if (!save.ok()) return std::move(save).failure();
+        CM_TRY_ASSIGN(auto save, engine::save_command(*stored, world.environment));
         fmt::print(stderr, "scan: reading {} out of the store of {}\n", text::printable(target),
                    stored->engine);
-        return scan::scan_saved_image(std::move(save).value(), target, options.arch, how);
+        return scan::scan_saved_image(std::move(save), target, options.arch, how);
     }
     if (target.starts_with(kRegistry) || names_a_registry(target))
         return scan_in_registry(target, options, how, world);
@@ -112,33 +106,28 @@ Result<CellImage> cell_image(const std::string& matrix, const std::string& cell,
     ImageOptions image_options;
     image_options.input.matrix = matrix;
     image_options.input.facts = options.facts;
-    const auto loaded = load_for_images(image_options, world);
-    if (!loaded.ok()) return loaded.failure();
-    const auto settings = run_settings(image_options, **loaded, world);
-    const auto plan =
-        job::make_plan({(*loaded)->matrix, (*loaded)->facts, (*loaded)->judgement}, settings, "scan");
-    if (!plan.ok()) return plan.failure();
-    const auto index = image_index(*plan, matrix, cell);
-    if (!index.ok()) return index.failure();
-    const auto& rendered = plan->rendering.images[*index];
-    auto engine = engine::choose("docker", world.environment, world.cancellation);
-    if (!engine.ok()) return std::move(engine).failure();
-    const auto info = engine::inspect(*engine, rendered.reference, world.cancellation);
-    if (!info.ok()) return info.failure();
-    if (!*info) {
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(image_options, world));
+    const auto settings = run_settings(image_options, *loaded, world);
+    CM_TRY_ASSIGN(const auto plan,
+                  job::make_plan({loaded->matrix, loaded->facts, loaded->judgement}, settings, "scan"));
+    CM_TRY_ASSIGN(const auto index, image_index(plan, matrix, cell));
+    const auto& rendered = plan.rendering.images[index];
+    CM_TRY_ASSIGN(auto engine, engine::choose("docker", world.environment, world.cancellation));
+    CM_TRY_ASSIGN(const auto info, engine::inspect(engine, rendered.reference, world.cancellation));
+    if (!info) {
         return environment_failure(
             fmt::format("the image of this cell, {}, is not built", rendered.reference),
             fmt::format("cudamatrix build {}", text::printable(matrix)));
     }
-    const auto& judged = *plan->judged.find(cell)->second;
-    const auto inputs = (*info)->labels.find(std::string(engine::kInputsLabel));
+    const auto& judged = *plan.judged.find(cell)->second;
+    const auto inputs = info->labels.find(std::string(engine::kInputsLabel));
     return CellImage{fmt::format("{} ({})", cell, rendered.reference),
                      rendered.reference,
-                     std::move(*engine),
+                     std::move(engine),
                      text_of(judged, Field::gpu),
                      text_of(judged, Field::compute),
                      text_of(judged, Field::driver),
-                     inputs == (*info)->labels.end() || inputs->second != rendered.inputs};
+                     inputs == info->labels.end() || inputs->second != rendered.inputs};
 }
 
 Result<scan::Scan> scan_cell(const CellImage& image, const TargetOptions& options, const scan::Options& how) {

@@ -35,16 +35,14 @@ constexpr std::array kHelp{
 // The report again, and the rows as a matrix file where there are any.
 Status write_files(const SuggestOptions& options, const solve::Suggestion& suggestion,
                    std::string_view text) {
-    auto written = write_report(options.out, "suggest", options.format, text);
-    if (!written.ok() || suggestion.stacks.empty()) return written;
-    const auto rows =
-        file::write(std::filesystem::path(options.out) / "suggest.yaml", solve::matrix_text(suggestion));
-    return rows.ok() ? Status(Done{}) : Status(rows.failure());
+    CM_TRY(write_report(options.out, "suggest", options.format, text));
+    if (suggestion.stacks.empty()) return Done{};
+    CM_TRY(file::write(std::filesystem::path(options.out) / "suggest.yaml", solve::matrix_text(suggestion)));
+    return Done{};
 }
 
-ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
-    const auto facts = load_facts(options.overlay, world, options.on);
-    if (!facts.ok()) return report_failure(facts.failure(), world);
+Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
     solve::Query query;
     for (const auto field : solve::query_fields()) {
@@ -52,19 +50,17 @@ ExitCode suggest_stacks(const SuggestOptions& options, const World& world) {
         if (!text.empty()) query.fields.emplace_back(field, text);
     }
     query.needs = options.needs;
-    const auto suggestion = solve::suggest(facts.value(), query, {today, options.limit, watched(world)});
-    if (!suggestion.ok()) return report_failure(suggestion.failure(), world);
-    report::SuggestReport report{
-        suggestion.value(), tool_info(facts.value(), today), {world.colour_out, world.columns}};
+    CM_TRY_ASSIGN(const auto suggestion,
+                  solve::suggest(facts, query, {today, options.limit, watched(world)}));
+    report::SuggestReport report{suggestion, tool_info(facts, today), {world.colour_out, world.columns}};
     warn_of_age(report.tool, world);
     const auto& format = *report::format_named(report::suggest_formats(), options.format);
     print(format.write(report));
     if (!options.out.empty()) {
         report.text = {};
-        const auto written = write_files(options, suggestion.value(), format.write(report));
-        if (!written.ok()) return report_failure(written.failure(), world);
+        CM_TRY(write_files(options, suggestion, format.write(report)));
     }
-    return suggestion->stacks.empty() ? ExitCode::findings : ExitCode::success;
+    return suggestion.stacks.empty() ? ExitCode::findings : ExitCode::success;
 }
 
 }  // namespace

@@ -16,34 +16,29 @@ const report::TemplatesFormat& format_of(const TemplatesOptions& options) {
     return *report::format_named(report::templates_formats(), options.format);
 }
 
-ExitCode list(const TemplatesOptions& options, const World& world) {
-    auto listed = list_templates(options.folder);
-    if (!listed.ok()) return report_failure(listed.failure(), world);
-    print(format_of(options).write({std::move(listed).value(), tool_info(Facts::embedded(), world.today)}));
+Result<ExitCode> list(const TemplatesOptions& options, const World& world) {
+    CM_TRY_ASSIGN(auto listed, list_templates(options.folder));
+    print(format_of(options).write({std::move(listed), tool_info(Facts::embedded(), world.today)}));
     return ExitCode::success;
 }
 
-ExitCode show(const TemplatesOptions& options, const World& world) {
-    const auto listed = list_templates(options.folder);
-    if (!listed.ok()) return report_failure(listed.failure(), world);
+Result<ExitCode> show(const TemplatesOptions& options) {
+    CM_TRY_ASSIGN(const auto listed, list_templates(options.folder));
     std::vector<std::string> names;
-    for (const auto& one : *listed) {
+    for (const auto& one : listed) {
         names.push_back(one.name);
         if (one.name != options.name) continue;
         print(format_of(options).write_one(one));
         return ExitCode::success;
     }
     const auto near = text::did_you_mean(options.name, names);
-    return report_failure(
-        input_failure(fmt::format("there is no template {}", text::printable(options.name)),
-                      near ? fmt::format("did you mean {}?", *near) : "cudamatrix templates list"),
-        world);
+    return input_failure(fmt::format("there is no template {}", text::printable(options.name)),
+                         near ? fmt::format("did you mean {}?", *near) : "cudamatrix templates list");
 }
 
-ExitCode check(const TemplatesOptions& options, const World& world) {
+Result<ExitCode> check(const TemplatesOptions& options) {
     auto checked = check_templates(options.folder, Facts::embedded());
-    if (!checked.mistakes.empty())
-        return report_failure({ExitCode::bad_input, std::move(checked.mistakes)}, world);
+    if (!checked.mistakes.empty()) return Failure{ExitCode::bad_input, std::move(checked.mistakes)};
     print(format_of(options).write_check(checked));
     return ExitCode::success;
 }
@@ -74,7 +69,7 @@ Action add_templates(const Arguments& app) {
     }
     return [options, lists, shows](const World& world) {
         if (lists.parsed()) return list(*options, world);
-        return shows.parsed() ? show(*options, world) : check(*options, world);
+        return shows.parsed() ? show(*options) : check(*options);
     };
 }
 

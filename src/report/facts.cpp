@@ -126,11 +126,10 @@ std::string facts_text(const FactsReport& report) {
 }
 
 Result<std::string> fact_text(const FactsReport& report, std::string_view id) {
-    auto found = find_fact(report, id);
-    if (!found) return std::move(found).failure();
-    return found->row == nullptr
-               ? table_text(report, *found->table)
-               : row_text(*found->table, *found->row, std::max<std::size_t>(report.text.width, 60));
+    CM_TRY_ASSIGN(auto found, find_fact(report, id));
+    return found.row == nullptr
+               ? table_text(report, *found.table)
+               : row_text(*found.table, *found.row, std::max<std::size_t>(report.text.width, 60));
 }
 
 namespace {
@@ -182,15 +181,14 @@ std::string facts_json(const FactsReport& report) {
 }
 
 Result<std::string> fact_json(const FactsReport& report, std::string_view id) {
-    auto found = find_fact(report, id);
-    if (!found) return std::move(found).failure();
+    CM_TRY_ASSIGN(auto found, find_fact(report, id));
     JsonDocument document(report.tool);
-    document.member("table", found->table->name);
-    if (found->row != nullptr) {
-        document.member("row", row_json(*found->row));
+    document.member("table", found.table->name);
+    if (found.row != nullptr) {
+        document.member("row", row_json(*found.row));
     } else {
         document.begin_array("rows");
-        for (const auto& row : found->table->rows)
+        for (const auto& row : found.table->rows)
             document.element(row_json(row));
         document.end_array();
     }

@@ -89,18 +89,17 @@ std::string rules_text(const RulesReport& report) {
 }
 
 Result<std::string> rule_text(const RulesReport& report, std::string_view id) {
-    const auto shown = shown_rule(report, id);
-    if (!shown.ok()) return shown.failure();
-    const auto& rule = *shown->rule;
+    CM_TRY_ASSIGN(const auto shown, shown_rule(report, id));
+    const auto& rule = *shown.rule;
     const auto width = std::max<std::size_t>(report.text.width, 60);
     auto out =
         fmt::format("{} [{}]\n", rule.id, to_string(rule.stage)) + wrapped(rule.summary, 2, width, kLines);
     out += paragraph("why", rule.why, width);
-    out += paragraph("reads", text::join(shown->reads, ", "), width);
-    out += paragraph("asked where the matrix names", text::join(shown->needs, "; "), width);
+    out += paragraph("reads", text::join(shown.reads, ", "), width);
+    out += paragraph("asked where the matrix names", text::join(shown.needs, "; "), width);
     // Not wrapped: they are to be copied.
     out += fmt::format("fails:\n  set: {{{}}}\n", rule.fails);
-    for (const auto& finding : shown->findings) {
+    for (const auto& finding : shown.findings) {
         out += wrapped(finding_line(finding), 4, width, kLines);
         for (const auto& fact : finding.facts) {
             for (const auto& source : fact.sources)
@@ -138,20 +137,19 @@ std::string rules_json(const RulesReport& report) {
 }
 
 Result<std::string> rule_json(const RulesReport& report, std::string_view id) {
-    const auto shown = shown_rule(report, id);
-    if (!shown.ok()) return shown.failure();
-    const auto& rule = *shown->rule;
+    CM_TRY_ASSIGN(const auto shown, shown_rule(report, id));
+    const auto& rule = *shown.rule;
     JsonDocument document(report.tool);
     document.member("id", rule.id);
     document.member("stage", to_string(rule.stage));
     document.member("summary", rule.summary);
     document.member("why", rule.why);
-    document.member("reads", shown->reads);
-    document.member("needs", shown->needs);
+    document.member("reads", shown.reads);
+    document.member("needs", shown.needs);
     document.member("fails", rule.fails);
     document.member("passes", rule.passes);
     document.begin_array("findings");
-    for (const auto& finding : shown->findings)
+    for (const auto& finding : shown.findings)
         document.element(example_json(finding));
     document.end_array();
     return std::move(document).finish();

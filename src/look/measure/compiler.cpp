@@ -122,43 +122,40 @@ std::string ptx(const std::string& isa, const std::string& target) {
 Result<std::string> highest_isa(const Workpiece& workpiece, const IndexFile& file, const std::string& target,
                                 const Cancellation* cancellation) {
     constexpr std::string_view names = "current version is '";
-    if (auto put = workpiece.put("newer.ptx", ptx("99.9", target)); !put.ok()) return put.failure();
-    const auto refused = workpiece.run({"-arch=" + target, "newer.ptx", "-o", "newer.cubin"}, cancellation);
-    if (!refused.ok()) return refused.failure();
-    const auto at = refused->err.find(names);
-    const auto from = at == std::string::npos ? std::string() : refused->err.substr(at + names.size());
+    CM_TRY(workpiece.put("newer.ptx", ptx("99.9", target)));
+    CM_TRY_ASSIGN(const auto refused,
+                  workpiece.run({"-arch=" + target, "newer.ptx", "-o", "newer.cubin"}, cancellation));
+    const auto at = refused.err.find(names);
+    const auto from = at == std::string::npos ? std::string() : refused.err.substr(at + names.size());
     const auto isa = from.substr(0, from.find('\''));
-    if (refused->success() || !fatbin::parse_ptx_isa(isa))
-        return does_not_say(file, "which PTX it takes", *refused);
-    if (auto put = workpiece.put("newest.ptx", ptx(isa, target)); !put.ok()) return put.failure();
-    const auto taken = workpiece.run({"-arch=" + target, "newest.ptx", "-o", "newest.cubin"}, cancellation);
-    if (!taken.ok()) return taken.failure();
-    if (!taken->success())
-        return does_not_say(file, fmt::format("yes to PTX {}, which it names itself", isa), *taken);
+    if (refused.success() || !fatbin::parse_ptx_isa(isa))
+        return does_not_say(file, "which PTX it takes", refused);
+    CM_TRY(workpiece.put("newest.ptx", ptx(isa, target)));
+    CM_TRY_ASSIGN(const auto taken,
+                  workpiece.run({"-arch=" + target, "newest.ptx", "-o", "newest.cubin"}, cancellation));
+    if (!taken.success())
+        return does_not_say(file, fmt::format("yes to PTX {}, which it names itself", isa), taken);
     return isa;
 }
 
 Status run_ptxas(const Workpiece& workpiece, const IndexFile& file, const Cancellation* cancellation,
                  CompilerSays& says) {
-    const auto help = workpiece.run({"--help"}, cancellation);
-    if (!help.ok()) return help.failure();
-    says.targets = targets_in(help->out);
-    if (!help->success() || says.targets.empty())
-        return does_not_say(file, "for which GPUs it compiles", *help);
+    CM_TRY_ASSIGN(const auto help, workpiece.run({"--help"}, cancellation));
+    says.targets = targets_in(help.out);
+    if (!help.success() || says.targets.empty())
+        return does_not_say(file, "for which GPUs it compiles", help);
     const auto first = fatbin::parse_arch(says.targets.front());
-    auto isa = highest_isa(workpiece, file, "sm_" + fatbin::sm_number(*first), cancellation);
-    if (!isa.ok()) return isa.failure();
-    says.ptx_isa = std::move(isa).value();
+    CM_TRY_ASSIGN(says.ptx_isa,
+                  highest_isa(workpiece, file, "sm_" + fatbin::sm_number(*first), cancellation));
     return Done{};
 }
 
 Status read_header(const Zip& zip, CompilerSays& says) {
     const auto* header = member_at(zip, "/crt/host_config.h");
     if (header == nullptr) return Done{};
-    const auto content = zip.text(*header, kLargestHeader);
-    if (!content.ok()) return content.failure();
+    CM_TRY_ASSIGN(const auto content, zip.text(*header, kLargestHeader));
     says.has_header = true;
-    says.limits = host_limits(*content);
+    says.limits = host_limits(content);
     return Done{};
 }
 
@@ -196,21 +193,19 @@ std::vector<std::string> targets_in(std::string_view help) {
 Result<CompilerSays> ask_compiler(HttpConnection& connection, const IndexFile& file,
                                   const std::optional<fs::path>& workshop, const Cancellation* cancellation,
                                   std::uint64_t& bytes) {
-    auto source = HttpSource::open(connection, file.url);
-    if (!source.ok()) return std::move(source).failure();
-    scan::HashedSource hashed(**source);
-    const auto zip = Zip::open(hashed, file.name);
-    if (!zip.ok()) return zip.failure();
+    CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
+    scan::HashedSource hashed(*source);
+    CM_TRY_ASSIGN(const auto zip, Zip::open(hashed, file.name));
     CompilerSays says;
-    says.has_nvcc = member_at(*zip, "/bin/nvcc") != nullptr;
-    const auto* ptxas = member_at(*zip, "/bin/ptxas");
+    says.has_nvcc = member_at(zip, "/bin/nvcc") != nullptr;
+    const auto* ptxas = member_at(zip, "/bin/ptxas");
     says.has_ptxas = ptxas != nullptr;
     Status status = Done{};
     if (workshop && ptxas != nullptr) {
         hashed.begin();
         Workpiece workpiece(*workshop, file);
-        status = workpiece.write(*zip, *ptxas);
-        if (status.ok()) status = read_header(*zip, says);
+        status = workpiece.write(zip, *ptxas);
+        if (status.ok()) status = read_header(zip, says);
         if (status.ok()) {
             // Nothing of a wheel is run before all of it is known to be what the index lists.
             const auto sha256 = hashed.finish();
@@ -225,9 +220,9 @@ Result<CompilerSays> ask_compiler(HttpConnection& connection, const IndexFile& f
             }
         }
     } else {
-        status = read_header(*zip, says);
+        status = read_header(zip, says);
     }
-    bytes += (*source)->transferred();
+    bytes += source->transferred();
     if (!status.ok()) return status.failure();
     return says;
 }

@@ -71,27 +71,24 @@ ImageNews image_news(const std::vector<std::string>& tags, const Row& repository
 }
 
 Result<SeenImage> see_image(OciClient& client, const ImageReference& reference) {
-    const auto manifest = client.manifest(reference);
-    if (!manifest.ok()) return manifest.failure();
-    SeenImage out{reference.text(), manifest->digest, {}, {}};
+    CM_TRY_ASSIGN(const auto manifest, client.manifest(reference));
+    SeenImage out{reference.text(), manifest.digest, {}, {}};
     for (const auto& [ours, theirs] : kOciArchitectures) {
-        const bool there = std::any_of(manifest->images.begin(), manifest->images.end(),
+        const bool there = std::any_of(manifest.images.begin(), manifest.images.end(),
                                        [&, name = theirs](const OciDescriptor& image) {
                                            return image.os == "linux" && image.architecture == name;
                                        });
         if (there) out.arches.emplace_back(ours);
     }
     const auto wanted = oci_architecture(out.arches.empty() ? "x86_64" : out.arches.front());
-    const auto image = client.for_architecture(reference, *manifest, wanted);
-    if (!image.ok()) return image.failure();
-    auto config = client.config(reference, *image);
-    if (!config.ok()) return std::move(config).failure();
+    CM_TRY_ASSIGN(const auto image, client.for_architecture(reference, manifest, wanted));
+    CM_TRY_ASSIGN(auto config, client.config(reference, image));
     // An image that is not in an index says itself what it is for.
     for (const auto& [ours, theirs] : kOciArchitectures) {
-        if (!manifest->is_index() && config->os == "linux" && config->architecture == theirs)
+        if (!manifest.is_index() && config.os == "linux" && config.architecture == theirs)
             out.arches.emplace_back(ours);
     }
-    out.config = std::move(config).value();
+    out.config = std::move(config);
     return out;
 }
 

@@ -169,9 +169,8 @@ Rows cuda_rows(const ImageGroup& group, const SeenImage& image, const Facts& fac
     row.cells.push_back(list("arch", image.arches));
     row.cells.push_back(scalar("complete", "true"));
     add_source(row, image);
-    auto requirement = requirement_row(group, image);
-    if (!requirement.ok()) return std::move(requirement).failure();
-    return std::vector{std::move(row), std::move(requirement).value()};
+    CM_TRY_ASSIGN(auto requirement, requirement_row(group, image));
+    return std::vector{std::move(row), std::move(requirement)};
 }
 
 Rows pytorch_rows(const ImageGroup& group, const SeenImage& image) {

@@ -63,9 +63,8 @@ Result<std::unique_ptr<InspectionCache>> InspectionCache::open(const std::filesy
     std::unique_ptr<InspectionCache> inspected(new InspectionCache(path));
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return inspected;
-    const auto text = file::read(path, kLargestCache);
-    if (!text.ok()) return text.failure();
-    for (const auto& line : text::split(text.value(), '\n')) {
+    CM_TRY_ASSIGN(const auto text, file::read(path, kLargestCache));
+    for (const auto& line : text::split(text, '\n')) {
         if (line.empty()) continue;
         const auto json = parse_json(line, path.string());
         if (!json.ok()) continue;  // the last line of a run that was killed
@@ -95,9 +94,8 @@ Status InspectionCache::add(const WheelInfo& info) {
 Result<std::vector<MeasuredRow>> rows_of(const Task& task, const WheelInfo& info, bool default_index,
                                          const Facts& facts, std::vector<std::string>* other_libraries) {
     if (!task.torch) {
-        auto row = package_row(task.release, info, task.package);
-        if (!row.ok()) return row.failure();
-        return std::vector{std::move(row).value()};
+        CM_TRY_ASSIGN(auto row, package_row(task.release, info, task.package));
+        return std::vector{std::move(row)};
     }
     auto rows = torch_rows(task.release, info, default_index, facts);
     if (!rows.ok() || other_libraries == nullptr) return rows;

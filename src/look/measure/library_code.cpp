@@ -41,11 +41,10 @@ std::optional<Row> row_about(const Facts& facts, std::string_view library) {
 
 Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const IndexFile& file,
                                               const Cancellation* cancellation, std::uint64_t& bytes) {
-    auto source = HttpSource::open(connection, file.url);
-    if (!source.ok()) return std::move(source).failure();
+    CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
     const scan::Options options{{true, {}}, cancellation};
-    const auto scan = scan::scan_wheel(**source, file.name, file.sha256, options);
-    bytes += (*source)->transferred();
+    const auto scan = scan::scan_wheel(*source, file.name, file.sha256, options);
+    bytes += source->transferred();
     if (cancellation != nullptr && cancellation->requested())
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (!scan.ok()) return scan.failure();

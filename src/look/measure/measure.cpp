@@ -56,10 +56,8 @@ bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, c
 
 Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& facts, Http& http,
                                    Measured& measured) {
-    const auto versions = versions_of(request);
-    if (!versions.ok()) return versions.failure();
-    const auto arches = arches_of(request.arch);
-    if (!arches.ok()) return arches.failure();
+    CM_TRY_ASSIGN(const auto versions, versions_of(request));
+    CM_TRY_ASSIGN(const auto arches, arches_of(request.arch));
     HttpConnection connection(http);
     const PageCache cache(fs::path(request.out) / kPagesFolder);
     std::vector<Task> tasks;
@@ -70,10 +68,10 @@ Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& f
             measured.not_measured.push_back(files.failure().diagnostics.front().message);
             continue;
         }
-        auto releases = request.is_torch ? torch_releases(files.value(), arches.value(), facts)
+        auto releases = request.is_torch ? torch_releases(files.value(), arches, facts)
                                          : package_releases(files.value(), package, facts);
         for (auto& release : releases) {
-            if (wanted(request, *versions, release, package, facts))
+            if (wanted(request, versions, release, package, facts))
                 tasks.push_back({package, request.is_torch, std::move(release), request.held});
         }
     }
@@ -83,19 +81,17 @@ Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& f
 // Wheels of torch and of other packages.
 Status measure_packages(const MeasureRequest& request, const Facts& facts, Http& http,
                         InspectionCache& inspected, Measured& measured) {
-    const auto tasks = tasks_of(request, facts, http, measured);
-    if (!tasks.ok()) return tasks.failure();
-    if (tasks->empty() && measured.not_measured.empty())
+    CM_TRY_ASSIGN(const auto tasks, tasks_of(request, facts, http, measured));
+    if (tasks.empty() && measured.not_measured.empty())
         return input_failure("no release on the index fits what was asked for", "see --versions and --arch");
     if (request.held) {
         give_large_blocks_back();
-        request.log(fmt::format("measure: reading {} to the last byte", text::count(tasks->size(), "wheel")));
+        request.log(fmt::format("measure: reading {} to the last byte", text::count(tasks.size(), "wheel")));
     }
-    const auto seen = inspect_wheels(http, tasks.value(), inspected, request.jobs, request.progress);
+    const auto seen = inspect_wheels(http, tasks, inspected, request.jobs, request.progress);
     for (std::size_t i = 0; i < seen.size(); ++i) {
         if (!measured.note(seen[i])) continue;
-        auto rows =
-            rows_of((*tasks)[i], *seen[i].info, request.default_index, facts, &measured.other_libraries);
+        auto rows = rows_of(tasks[i], *seen[i].info, request.default_index, facts, &measured.other_libraries);
         if (!rows.ok()) {
             measured.not_measured.push_back(rows.failure().diagnostics.front().message);
             continue;
@@ -115,9 +111,8 @@ Status write_rows(const MeasureRequest& request, Measured& measured) {
     for (const auto& each : measured.rows) {
         if (each.status != RowStatus::contradicted || request.accept) rows.push_back(each.row);
     }
-    auto left_out = write_overlay(request.out, std::move(rows), request.today, request.facts);
-    if (!left_out.ok()) return left_out.failure();
-    measured.left_out = std::move(left_out).value();
+    CM_TRY_ASSIGN(measured.left_out,
+                  write_overlay(request.out, std::move(rows), request.today, request.facts));
     return Done{};
 }
 
@@ -155,16 +150,15 @@ bool is_interrupted(const Http& http) {
 }
 
 Result<Measured> measure(const MeasureRequest& request, const Facts& facts, Http& http) {
-    if (auto made = file::make_directories(request.out); !made.ok()) return made.failure();
-    auto inspected = InspectionCache::open(fs::path(request.out) / kMeasuredFile);
-    if (!inspected.ok()) return std::move(inspected).failure();
+    CM_TRY(file::make_directories(request.out));
+    CM_TRY_ASSIGN(auto inspected, InspectionCache::open(fs::path(request.out) / kMeasuredFile));
     Measured measured;
     const auto job = request.is_toolkit ? measure_toolkits : measure_packages;
-    if (auto done = job(request, facts, http, **inspected, measured); !done.ok()) return done.failure();
+    CM_TRY(job(request, facts, http, *inspected, measured));
     if (is_interrupted(http)) return Failure{ExitCode::interrupted, {}};
     measured.bytes = http.transferred();
     measured.requests = http.requests();
-    if (auto written = write_rows(request, measured); !written.ok()) return written.failure();
+    CM_TRY(write_rows(request, measured));
     return measured;
 }
 

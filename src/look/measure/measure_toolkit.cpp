@@ -28,12 +28,10 @@ class Toolkits {
           pages_(fs::path(request.out) / kPagesFolder) {}
 
     Status run() {
-        const auto versions = versions_of(request_);
-        if (!versions.ok()) return versions.failure();
-        auto files = project_files(connection_, request_.index, kToolkitPackage, &pages_);
-        if (!files.ok()) return files.failure();
-        const auto listed = package_releases(*files, kToolkitPackage, facts_);
-        const auto releases = read_releases(listed, *versions);
+        CM_TRY_ASSIGN(const auto versions, versions_of(request_));
+        CM_TRY_ASSIGN(auto files, project_files(connection_, request_.index, kToolkitPackage, &pages_));
+        const auto listed = package_releases(files, kToolkitPackage, facts_);
+        const auto releases = read_releases(listed, versions);
         if (releases.empty() && measured_.not_measured.empty())
             return input_failure("no release on the index fits what was asked for", "see --versions");
         std::vector<ToolkitRelease> newest;

@@ -40,11 +40,9 @@ Result<std::vector<MeasuredRow>> kept_rows(const fs::path& folder, const std::ve
         const auto path = folder / (std::string(table) + ".yaml");
         std::error_code error;
         if (!fs::exists(path, error)) continue;
-        const auto text = file::read(path, kLargestTable);
-        if (!text.ok()) return text.failure();
-        const auto parsed = facts::read_table(*text, path.string());
-        if (!parsed.ok()) return parsed.failure();
-        for (const auto& row : parsed->rows) {
+        CM_TRY_ASSIGN(const auto text, file::read(path, kLargestTable));
+        CM_TRY_ASSIGN(const auto parsed, facts::read_table(text, path.string()));
+        for (const auto& row : parsed.rows) {
             if (ids.count(row.text("id")) == 0) kept.push_back(row_of(row, std::string(table), today));
         }
     }
@@ -64,15 +62,15 @@ class Rehearsal {
 
     Result<std::vector<Diagnostic>> mistakes(const std::map<std::string, std::string>& tables) {
         clear();
-        if (auto made = file::make_directories(stage_); !made.ok()) return made.failure();
+        CM_TRY(file::make_directories(stage_));
         std::error_code error;
         const bool apart = !base_.empty() && !fs::equivalent(base_, folder_, error);
         if (apart) {
-            if (auto laid = take(base_, "base-", {}); !laid.ok()) return laid.failure();
+            CM_TRY(take(base_, "base-", {}));
         }
-        if (auto laid = take(folder_, "", tables); !laid.ok()) return laid.failure();
+        CM_TRY(take(folder_, "", tables));
         for (const auto& [table, text] : tables) {
-            if (auto put = file::create(path_of(table), text); !put.ok()) return put.failure();
+            CM_TRY(file::create(path_of(table), text));
         }
         const auto laid = Facts::with_overlay(stage_, today_);
         return laid.ok() ? std::vector<Diagnostic>{} : laid.failure().diagnostics;
@@ -87,8 +85,7 @@ class Rehearsal {
         for (const auto& entry : fs::directory_iterator(from, error)) {
             const auto name = entry.path().filename();
             if (name.extension() != ".yaml" || but.count(name.stem().string()) != 0) continue;
-            auto put = file::link_or_copy(entry.path(), stage_ / (prefix + name.string()));
-            if (!put.ok()) return put;
+            CM_TRY(file::link_or_copy(entry.path(), stage_ / (prefix + name.string())));
         }
         return Done{};
     }
@@ -123,24 +120,22 @@ Result<std::vector<std::string>> write_overlay(const fs::path& folder, std::vect
                                                std::string_view today, const fs::path& base) {
     std::vector<std::string> left_out;
     if (rows.empty()) return left_out;
-    if (auto made = file::make_directories(folder); !made.ok()) return made.failure();
-    const auto kept = kept_rows(folder, rows, today);
-    if (!kept.ok()) return kept.failure();
+    CM_TRY(file::make_directories(folder));
+    CM_TRY_ASSIGN(const auto kept, kept_rows(folder, rows, today));
     std::map<std::string, std::string> tables;
     {
         Rehearsal rehearsal(folder, base, today);
         for (;;) {
             auto all = rows;
-            all.insert(all.end(), kept->begin(), kept->end());
+            all.insert(all.end(), kept.begin(), kept.end());
             tables = rows.empty() ? std::map<std::string, std::string>{} : yaml_tables(all, today);
             if (tables.empty()) break;
-            const auto mistakes = rehearsal.mistakes(tables);
-            if (!mistakes.ok()) return mistakes.failure();
-            if (!take_away(rows, *mistakes, left_out)) break;
+            CM_TRY_ASSIGN(const auto mistakes, rehearsal.mistakes(tables));
+            if (!take_away(rows, mistakes, left_out)) break;
         }
     }
     for (const auto& [table, text] : tables) {
-        if (auto put = file::write(folder / (table + ".yaml"), text); !put.ok()) return put.failure();
+        CM_TRY(file::write(folder / (table + ".yaml"), text));
     }
     return left_out;
 }

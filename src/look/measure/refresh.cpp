@@ -73,12 +73,11 @@ class Refresh {
     }
 
     Status measure_all() {
-        auto inspected = InspectionCache::open(fs::path(request_.out) / kMeasuredFile);
-        if (!inspected.ok()) return std::move(inspected).failure();
+        CM_TRY_ASSIGN(auto inspected, InspectionCache::open(fs::path(request_.out) / kMeasuredFile));
         std::vector<Task> tasks;
         for (const auto& each : wanted_)
             tasks.push_back(each.task);
-        const auto seen = inspect_wheels(http_, tasks, **inspected, request_.jobs, request_.progress);
+        const auto seen = inspect_wheels(http_, tasks, *inspected, request_.jobs, request_.progress);
         if (gathered_.stopped()) return interrupted();
         auto& report = gathered_.report;
         for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -91,9 +90,9 @@ class Refresh {
         std::vector<MeasuredRow> rows;
         for (const auto& each : report.rows)
             rows.push_back(each.row);
-        const auto left_out = write_overlay(request_.out, std::move(rows), request_.today, request_.facts);
-        if (!left_out.ok()) return left_out.failure();
-        report.left_out.insert(report.left_out.end(), left_out->begin(), left_out->end());
+        CM_TRY_ASSIGN(const auto left_out,
+                      write_overlay(request_.out, std::move(rows), request_.today, request_.facts));
+        report.left_out.insert(report.left_out.end(), left_out.begin(), left_out.end());
         return Done{};
     }
 
@@ -174,19 +173,16 @@ class Refresh {
 
     Status add_rows(const Wanted& wanted, const WheelInfo& info) {
         if (wanted.task.package == kToolkit) {
-            const auto release = toolkit_release(info);
-            if (!release.ok()) return release.failure();
-            gathered_.add(release_row(*release));
+            CM_TRY_ASSIGN(const auto release, toolkit_release(info));
+            gathered_.add(release_row(release));
             return Done{};
         }
-        auto rows = rows_of(wanted.task, info, wanted.default_index, facts_, nullptr);
-        if (!rows.ok()) return rows.failure();
+        CM_TRY_ASSIGN(auto rows, rows_of(wanted.task, info, wanted.default_index, facts_, nullptr));
         if (wanted.task.torch && wanted.default_index) {
-            auto one = package_row(wanted.task.release, info, wanted.task.package);
-            if (!one.ok()) return one.failure();
-            rows->push_back(std::move(one).value());
+            CM_TRY_ASSIGN(auto one, package_row(wanted.task.release, info, wanted.task.package));
+            rows.push_back(std::move(one));
         }
-        for (const auto& row : *rows) {
+        for (const auto& row : rows) {
             auto* there = gathered_.add(row);
             if (there != nullptr && row.table == "torch_releases") add_variants(there->row, row);
         }
@@ -206,10 +202,10 @@ class Refresh {
 }  // namespace
 
 Result<Refreshed> refresh(const RefreshRequest& request, const Facts& facts, Http& http) {
-    if (auto made = file::make_directories(request.out); !made.ok()) return std::move(made).failure();
+    CM_TRY(file::make_directories(request.out));
     Refresh job(request, facts, http);
-    if (auto asked = job.ask_places(); !asked.ok()) return std::move(asked).failure();
-    if (auto measured = job.measure_all(); !measured.ok()) return std::move(measured).failure();
+    CM_TRY(job.ask_places());
+    CM_TRY(job.measure_all());
     return job.report();
 }
 

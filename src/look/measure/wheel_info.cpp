@@ -59,14 +59,12 @@ std::optional<bool> cxx11_abi(std::string_view cmake) {
 }
 
 Status inspect_torch(const Zip& zip, WheelInfo& info) {
-    const auto version = member_text(zip, "torch/version.py");
-    if (!version.ok()) return version.failure();
-    info.build = python_constant(version.value(), "__version__");
-    info.cuda = python_constant(version.value(), "cuda");
+    CM_TRY_ASSIGN(const auto version, member_text(zip, "torch/version.py"));
+    info.build = python_constant(version, "__version__");
+    info.cuda = python_constant(version, "cuda");
     if (zip.find("torch/share/cmake/Torch/TorchConfig.cmake") != nullptr) {
-        const auto cmake = member_text(zip, "torch/share/cmake/Torch/TorchConfig.cmake");
-        if (!cmake.ok()) return cmake.failure();
-        info.cxx11_abi = cxx11_abi(cmake.value());
+        CM_TRY_ASSIGN(const auto cmake, member_text(zip, "torch/share/cmake/Torch/TorchConfig.cmake"));
+        info.cxx11_abi = cxx11_abi(cmake);
     }
     const auto* library = zip.find("torch/lib/libtorch_python.so");
     if (info.cuda.empty() || library == nullptr) return Done{};
@@ -185,24 +183,21 @@ std::string python_constant(std::string_view text, std::string_view name) {
 }
 
 Result<WheelInfo> inspect_wheel(HttpConnection& connection, const IndexFile& file, bool torch) {
-    auto source = HttpSource::open(connection, file.url);
-    if (!source.ok()) return std::move(source).failure();
-    auto zip = Zip::open(**source, file.name);
-    if (!zip.ok()) return std::move(zip).failure();
-    const auto* member = metadata_member(zip.value());
+    CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
+    CM_TRY_ASSIGN(auto zip, Zip::open(*source, file.name));
+    const auto* member = metadata_member(zip);
     if (member == nullptr)
         return input_failure(
             fmt::format("{} is not a wheel: it has no METADATA", text::printable(file.name)));
-    const auto metadata = zip->text(*member, kLargestText);
-    if (!metadata.ok()) return metadata.failure();
+    CM_TRY_ASSIGN(const auto metadata, zip.text(*member, kLargestText));
     WheelInfo info;
     info.file = file.name;
     info.sha256 = file.sha256;
-    info.metadata = parse_metadata(metadata.value());
+    info.metadata = parse_metadata(metadata);
     if (torch) {
-        if (auto status = inspect_torch(zip.value(), info); !status.ok()) return status.failure();
+        CM_TRY(inspect_torch(zip, info));
     }
-    info.bytes = (*source)->transferred();
+    info.bytes = source->transferred();
     return info;
 }
 

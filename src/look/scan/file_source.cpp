@@ -67,8 +67,8 @@ Status read_all(ByteSource& source, const ByteSink& sink) {
     for (std::uint64_t at = 0; at < source.size();) {
         const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, source.size() - at));
         const std::span piece(buffer.data(), part);
-        if (auto read = source.read(at, piece); !read.ok()) return read;
-        if (auto taken = sink(piece); !taken.ok()) return taken;
+        CM_TRY(source.read(at, piece));
+        CM_TRY(sink(piece));
         at += part;
     }
     return Done{};

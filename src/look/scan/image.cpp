@@ -89,18 +89,17 @@ Status ImageTar::end() {
         layers_.insert_or_assign(blob->path(), blob->layer());
         return Done{};
     }
-    auto text = blob->text();
-    if (!text.ok()) return std::move(text).failure();
-    text_bytes_ += text->size();
+    CM_TRY_ASSIGN(auto text, blob->text());
+    text_bytes_ += text.size();
     if (text_bytes_ > kMostText)
         return input_failure(fmt::format("{} holds more than {} of JSON: it is not a container image",
                                          text::printable(label_), text::human_bytes(kMostText)));
-    texts_[blob->path()] = std::move(text).value();
+    texts_[blob->path()] = std::move(text);
     return Done{};
 }
 
 Result<Scan> ImageTar::finish() {
-    if (auto finished = tar_.finish(); !finished.ok()) return std::move(finished).failure();
+    CM_TRY(tar_.finish());
     const auto text_of = [this](const std::string& path) -> Result<std::string> {
         const auto found = texts_.find(path);
         return found == texts_.end() ? Result<std::string>(no_part(label_, path)) : found->second;
@@ -111,10 +110,9 @@ Result<Scan> ImageTar::finish() {
                                          "index.json",
                                          text::printable(label_)),
                              "name a tar of docker save or podman save, or an OCI image layout");
-    const auto paths = image_layers(text_of, docker, label_, arch_);
-    if (!paths.ok()) return paths.failure();
+    CM_TRY_ASSIGN(const auto paths, image_layers(text_of, docker, label_, arch_));
     std::vector<const Layer*> layers;
-    for (const auto& path : *paths) {
+    for (const auto& path : paths) {
         const auto link = links_.find(path);
         const auto found = layers_.find(link == links_.end() ? path : link->second);
         if (found == layers_.end()) return no_part(label_, path);
@@ -140,41 +138,35 @@ bool is_image_folder(const std::string& path) {
 }
 
 Result<Scan> scan_image_tar(const std::string& path, const std::string& arch, const Options& options) {
-    const auto source = open_file(path);
-    if (!source.ok()) return source.failure();
+    CM_TRY_ASSIGN(const auto source, open_file(path));
     ImageTar tar(path, arch, options);
-    const auto read = read_all(**source, [&tar](auto bytes) { return tar.feed(bytes); });
-    return read.ok() ? tar.finish() : Result<Scan>(read.failure());
+    CM_TRY(read_all(*source, [&tar](auto bytes) { return tar.feed(bytes); }));
+    return tar.finish();
 }
 
 Result<Scan> scan_image_folder(const std::string& path, const std::string& arch, const Options& options) {
     const auto blob_of = [&](const std::string& name) -> Result<std::unique_ptr<ImageBlob>> {
-        const auto source = open_file(path + "/" + name);
-        if (!source.ok()) return source.failure();
+        CM_TRY_ASSIGN(const auto source, open_file(path + "/" + name));
         auto blob = std::make_unique<ImageBlob>(name, path, options);
-        const auto read = read_all(**source, [&](auto bytes) -> Status {
+        CM_TRY(read_all(*source, [&](auto bytes) -> Status {
             blob->feed(bytes);
             if (options.cancellation == nullptr || !options.cancellation->requested()) return Done{};
             return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
-        });
-        if (!read.ok()) return read.failure();
+        }));
         return blob;
     };
     const auto text_of = [&](const std::string& name) -> Result<std::string> {
-        auto blob = blob_of(name);
-        return blob.ok() ? (*blob)->text() : Result<std::string>(blob.failure());
+        CM_TRY_ASSIGN(auto blob, blob_of(name));
+        return blob->text();
     };
-    const auto paths = image_layers(text_of, false, path, arch);
-    if (!paths.ok()) return paths.failure();
+    CM_TRY_ASSIGN(const auto paths, image_layers(text_of, false, path, arch));
     std::map<std::string, Layer> layers;  // one that stands twice is read once
     std::vector<const Layer*> order;
-    for (const auto& name : *paths) {
+    for (const auto& name : paths) {
         if (layers.count(name) == 0) {
-            auto blob = blob_of(name);
-            if (!blob.ok()) return blob.failure();
-            auto layer = (*blob)->layer();
-            if (!layer.ok()) return layer.failure();
-            layers.emplace(name, std::move(layer).value());
+            CM_TRY_ASSIGN(auto blob, blob_of(name));
+            CM_TRY_ASSIGN(auto layer, blob->layer());
+            layers.emplace(name, std::move(layer));
         }
         order.push_back(&layers.at(name));
     }
@@ -189,16 +181,15 @@ Result<Scan> scan_saved_image(Command save, const std::string& target, const std
         fed = tar.feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
         return fed.ok();
     };
-    const auto outcome = run(save, options.cancellation);
-    if (!outcome.ok()) return outcome.failure();
+    CM_TRY_ASSIGN(const auto outcome, run(save, options.cancellation));
     if (options.cancellation != nullptr && options.cancellation->requested())
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (!fed.ok()) return fed.failure();
-    if (!outcome->success()) {
-        const auto words = text::trim(outcome->err);
+    if (!outcome.success()) {
+        const auto words = text::trim(outcome.err);
         return environment_failure(
             fmt::format("{}: {} ended with {}{}", text::printable(target), text::printable(save.argv.front()),
-                        outcome->describe(), words.empty() ? "" : ": " + text::printable(words)),
+                        outcome.describe(), words.empty() ? "" : ": " + text::printable(words)),
             "name an image that the engine has, as its own list of images shows it");
     }
     return tar.finish();

@@ -39,7 +39,7 @@ Status ImageBlob::check_hash() {
 
 Result<std::string> ImageBlob::text() {
     if (failure_) return *failure_;
-    if (auto checked = check_hash(); !checked.ok()) return std::move(checked).failure();
+    CM_TRY(check_hash());
     return std::move(text_);
 }
 
@@ -47,7 +47,7 @@ Result<Layer> ImageBlob::layer() {
     if (failure_) return *failure_;
     auto layer = scanner_.finish();
     if (!layer.ok()) return layer;
-    if (auto checked = check_hash(); !checked.ok()) return std::move(checked).failure();
+    CM_TRY(check_hash());
     return layer;
 }
 

@@ -32,9 +32,8 @@ const Json* member(const Json& json, const char* name) {
 }
 
 Result<std::vector<std::string>> docker_layers(const ImageText& text_of, const std::string& label) {
-    const auto text = text_of("manifest.json");
-    if (!text.ok()) return text.failure();
-    const auto json = parse_json(*text, "manifest.json");
+    CM_TRY_ASSIGN(const auto text, text_of("manifest.json"));
+    const auto json = parse_json(text, "manifest.json");
     if (!json.ok()) return refused(label, json.failure().diagnostics.front().message);
     if (!json->is_array() || json->empty()) return refused(label, "its manifest.json names no image");
     if (json->size() > 1) {
@@ -105,22 +104,18 @@ Result<std::vector<std::string>> oci_layers(const ImageText& text_of, const std:
                                             std::string_view arch) {
     std::string path = "index.json";
     for (int depth = 0; depth <= kDeepestIndex; ++depth) {
-        const auto text = text_of(path);
-        if (!text.ok()) return text.failure();
-        const auto json = parse_json(*text, path);
+        CM_TRY_ASSIGN(const auto text, text_of(path));
+        const auto json = parse_json(text, path);
         if (!json.ok()) return refused(label, json.failure().diagnostics.front().message);
         const bool is_index = member(*json, "manifests") != nullptr;
-        auto found = descriptors(*json, is_index ? "manifests" : "layers", label);
-        if (!found.ok()) return std::move(found).failure();
+        CM_TRY_ASSIGN(auto found, descriptors(*json, is_index ? "manifests" : "layers", label));
         if (!is_index) {
             std::vector<std::string> layers;
-            for (auto& layer : *found)
+            for (auto& layer : found)
                 layers.push_back(std::move(layer.path));
             return layers;
         }
-        auto chosen = choose(*found, label, arch);
-        if (!chosen.ok()) return std::move(chosen).failure();
-        path = std::move(chosen).value();
+        CM_TRY_ASSIGN(path, choose(found, label, arch));
     }
     return refused(label, "its indexes name each other without end");
 }

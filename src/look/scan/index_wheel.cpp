@@ -124,18 +124,15 @@ Result<IndexFile> choose_wheel(const std::vector<IndexFile>& files, const Requir
 
 Result<Scan> scan_index_wheel(HttpConnection& connection, const std::string& index, const Requirement& wanted,
                               const WheelChoice& choice, const Options& options) {
-    const auto files = project_files(connection, index, wanted.project);
-    if (!files.ok()) return files.failure();
-    const auto file = choose_wheel(files.value(), wanted, choice);
-    if (!file.ok()) return file.failure();
-    auto source = HttpSource::open(connection, file->url);
-    if (!source.ok()) return source.failure();
-    auto scan = scan_wheel(**source, file->name, file->sha256, options);
+    CM_TRY_ASSIGN(const auto files, project_files(connection, index, wanted.project));
+    CM_TRY_ASSIGN(const auto file, choose_wheel(files, wanted, choice));
+    CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
+    auto scan = scan_wheel(*source, file.name, file.sha256, options);
     if (!scan.ok()) return scan;
-    if (file->sha256.empty())
+    if (file.sha256.empty())
         scan->notes.emplace_back("the index gives no sha256: nothing to check the file against");
-    if (file->yanked) scan->notes.push_back("yanked: " + file->yanked_reason);
-    scan->notes.push_back(fmt::format("{} transferred", text::human_bytes(source.value()->transferred())));
+    if (file.yanked) scan->notes.push_back("yanked: " + file.yanked_reason);
+    scan->notes.push_back(fmt::format("{} transferred", text::human_bytes(source->transferred())));
     return scan;
 }
 

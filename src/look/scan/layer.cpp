@@ -114,7 +114,7 @@ Status LayerScanner::end() {
 }
 
 Result<Layer> LayerScanner::finish() {
-    if (auto finished = tar_.finish(); !finished.ok()) return std::move(finished).failure();
+    CM_TRY(tar_.finish());
     std::sort(layer_.hides.begin(), layer_.hides.end());
     return std::move(layer_);
 }

@@ -59,7 +59,7 @@ Status TarBytes::inflate(std::span<const std::uint8_t> bytes) {
 
 Status TarBytes::finish() {
     if (!begun_) {
-        if (auto begun = begin(); !begun.ok()) return begun;
+        CM_TRY(begin());
     }
     if (inflater_ && !stream_ended_) {
         return input_failure(fmt::format("{} is cut off: its gzip stream goes on", text::printable(label_)),

@@ -92,11 +92,11 @@ Status TarStream::feed(Bytes bytes) {
             wanted -= part;
             position_ += part;
             if (is_body) {
-                if (auto taken = take(bytes.first(part)); !taken.ok()) return taken;
+                CM_TRY(take(bytes.first(part)));
             }
             bytes = bytes.subspan(part);
             if (is_body && left_ == 0) {
-                if (auto ended = end_body(); !ended.ok()) return ended;
+                CM_TRY(end_body());
             }
             continue;
         }
@@ -178,7 +178,7 @@ Status TarStream::begin_entry(TarEntry entry, char type) {
     entry.path = std::move(*path);
     entry.size = entry.kind == Kind::file ? left_ : 0;
     body_ = entry.kind == Kind::file ? Body::file : Body::skipped;
-    if (auto begun = handler_.begin(entry); !begun.ok()) return begun;
+    CM_TRY(handler_.begin(entry));
     return left_ == 0 ? end_body() : Status(Done{});
 }
 

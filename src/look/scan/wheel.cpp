@@ -40,7 +40,7 @@ Status HashedSource::read_up_to(std::uint64_t offset) {
         const auto part =
             static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), offset - position_));
         const std::span<std::uint8_t> into(buffer.data(), part);
-        if (auto got = source_.read(position_, into); !got.ok()) return got;
+        CM_TRY(source_.read(position_, into));
         hash_.update({reinterpret_cast<const char*>(buffer.data()), part});
         position_ += part;
     }
@@ -49,7 +49,7 @@ Status HashedSource::read_up_to(std::uint64_t offset) {
 
 Status HashedSource::read(std::uint64_t offset, std::span<std::uint8_t> into) {
     if (hashing_ && offset > position_) {
-        if (auto got = read_up_to(offset); !got.ok()) return got;
+        CM_TRY(read_up_to(offset));
     }
     auto got = source_.read(offset, into);
     const std::uint64_t end = offset + into.size();
@@ -61,32 +61,29 @@ Status HashedSource::read(std::uint64_t offset, std::span<std::uint8_t> into) {
 }
 
 Result<std::string> HashedSource::finish() {
-    if (auto got = read_up_to(size()); !got.ok()) return got.failure();
+    CM_TRY(read_up_to(size()));
     return hash_.hex();
 }
 
 Result<Scan> scan_wheel(ByteSource& source, const std::string& target, const std::string& sha256,
                         const Options& options) {
     HashedSource hashed(source);
-    const auto zip = Zip::open(hashed, target);
-    if (!zip.ok()) return zip.failure();
+    CM_TRY_ASSIGN(const auto zip, Zip::open(hashed, target));
     if (!sha256.empty()) hashed.begin();
     Scan scan{target, "wheel", {}, {}, 0};
-    for (const auto& member : zip->members()) {
+    for (const auto& member : zip.members()) {
         if (cancelled(options)) return scan;
         if (member.is_folder()) continue;
         ++scan.files;
-        if (const auto done = scan_member(zip.value(), member, options, scan); !done.ok())
-            return done.failure();
+        CM_TRY(scan_member(zip, member, options, scan));
     }
     std::sort(scan.libraries.begin(), scan.libraries.end(),
               [](const Library& a, const Library& b) { return a.path < b.path; });
     if (sha256.empty()) return scan;
-    const auto digest = hashed.finish();
-    if (!digest.ok()) return digest.failure();
-    if (*digest != sha256) {
+    CM_TRY_ASSIGN(const auto digest, hashed.finish());
+    if (digest != sha256) {
         return input_failure(fmt::format("{} has the sha256 {}, and the index says {}",
-                                         text::printable(target), *digest, text::printable(sha256)),
+                                         text::printable(target), digest, text::printable(sha256)),
                              "do not use this file; ask the index again, or compare with another mirror");
     }
     scan.notes.push_back(fmt::format("sha256 {} checked", sha256));
@@ -98,9 +95,8 @@ bool is_wheel_name(const std::string& path) {
 }
 
 Result<Scan> scan_wheel_file(const std::string& path, const Options& options) {
-    const auto source = open_file(path);
-    if (!source.ok()) return source.failure();
-    return scan_wheel(**source, path, {}, options);
+    CM_TRY_ASSIGN(const auto source, open_file(path));
+    return scan_wheel(*source, path, {}, options);
 }
 
 }  // namespace cudamatrix::scan

@@ -105,12 +105,10 @@ struct Render {
     }
 
     Status add_compose(mustache::Library& library, const std::vector<Image>& plan) {
-        const auto model = compose_model({matrix, plan, out.images, settings.matrix_folder});
-        if (!model.ok()) return model.failure();
+        CM_TRY_ASSIGN(const auto model, compose_model({matrix, plan, out.images, settings.matrix_folder}));
         for (const char* name : {"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"}) {
-            auto content = library.fill(std::string(name) + ".mustache", *model);
-            if (!content.ok()) return content.failure();
-            add_file(name, std::move(content).value());
+            CM_TRY_ASSIGN(auto content, library.fill(std::string(name) + ".mustache", model));
+            add_file(name, std::move(content));
         }
         return Done{};
     }
@@ -165,26 +163,23 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
         return input_failure("build: user root: images never run as root",
                              "name another user, or delete the key");
     }
-    auto library = load_templates(settings);
-    if (!library.ok()) return library.failure();
-    auto suite = settings.suite.empty() ? Result<std::vector<SuiteFile>>(embedded_suite())
-                                        : suite_from(settings.suite);
-    if (!suite.ok()) return suite.failure();
+    CM_TRY_ASSIGN(auto library, load_templates(settings));
+    CM_TRY_ASSIGN(auto suite, settings.suite.empty() ? Result<std::vector<SuiteFile>>(embedded_suite())
+                                                     : suite_from(settings.suite));
 
     Render render{matrix, settings, image_repository(matrix), {}};
-    render.out.suite = std::move(*suite);
-    render.out.templates_hash = library->hash();
-    auto folders = image_folders(*library, matrix, images, lock, settings);
-    if (!folders.ok()) return folders.failure();
+    render.out.suite = std::move(suite);
+    render.out.templates_hash = library.hash();
+    CM_TRY_ASSIGN(auto folders, image_folders(library, matrix, images, lock, settings));
     std::map<std::string, Bootstrap> bootstraps;
     for (std::size_t i = 0; i < images.size(); ++i) {
         const auto& image = images[i];
-        render.add_image(image, lock, std::move((*folders)[i]));
+        render.add_image(image, lock, std::move(folders[i]));
         if (image.references().empty()) bootstraps.emplace(image.base_name(), bootstrap_of(image, matrix));
     }
     for (auto& [name, bootstrap] : bootstraps)
         render.out.bootstraps.push_back(std::move(bootstrap));
-    if (auto done = render.add_compose(*library, images); !done.ok()) return done.failure();
+    CM_TRY(render.add_compose(library, images));
     render.add_suite();
     auto& artifacts = render.out.artifacts;
     std::sort(artifacts.begin(), artifacts.end(), by_path);

@@ -37,21 +37,19 @@ mustache::Data::Object attempt_model(const ImageInput& input, const AttemptReque
 Result<std::vector<Artifact>> attempt_context(const Matrix& matrix, const Image& image, const Lock& lock,
                                               const AttemptRequest& request, std::string_view run_id,
                                               const RenderSettings& settings) {
-    auto library = load_templates(settings);
-    if (!library.ok()) return library.failure();
+    CM_TRY_ASSIGN(auto library, load_templates(settings));
     const ImageInput input{matrix, image, lock, settings};
     auto model = attempt_model(input, request);
-    auto dockerfile = fill_dockerfile(*library, template_folder(image) + "/attempt.mustache", model);
-    if (!dockerfile.ok()) return dockerfile.failure();
-    std::vector<Artifact> files{{"Dockerfile", std::move(dockerfile).value()},
+    CM_TRY_ASSIGN(auto dockerfile,
+                  fill_dockerfile(library, template_folder(image) + "/attempt.mustache", model));
+    std::vector<Artifact> files{{"Dockerfile", std::move(dockerfile)},
                                 {"attempt/run", std::string(run_id) + "\n"}};
     for (const auto& file : request.files)
         files.push_back({"attempt" / file.path, file.content});
     for (auto& [name, wheels] : requirements_of(input)) {
         model["wheels"] = wheels;
-        auto content = library->fill(template_folder(image) + "/requirements.mustache", model);
-        if (!content.ok()) return content.failure();
-        files.push_back({name, std::move(content).value()});
+        CM_TRY_ASSIGN(auto content, library.fill(template_folder(image) + "/requirements.mustache", model));
+        files.push_back({name, std::move(content)});
     }
     return files;
 }

@@ -204,25 +204,24 @@ List named_volumes(const ServicePlan& plan) {
 
 Result<Data::Object> compose_model(const ComposeInput& input) {
     const auto& matrix = input.matrix;
-    const auto plan = plan_services(matrix.deployment, input.images);
-    if (!plan.ok()) return plan.failure();
+    CM_TRY_ASSIGN(const auto plan, plan_services(matrix.deployment, input.images));
     List services;
     List gpu_services;
-    for (const auto& planned : plan->services) {
+    for (const auto& planned : plan.services) {
         const auto silent = silent_service(input.images[planned.image]);
         const auto& service = planned.service == nullptr ? silent : *planned.service;
-        services.emplace_back(service_model(planned, service, *plan, input));
+        services.emplace_back(service_model(planned, service, plan, input));
         if (service.gpu.asked()) gpu_services.emplace_back(gpu_service(planned.name, service.gpu));
     }
     Object model{{"tool", Object{{"version", kVersion}}},
                  {"matrix", Object{{"title", matrix.name}}},
-                 {"header", header(input, *plan)},
+                 {"header", header(input, plan)},
                  {"project", project(matrix)},
                  {"services", std::move(services)},
                  {"gpu_services", std::move(gpu_services)},
                  {"build", Object{{"network_any", true}, {"network", matrix.build.network}}}};
     put(model, "secrets", secrets_of(input));
-    put(model, "named_volumes", named_volumes(*plan));
+    put(model, "named_volumes", named_volumes(plan));
     return model;
 }
 

@@ -20,22 +20,21 @@ Result<std::vector<Artifact>> image_folder(mustache::Library& library, const Ima
     const auto family = template_folder(input.image);
     const auto folder = std::filesystem::path("images") / input.image.id;
     std::vector<Artifact> out;
-    const auto put = [&](const std::string& name, Result<std::string> content) -> Status {
-        if (!content.ok()) return content.failure();
-        auto hash = sha256(*content);
-        out.push_back({folder / name, std::move(content).value(), std::move(hash)});
-        return Done{};
+    const auto put = [&](const std::string& name, std::string content) {
+        auto hash = sha256(content);
+        out.push_back({folder / name, std::move(content), std::move(hash)});
     };
-    auto done = put("Dockerfile", fill_dockerfile(library, family + "/Dockerfile.mustache", model));
-    if (done.ok()) done = put(".dockerignore", library.fill(family + "/dockerignore.mustache", model));
+    CM_TRY_ASSIGN(auto dockerfile, fill_dockerfile(library, family + "/Dockerfile.mustache", model));
+    put("Dockerfile", std::move(dockerfile));
+    CM_TRY_ASSIGN(auto ignored, library.fill(family + "/dockerignore.mustache", model));
+    put(".dockerignore", std::move(ignored));
     for (auto& [name, wheels] : requirements_of(input)) {
-        if (!done.ok()) break;
         const mustache::Data only(mustache::Data::Object{{"tool", model.object()->at("tool")},
                                                          {"image", model.object()->at("image")},
                                                          {"wheels", wheels}});
-        done = put(name, library.fill(family + "/requirements.mustache", only));
+        CM_TRY_ASSIGN(auto requirements, library.fill(family + "/requirements.mustache", only));
+        put(name, std::move(requirements));
     }
-    if (!done.ok()) return done.failure();
     std::sort(out.begin(), out.end(), [](const Artifact& a, const Artifact& b) { return a.path < b.path; });
     return out;
 }
@@ -48,16 +47,13 @@ Result<std::vector<std::vector<Artifact>>> image_folders(const mustache::Library
                                                          const RenderSettings& settings) {
     std::vector<std::vector<Artifact>> out(images.size());
     const auto least = settings.watch != nullptr ? images.size() : kImagesOfAThread;
-    const auto done = parallel_for(images.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
+    CM_TRY(parallel_for(images.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
         auto templates = library.copy();
         for (auto i = begin; i < end; ++i) {
-            auto folder = image_folder(templates, {matrix, images[i], lock, settings});
-            if (!folder.ok()) return folder.failure();
-            out[i] = std::move(folder).value();
+            CM_TRY_ASSIGN(out[i], image_folder(templates, {matrix, images[i], lock, settings}));
         }
         return Done{};
-    });
-    if (!done.ok()) return done.failure();
+    }));
     return out;
 }
 

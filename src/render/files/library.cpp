@@ -44,9 +44,8 @@ Result<mustache::Library> load_templates(const RenderSettings& settings) {
 
 Result<std::string> fill_dockerfile(mustache::Library& library, const std::string& name,
                                     const mustache::Data& model) {
-    auto filled = library.fill(name, model);
-    if (!filled.ok()) return filled;
-    if (const auto directive = directive_in(*filled); !directive.empty()) {
+    CM_TRY_ASSIGN(auto filled, library.fill(name, model));
+    if (const auto directive = directive_in(filled); !directive.empty()) {
         return input_failure(
             fmt::format("the template {} gives a Dockerfile that begins with the builder directive \"{}\"",
                         name, directive),

@@ -184,12 +184,11 @@ Status read_apt(const AptQuestion& question, const std::vector<AptPin>& base, co
     if (question.wanted.empty()) return Done{};
     const auto content = answer(question.file);
     if (!content) return unanswered(question.file);
-    auto pins = question.read(*content, question.file);
-    if (!pins.ok()) return pins.failure();
-    if (const auto package = missing_package(question.wanted, *pins, base); !package.empty()) {
+    CM_TRY_ASSIGN(auto pins, question.read(*content, question.file));
+    if (const auto package = missing_package(question.wanted, pins, base); !package.empty()) {
         return strange(question.file, "it says nothing of " + package);
     }
-    question.pins = std::move(pins).value();
+    question.pins = std::move(pins);
     return Done{};
 }
 
@@ -197,9 +196,8 @@ Status read_wheels(const WheelQuestion& question, const LockAnswer& answer) {
     if (question.wanted.empty()) return Done{};
     const auto content = answer(question.file);
     if (!content) return unanswered(question.file);
-    auto pins = read_pip_report(*content, question.file);
-    if (!pins.ok()) return pins.failure();
-    auto known = *pins;
+    CM_TRY_ASSIGN(auto pins, read_pip_report(*content, question.file));
+    auto known = pins;
     if (question.base_holds_some) {
         const auto held = answer(kHeld);
         if (!held) return unanswered(kHeld);
@@ -208,7 +206,7 @@ Status read_wheels(const WheelQuestion& question, const LockAnswer& answer) {
     }
     if (const auto wheel = missing_wheel(question.wanted, known); !wheel.empty())
         return strange(question.file, "it says nothing of " + wheel);
-    question.pins = std::move(pins).value();
+    question.pins = std::move(pins);
     return Done{};
 }
 
@@ -231,15 +229,13 @@ Status check_python(const Image& image, const LockAnswer& answer) {
 
 Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& image,
                                            const RenderSettings& settings, const Lock* lock) {
-    auto library = load_templates(settings);
-    if (!library.ok()) return library.failure();
+    CM_TRY_ASSIGN(auto library, load_templates(settings));
     const mustache::Data model(lock_model(matrix, image, lock));
     std::vector<Artifact> files;
     for (const auto& [path, name] :
          {std::pair{".dockerignore", "dockerignore.mustache"}, std::pair{"Dockerfile", "lock.mustache"}}) {
-        auto content = fill_dockerfile(*library, template_folder(image) + "/" + name, model);
-        if (!content.ok()) return content.failure();
-        files.push_back({path, std::move(content).value()});
+        CM_TRY_ASSIGN(auto content, fill_dockerfile(library, template_folder(image) + "/" + name, model));
+        files.push_back({path, std::move(content)});
     }
     return files;
 }
@@ -256,15 +252,11 @@ Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer) {
         if (!content) return unanswered(file);
         return dnf ? read_rpms(*content, file) : read_base(*content, file);
     };
-    auto packages = installed("base.txt");
-    if (!packages.ok()) return packages.failure();
-    out.base_packages = std::move(packages).value();
+    CM_TRY_ASSIGN(out.base_packages, installed("base.txt"));
     auto devel_packages = out.base_packages;
     // The stage that compiles may stand on a base of its own.
     if (!image.references().empty()) {
-        auto found = installed("base-devel.txt");
-        if (!found.ok()) return found.failure();
-        devel_packages = std::move(found).value();
+        CM_TRY_ASSIGN(devel_packages, installed("base-devel.txt"));
     }
 
     const std::string prefix = dnf ? "dnf-" : "apt-";
@@ -275,17 +267,17 @@ Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer) {
                                {prefix + "runtime.txt", wanted.runtime, out.pins.runtime, read}};
     for (const auto& question : apt) {
         const auto& there = &question.pins == &out.pins.devel ? devel_packages : out.base_packages;
-        if (auto done = read_apt(question, there, answer); !done.ok()) return done.failure();
+        CM_TRY(read_apt(question, there, answer));
     }
     const WheelQuestion wheels[] = {
         {"pip-cuda.json", wanted.cuda, out.pins.cuda},
         {"pip-wheels.json", wanted.wheels, out.pins.wheels, image.torch_from_base},
         {"pip-installer.json", wanted.installer, out.pins.installer}};
     for (const auto& question : wheels) {
-        if (auto done = read_wheels(question, answer); !done.ok()) return done.failure();
+        CM_TRY(read_wheels(question, answer));
     }
     if (!wanted.wheels.empty() && !image.python.empty()) {
-        if (auto done = check_python(image, answer); !done.ok()) return done.failure();
+        CM_TRY(check_python(image, answer));
     }
     return out;
 }

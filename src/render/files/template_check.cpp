@@ -156,7 +156,7 @@ class Checker {
 Result<std::vector<mustache::Library::Listed>> list_templates(const std::filesystem::path& folder) {
     auto library = embedded_templates();
     if (!folder.empty()) {
-        if (auto done = library.override_from(folder); !done.ok()) return done.failure();
+        CM_TRY(library.override_from(folder));
     }
     return library.list();
 }

@@ -247,11 +247,9 @@ Result<Lock> parse_lock(std::string_view text, std::string_view name) {
 Result<std::optional<Lock>> read_lock(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return std::optional<Lock>();
-    const auto content = file::read(path, kLargestLock);
-    if (!content.ok()) return content.failure();
-    auto lock = parse_lock(*content, text::printable(path.string()));
-    if (!lock.ok()) return lock.failure();
-    return std::optional<Lock>(std::move(lock).value());
+    CM_TRY_ASSIGN(const auto content, file::read(path, kLargestLock));
+    CM_TRY_ASSIGN(auto lock, parse_lock(content, text::printable(path.string())));
+    return std::optional<Lock>(std::move(lock));
 }
 
 std::string lock_text(const Lock& lock) {

@@ -59,10 +59,8 @@ Result<std::vector<SuiteFile>> suite_from(const std::filesystem::path& folder) {
         for (fs::recursive_directory_iterator it(folder / part, error), end; !error && it != end;
              it.increment(error)) {
             if (!it->is_regular_file(error) || !is_source(it->path())) continue;
-            auto content = file::read(it->path(), kLargestSource);
-            if (!content.ok()) return content.failure();
-            suite.push_back(
-                {it->path().lexically_relative(folder).generic_string(), std::move(content).value()});
+            CM_TRY_ASSIGN(auto content, file::read(it->path(), kLargestSource));
+            suite.push_back({it->path().lexically_relative(folder).generic_string(), std::move(content)});
             ++found;
         }
         if (error || found == 0) {

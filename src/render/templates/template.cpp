@@ -37,7 +37,7 @@ class Filler {
 
     Status fill(const std::vector<Node>& nodes) {
         for (const auto& node : nodes) {
-            if (auto done = fill(node); !done.ok()) return done;
+            CM_TRY(fill(node));
         }
         return Done{};
     }
@@ -126,7 +126,7 @@ class Filler {
         if (const auto* list = value.list()) {
             if (!wanted) return list->empty() ? fill(node.children) : Status(Done{});
             for (const auto& item : *list) {
-                if (auto done = fill_inside(item, node.children); !done.ok()) return done;
+                CM_TRY(fill_inside(item, node.children));
             }
             return Done{};
         }
@@ -289,9 +289,8 @@ Result<const Template*> Library::parsed(const std::string& name, const std::stri
     auto& slot = parsed_[{name, indent}];
     if (slot == nullptr) {
         const auto& file = files_.find(name)->second;
-        auto tree = parse_template(file.text, file.shown, indent);
-        if (!tree.ok()) return tree.failure();
-        slot = std::make_unique<Template>(std::move(tree).value());
+        CM_TRY_ASSIGN(auto tree, parse_template(file.text, file.shown, indent));
+        slot = std::make_unique<Template>(std::move(tree));
     }
     return static_cast<const Template*>(slot.get());
 }
@@ -304,7 +303,7 @@ Result<std::string> Library::fill(std::string_view name, const Data& model) {
     if (!tree.ok()) return watch_ != nullptr && watch_->check ? Result<std::string>("") : tree.failure();
     Filler filler(*this, folder_of(name));
     filler.scopes.push_back(&model);
-    if (auto done = filler.fill(tree.value()->nodes); !done.ok()) return done.failure();
+    CM_TRY(filler.fill(tree.value()->nodes));
     if (watch_ != nullptr && watch_->origins) watch_->lines[filler.out] = std::move(filler.origins);
     return std::move(filler.out);
 }

@@ -94,8 +94,7 @@ Library::Includes Library::includes() const {
 }
 
 Status Library::override_from(const std::filesystem::path& directory) {
-    const auto found = templates_below(directory);
-    if (!found.ok()) return found.failure();
+    CM_TRY_ASSIGN(const auto found, templates_below(directory));
     std::vector<std::string> known;
     for (const auto& [name, ignored] : files_)
         known.push_back(name);
@@ -105,16 +104,15 @@ Status Library::override_from(const std::filesystem::path& directory) {
         mistakes.push_back(
             Diagnostic::error(fmt::format("{} {}", text::printable(shown), what)).with_fix(std::move(fix)));
     };
-    for (const auto& path : *found) {
+    for (const auto& path : found) {
         const auto name = path.lexically_relative(directory).generic_string();
         const bool is_new = !has(name);
         if (is_new && !is_partial(name)) {
             refuse(path.string(), "replaces no template of ours", meant(name, known, {}));
             continue;
         }
-        auto content = file::read(path, kLargestTemplate);
-        if (!content.ok()) return content.failure();
-        add(name, std::move(content).value(), path.string());
+        CM_TRY_ASSIGN(auto content, file::read(path, kLargestTemplate));
+        add(name, std::move(content), path.string());
         if (!is_new) continue;
         files_[name].own = files_[name].added = true;
         added.push_back(name);

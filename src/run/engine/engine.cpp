@@ -145,16 +145,15 @@ Result<Engine> choose_host(const Dialect& dialect, const Environment& environmen
     engine.dialect = &dialect;
     engine.program = *nvcc;
     engine.environment = environment;
-    const auto outcome = probe(engine, {"--version"}, cancellation);
-    if (!outcome.ok()) return outcome.failure();
+    CM_TRY_ASSIGN(const auto outcome, probe(engine, {"--version"}, cancellation));
     constexpr std::string_view kMark = ", V";  // "Cuda compilation tools, release 13.0, V13.0.88"
-    const auto at = outcome->out.rfind(kMark);
+    const auto at = outcome.out.rfind(kMark);
     const auto word = at == std::string::npos ? std::string_view{}
-                                              : std::string_view(outcome->out).substr(at + kMark.size());
+                                              : std::string_view(outcome.out).substr(at + kMark.size());
     const auto version = Version::parse(text::trim(word.substr(0, word.find('\n'))));
-    if (!outcome->success() || !version) {
+    if (!outcome.success() || !version) {
         return environment_failure(fmt::format("engine host: {} does not tell its version ({})",
-                                               text::printable(*nvcc), outcome->describe()),
+                                               text::printable(*nvcc), outcome.describe()),
                                    "repair the CUDA toolkit, or take --engine docker");
     }
     engine.version = version->text();
@@ -205,21 +204,20 @@ Result<Engine> choose(std::string_view wanted, const Environment& environment,
 
 Result<std::optional<ImageInfo>> inspect(const Engine& engine, std::string_view reference,
                                          const Cancellation* cancellation) {
-    const auto outcome = probe(engine, engine.dialect->inspect(reference), cancellation);
-    if (!outcome.ok()) return outcome.failure();
-    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    CM_TRY_ASSIGN(const auto outcome, probe(engine, engine.dialect->inspect(reference), cancellation));
+    if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
     const auto fail = [&](std::string_view what) {
         return environment_failure(fmt::format("{}: cannot inspect the image {}: {}", engine.name(),
                                                text::printable(reference), what));
     };
-    if (!outcome->success()) {
-        if (outcome->how == Ended::exited &&
-            text::lower(outcome->err).find("no such image") != std::string::npos) {
+    if (!outcome.success()) {
+        if (outcome.how == Ended::exited &&
+            text::lower(outcome.err).find("no such image") != std::string::npos) {
             return std::optional<ImageInfo>{};
         }
-        return fail(outcome->err.empty() ? outcome->describe() : first_line(outcome->err));
+        return fail(outcome.err.empty() ? outcome.describe() : first_line(outcome.err));
     }
-    const auto json = parse_json(outcome->out, "docker image inspect");
+    const auto json = parse_json(outcome.out, "docker image inspect");
     if (!json.ok()) return fail("its answer is not JSON");
     ImageInfo info;
     info.id = string_or(*json, "Id");

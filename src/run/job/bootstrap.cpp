@@ -80,14 +80,13 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
             fmt::format("the base of {} cannot be bootstrapped: {} is not on PATH", bootstrap.base, program),
             fmt::format("install it (Debian, Ubuntu: apt-get install {})", program));
     }
-    const auto outcome = cudamatrix::run(command, context.cancellation);
-    if (!outcome.ok()) return outcome.failure();
-    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
-    if (!outcome->success()) {
-        const auto reason = reason_of(*outcome);
+    CM_TRY_ASSIGN(const auto outcome, cudamatrix::run(command, context.cancellation));
+    if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (!outcome.success()) {
+        const auto reason = reason_of(outcome);
         return environment_failure(
             fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}", bootstrap.base, program,
-                        outcome->describe(), reason),
+                        outcome.describe(), reason),
             is_foreign(reason) ? "bootstrap it on a machine of that architecture, or register an emulator "
                                  "(Debian, Ubuntu: apt-get install arch-test qemu-user-static binfmt-support)"
                                : "check the network, the proxy variables and the mirrors of the matrix file");
@@ -106,7 +105,7 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
         tar.reused = true;
         return tar;
     }
-    if (auto made = file::make_directories(context.folder); !made.ok()) return made.failure();
+    CM_TRY(file::make_directories(context.folder));
     if (context.progress) context.progress(fmt::format("bootstrapping {} (about 20 s)", bootstrap.base));
 
     // mmdebstrap tells the format by the name's end, so the partial file ends in .tar as well.
@@ -129,9 +128,7 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
         return abandon(environment_failure(
             fmt::format("cannot write {}: {}", text::printable(tar.path.string()), error.message())));
     }
-    if (auto noted = file::write(tar.path.string() + ".json", note(bootstrap, tar.sha256)); !noted.ok()) {
-        return noted.failure();
-    }
+    CM_TRY(file::write(tar.path.string() + ".json", note(bootstrap, tar.sha256)));
     return tar;
 }
 

@@ -38,9 +38,9 @@ class Builder {
         : input_(input), settings_(settings), engine_(engine), ticker_(ticker), plan_(plan) {}
 
     Status run() {
-        if (auto found = find_work(); !found.ok()) return found;
-        if (auto prepared = prepare(); !prepared.ok()) return prepared;
-        if (auto linked = link_reused(); !linked.ok()) return linked;
+        CM_TRY(find_work());
+        CM_TRY(prepare());
+        CM_TRY(link_reused());
         const Schedule schedule{settings_.jobs, settings_.keep_going, settings_.cancellation};
         const auto started = run_jobs(work_.size(), schedule, [this](std::size_t i) { return build(i); });
         for (std::size_t i = started; i < work_.size(); ++i) {
@@ -62,11 +62,11 @@ class Builder {
                 not_run(i, why->second);
                 continue;
             }
-            const auto present = find_images(engine_, plan_.rendering.images[i], settings_.cancellation);
-            if (!present.ok()) return present.failure();
-            if (present->current) {
+            CM_TRY_ASSIGN(const auto present,
+                          find_images(engine_, plan_.rendering.images[i], settings_.cancellation));
+            if (present.current) {
                 plan_.report.images[i].reused = true;
-                record(*present, plan_.report.images[i]);
+                record(present, plan_.report.images[i]);
                 ticker_.say(fmt::format("{}: up to date, reused", plan_.images[i].id));
             } else {
                 work_.push_back(i);
@@ -78,8 +78,8 @@ class Builder {
     // Everything that would fail for all of them: asked before anything is started.
     Status prepare() {
         if (work_.empty()) return Done{};
-        if (auto network = require_network(input_, "build"); !network.ok()) return network;
-        if (auto disk = check(); !disk.ok()) return disk;
+        CM_TRY(require_network(input_, "build"));
+        CM_TRY(check());
         std::map<std::string, Failure> no_base;  // by Image::base_name: one attempt is enough
         std::vector<std::size_t> buildable;
         for (const auto i : work_) {
@@ -115,12 +115,11 @@ class Builder {
         if (!image.references().empty() || bases_.count(image.base_name()) != 0) return Done{};
         const auto* bootstrap = plan_.bootstrap(image);
         if (bootstrap == nullptr) return environment_failure("no base is known for " + image.base_name());
-        auto tar = bootstrap_tar(*bootstrap, settings_, ticker_);
-        if (!tar.ok()) return tar.failure();
+        CM_TRY_ASSIGN(auto tar, bootstrap_tar(*bootstrap, settings_, ticker_));
         const auto* pinned = plan_.lock.base(image);
-        if (pinned != nullptr && pinned->sha256 != tar->sha256)
-            return base_moved(image.base_name(), pinned->sha256, tar->sha256, input_.matrix);
-        bases_.emplace(image.base_name(), std::move(*tar));
+        if (pinned != nullptr && pinned->sha256 != tar.sha256)
+            return base_moved(image.base_name(), pinned->sha256, tar.sha256, input_.matrix);
+        bases_.emplace(image.base_name(), std::move(tar));
         return Done{};
     }
 
@@ -195,7 +194,7 @@ class Builder {
     Status link_reused() {
         for (std::size_t i = 0; i < plan_.images.size(); ++i) {
             if (!plan_.report.images[i].reused) continue;
-            if (auto staged = stage(i); !staged.ok()) return staged;
+            CM_TRY(stage(i));
             const auto* bootstrap = plan_.bootstrap(plan_.images[i]);
             if (bootstrap == nullptr) continue;
             const auto tar = settings_.out / "bootstrap" / bootstrap->file;
@@ -207,7 +206,7 @@ class Builder {
                 continue;
             }
             const auto folder = settings_.out / plan_.rendering.images[i].folder;
-            if (auto linked = file::link_or_copy(tar, folder / bootstrap->file); !linked.ok()) return linked;
+            CM_TRY(file::link_or_copy(tar, folder / bootstrap->file));
         }
         return Done{};
     }
@@ -231,8 +230,7 @@ class Builder {
             if (is_in_context(path, plan_.images[index]))
                 files.push_back({fs::path("suite") / path, content});
         }
-        const auto written = write_artifacts(settings_.out / plan_.rendering.images[index].folder, files);
-        if (!written.ok()) return written.failure();
+        CM_TRY(write_artifacts(settings_.out / plan_.rendering.images[index].folder, files));
         return Done{};
     }
 
@@ -287,13 +285,11 @@ class Builder {
 Result<Present> find_images(const engine::Engine& engine, const RenderedImage& rendered,
                             const Cancellation* cancellation) {
     Present present;
-    auto runtime = engine::inspect(engine, rendered.reference, cancellation);
-    if (!runtime.ok()) return runtime.failure();
-    auto proof = engine::inspect(engine, rendered.proof_reference, cancellation);
-    if (!proof.ok()) return proof.failure();
-    present.current = is_of(*runtime, rendered) && is_of(*proof, rendered);
-    if (*runtime) present.runtime = std::move(**runtime);
-    if (*proof) present.proof = std::move(**proof);
+    CM_TRY_ASSIGN(auto runtime, engine::inspect(engine, rendered.reference, cancellation));
+    CM_TRY_ASSIGN(auto proof, engine::inspect(engine, rendered.proof_reference, cancellation));
+    present.current = is_of(runtime, rendered) && is_of(proof, rendered);
+    if (runtime) present.runtime = std::move(*runtime);
+    if (proof) present.proof = std::move(*proof);
     return present;
 }
 

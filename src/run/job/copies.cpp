@@ -78,7 +78,7 @@ Status add(const Matrix& matrix, const Copy& copy, const fs::path& out_folder, C
         return refused(copy, fmt::format("it contains the output folder {}", out_folder.string()),
                        "choose another one with --out");
     const auto before = out.files.size();
-    if (auto done = add_folder(copy, root, target, out); !done.ok()) return done;
+    CM_TRY(add_folder(copy, root, target, out));
     if (out.files.size() == before) return refused(copy, "it contains no files", "delete the entry of copy");
     return Done{};
 }
@@ -108,16 +108,15 @@ bool is_staged(const fs::path& folder) {
 Result<Copies> find_copies(const Matrix& matrix, const Image& image, const fs::path& out) {
     Copies copies;
     for (const auto& copy : image.copy) {
-        if (auto added = add(matrix, copy, out, copies); !added.ok()) return added.failure();
+        CM_TRY(add(matrix, copy, out, copies));
     }
     if (copies.files.empty()) return copies;
     sort_files(copies.files);
     Sha256 digest;
     for (const auto& [from, to] : copies.files) {
-        const auto content = sha256_of_file(from);
-        if (!content.ok()) return content.failure();
+        CM_TRY_ASSIGN(const auto content, sha256_of_file(from));
         digest.update(
-            fmt::format("{} {} {}\n", *content, is_executable(from) ? "x" : "-", to.generic_string()));
+            fmt::format("{} {} {}\n", content, is_executable(from) ? "x" : "-", to.generic_string()));
     }
     copies.hash = digest.hex();
     return copies;
@@ -133,16 +132,15 @@ Status stage_copies(const Copies& copies, const fs::path& context) {
                 fmt::format("{} is there already, and no build of cudamatrix made it", folder.string()),
                 "move it away");
         }
-        if (auto removed = remove_copies(context); !removed.ok()) return removed.failure();
+        CM_TRY(remove_copies(context));
     }
     if (copies.files.empty()) return Done{};
-    if (auto made = file::make_directories(folder); !made.ok()) return made;
-    const auto marked =
-        file::write(folder / kMarker, "cudamatrix puts the files of images: here, anew for each build.\n");
-    if (!marked.ok()) return marked.failure();
+    CM_TRY(file::make_directories(folder));
+    CM_TRY(
+        file::write(folder / kMarker, "cudamatrix puts the files of images: here, anew for each build.\n"));
     for (const auto& [from, to] : copies.files) {
-        if (auto made = file::make_directories((context / to).parent_path()); !made.ok()) return made;
-        if (auto linked = file::link_or_copy(from, context / to); !linked.ok()) return linked;
+        CM_TRY(file::make_directories((context / to).parent_path()));
+        CM_TRY(file::link_or_copy(from, context / to));
     }
     return Done{};
 }

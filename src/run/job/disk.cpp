@@ -96,13 +96,12 @@ Status check_disk(const std::vector<DiskDemand>& demands) {
     }
     for (const auto& [device, demand] : by_device) {
         if (demand.bytes == 0) continue;
-        const auto free = file::free_bytes(demand.folder);
-        if (!free.ok()) return free.failure();
-        if (*free < demand.bytes) {
+        CM_TRY_ASSIGN(const auto free, file::free_bytes(demand.folder));
+        if (free < demand.bytes) {
             return environment_failure(
                 fmt::format("not enough disk space at {}: {} needed, {} free",
                             text::printable(demand.folder.string()), text::human_bytes(demand.bytes),
-                            text::human_bytes(*free)),
+                            text::human_bytes(free)),
                 "free some (docker builder prune, docker image prune), or build fewer images at a time");
         }
     }

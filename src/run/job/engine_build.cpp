@@ -117,16 +117,15 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
         if (const auto told = narrator.tell(line); !told.empty())
             ticker.say(fmt::format("  {}: {}", call.what, told));
     };
-    const auto outcome = cudamatrix::run(command, call.cancellation);
-    if (!outcome.ok()) return outcome.failure();
-    const auto output = outcome->err + outcome->out;
-    if (auto made = file::make_directories(call.log.parent_path()); !made.ok()) return made;
-    if (auto written = file::write(call.log, output); !written.ok()) return written.failure();
-    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
-    if (outcome->success()) return Done{};
+    CM_TRY_ASSIGN(const auto outcome, cudamatrix::run(command, call.cancellation));
+    const auto output = outcome.err + outcome.out;
+    CM_TRY(file::make_directories(call.log.parent_path()));
+    CM_TRY(file::write(call.log, output));
+    if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (outcome.success()) return Done{};
     const auto code = unreachable(output) ? ExitCode::environment : ExitCode::findings;
-    auto reason = outcome->how == Ended::exited ? build_error(output) : outcome->describe();
-    if (reason.empty()) reason = outcome->describe();
+    auto reason = outcome.how == Ended::exited ? build_error(output) : outcome.describe();
+    if (reason.empty()) reason = outcome.describe();
     if (is_foreign(output)) {
         reason = fmt::format(
             "this machine cannot run programs of {}: build on one that can, or register an emulator (Debian, "

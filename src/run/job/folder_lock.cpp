@@ -13,7 +13,7 @@
 namespace cudamatrix::job {
 
 Result<FolderLock> FolderLock::take(const std::filesystem::path& folder) {
-    if (auto made = file::make_directories(folder); !made.ok()) return made.failure();
+    CM_TRY(file::make_directories(folder));
     const auto name = text::printable(folder.string());
     // The folder itself is what is locked: no file is left behind.
     const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -42,36 +42,34 @@ Status run_tool(const RunSettings& settings, std::vector<std::string> argv, cons
     command.argv = std::move(argv);
     command.environment = settings.environment;
     command.time_limit = settings.build_limit;
-    const auto outcome = cudamatrix::run(command, settings.cancellation);
-    if (!outcome.ok()) return outcome.failure();
-    const auto output = outcome->out + outcome->err;
-    if (auto made = file::make_directories(log.parent_path()); !made.ok()) return made;
-    if (auto written = file::write(log, output); !written.ok()) return written.failure();
-    if (outcome->how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
-    if (outcome->success()) return Done{};
+    CM_TRY_ASSIGN(const auto outcome, cudamatrix::run(command, settings.cancellation));
+    const auto output = outcome.out + outcome.err;
+    CM_TRY(file::make_directories(log.parent_path()));
+    CM_TRY(file::write(log, output));
+    if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
+    if (outcome.success()) return Done{};
     return Failure{
         ExitCode::findings,
-        {Diagnostic::error(fmt::format("{}: {}: {}", what, outcome->describe(), build_error(output)))}};
+        {Diagnostic::error(fmt::format("{}: {}: {}", what, outcome.describe(), build_error(output)))}};
 }
 
 Status write_sources(const fs::path& folder, const std::vector<SuiteFile>& suite) {
     for (const auto& one : suite) {
         const auto path = folder / one.path;
-        if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
-        if (auto written = file::write(path, one.content); !written.ok()) return written.failure();
+        CM_TRY(file::make_directories(path.parent_path()));
+        CM_TRY(file::write(path, one.content));
     }
     return Done{};
 }
 
 Status build_one(const RunSettings& settings, const engine::Engine& engine, const Image& image,
                  Ticker& ticker) {
-    const auto suite = suite_of(settings);
-    if (!suite.ok()) return suite.failure();
+    CM_TRY_ASSIGN(const auto suite, suite_of(settings));
     const auto folder = folder_of(settings, image);
     const auto source = settings.out / "host" / "src";
     const auto stamp = folder / "inputs";
     const auto inputs =
-        sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n", suite_hash(*suite), text::join(image.compute, ","),
+        sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n", suite_hash(suite), text::join(image.compute, ","),
                            image.ptx, engine.program, engine.version)) +
         "\n";
     const auto before = file::read(stamp, 1024);
@@ -80,26 +78,19 @@ Status build_one(const RunSettings& settings, const engine::Engine& engine, cons
         return Done{};
     }
     ticker.say(fmt::format("{}: building the suite with {}", image.id, engine.program));
-    if (auto written = write_sources(source, *suite); !written.ok()) return written;
-    if (auto made = file::make_directories(folder); !made.ok()) return made;
+    CM_TRY(write_sources(source, suite));
+    CM_TRY(file::make_directories(folder));
     const auto tool = (folder / "suite_build").string();
     const auto log = settings.out / "logs" / ("host-" + image.id + ".log");
-    if (auto built = run_tool(settings,
-                              {"g++", "-std=c++17", "-I", source.string(), "-o", tool,
-                               (source / "kernels/build/suite_build.cpp").string()},
-                              "suite_build", log);
-        !built.ok()) {
-        return built;
-    }
-    if (auto built = run_tool(
-            settings,
-            {tool, "--source", source.string(), "--out", folder.string(), "--cxx", "g++", "--compute",
-             text::join(image.compute, ","), "--ptx", image.ptx, "--nvcc", engine.program},
-            "suite", log);
-        !built.ok()) {
-        return built;
-    }
-    if (auto written = file::write(stamp, inputs); !written.ok()) return written.failure();
+    CM_TRY(run_tool(settings,
+                    {"g++", "-std=c++17", "-I", source.string(), "-o", tool,
+                     (source / "kernels/build/suite_build.cpp").string()},
+                    "suite_build", log));
+    CM_TRY(run_tool(settings,
+                    {tool, "--source", source.string(), "--out", folder.string(), "--cxx", "g++", "--compute",
+                     text::join(image.compute, ","), "--ptx", image.ptx, "--nvcc", engine.program},
+                    "suite", log));
+    CM_TRY(file::write(stamp, inputs));
     return Done{};
 }
 

@@ -55,10 +55,10 @@ class Cleaner {
         const auto folder = out_ / "images" / id;
         if (!was_rendered && !is_file(folder / kOwnedFile)) return Done{};
         if (is_folder(folder)) {
-            if (auto done = clean_context(folder); !done.ok()) return done;
+            CM_TRY(clean_context(folder));
         }
         for (const auto& name : {"build-" + id, "build-" + id + "-proof", "lock-" + id, "host-" + id}) {
-            if (auto done = remove(out_ / "logs" / (name + ".log")); !done.ok()) return done;
+            CM_TRY(remove(out_ / "logs" / (name + ".log")));
         }
         return Done{};
     }
@@ -68,16 +68,14 @@ class Cleaner {
   private:
     Status clean_context(const fs::path& folder) {
         for (const auto& tar : bootstraps(folder)) {
-            if (auto done = remove(tar); !done.ok()) return done;
+            CM_TRY(remove(tar));
         }
-        const auto copied = remove_copies(folder);
-        if (!copied.ok()) return copied.failure();
-        leftovers_.removed += *copied;
+        CM_TRY_ASSIGN(const auto copied, remove_copies(folder));
+        leftovers_.removed += copied;
         // Last, because the list is what tells that the folder is one of ours.
-        auto cleared = clear_artifacts(folder);
-        if (!cleared.ok()) return cleared.failure();
-        leftovers_.removed += cleared->removed;
-        for (const auto& name : cleared->kept)
+        CM_TRY_ASSIGN(auto cleared, clear_artifacts(folder));
+        leftovers_.removed += cleared.removed;
+        for (const auto& name : cleared.kept)
             leftovers_.kept.push_back((folder / name).lexically_relative(out_).generic_string());
         std::error_code not_empty;
         fs::remove(folder, not_empty);
@@ -123,14 +121,13 @@ class Cleaner {
 
 Result<Leftovers> remove_leftovers(const fs::path& out, const std::vector<std::string>& images,
                                    const std::vector<std::string>& pruned) {
-    const auto ids = gone(out, images, pruned);
-    if (!ids.ok()) return ids.failure();
+    CM_TRY_ASSIGN(const auto ids, gone(out, images, pruned));
     Cleaner cleaner(out);
-    for (const auto& id : *ids) {
+    for (const auto& id : ids) {
         const auto prefix = "images/" + id + "/";
         const bool was_rendered = std::any_of(
             pruned.begin(), pruned.end(), [&](const std::string& file) { return file.starts_with(prefix); });
-        if (auto done = cleaner.clean(id, was_rendered); !done.ok()) return done.failure();
+        CM_TRY(cleaner.clean(id, was_rendered));
     }
     return cleaner.take();
 }

@@ -94,10 +94,9 @@ class Resolver {
             }
             tar = std::move(*made);
         }
-        auto resolved = ask(image, lock, tar);
-        if (!resolved.ok()) return resolved.failure();
-        lock.images[image.id] = merged(image, std::move(resolved->pins), lock);
-        if (bootstrapped) lock.bases[image.base_name()].packages = std::move(resolved->base_packages);
+        CM_TRY_ASSIGN(auto resolved, ask(image, lock, tar));
+        lock.images[image.id] = merged(image, std::move(resolved.pins), lock);
+        if (bootstrapped) lock.bases[image.base_name()].packages = std::move(resolved.base_packages);
         return Done{};
     }
 
@@ -153,16 +152,17 @@ class Resolver {
         const auto* bootstrap = plan_.bootstrap(image);
         if (bootstrap == nullptr) return environment_failure("no base is known for " + image.base_name());
         const bool moves = work_.scope.bases();
-        auto tar = ensure_bootstrap(
-            *bootstrap, {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                         [this](std::string_view line) { ticker_.say(line); },
-                         moves && made_.emplace(image.base_name(), bootstrap).second});
-        if (!tar.ok()) return tar;
+        CM_TRY_ASSIGN(
+            auto tar,
+            ensure_bootstrap(*bootstrap,
+                             {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
+                              [this](std::string_view line) { ticker_.say(line); },
+                              moves && made_.emplace(image.base_name(), bootstrap).second}));
         const auto known = lock.bases.find(image.base_name());
-        if (known != lock.bases.end() && !moves && known->second.sha256 != tar->sha256)
-            return base_moved(image.base_name(), known->second.sha256, tar->sha256, input_.matrix);
+        if (known != lock.bases.end() && !moves && known->second.sha256 != tar.sha256)
+            return base_moved(image.base_name(), known->second.sha256, tar.sha256, input_.matrix);
         auto& base = lock.bases[image.base_name()];
-        base.sha256 = tar->sha256;
+        base.sha256 = tar.sha256;
         base.command = bootstrap->command;
         return tar;
     }
@@ -189,15 +189,13 @@ class Resolver {
     Result<Resolved> ask(const Image& image, const Lock& lock, const std::optional<BootstrapTar>& tar) {
         RenderSettings render;
         render.templates = settings_.templates;
-        const auto request = lock_request(input_.matrix, image, render, &lock);
-        if (!request.ok()) return request.failure();
+        CM_TRY_ASSIGN(const auto request, lock_request(input_.matrix, image, render, &lock));
         const auto context = folder_ / image.id / "context";
         const auto answer = folder_ / image.id / "answer";
-        if (auto written = write_request(*request, context, image, tar); !written.ok())
-            return written.failure();
+        CM_TRY(write_request(request, context, image, tar));
         std::error_code error;
         fs::remove_all(answer, error);
-        if (auto made = file::make_directories(answer); !made.ok()) return made.failure();
+        CM_TRY(file::make_directories(answer));
 
         engine::BuildRequest build;
         build.context = context;
@@ -209,11 +207,8 @@ class Resolver {
         build.export_to = answer;
         build.no_cache = true;
         const auto log = settings_.out / "logs" / ("lock-" + image.id + ".log");
-        if (auto built = engine_build(
-                engine_, build, {image.id, log, settings_.build_limit, settings_.cancellation}, ticker_);
-            !built.ok()) {
-            return built.failure();
-        }
+        CM_TRY(engine_build(engine_, build, {image.id, log, settings_.build_limit, settings_.cancellation},
+                            ticker_));
         return read_resolution(image, [&answer](std::string_view name) -> std::optional<std::string> {
             auto content = file::read(answer / name, kLargestAnswer);
             if (!content.ok()) return std::nullopt;
@@ -225,8 +220,8 @@ class Resolver {
                          const std::optional<BootstrapTar>& tar) {
         for (const auto& artifact : request) {
             const auto path = context / artifact.path;
-            if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
-            if (auto written = file::write(path, artifact.content); !written.ok()) return written.failure();
+            CM_TRY(file::make_directories(path.parent_path()));
+            CM_TRY(file::write(path, artifact.content));
         }
         if (!tar) return Done{};
         return file::link_or_copy(tar->path, context / plan_.bootstrap(image)->file);
@@ -260,17 +255,15 @@ Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, c
     LockWork work;
     work.lock = plan.lock;
     work.scope = scope;
-    auto bases = resolve_bases(plan.images, plan.lock, scope, check, input, settings, ticker);
-    if (!bases.ok()) return bases.failure();
-    work.findings = std::move(bases->findings);
-    work.unreached = std::move(bases->unreached);
-    for (auto& [reference, base] : bases->references)
+    CM_TRY_ASSIGN(auto bases, resolve_bases(plan.images, plan.lock, scope, check, input, settings, ticker));
+    work.findings = std::move(bases.findings);
+    work.unreached = std::move(bases.unreached);
+    for (auto& [reference, base] : bases.references)
         work.lock.references[reference] = std::move(base);
     for (const auto& image : plan.images) {
         const auto needs = image.references();
-        if (std::any_of(needs.begin(), needs.end(), [&](const std::string& reference) {
-                return bases->out_of_reach.contains(reference);
-            }))
+        if (std::any_of(needs.begin(), needs.end(),
+                        [&](const std::string& reference) { return bases.out_of_reach.contains(reference); }))
             continue;
         const bool moves = scope.apt(image.id) || scope.wheels(image.id) ||
                            (scope.bases() && image.references().empty()) ||
@@ -298,8 +291,7 @@ Result<LockOutcome> carry_out(const RunInput& input, const RunSettings& settings
     resolver.settle_bases(is_news && written.ok() ? *lock : plan.lock);
     if (!written.ok()) return written.failure();
     if (!is_news) return outcome;
-    if (auto rendered = render_again(input, settings, std::move(*lock), plan); !rendered.ok())
-        return rendered.failure();
+    CM_TRY(render_again(input, settings, std::move(*lock), plan));
     return outcome;
 }
 

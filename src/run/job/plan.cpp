@@ -139,10 +139,10 @@ Status require_network(const RunInput& input, std::string_view what) {
 }
 
 Status render_again(const RunInput& input, const RunSettings& settings, Lock lock, Plan& plan) {
-    auto rendering = render_artifacts(input.matrix, plan.images, lock, render_settings(input, settings));
-    if (!rendering.ok()) return rendering.failure();
+    CM_TRY_ASSIGN(auto rendering,
+                  render_artifacts(input.matrix, plan.images, lock, render_settings(input, settings)));
     plan.lock = std::move(lock);
-    plan.rendering = std::move(*rendering);
+    plan.rendering = std::move(rendering);
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
         auto& inputs = plan.rendering.images[i].inputs;
         if (!plan.copies[i].hash.empty()) inputs = sha256(inputs + plan.copies[i].hash);
@@ -181,15 +181,11 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
             cell.reason = fmt::format("cannot be rendered: {}", why->second);
     }
     for (const auto& image : plan.images) {
-        auto copies = find_copies(input.matrix, image, settings.out);
-        if (!copies.ok()) return copies.failure();
-        plan.copies.push_back(std::move(copies).value());
+        CM_TRY_ASSIGN(auto copies, find_copies(input.matrix, image, settings.out));
+        plan.copies.push_back(std::move(copies));
     }
-    auto lock = read_lock(lock_path(input.matrix));
-    if (!lock.ok()) return lock.failure();
-    if (auto rendered = render_again(input, settings, lock->value_or(Lock{}), plan); !rendered.ok()) {
-        return rendered.failure();
-    }
+    CM_TRY_ASSIGN(auto lock, read_lock(lock_path(input.matrix)));
+    CM_TRY(render_again(input, settings, lock.value_or(Lock{}), plan));
     return plan;
 }
 

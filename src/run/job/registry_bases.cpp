@@ -17,49 +17,44 @@ class Asker {
         : client_(http), lock_(lock), scope_(scope), input_(input) {}
 
     Status ask(const std::string& text, const std::set<std::string>& architectures, RegistryBases& out) {
-        const auto reference = parse_image_reference(text);
-        if (!reference.ok()) return reference.failure();
-        const auto place = place_of(*reference, input_.matrix.mirrors);
-        if (!place.ok()) return place.failure();
-        host_ = place->reference.host;
+        CM_TRY_ASSIGN(const auto reference, parse_image_reference(text));
+        CM_TRY_ASSIGN(const auto place, place_of(reference, input_.matrix.mirrors));
+        host_ = place.reference.host;
         const auto* known = lock_.registry_base(text);
-        return known != nullptr && !scope_.reference(text) ? compare(*reference, known->digest, out)
-                                                           : take(*reference, known, architectures, out);
+        return known != nullptr && !scope_.reference(text) ? compare(reference, known->digest, out)
+                                                           : take(reference, known, architectures, out);
     }
 
   private:
     // What is pinned stays; a tag that has gone elsewhere is a finding.
     Status compare(const ImageReference& reference, const std::string& pinned, RegistryBases& out) {
         out.references[reference.text()] = {pinned};
-        const auto now = client_.digest_of_tag(reference);
-        if (!now.ok()) return now.failure();
-        if (*now == pinned) return Done{};
+        CM_TRY_ASSIGN(const auto now, client_.digest_of_tag(reference));
+        if (now == pinned) return Done{};
         auto by_digest = reference;
         by_digest.digest = pinned;
-        const auto kept = client_.find(by_digest);
-        if (!kept.ok()) return kept.failure();
-        if (!*kept) out.out_of_reach.insert(reference.text());
+        CM_TRY_ASSIGN(const auto kept, client_.find(by_digest));
+        if (!kept) out.out_of_reach.insert(reference.text());
         auto finding =
-            *now ? Diagnostic::error(fmt::format("{} has moved: {} pins {}, the registry {} now gives {}",
-                                                 reference.text(), kLockFile, pinned, host_, **now))
-                 : Diagnostic::error(
-                       fmt::format("{} has vanished: {} pins {}, the registry {} has no such tag now",
-                                   reference.text(), kLockFile, pinned, host_));
-        finding = std::move(finding).with_note(*kept ? "what is pinned can still be pulled by its digest"
-                                                     : "what is pinned cannot be pulled any longer");
+            now ? Diagnostic::error(fmt::format("{} has moved: {} pins {}, the registry {} now gives {}",
+                                                reference.text(), kLockFile, pinned, host_, *now))
+                : Diagnostic::error(
+                      fmt::format("{} has vanished: {} pins {}, the registry {} has no such tag now",
+                                  reference.text(), kLockFile, pinned, host_));
+        finding = std::move(finding).with_note(kept ? "what is pinned can still be pulled by its digest"
+                                                    : "what is pinned cannot be pulled any longer");
         out.findings.push_back(std::move(finding).with_fix(
-            *now ? fmt::format("cudamatrix lock --update={} {}", reference.text(), input_.matrix.path)
-                 : std::string("choose a tag that there is, or a mirror that keeps it: "
-                               "mirrors: {docker.io: HOST/PATH}")));
+            now ? fmt::format("cudamatrix lock --update={} {}", reference.text(), input_.matrix.path)
+                : std::string("choose a tag that there is, or a mirror that keeps it: "
+                              "mirrors: {docker.io: HOST/PATH}")));
         return Done{};
     }
 
     Status take(const ImageReference& reference, const RegistryBase* known,
                 const std::set<std::string>& architectures, RegistryBases& out) {
-        const auto manifest = client_.find(reference);
-        if (!manifest.ok()) return manifest.failure();
-        if (!*manifest) {
-            if (auto known_too = can_stay(reference, known, out); !known_too.ok()) return known_too;
+        CM_TRY_ASSIGN(const auto manifest, client_.find(reference));
+        if (!manifest) {
+            CM_TRY(can_stay(reference, known, out));
             auto finding = Diagnostic::error(fmt::format(
                 "{}: the registry {} has no such tag{}", reference.text(), host_,
                 known == nullptr ? "" : fmt::format(" now: {} pins {}", kLockFile, known->digest)));
@@ -69,14 +64,14 @@ class Asker {
         }
         bool fits = true;
         for (const auto& architecture : architectures) {
-            if (!(*manifest)->is_index()) continue;
-            const auto image = image_in_index(**manifest, reference.text(), architecture);
+            if (!manifest->is_index()) continue;
+            const auto image = image_in_index(*manifest, reference.text(), architecture);
             if (image.ok()) continue;
             out.findings.push_back(image.failure().diagnostics.front());
             fits = false;
         }
         if (!fits) return can_stay(reference, known, out);
-        out.references[reference.text()] = {(*manifest)->digest};
+        out.references[reference.text()] = {manifest->digest};
         return Done{};
     }
 
@@ -85,9 +80,8 @@ class Asker {
         if (known != nullptr) {
             auto by_digest = reference;
             by_digest.digest = known->digest;
-            const auto kept = client_.find(by_digest);
-            if (!kept.ok()) return kept.failure();
-            if (*kept) return Done{};
+            CM_TRY_ASSIGN(const auto kept, client_.find(by_digest));
+            if (kept) return Done{};
         }
         out.out_of_reach.insert(reference.text());
         return Done{};
@@ -122,9 +116,8 @@ Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock
         "name the site's certificates: build: {ca_bundle: FILE} in the matrix file, or --ca-bundle";
     options.mirrors = input.matrix.mirrors;
     options.cancellation = settings.cancellation;
-    auto http = Http::open(std::move(options));
-    if (!http.ok()) return std::move(http).failure();
-    Asker asker(**http, lock, scope, input);
+    CM_TRY_ASSIGN(auto http, Http::open(std::move(options)));
+    Asker asker(*http, lock, scope, input);
     std::size_t number = 0;
     for (const auto& [reference, architectures] : wanted) {
         ticker.say(fmt::format("[base {}/{}] {}: asking its registry", ++number, wanted.size(), reference));

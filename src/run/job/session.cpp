@@ -32,15 +32,13 @@ class Session {
         : input_(input), settings_(settings), command_(command), ticker_(settings.progress) {}
 
     Result<LockReport> lock(const LockChoice& choice) {
-        if (auto begun = begin(); !begun.ok()) return begun.failure();
+        CM_TRY(begin());
         if (plan_.images.empty()) return nothing_to_do();
-        auto scope =
-            choice.update ? job::LockScope::of(choice.what, plan_.images) : job::LockScope::missing();
-        if (!scope.ok()) return scope.failure();
-        const auto work = job::plan_lock(input_, settings_, *scope, true, ticker_, plan_);
-        if (!work.ok()) return work.failure();
-        LockReport report{{}, work->findings, ExitCode::success};
-        if (!work->findings.empty()) report.code = ExitCode::findings;
+        CM_TRY_ASSIGN(const auto scope, choice.update ? job::LockScope::of(choice.what, plan_.images)
+                                                      : job::LockScope::missing());
+        CM_TRY_ASSIGN(const auto work, job::plan_lock(input_, settings_, scope, true, ticker_, plan_));
+        LockReport report{{}, work.findings, ExitCode::success};
+        if (!work.findings.empty()) report.code = ExitCode::findings;
         std::set<std::string> said;  // what keeps several images back is said once
         const auto say = [&](const Failure& why) {
             report.code = worse(report.code, why.code);
@@ -48,37 +46,36 @@ class Session {
                 if (said.insert(diagnostic.message).second) report.findings.push_back(diagnostic);
             }
         };
-        for (const auto& [reference, why] : work->unreached)
+        for (const auto& [reference, why] : work.unreached)
             say(why);
-        if (!choice.update && work->images.empty() && report.findings.empty()) {
+        if (!choice.update && work.images.empty() && report.findings.empty()) {
             report.changes.push_back(
                 fmt::format("{}: already pinned", text::count(plan_.images.size(), "image")));
             return report;
         }
-        if (!work->images.empty()) {
-            if (auto chosen = choose_engine(); !chosen.ok()) return chosen.failure();
+        if (!work.images.empty()) {
+            CM_TRY(choose_engine());
             if (!engine_.containers()) {
                 return environment_failure(
                     "engine host cannot pin: the packages are resolved inside the images' own base",
                     "--engine docker");
             }
-            if (auto network = job::require_network(input_, "lock"); !network.ok()) return network.failure();
+            CM_TRY(job::require_network(input_, "lock"));
         }
-        auto outcome = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
-        if (!outcome.ok()) return outcome.failure();
-        report.changes = std::move(outcome->changes);
-        for (const auto& [id, why] : outcome->unresolved)
+        CM_TRY_ASSIGN(auto outcome, job::carry_out(input_, settings_, work, engine_, ticker_, plan_));
+        report.changes = std::move(outcome.changes);
+        for (const auto& [id, why] : outcome.unresolved)
             say(why);
         if (report.changes.empty() && report.findings.empty()) report.changes.emplace_back("nothing moved");
         return report;
     }
 
     Result<RunReport> render() {
-        if (auto begun = begin(); !begun.ok()) return begun.failure();
+        CM_TRY(begin());
         if (settings_.locked) {
-            if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered.failure();
+            CM_TRY(job::require_locked(input_, plan_));
         }
-        if (auto written = write_files(); !written.ok()) return written.failure();
+        CM_TRY(write_files());
         for (auto& cell : plan_.report.cells) {
             if (cell.outcome == CellOutcome::planned) cell.proof = Proof::rendered;
         }
@@ -88,54 +85,53 @@ class Session {
     Result<Compared> compare() {
         std::error_code error;
         if (std::filesystem::exists(settings_.out, error)) {
-            if (auto taken = take_folder(); !taken.ok()) return taken.failure();
+            CM_TRY(take_folder());
         }
-        if (auto planned = make_plan(); !planned.ok()) return planned.failure();
+        CM_TRY(make_plan());
         if (settings_.locked) {
-            if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered.failure();
+            CM_TRY(job::require_locked(input_, plan_));
         }
-        auto drift = compare_artifacts(settings_.out, plan_.rendering.artifacts);
-        if (!drift.ok()) return drift.failure();
-        return Compared{std::move(*drift), plan_.rendering.artifacts.size()};
+        CM_TRY_ASSIGN(auto drift, compare_artifacts(settings_.out, plan_.rendering.artifacts));
+        return Compared{std::move(drift), plan_.rendering.artifacts.size()};
     }
 
     Result<RunReport> build(Locking locking) {
-        if (auto ready = prepare(locking); !ready.ok()) return ended_early(ready.failure());
-        if (auto built = do_build(); !built.ok()) return ended_early(built.failure());
-        return finish();
+        return finish_after([&]() -> Status {
+            CM_TRY(prepare(locking));
+            return do_build();
+        });
     }
 
     Result<RunReport> test() {
-        if (auto ready = prepare_to_test(); !ready.ok()) return ended_early(ready.failure());
-        if (auto tested = do_test(); !tested.ok()) return ended_early(tested.failure());
-        return finish();
+        return finish_after([&]() -> Status {
+            CM_TRY(prepare_to_test());
+            return do_test();
+        });
     }
 
     Result<RunReport> all() {
-        if (auto ready = prepare(Locking::when_needed); !ready.ok()) return ended_early(ready.failure());
-        if (auto built = do_build(); !built.ok()) return ended_early(built.failure());
-        if (auto tested = do_test(); !tested.ok()) return ended_early(tested.failure());
-        return finish();
+        return finish_after([&]() -> Status {
+            CM_TRY(prepare(Locking::when_needed));
+            CM_TRY(do_build());
+            return do_test();
+        });
     }
 
   private:
     Status begin() {
-        if (auto taken = take_folder(); !taken.ok()) return taken;
-        if (auto whole = recover_output(settings_.out); !whole.ok()) return whole;
+        CM_TRY(take_folder());
+        CM_TRY(recover_output(settings_.out));
         return make_plan();
     }
 
     Status take_folder() {
-        auto taken = job::FolderLock::take(settings_.out);
-        if (!taken.ok()) return taken.failure();
-        folder_.emplace(std::move(*taken));
+        CM_TRY_ASSIGN(auto taken, job::FolderLock::take(settings_.out));
+        folder_.emplace(std::move(taken));
         return Done{};
     }
 
     Status make_plan() {
-        auto plan = job::make_plan(input_, settings_, command_);
-        if (!plan.ok()) return plan.failure();
-        plan_ = std::move(*plan);
+        CM_TRY_ASSIGN(plan_, job::make_plan(input_, settings_, command_));
         return Done{};
     }
 
@@ -151,9 +147,8 @@ class Session {
     }
 
     Status choose_engine() {
-        auto chosen = engine::choose(settings_.engine, settings_.environment, settings_.cancellation);
-        if (!chosen.ok()) return chosen.failure();
-        engine_ = std::move(*chosen);
+        CM_TRY_ASSIGN(engine_,
+                      engine::choose(settings_.engine, settings_.environment, settings_.cancellation));
         plan_.report.engine = engine_.name();
         plan_.report.engine_why = engine_.why;
         ticker_.say(fmt::format("engine {}: {}", engine_.name(), engine_.why));
@@ -179,26 +174,25 @@ class Session {
     }
 
     Status write_files() {
-        const auto written = write_artifacts(settings_.out, plan_.rendering.artifacts, {settings_.prune, {}});
-        if (!written.ok()) return written.failure();
-        const auto removed = written->removed == 0 ? "" : fmt::format(", {} removed", written->removed);
+        CM_TRY_ASSIGN(const auto written,
+                      write_artifacts(settings_.out, plan_.rendering.artifacts, {settings_.prune, {}}));
+        const auto removed = written.removed == 0 ? "" : fmt::format(", {} removed", written.removed);
         ticker_.say(fmt::format("rendered {} into {}: {} written, {} unchanged{}",
                                 text::count(plan_.images.size(), "image"), settings_.out.string(),
-                                written->changed, written->unchanged, removed));
-        tell_orphans(written->orphans);
-        return settings_.prune ? prune_leftovers(written->pruned) : Status(Done{});
+                                written.changed, written.unchanged, removed));
+        tell_orphans(written.orphans);
+        return settings_.prune ? prune_leftovers(written.pruned) : Status(Done{});
     }
 
     Status prune_leftovers(const std::vector<std::string>& pruned) {
         std::vector<std::string> ids;
         for (const auto& image : plan_.images)
             ids.push_back(image.id);
-        const auto gone = job::remove_leftovers(settings_.out, ids, pruned);
-        if (!gone.ok()) return gone.failure();
-        if (gone->removed != 0)
+        CM_TRY_ASSIGN(const auto gone, job::remove_leftovers(settings_.out, ids, pruned));
+        if (gone.removed != 0)
             ticker_.say(fmt::format("{} that builds left for images of earlier renders removed",
-                                    text::count(gone->removed, "file")));
-        for (const auto& name : gone->kept)
+                                    text::count(gone.removed, "file")));
+        for (const auto& name : gone.kept)
             ticker_.say(fmt::format("{} stays: it was changed by hand", name));
         return Done{};
     }
@@ -218,19 +212,19 @@ class Session {
     // Plan, engine, pins, files: what build and run have in common. Without an attempted cell there is
     // nothing to choose.
     Status prepare(Locking locking) {
-        if (auto begun = begin(); !begun.ok()) return begun;
+        CM_TRY(begin());
         if (plan_.images.empty()) return Done{};
-        if (auto chosen = choose_engine(); !chosen.ok()) return chosen;
+        CM_TRY(choose_engine());
         if (!engine_.containers()) {
             job::keep_host_cells(engine_, plan_);
             return write_files();
         }
         if (settings_.locked) {
-            if (auto covered = job::require_locked(input_, plan_); !covered.ok()) return covered;
+            CM_TRY(job::require_locked(input_, plan_));
         }
         auto open = job::unpinned(plan_);
         if (!open.empty() && locking == Locking::never) {
-            if (auto tried = job::try_missing_bases(settings_, ticker_, plan_); !tried.ok()) return tried;
+            CM_TRY(job::try_missing_bases(settings_, ticker_, plan_));
             std::erase_if(open, [this](const std::string& id) { return plan_.not_run.contains(id); });
         }
         if (!open.empty() && locking == Locking::never) {
@@ -241,24 +235,23 @@ class Session {
         if (!open.empty()) {
             ticker_.say(fmt::format("{}: pinning {}", job::lock_path(input_.matrix).string(),
                                     text::count(open.size(), "image")));
-            if (auto pinned = pin_missing(); !pinned.ok()) return pinned;
+            CM_TRY(pin_missing());
         }
         return write_files();
     }
 
     Status pin_missing() {
-        if (auto network = job::require_network(input_, "lock"); !network.ok()) return network;
-        const auto work = job::plan_lock(input_, settings_, job::LockScope::missing(), false, ticker_, plan_);
-        if (!work.ok()) return work.failure();
-        auto outcome = job::carry_out(input_, settings_, *work, engine_, ticker_, plan_);
-        if (!outcome.ok()) return outcome.failure();
-        if (!work->findings.empty()) return Failure{ExitCode::findings, work->findings};
-        for (auto& [id, why] : outcome->unresolved)
+        CM_TRY(job::require_network(input_, "lock"));
+        CM_TRY_ASSIGN(const auto work,
+                      job::plan_lock(input_, settings_, job::LockScope::missing(), false, ticker_, plan_));
+        CM_TRY_ASSIGN(auto outcome, job::carry_out(input_, settings_, work, engine_, ticker_, plan_));
+        if (!work.findings.empty()) return Failure{ExitCode::findings, work.findings};
+        for (auto& [id, why] : outcome.unresolved)
             plan_.not_run.emplace(id, std::move(why));
         for (const auto& image : plan_.images) {
             if (plan_.lock.covers(image)) continue;
             for (const auto& reference : image.references()) {
-                if (const auto why = work->unreached.find(reference); why != work->unreached.end())
+                if (const auto why = work.unreached.find(reference); why != work.unreached.end())
                     plan_.not_run.emplace(image.id, why->second);
             }
         }
@@ -266,9 +259,9 @@ class Session {
     }
 
     Status prepare_to_test() {
-        if (auto begun = begin(); !begun.ok()) return begun;
+        CM_TRY(begin());
         if (plan_.images.empty()) return Done{};
-        if (auto chosen = choose_engine(); !chosen.ok()) return chosen;
+        CM_TRY(choose_engine());
         if (!engine_.containers()) job::keep_host_cells(engine_, plan_);
         return Done{};
     }
@@ -285,12 +278,13 @@ class Session {
                                     : job::test_on_host(input_, settings_, gpus_, ticker_, plan_);
     }
 
-    // An interrupt still gives the report of what was done; everything else that ends a command early is its
-    // failure.
-    Result<RunReport> ended_early(const Failure& failure) {
-        if (failure.code != ExitCode::interrupted && !interrupted()) return failure;
-        for (auto& cell : plan_.report.cells) {
-            if (cell.outcome == CellOutcome::planned && cell.reason.empty()) cell.reason = "interrupted";
+    // An interrupt still gives the report of what was done; whatever else ends a command early is its failure.
+    Result<RunReport> finish_after(const std::function<Status()>& work) {
+        if (const auto done = work(); !done.ok()) {
+            if (done.failure().code != ExitCode::interrupted && !interrupted()) return done.failure();
+            for (auto& cell : plan_.report.cells) {
+                if (cell.outcome == CellOutcome::planned && cell.reason.empty()) cell.reason = "interrupted";
+            }
         }
         return finish();
     }

@@ -15,10 +15,10 @@ constexpr int kEngineFailed = 125;  // from here on an exit code is of docker ru
 Status save_log(const std::filesystem::path& out, const Outcome& outcome, CellResult& cell) {
     cell.log = "logs/" + cell.id + ".log";
     const auto path = out / cell.log;
-    if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
+    CM_TRY(file::make_directories(path.parent_path()));
     const auto content = fmt::format("# ended: {}\n# standard output\n{}\n# standard error\n{}\n",
                                      outcome.describe(), outcome.out, outcome.err);
-    if (auto written = file::write(path, content); !written.ok()) return written.failure();
+    CM_TRY(file::write(path, content));
     return Done{};
 }
 
@@ -38,20 +38,19 @@ void judge_end(const Outcome& outcome, const SuiteOutput& output, CellResult& ce
 
 Status run_suite(const SuiteCall& call, CellResult& cell) {
     SuiteReader reader(call.expectation);
-    const auto outcome = call.start([&reader](std::string_view line, bool is_stderr) {
+    CM_TRY_ASSIGN(const auto outcome, call.start([&reader](std::string_view line, bool is_stderr) {
         if (!is_stderr) reader.take(line);
-    });
-    if (!outcome.ok()) return outcome.failure();
-    if (auto logged = save_log(call.out, *outcome, cell); !logged.ok()) return logged;
-    if (outcome->how == Ended::cancelled) {
+    }));
+    CM_TRY(save_log(call.out, outcome, cell));
+    if (outcome.how == Ended::cancelled) {
         cell.reason = "interrupted";
         return Done{};
     }
-    const auto exit_code = outcome->how == Ended::exited ? std::optional(outcome->exit_code) : std::nullopt;
+    const auto exit_code = outcome.how == Ended::exited ? std::optional(outcome.exit_code) : std::nullopt;
     const auto output = std::move(reader).finish(exit_code);
     const auto before = cell.proof;
     conclude(output, call.gpu, cell);
-    judge_end(*outcome, output, cell);
+    judge_end(outcome, output, cell);
     if (cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored) cell.proof = before;
     if (cell.outcome == CellOutcome::passed_static) cell.reason = call.why_no_gpu;
     return Done{};

@@ -49,14 +49,13 @@ class Prover {
         : input_(input), settings_(settings), engine_(engine), gpus_(gpus), ticker_(ticker), plan_(plan) {}
 
     Status run() {
-        auto journal = Journal::open(settings_.out / "journal.jsonl");
-        if (!journal.ok()) return journal.failure();
-        if (auto collected = collect(*journal); !collected.ok()) return collected;
+        CM_TRY_ASSIGN(auto journal, Journal::open(settings_.out / "journal.jsonl"));
+        CM_TRY(collect(journal));
         // Tests on one GPU never share it.
         const unsigned jobs = gpus_.empty() ? settings_.jobs : 1;
         const Schedule schedule{jobs, settings_.keep_going, settings_.cancellation};
         const auto started =
-            run_jobs(work_.size(), schedule, [&](std::size_t i) { return prove(work_[i], i + 1, *journal); });
+            run_jobs(work_.size(), schedule, [&](std::size_t i) { return prove(work_[i], i + 1, journal); });
         for (std::size_t i = started; i < work_.size(); ++i) {
             work_[i].cell->reason = interrupted() ? "interrupted" : "not tested: an earlier cell failed";
         }
@@ -74,9 +73,8 @@ class Prover {
     Status collect(const Journal& journal) {
         std::vector<Present> present;
         for (const auto& rendered : plan_.rendering.images) {
-            auto found = find_images(engine_, rendered, settings_.cancellation);
-            if (!found.ok()) return found.failure();
-            present.push_back(std::move(*found));
+            CM_TRY_ASSIGN(auto found, find_images(engine_, rendered, settings_.cancellation));
+            present.push_back(std::move(found));
         }
         std::size_t reused = 0;
         for (auto& cell : plan_.report.cells) {

@@ -41,9 +41,8 @@ class Prover {
         : input_(input), settings_(settings), choice_(choice), ticker_(settings.progress) {}
 
     Result<RejectionReport> run() {
-        auto taken = FolderLock::take(settings_.out);
-        if (!taken.ok()) return taken.failure();
-        if (auto begun = begin(); !begun.ok()) return begun.failure();
+        CM_TRY_ASSIGN(const auto taken, FolderLock::take(settings_.out));
+        CM_TRY(begin());
         if (!trials_.empty() && !interrupted()) {
             if (auto chosen = choose_engine(); !chosen.ok()) {
                 if (interrupted()) return finish();
@@ -68,9 +67,8 @@ class Prover {
         report_.facts_date = input_.facts.date();
         report_.facts_hash = input_.facts.hash();
         report_.output = settings_.out.string();
-        auto lock = read_lock(lock_path(input_.matrix));
-        if (!lock.ok()) return lock.failure();
-        lock_ = lock->value_or(Lock{});
+        CM_TRY_ASSIGN(auto lock, read_lock(lock_path(input_.matrix)));
+        lock_ = lock.value_or(Lock{});
         render_.templates = settings_.templates;
         render_.facts_hash = report_.facts_hash;
         render_.facts_date = report_.facts_date;
@@ -78,34 +76,30 @@ class Prover {
         for (auto& planned : plan_rejections(input_, choice_.where)) {
             report_.rejections.push_back(std::move(planned.result));
             if (!planned.attempt) continue;
-            if (auto added = add_trial(std::move(*planned.attempt), known); !added.ok()) return added;
+            CM_TRY(add_trial(std::move(*planned.attempt), known));
         }
         return Done{};
     }
 
     Status add_trial(PlannedAttempt planned, std::map<std::string, std::size_t>& known) {
-        auto context =
-            attempt_context(input_.matrix, planned.image, lock_, planned.request, settings_.run_id, render_);
-        if (!context.ok()) return context.failure();
+        CM_TRY_ASSIGN(auto context, attempt_context(input_.matrix, planned.image, lock_, planned.request,
+                                                    settings_.run_id, render_));
         Sha256 hash;
-        for (const auto& file : *context)
+        for (const auto& file : context)
             hash.update(fmt::format("{} {}\n", file.path.generic_string(), file.content.size()))
                 .update(file.content);
         const auto [place, fresh] = known.try_emplace(hash.hex(), trials_.size());
         if (fresh) {
-            trials_.push_back({fmt::format("rejected-{}", trials_.size() + 1),
-                               std::move(planned),
-                               std::move(*context),
-                               {}});
+            trials_.push_back(
+                {fmt::format("rejected-{}", trials_.size() + 1), std::move(planned), std::move(context), {}});
         }
         trials_[place->second].rejections.push_back(report_.rejections.size() - 1);
         return Done{};
     }
 
     Status choose_engine() {
-        auto chosen = engine::choose(settings_.engine, settings_.environment, settings_.cancellation);
-        if (!chosen.ok()) return chosen.failure();
-        engine_ = std::move(*chosen);
+        CM_TRY_ASSIGN(engine_,
+                      engine::choose(settings_.engine, settings_.environment, settings_.cancellation));
         report_.engine = engine_.name();
         report_.engine_why = engine_.why;
         ticker_.say(fmt::format("engine {}: {}", engine_.name(), engine_.why));
@@ -121,8 +115,8 @@ class Prover {
     }
 
     Status try_all() {
-        if (auto network = require_network(input_, "test --prove-rejected"); !network.ok()) return network;
-        if (auto disk = check(); !disk.ok()) return disk;
+        CM_TRY(require_network(input_, "test --prove-rejected"));
+        CM_TRY(check());
         for (const auto& trial : trials_)
             ensure_base(trial.planned.image);
         std::optional<Failure> broken;
@@ -183,10 +177,10 @@ class Prover {
             return Done{};
         }
         const auto folder = settings_.out / "rejected" / trial.id;
-        if (auto written = write_context(trial, folder / "context"); !written.ok()) return written;
+        CM_TRY(write_context(trial, folder / "context"));
         std::error_code error;
         fs::remove_all(folder / "answer", error);
-        if (auto made = file::make_directories(folder / "answer"); !made.ok()) return made;
+        CM_TRY(file::make_directories(folder / "answer"));
         const auto log = "logs/" + trial.id + ".log";
         auto built = build(trial, folder, log);
         Rejection result;
@@ -202,7 +196,7 @@ class Prover {
         } else {
             const auto answers = read_answers(trial.planned, folder / "answer");
             judge_attempt(trial.planned, answers, result);
-            if (auto kept = keep(answers, settings_.out / log); !kept.ok()) return kept;
+            CM_TRY(keep(answers, settings_.out / log));
         }
         result.seconds = ticker_.seconds() - start;
         record(trial, result, log);
@@ -214,8 +208,8 @@ class Prover {
     Status write_context(const Trial& trial, const fs::path& folder) {
         for (const auto& file : trial.context) {
             const auto path = folder / file.path;
-            if (auto made = file::make_directories(path.parent_path()); !made.ok()) return made;
-            if (auto written = file::write(path, file.content); !written.ok()) return written.failure();
+            CM_TRY(file::make_directories(path.parent_path()));
+            CM_TRY(file::write(path, file.content));
         }
         const auto& image = trial.planned.image;
         return file::link_or_copy(bases_.at(image.base_name()).path,
@@ -256,7 +250,7 @@ class Prover {
                 fmt::format("\n# step {}: exit code {}\n{}", answer.name,
                             answer.exit_code ? std::to_string(*answer.exit_code) : "unreadable", answer.said);
         }
-        if (auto written = file::write(log, all); !written.ok()) return written.failure();
+        CM_TRY(file::write(log, all));
         return Done{};
     }
 
