@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "matrix/override.hpp"
+#include "run/host/on_machine.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -100,7 +101,7 @@ Status change_values(const MatrixOptions& options, const World& world, Loaded& l
                                      .arch = world.arch,
                                      .glibc = world.glibc,
                                      .cancellation = world.cancellation};
-        CM_TRY_ASSIGN(auto changed, on_machine(loaded.matrix, probe::look_at(machine), loaded.facts));
+        CM_TRY_ASSIGN(auto changed, probe::on_machine(loaded.matrix, probe::look_at(machine), loaded.facts));
         loaded.matrix = std::move(changed.matrix);
         loaded.host = std::move(changed.info);
     }

@@ -1,8 +1,7 @@
-// Values in the place of those of the matrix file: --override and --host (private to src/commands).
+// Values in the place of those of the matrix file: --override and --host.
 #pragma once
 
 #include "commands/common.hpp"
-#include "run/host/host.hpp"
 
 namespace cudamatrix {
 
@@ -13,13 +12,6 @@ void add_override(const Arguments& app, std::vector<std::string>& overrides);
 /// replaced. Input failures: an unknown field, a value that is none of its field, a field that is overridden
 /// twice. Environment failure: --host on a machine without driver and GPU.
 [[nodiscard]] Status change_values(const MatrixOptions& options, const World& world, Loaded& loaded);
-
-/// The same matrix on the machine `host`, and what was used of it.
-struct OnMachine {
-    Matrix matrix;
-    report::HostInfo info;
-};
-[[nodiscard]] Result<OnMachine> on_machine(const Matrix& matrix, const probe::Host& host, const Facts& facts);
 
 /// The matrix with one `--override FIELD=VALUE` in place.
 [[nodiscard]] Result<Matrix> overridden(const Matrix& matrix, std::string_view option);

@@ -8,6 +8,7 @@
 
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
+#include "report/results.hpp"
 
 namespace cudamatrix::report {
 
@@ -22,18 +23,6 @@ struct ToolInfo {
 struct TextOptions {
     bool colour = false;     ///< ANSI colours; only a terminal should get them
     std::size_t width = 80;  ///< columns that a table may take; below 40 counts as 40
-};
-
-/// The machine that the cells were judged against instead of the values of the file.
-struct HostInfo {
-    struct Line {
-        std::string what;   ///< "driver", "gpu"
-        std::string value;  ///< empty: not found
-        std::string from;   ///< where it was found, or why it was not
-        bool used = true;   ///< false: known, but no cell was changed by it
-    };
-    std::vector<Line> lines;
-    std::vector<std::string> notes;
 };
 
 /// A judged matrix: what `check` and `list` print.

@@ -89,6 +89,18 @@ struct RunReport {
 
 namespace report {
 
+/// The machine that the cells were judged against instead of the values of the file.
+struct HostInfo {
+    struct Line {
+        std::string what;   ///< "driver", "gpu"
+        std::string value;  ///< empty: not found
+        std::string from;   ///< where it was found, or why it was not
+        bool used = true;   ///< false: known, but no cell was changed by it
+    };
+    std::vector<Line> lines;
+    std::vector<std::string> notes;
+};
+
 /// `fail`: a cell or an image failed. `pass`: every attempted cell ran on a GPU; never without one.
 /// `pass-static`: all passed, some or all of them only as far as possible without a GPU. `built`, `rendered`:
 /// no more was asked for. `incomplete`: some passed and some were never tested (interrupted). `nothing`: no

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
 #include "matrix/matrix_file.hpp"
+#include "run/host/on_machine.hpp"
 
 using namespace cudamatrix;
 

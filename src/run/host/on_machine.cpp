@@ -1,13 +1,17 @@
-// --host: a matrix on the machine that the program runs on.
+#include "run/host/on_machine.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
+<<<<<<< HEAD:src/commands/this_machine.cpp
 #include "commands/override.hpp"
+=======
+>>>>>>> 2d4f427 (Host: a matrix on this machine is judged from run/host, not from a command):src/run/host/on_machine.cpp
 #include "knowledge/facts/lookup.hpp"
 #include "matrix/override.hpp"
 #include "matrix/value.hpp"
 
-namespace cudamatrix {
+namespace cudamatrix::probe {
 namespace {
 
 using report::HostInfo;
@@ -57,7 +61,7 @@ struct Model {
     }
 };
 
-std::vector<Model> models_of(const probe::Host& host, const Facts& facts) {
+std::vector<Model> models_of(const Host& host, const Facts& facts) {
     std::vector<Model> models;
     for (const auto& gpu : host.gpus) {
         Model model{gpu.name, gpu.compute, false, gpu.mig, 1};
@@ -87,9 +91,9 @@ std::string models_text(const std::vector<Model>& models) {
     return text::join(parts, ", ");
 }
 
-class Machine {
+class HostValues {
   public:
-    Machine(const Matrix& matrix, const probe::Host& host, const Facts& facts)
+    HostValues(const Matrix& matrix, const Host& host, const Facts& facts)
         : matrix_(matrix),
           host_(host),
           facts_(facts),
@@ -125,7 +129,7 @@ class Machine {
         return "nothing says it";
     }
 
-    void add(Field field, const std::optional<probe::Found>& found, bool use = true) {
+    void add(Field field, const std::optional<Found>& found, bool use = true) {
         const std::string name(info(field).name);
         if (!found) {
             info_.lines.push_back({name, {}, why_missing(name), false});
@@ -188,7 +192,7 @@ class Machine {
     }
 
     const Matrix& matrix_;
-    const probe::Host& host_;
+    const Host& host_;
     const Facts& facts_;
     std::vector<Model> models_;
     Rows rows_;
@@ -198,7 +202,7 @@ class Machine {
 
 }  // namespace
 
-Result<OnMachine> on_machine(const Matrix& matrix, const probe::Host& host, const Facts& facts) {
+Result<OnMachine> on_machine(const Matrix& matrix, const Host& host, const Facts& facts) {
     if (!host.driver && host.gpus.empty()) {
         auto failure = environment_failure(
             "--host: this machine shows neither a driver nor a GPU, so there is nothing to judge against",
@@ -208,7 +212,7 @@ Result<OnMachine> on_machine(const Matrix& matrix, const probe::Host& host, cons
             failure.diagnostics.front().notes.push_back(fmt::format("{}: {}", missing.what, missing.why));
         return failure;
     }
-    return Machine(matrix, host, facts).apply();
+    return HostValues(matrix, host, facts).apply();
 }
 
-}  // namespace cudamatrix
+}  // namespace cudamatrix::probe
