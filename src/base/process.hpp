@@ -61,6 +61,13 @@ class Cancellation {
     volatile std::sig_atomic_t requested_ = 0;
 };
 
+[[nodiscard]] inline bool interrupted(const Cancellation* cancellation) {
+    return cancellation != nullptr && cancellation->requested();
+}
+
+/// Where progress goes: one line each, to stderr, as it happens ("[2/5] building debian12-cu11.8.0 ...").
+using Progress = std::function<void(std::string_view line)>;
+
 /// Runs the command to its end, then kills what is left of its group. A program that cannot be started is a
 /// failure of the environment. Thread-safe.
 [[nodiscard]] Result<Outcome> run(const Command& command, const Cancellation* cancellation = nullptr);

@@ -36,7 +36,7 @@ class Watch {
             }
             std::fflush(stderr);
         }
-        return cancellation_ == nullptr || !cancellation_->requested();
+        return !interrupted(cancellation_);
     }
 
   private:
@@ -149,7 +149,7 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
 }
 
 OnProgress watched(const World& world) {
-    return [watch = Watch(world)](const JudgingProgress& progress) mutable { return watch(progress); };
+    return Watch(world);
 }
 
 Status use_fixes_that_work(Loaded& loaded, const World& world) {

@@ -26,21 +26,6 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
     return mirrors;
 }
 
-// A line on stderr for each wheel that was looked into.
-void show_progress(std::size_t done, std::size_t all, const measure::Task& task,
-                   const measure::Inspection& seen) {
-    const auto name = text::printable(task.release.chosen.name);
-    if (!seen.info.ok()) {
-        fmt::print(stderr, "[{}/{}] {}: {}\n", done, all, name,
-                   text::printable(seen.info.failure().diagnostics.front().message));
-    } else if (seen.remembered) {
-        fmt::print(stderr, "[{}/{}] {}: known\n", done, all, name);
-    } else {
-        fmt::print(stderr, "[{}/{}] {}: {}, {:.1f} s\n", done, all, name, text::human_bytes(seen.info->bytes),
-                   static_cast<double>(seen.took.count()) / 1000);
-    }
-}
-
 }  // namespace
 
 void add_index_options(const Arguments& app, IndexOptions& options, measure::IndexRequest& request) {
@@ -79,8 +64,7 @@ Status complete(measure::IndexRequest& request, const World& world) {
         CM_TRY_ASSIGN(request.index, default_index(world.environment, world.cancellation));
     }
     request.today = world.today;
-    request.progress = show_progress;
-    request.log = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+    request.progress = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
     return Done{};
 }
 

@@ -8,7 +8,7 @@
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
 #include "report/formats.hpp"
-#include "run/job/plan.hpp"
+#include "run/job/job.hpp"
 
 namespace cudamatrix {
 namespace {

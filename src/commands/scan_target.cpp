@@ -12,8 +12,8 @@
 #include "look/scan/registry_image.hpp"
 #include "look/scan/wheel.hpp"
 #include "registry/oci.hpp"
-#include "run/engine/save.hpp"
-#include "run/job/plan.hpp"
+#include "run/engine/container.hpp"
+#include "run/job/job.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -178,6 +178,20 @@ Json diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
     return out;
 }
 
+Json test_json(const TestResult& test) {
+    return Json{{"id", test.id},
+                {"part", test.part},
+                {"status", to_string(test.status)},
+                {"reason", test.reason},
+                {"fault", test.fault},
+                {"summary", test.summary},
+                {"hint", test.hint},
+                {"road", test.road},
+                {"fatbin", test.fatbin},
+                {"milliseconds", finite_seconds(test.milliseconds)},
+                {"evidence", test.evidence}};
+}
+
 Json host_json(const HostInfo& host) {
     auto out = Json::object();
     for (const auto& line : host.lines) {

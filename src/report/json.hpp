@@ -70,6 +70,9 @@ class JsonDocument {
 /// The warnings of the reader: [{"severity", "message", "file", "line", "column", "notes", "fix"}]
 [[nodiscard]] Json diagnostics_json(const std::vector<Diagnostic>& diagnostics);
 
+/// What the suite said of one test; the journal keeps it in the same words.
+[[nodiscard]] Json test_json(const TestResult& test);
+
 /// {"driver": {"value": ..., "from": ..., "used": true}, "toolkit": {"value": null, "from": why}, ...,
 /// "notes": []}
 [[nodiscard]] Json host_json(const HostInfo& host);

@@ -204,20 +204,6 @@ Json image_json(const ImageResult& image) {
                 {"log", image.log}};
 }
 
-Json test_json(const TestResult& test) {
-    return Json{{"id", test.id},
-                {"part", test.part},
-                {"status", to_string(test.status)},
-                {"reason", test.reason},
-                {"fault", test.fault},
-                {"summary", test.summary},
-                {"hint", test.hint},
-                {"road", test.road},
-                {"fatbin", test.fatbin},
-                {"milliseconds", finite_seconds(test.milliseconds)},
-                {"evidence", test.evidence}};
-}
-
 Json cell_json(const ImagesById& images, const CellResult& cell) {
     auto fields = Json::object();
     for (const auto& [name, text] : cell.fields)

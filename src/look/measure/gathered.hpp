@@ -17,7 +17,7 @@ class Gathered {
 
     /// Whether the run was interrupted.
     [[nodiscard]] bool stopped() const { return is_interrupted(http_); }
-    void log(const std::string& what) const { request_.log("refresh: " + what); }
+    void log(const std::string& what) const { request_.progress("refresh: " + what); }
 
     /// A host that has not answered is not asked again in this run: it would be as slow each time. True, and
     /// a line of the report, where `url` is on such a one.

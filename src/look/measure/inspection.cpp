@@ -57,6 +57,14 @@ Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache
     return {std::move(info), false, std::chrono::duration_cast<std::chrono::milliseconds>(took)};
 }
 
+std::string progress_line(std::size_t done, std::size_t all, const Task& task, const Inspection& seen) {
+    const auto line = fmt::format("[{}/{}] {}: ", done, all, text::printable(task.release.chosen.name));
+    if (!seen.info.ok()) return line + text::printable(seen.info.failure().diagnostics.front().message);
+    if (seen.remembered) return line + "known";
+    return line + fmt::format("{}, {:.1f} s", text::human_bytes(seen.info->bytes),
+                              static_cast<double>(seen.took.count()) / 1000);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<InspectionCache>> InspectionCache::open(const std::filesystem::path& path) {
@@ -113,12 +121,11 @@ std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& task
     const auto work = [&] {
         HttpConnection connection(http);
         for (auto i = next++; i < tasks.size(); i = next++) {
-            const auto* cancellation = http.options().cancellation;
-            if (cancellation != nullptr && cancellation->requested()) return;
+            if (interrupted(http.options().cancellation)) return;
             auto one = inspect(connection, tasks[i], inspected);
             const std::lock_guard lock(mutex);
             seen[i] = std::move(one);
-            progress(++done, tasks.size(), tasks[i], seen[i]);
+            progress(progress_line(++done, tasks.size(), tasks[i], seen[i]));
         }
     };
     std::vector<std::thread> workers;

@@ -55,11 +55,8 @@ struct Inspection {
     std::chrono::milliseconds took{0};
 };
 
-/// Called by the worker that has finished a task, never by two at once.
-using Progress =
-    std::function<void(std::size_t done, std::size_t all, const Task& task, const Inspection& seen)>;
-
-/// One answer for each task, in their order. Ends early, with failures, when the run is cancelled.
+/// One answer for each task, in their order; a line of progress for each that is done, never from two threads
+/// at once. Ends early, with failures, when the run is cancelled.
 [[nodiscard]] std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& tasks,
                                                      InspectionCache& inspected, unsigned jobs,
                                                      const Progress& progress);

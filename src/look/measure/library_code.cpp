@@ -45,7 +45,7 @@ Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const 
     const scan::Options options{{true, {}}, cancellation};
     const auto scan = scan::scan_wheel(*source, file.name, file.sha256, options);
     bytes += source->transferred();
-    if (cancellation != nullptr && cancellation->requested())
+    if (cudamatrix::interrupted(cancellation))
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (!scan.ok()) return scan.failure();
     std::vector<LibraryCode> libraries;

@@ -86,7 +86,8 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
         return input_failure("no release on the index fits what was asked for", "see --versions and --arch");
     if (request.held) {
         give_large_blocks_back();
-        request.log(fmt::format("measure: reading {} to the last byte", text::count(tasks.size(), "wheel")));
+        request.progress(
+            fmt::format("measure: reading {} to the last byte", text::count(tasks.size(), "wheel")));
     }
     const auto seen = inspect_wheels(http, tasks, inspected, request.jobs, request.progress);
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -145,8 +146,7 @@ Result<pep440::Specifiers> versions_of(const MeasureRequest& request) {
 }
 
 bool is_interrupted(const Http& http) {
-    const auto* cancellation = http.options().cancellation;
-    return cancellation != nullptr && cancellation->requested();
+    return interrupted(http.options().cancellation);
 }
 
 Result<Measured> measure(const MeasureRequest& request, const Facts& facts, Http& http) {

@@ -27,7 +27,6 @@ struct IndexRequest {
     unsigned jobs = 6;
     std::string today;  ///< YYYY-MM-DD
     Progress progress;
-    std::function<void(std::string_view)> log;  ///< a line for the user
 };
 
 struct MeasureRequest : IndexRequest {

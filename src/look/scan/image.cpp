@@ -76,7 +76,7 @@ Status ImageTar::begin(const TarEntry& entry) {
 }
 
 Status ImageTar::content(std::span<const std::uint8_t> bytes) {
-    if (options_.cancellation != nullptr && options_.cancellation->requested())
+    if (cudamatrix::interrupted(options_.cancellation))
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (blob_) blob_->feed(bytes);
     return Done{};
@@ -150,7 +150,7 @@ Result<Scan> scan_image_folder(const std::string& path, const std::string& arch,
         auto blob = std::make_unique<ImageBlob>(name, path, options);
         CM_TRY(read_all(*source, [&](auto bytes) -> Status {
             blob->feed(bytes);
-            if (options.cancellation == nullptr || !options.cancellation->requested()) return Done{};
+            if (!cudamatrix::interrupted(options.cancellation)) return Done{};
             return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
         }));
         return blob;
@@ -182,7 +182,7 @@ Result<Scan> scan_saved_image(Command save, const std::string& target, const std
         return fed.ok();
     };
     CM_TRY_ASSIGN(const auto outcome, run(save, options.cancellation));
-    if (options.cancellation != nullptr && options.cancellation->requested())
+    if (cudamatrix::interrupted(options.cancellation))
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (!fed.ok()) return fed.failure();
     if (!outcome.success()) {

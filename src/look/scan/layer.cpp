@@ -78,7 +78,7 @@ bool LayerScanner::note_path(const TarEntry& entry) {
 }
 
 Status LayerScanner::begin(const TarEntry& entry) {
-    if (options_.cancellation != nullptr && options_.cancellation->requested())
+    if (cudamatrix::interrupted(options_.cancellation))
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
     if (layer_.hides.size() >= kMostPaths || layer_.libraries.size() >= kMostLibraries)
         return input_failure(fmt::format("{} holds more than {} paths or {} libraries",

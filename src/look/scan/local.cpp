@@ -68,9 +68,7 @@ class Walk {
     }
 
   private:
-    [[nodiscard]] bool cancelled() const {
-        return options_.cancellation != nullptr && options_.cancellation->requested();
-    }
+    [[nodiscard]] bool cancelled() const { return cudamatrix::interrupted(options_.cancellation); }
 
     void not_read(const std::string& path, std::string why) {
         scan_.not_read.push_back({path, std::move(why)});

@@ -12,7 +12,7 @@ namespace cudamatrix::scan {
 namespace {
 
 bool cancelled(const Options& options) {
-    return options.cancellation != nullptr && options.cancellation->requested();
+    return cudamatrix::interrupted(options.cancellation);
 }
 
 // The libraries of one member; a member that holds no code is left after its first bytes.

@@ -114,7 +114,7 @@ Result<Engine> choose_containers(const Dialect& dialect, const Environment& envi
             return std::move(*engine);
         }
         why_not.push_back(std::move(reason));
-        if (cancellation != nullptr && cancellation->requested()) return Failure{ExitCode::interrupted, {}};
+        if (cudamatrix::interrupted(cancellation)) return Failure{ExitCode::interrupted, {}};
     }
     if (found.empty()) {
         return environment_failure(

@@ -23,7 +23,7 @@ struct BootstrapContext {
     std::filesystem::path folder;  ///< where tars are kept
     Environment environment;       ///< of this process
     const Cancellation* cancellation = nullptr;
-    std::function<void(std::string_view line)> progress;
+    Progress progress;
     bool anew = false;  ///< make it again, though it is there; what was there is kept until settle_bootstrap
 };
 

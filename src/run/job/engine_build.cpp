@@ -1,5 +1,6 @@
 #include "run/job/engine_build.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -82,6 +83,21 @@ bool unreachable(std::string_view output) {
 
 }  // namespace
 
+std::string BuildNarrator::tell(std::string_view line) {
+    // "#7 [devel 2/4] RUN apt-get update ...": the number of the vertex, then its name in brackets.
+    if (line.empty() || line.front() != '#') return {};
+    const auto blank = line.find(' ');
+    if (blank == std::string_view::npos) return {};
+    const auto rest = line.substr(blank + 1);
+    const bool error = rest.substr(0, 6) == "ERROR:";
+    if (!error && (rest.empty() || rest.front() != '[' || rest.substr(0, 10) == "[internal]")) return {};
+    constexpr std::size_t kWidth = 100;
+    auto told = text::printable(rest.substr(0, kWidth));
+    if (told == last_) return {};
+    last_ = told;
+    return told;
+}
+
 std::string build_error(std::string_view output) {
     constexpr std::size_t kLongest = 300;
     const auto lines = text::split(output, '\n');
@@ -135,6 +151,75 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
     return Failure{code,
                    {Diagnostic::error(fmt::format("{}: the build failed: {}", call.what, reason))
                         .with_note("log: " + text::printable(call.log.string()))}};
+}
+
+namespace {
+
+constexpr std::string_view kHead = "# branch.oid ";
+
+bool is_commit(std::string_view text) {
+    const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+    return (text.size() == 40 || text.size() == 64) && std::all_of(text.begin(), text.end(), is_hex);
+}
+
+SourceRevision none(std::string why) {
+    return {{}, std::move(why)};
+}
+
+class Git {
+  public:
+    Git(const std::filesystem::path& folder, const Environment& environment, const Cancellation* cancellation)
+        : folder_(folder.string()), environment_(environment), cancellation_(cancellation) {
+        environment_["LC_ALL"] = "C";
+    }
+
+    // A monitor of the file system is a program that the repository names.
+    Result<Outcome> ask(const std::vector<std::string>& question) const {
+        Command command;
+        command.argv = {
+            "git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", folder_};
+        command.argv.insert(command.argv.end(), question.begin(), question.end());
+        command.environment = environment_;
+        command.time_limit = std::chrono::seconds(60);
+        return run(command, cancellation_);
+    }
+
+  private:
+    std::string folder_;
+    Environment environment_;
+    const Cancellation* cancellation_;
+};
+
+std::string reason(const Result<Outcome>& answer) {
+    if (!answer.ok()) return "git could not be asked";
+    if (answer->how != Ended::exited) return "git: " + answer->describe();
+    const auto lines = text::split(text::trim(answer->err), '\n');
+    return "git: " + text::printable(text::trim(lines.front()));
+}
+
+}  // namespace
+
+SourceRevision source_revision(const std::filesystem::path& folder, const std::vector<std::string>& files,
+                               const Environment& environment, const Cancellation* cancellation) {
+    if (!find_program("git", environment)) return none("there is no git on PATH");
+    const Git git(folder, environment, cancellation);
+    const auto known = git.ask({"ls-files", "--", files.front()});
+    if (!known.ok() || !known->success()) return none(reason(known));
+    if (known->out.empty()) return none("git does not know the matrix file");
+
+    std::vector<std::string> question{"status", "--porcelain=v2", "--branch", "--"};
+    question.insert(question.end(), files.begin(), files.end());
+    const auto status = git.ask(question);
+    if (!status.ok() || !status->success()) return none(reason(status));
+    SourceRevision found;
+    bool dirty = false;
+    for (const auto& line : text::split(status->out, '\n')) {
+        if (line.starts_with(kHead)) found.id = line.substr(kHead.size());
+        if (!line.empty() && line.front() != '#') dirty = true;
+    }
+    if (!is_commit(found.id)) return none("git: there is no commit yet");
+    if (dirty) found.id += "-dirty";
+    return found;
 }
 
 }  // namespace cudamatrix::job

@@ -4,10 +4,11 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/process.hpp"
 #include "run/engine/engine.hpp"
-#include "run/job/progress.hpp"
+#include "run/job/schedule.hpp"
 
 namespace cudamatrix::job {
 
@@ -16,6 +17,16 @@ struct BuildCall {
     std::filesystem::path log;  ///< gets everything that the engine printed, whatever the end
     std::chrono::milliseconds limit;
     const Cancellation* cancellation = nullptr;
+};
+
+/// Tells which lines of an image build are worth a word: the beginning of each step, once ("#7 [devel 2/4]
+/// RUN ..."), and errors. Gives the text to show, empty for all others.
+class BuildNarrator {
+  public:
+    [[nodiscard]] std::string tell(std::string_view line);
+
+  private:
+    std::string last_;
 };
 
 /// Runs the build. A build that fails is a Failure with code `findings` whose message holds the line that
@@ -27,5 +38,19 @@ struct BuildCall {
 /// The line of a build's output that says why it failed: the last one with "ERROR" or "error:", else the last
 /// one at all.
 [[nodiscard]] std::string build_error(std::string_view output);
+
+// The commit that an image is made from: org.opencontainers.image.revision of the OCI image specification.
+struct SourceRevision {
+    std::string id;  ///< the commit's whole hash; with "-dirty" where a file is not as it has it; or empty
+    std::string why_none;  ///< why it is empty
+};
+
+/// Asks git, which runs nothing of the repository, for the commit that holds `files` (relative to `folder`;
+/// the matrix file first). A file that git does not know makes it dirty, a matrix file that it does not know
+/// belongs to no commit. Never a failure: an image is built without a repository as well.
+[[nodiscard]] SourceRevision source_revision(const std::filesystem::path& folder,
+                                             const std::vector<std::string>& files,
+                                             const Environment& environment,
+                                             const Cancellation* cancellation);
 
 }  // namespace cudamatrix::job

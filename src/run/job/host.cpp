@@ -1,4 +1,4 @@
-#include "run/job/host.hpp"
+#include "run/job/steps.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "render/templates/embedded.hpp"
-#include "run/job/cell_args.hpp"
 #include "run/job/engine_build.hpp"
 #include "run/job/suite_run.hpp"
 
@@ -62,8 +61,9 @@ Status write_sources(const fs::path& folder, const std::vector<SuiteFile>& suite
     return Done{};
 }
 
-Status build_one(const RunSettings& settings, const engine::Engine& engine, const Image& image,
-                 Ticker& ticker) {
+Status build_one(Job& job, const Image& image) {
+    const auto& settings = job.settings;
+    const auto& engine = job.engine;
     CM_TRY_ASSIGN(const auto suite, suite_of(settings));
     const auto folder = folder_of(settings, image);
     const auto source = settings.out / "host" / "src";
@@ -74,10 +74,10 @@ Status build_one(const RunSettings& settings, const engine::Engine& engine, cons
         "\n";
     const auto before = file::read(stamp, 1024);
     if (before.ok() && *before == inputs) {
-        ticker.say(fmt::format("{}: the suite is up to date, reused", image.id));
+        job.progress.say(fmt::format("{}: the suite is up to date, reused", image.id));
         return Done{};
     }
-    ticker.say(fmt::format("{}: building the suite with {}", image.id, engine.program));
+    job.progress.say(fmt::format("{}: building the suite with {}", image.id, engine.program));
     CM_TRY(write_sources(source, suite));
     CM_TRY(file::make_directories(folder));
     const auto tool = (folder / "suite_build").string();
@@ -111,8 +111,9 @@ void mark(Plan& plan, std::size_t index, const Status& status) {
 
 }  // namespace
 
-void keep_host_cells(const engine::Engine& engine, Plan& plan) {
-    const auto nvcc = Version::parse(engine.version);
+void keep_host_cells(Job& job) {
+    auto& plan = job.plan;
+    const auto nvcc = Version::parse(job.engine.version);
     for (auto& cell : plan.report.cells) {
         const auto found = plan.image_of.find(cell.id);
         if (found == plan.image_of.end() || !nvcc) continue;
@@ -125,7 +126,8 @@ void keep_host_cells(const engine::Engine& engine, Plan& plan) {
     plan.report.images.clear();
 }
 
-Status build_on_host(const RunSettings& settings, const engine::Engine& engine, Ticker& ticker, Plan& plan) {
+Status build_on_host(Job& job) {
+    auto& plan = job.plan;
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
         const bool wanted =
             std::any_of(plan.report.cells.begin(), plan.report.cells.end(), [&](const CellResult& cell) {
@@ -134,18 +136,19 @@ Status build_on_host(const RunSettings& settings, const engine::Engine& engine, 
                        found->second == i;
             });
         if (!wanted) continue;
-        auto status = build_one(settings, engine, plan.images[i], ticker);
+        auto status = build_one(job, plan.images[i]);
         if (!status.ok() && status.failure().code != ExitCode::findings) return status;
         mark(plan, i, status);
     }
     return Done{};
 }
 
-Status test_on_host(const RunInput& input, const RunSettings& settings, const std::vector<engine::Gpu>& gpus,
-                    Ticker& ticker, Plan& plan) {
+Status test_on_host(Job& job) {
+    const auto& settings = job.settings;
+    auto& plan = job.plan;
     for (auto& cell : plan.report.cells) {
         if (cell.outcome != CellOutcome::planned) continue;
-        if (settings.cancellation != nullptr && settings.cancellation->requested()) {
+        if (job.interrupted()) {
             cell.reason = "interrupted";
             continue;
         }
@@ -158,10 +161,10 @@ Status test_on_host(const RunInput& input, const RunSettings& settings, const st
         }
         cell.proof = Proof::built;
         const auto& judged = *plan.judged.find(cell.cell)->second;
-        const auto device = cell_device(input.facts, judged.cell);
-        const auto gpu = choose_gpu(gpus, judged.cell, device);
-        ticker.say(fmt::format("[test] {} on this machine", cell.id));
-        const auto start = ticker.seconds();
+        const auto device = cell_device(job.input.facts, judged.cell);
+        const auto gpu = choose_gpu(job.gpus, judged.cell, device);
+        job.progress.say(fmt::format("[test] {} on this machine", cell.id));
+        const auto start = job.progress.seconds();
         const SuiteCall call{
             {settings.run_id, cell.id, required_tests(image)},
             gpu.index.has_value(),
@@ -182,12 +185,12 @@ Status test_on_host(const RunInput& input, const RunSettings& settings, const st
                 return cudamatrix::run(command, settings.cancellation);
             }};
         auto status = run_suite(call, cell);
-        cell.seconds = ticker.seconds() - start;
+        cell.seconds = job.progress.seconds() - start;
         if (!status.ok()) return status;
         if (cell.outcome == CellOutcome::planned) continue;
         compare_with_rules(image, device.compute, cell);
-        ticker.say(fmt::format("[test] {}: {}{}", cell.id, to_string(cell.outcome),
-                               cell.reason.empty() ? "" : ": " + cell.reason));
+        job.progress.say(fmt::format("[test] {}: {}{}", cell.id, to_string(cell.outcome),
+                                     cell.reason.empty() ? "" : ": " + cell.reason));
     }
     return Done{};
 }

@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/json.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -35,28 +36,21 @@ double number_or_zero(const Json& json, const char* name) {
     return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0.0;
 }
 
-Json to_json(const TestResult& test) {
-    return Json{{"id", test.id},
-                {"part", test.part},
-                {"status", to_string(test.status)},
-                {"reason", test.reason},
-                {"fault", test.fault},
-                {"summary", test.summary},
-                {"hint", test.hint},
-                {"road", test.road},
-                {"fatbin", test.fatbin},
-                {"evidence", test.evidence},
-                {"ms", test.milliseconds}};
-}
-
 std::optional<TestResult> test_from(const Json& json) {
     if (!json.is_object()) return std::nullopt;
     const auto status = value_named(string_or(json, "status"), kStatuses);
     if (!status) return std::nullopt;
-    TestResult test{string_or(json, "id"),       string_or(json, "part"),   *status,
-                    string_or(json, "reason"),   string_or(json, "fault"),  string_or(json, "summary"),
-                    string_or(json, "hint"),     string_or(json, "road"),   {},
-                    string_or(json, "evidence"), number_or_zero(json, "ms")};
+    TestResult test{string_or(json, "id"),
+                    string_or(json, "part"),
+                    *status,
+                    string_or(json, "reason"),
+                    string_or(json, "fault"),
+                    string_or(json, "summary"),
+                    string_or(json, "hint"),
+                    string_or(json, "road"),
+                    {},
+                    string_or(json, "evidence"),
+                    number_or_zero(json, "milliseconds")};
     if (json.contains("fatbin") && json["fatbin"].is_array()) {
         for (const auto& code : json["fatbin"]) {
             if (code.is_string()) test.fatbin.push_back(code.get<std::string>());
@@ -143,7 +137,7 @@ const CellResult* Journal::find(std::string_view cell_id, std::string_view key) 
 Status Journal::append(const CellResult& result, std::string_view key) {
     auto tests = Json::array();
     for (const auto& test : result.tests)
-        tests.push_back(to_json(test));
+        tests.push_back(report::test_json(test));
     const Json entry{{"v", 1},
                      {"cell", result.id},
                      {"key", key},

@@ -10,7 +10,7 @@
 #include "render/files/lock_request.hpp"
 #include "run/job/bootstrap.hpp"
 #include "run/job/engine_build.hpp"
-#include "run/job/registry_bases.hpp"
+#include "run/job/lock_bases.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -35,25 +35,17 @@ bool same_base(const Image& image, const Lock& before, const Lock& after) {
 
 class Resolver {
   public:
-    Resolver(const RunInput& input, const RunSettings& settings, const LockWork& work,
-             const engine::Engine& engine, Ticker& ticker, const Plan& plan)
-        : input_(input),
-          settings_(settings),
-          work_(work),
-          engine_(engine),
-          ticker_(ticker),
-          plan_(plan),
-          folder_(settings.out / "lock") {}
+    Resolver(Job& job, const LockWork& work) : job_(job), work_(work), folder_(job.settings.out / "lock") {}
 
     Result<Lock> resolve() {
         Lock lock = work_.lock;
         lock.tool = kVersion;
-        lock.facts = input_.facts.hash();
-        lock.templates = plan_.rendering.templates_hash;
+        lock.facts = job_.input.facts.hash();
+        lock.templates = job_.plan.rendering.templates_hash;
         for (std::size_t i = 0; i < work_.images.size(); ++i) {
             const auto& image = *work_.images[i];
-            ticker_.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1,
-                                    work_.images.size(), image.id));
+            job_.progress.say(fmt::format("[lock {}/{}] {}: resolving packages and wheels", i + 1,
+                                          work_.images.size(), image.id));
             const auto done = resolve(image, lock);
             if (done.ok()) continue;
             const auto code = done.failure().code;
@@ -69,10 +61,10 @@ class Resolver {
     /// Of bases that were made again, those that `lock` pins stay.
     void settle_bases(const Lock& lock) const {
         for (const auto& [suite, bootstrap] : made_) {
-            const auto before = plan_.lock.bases.find(suite);
+            const auto before = job_.plan.lock.bases.find(suite);
             const auto now = lock.bases.find(suite);
-            settle_bootstrap(*bootstrap, settings_.out / "bootstrap",
-                             before != plan_.lock.bases.end() && now != lock.bases.end() &&
+            settle_bootstrap(*bootstrap, job_.settings.out / "bootstrap",
+                             before != job_.plan.lock.bases.end() && now != lock.bases.end() &&
                                  before->second.sha256 == now->second.sha256);
         }
     }
@@ -107,18 +99,19 @@ class Resolver {
             before = unresolved.size();
             for (const auto* image : work_.images) {
                 const auto why = unresolved.find(image->id);
-                if (why == unresolved.end() || same_base(*image, plan_.lock, lock)) continue;
-                if (plan_.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
+                if (why == unresolved.end() || same_base(*image, job_.plan.lock, lock)) continue;
+                if (job_.plan.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
                 for (const auto& reference : image->references())
-                    restore(plan_.lock.references, lock.references, reference);
-                if (image->references().empty()) restore(plan_.lock.bases, lock.bases, image->base_name());
+                    restore(job_.plan.lock.references, lock.references, reference);
+                if (image->references().empty())
+                    restore(job_.plan.lock.bases, lock.bases, image->base_name());
                 for (const auto* other : work_.images) {
                     if (share_base(*image, *other)) unresolved.emplace(other->id, why->second);
                 }
             }
         }
         for (const auto& [id, why] : unresolved)
-            restore(plan_.lock.images, lock.images, id);
+            restore(job_.plan.lock.images, lock.images, id);
     }
 
     template <class Pins>
@@ -149,18 +142,14 @@ class Resolver {
 
     // The tar of the image's suite, recorded in `lock`; made again once where bases move.
     Result<BootstrapTar> base_of(const Image& image, Lock& lock) {
-        const auto* bootstrap = plan_.bootstrap(image);
+        const auto* bootstrap = job_.plan.bootstrap(image);
         if (bootstrap == nullptr) return environment_failure("no base is known for " + image.base_name());
         const bool moves = work_.scope.bases();
-        CM_TRY_ASSIGN(
-            auto tar,
-            ensure_bootstrap(*bootstrap,
-                             {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                              [this](std::string_view line) { ticker_.say(line); },
-                              moves && made_.emplace(image.base_name(), bootstrap).second}));
+        const bool anew = moves && made_.emplace(image.base_name(), bootstrap).second;
+        CM_TRY_ASSIGN(auto tar, ensure_bootstrap(*bootstrap, bootstrap_context(job_, anew)));
         const auto known = lock.bases.find(image.base_name());
         if (known != lock.bases.end() && !moves && known->second.sha256 != tar.sha256)
-            return base_moved(image.base_name(), known->second.sha256, tar.sha256, input_.matrix);
+            return base_moved(image.base_name(), known->second.sha256, tar.sha256, job_.input.matrix);
         auto& base = lock.bases[image.base_name()];
         base.sha256 = tar.sha256;
         base.command = bootstrap->command;
@@ -169,7 +158,7 @@ class Resolver {
 
     // What is not to be moved stays. Packages were resolved on a base: on another one they are resolved anew.
     ImagePins merged(const Image& image, ImagePins fresh, const Lock& lock) const {
-        const auto* old = plan_.lock.pins(image);
+        const auto* old = job_.plan.lock.pins(image);
         if (old == nullptr) return fresh;
         if (!work_.scope.wheels(image.id)) {
             fresh.index = old->index;
@@ -177,7 +166,7 @@ class Resolver {
             fresh.wheels = old->wheels;
             fresh.installer = old->installer;
         }
-        if (!work_.scope.apt(image.id) && same_base(image, plan_.lock, lock)) {
+        if (!work_.scope.apt(image.id) && same_base(image, job_.plan.lock, lock)) {
             fresh.devel = old->devel;
             fresh.toolkit = old->toolkit;
             fresh.python = old->python;
@@ -188,8 +177,8 @@ class Resolver {
 
     Result<Resolved> ask(const Image& image, const Lock& lock, const std::optional<BootstrapTar>& tar) {
         RenderSettings render;
-        render.templates = settings_.templates;
-        CM_TRY_ASSIGN(const auto request, lock_request(input_.matrix, image, render, &lock));
+        render.templates = job_.settings.templates;
+        CM_TRY_ASSIGN(const auto request, lock_request(job_.input.matrix, image, render, &lock));
         const auto context = folder_ / image.id / "context";
         const auto answer = folder_ / image.id / "answer";
         CM_TRY(write_request(request, context, image, tar));
@@ -201,14 +190,15 @@ class Resolver {
         build.context = context;
         build.target = "lock";
         build.platform = image.platform();
-        build.network = input_.matrix.build.network;
-        build.ca_bundle = input_.matrix.build.ca_bundle;
-        build.netrc = input_.matrix.build.netrc;
+        build.network = job_.input.matrix.build.network;
+        build.ca_bundle = job_.input.matrix.build.ca_bundle;
+        build.netrc = job_.input.matrix.build.netrc;
         build.export_to = answer;
         build.no_cache = true;
-        const auto log = settings_.out / "logs" / ("lock-" + image.id + ".log");
-        CM_TRY(engine_build(engine_, build, {image.id, log, settings_.build_limit, settings_.cancellation},
-                            ticker_));
+        const auto log = job_.settings.out / "logs" / ("lock-" + image.id + ".log");
+        CM_TRY(engine_build(job_.engine, build,
+                            {image.id, log, job_.settings.build_limit, job_.settings.cancellation},
+                            job_.progress));
         return read_resolution(image, [&answer](std::string_view name) -> std::optional<std::string> {
             auto content = file::read(answer / name, kLargestAnswer);
             if (!content.ok()) return std::nullopt;
@@ -224,15 +214,11 @@ class Resolver {
             CM_TRY(file::write(path, artifact.content));
         }
         if (!tar) return Done{};
-        return file::link_or_copy(tar->path, context / plan_.bootstrap(image)->file);
+        return file::link_or_copy(tar->path, context / job_.plan.bootstrap(image)->file);
     }
 
-    const RunInput& input_;
-    const RunSettings& settings_;
+    Job& job_;
     const LockWork& work_;
-    const engine::Engine& engine_;
-    Ticker& ticker_;
-    const Plan& plan_;
     fs::path folder_;
     std::map<std::string, const Bootstrap*> made_;  ///< by Image::base_name: what was bootstrapped again
     std::map<std::string, Failure> no_base_;        ///< by Image::base_name
@@ -250,12 +236,12 @@ Failure base_moved(const std::string& suite, const std::string& locked, const st
                         .with_fix("cudamatrix lock --update=bases " + matrix.path)}};
 }
 
-Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, const LockScope& scope,
-                           bool check, Ticker& ticker, const Plan& plan) {
+Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
+    const auto& plan = job.plan;
     LockWork work;
     work.lock = plan.lock;
     work.scope = scope;
-    CM_TRY_ASSIGN(auto bases, resolve_bases(plan.images, plan.lock, scope, check, input, settings, ticker));
+    CM_TRY_ASSIGN(auto bases, resolve_bases(job, scope, check));
     work.findings = std::move(bases.findings);
     work.unreached = std::move(bases.unreached);
     for (auto& [reference, base] : bases.references)
@@ -273,25 +259,25 @@ Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings, c
     return work;
 }
 
-Result<LockOutcome> carry_out(const RunInput& input, const RunSettings& settings, const LockWork& work,
-                              const engine::Engine& engine, Ticker& ticker, Plan& plan) {
+Result<LockOutcome> carry_out(Job& job, const LockWork& work) {
+    const auto& before = job.plan.lock;
     LockOutcome outcome;
-    if (work.images.empty() && work.lock == plan.lock) return outcome;
-    Resolver resolver(input, settings, work, engine, ticker, plan);
+    if (work.images.empty() && work.lock == before) return outcome;
+    Resolver resolver(job, work);
     auto lock = resolver.resolve();
     if (!lock.ok()) {
-        resolver.settle_bases(plan.lock);
+        resolver.settle_bases(before);
         return lock.failure();
     }
     outcome.unresolved = std::move(resolver.unresolved);
-    outcome.changes = lock_changes(plan.lock, *lock);
+    outcome.changes = lock_changes(before, *lock);
     // Nothing resolved: a lock with no news in it is not written.
     const bool is_news = outcome.unresolved.empty() || !outcome.changes.empty();
-    const auto written = is_news ? write_lock(lock_path(input.matrix), *lock) : Result<bool>(false);
-    resolver.settle_bases(is_news && written.ok() ? *lock : plan.lock);
+    const auto written = is_news ? write_lock(lock_path(job.input.matrix), *lock) : Result<bool>(false);
+    resolver.settle_bases(is_news && written.ok() ? *lock : before);
     if (!written.ok()) return written.failure();
     if (!is_news) return outcome;
-    CM_TRY(render_again(input, settings, std::move(*lock), plan));
+    CM_TRY(render_again(job, std::move(*lock)));
     return outcome;
 }
 

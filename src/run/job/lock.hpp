@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
-#include "run/engine/engine.hpp"
-#include "run/job/lock_scope.hpp"
-#include "run/job/plan.hpp"
-#include "run/job/progress.hpp"
-#include "run/job/session.hpp"
+#include "run/job/job.hpp"
+#include "run/job/lock_bases.hpp"
 
 namespace cudamatrix::job {
 
@@ -29,18 +26,14 @@ struct LockOutcome {
     std::map<std::string, Failure> unresolved;  ///< by Image::id: why its pins are as they were
 };
 
-/// What `plan` lacks and `scope` moves. `check`: tags whose digest is pinned are looked at as well.
-[[nodiscard]] Result<LockWork> plan_lock(const RunInput& input, const RunSettings& settings,
-                                         const LockScope& scope, bool check, Ticker& ticker,
-                                         const Plan& plan);
+/// What the plan lacks and `scope` moves. `check`: tags whose digest is pinned are looked at as well.
+[[nodiscard]] Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check);
 
 /// Resolves the images of `work`, writes the lock beside the matrix file and renders the plan anew with it.
 /// What cannot be resolved keeps the pins that it has, the others are written all the same. A failure is what
-/// concerns them all (bad input, an interrupt): nothing is written. `engine` is not used where `work` has no
-/// images.
-[[nodiscard]] Result<LockOutcome> carry_out(const RunInput& input, const RunSettings& settings,
-                                            const LockWork& work, const engine::Engine& engine,
-                                            Ticker& ticker, Plan& plan);
+/// concerns them all (bad input, an interrupt): nothing is written. The engine is not used where `work` has
+/// no images.
+[[nodiscard]] Result<LockOutcome> carry_out(Job& job, const LockWork& work);
 
 /// The recipe of the base is what the lock recorded, but what it gives has changed since.
 [[nodiscard]] Failure base_moved(const std::string& suite, const std::string& locked,

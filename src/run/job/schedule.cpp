@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace cudamatrix::job {
 
 std::size_t run_jobs(std::size_t count, const Schedule& schedule,
@@ -17,9 +19,7 @@ std::size_t run_jobs(std::size_t count, const Schedule& schedule,
             std::size_t index = 0;
             {
                 const std::lock_guard lock(mutex);
-                const bool interrupted =
-                    schedule.cancellation != nullptr && schedule.cancellation->requested();
-                if (stopped || interrupted || next == count) return;
+                if (stopped || interrupted(schedule.cancellation) || next == count) return;
                 index = next++;
             }
             if (!job(index) && !schedule.keep_going) {
@@ -39,6 +39,17 @@ std::size_t run_jobs(std::size_t count, const Schedule& schedule,
     for (auto& thread : pool)
         thread.join();
     return next;
+}
+
+double Ticker::seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Ticker::say(std::string_view line) {
+    if (!sink_) return;
+    const auto elapsed = static_cast<long>(seconds());
+    const std::lock_guard lock(mutex_);
+    sink_(fmt::format("[{:2}:{:02}] {}", elapsed / 60, elapsed % 60, text::printable(line)));
 }
 
 }  // namespace cudamatrix::job

@@ -1,8 +1,12 @@
-// Runs a list of independent jobs on a few threads.
+// Runs a list of independent jobs on a few threads, and tells how far they are.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
 
 #include "base/process.hpp"
 
@@ -19,5 +23,20 @@ struct Schedule {
 /// number of jobs that were started; they are a prefix of the list, and all have ended when this returns.
 [[nodiscard]] std::size_t run_jobs(std::size_t count, const Schedule& schedule,
                                    const std::function<bool(std::size_t index)>& job);
+
+/// Progress lines with their time. Safe from several threads.
+class Ticker {
+  public:
+    explicit Ticker(Progress sink) : sink_(std::move(sink)) {}
+
+    /// "[ 0:12] line": minutes and seconds since the start. Control characters are replaced.
+    void say(std::string_view line);
+    [[nodiscard]] double seconds() const;
+
+  private:
+    Progress sink_;
+    std::mutex mutex_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace cudamatrix::job

@@ -18,9 +18,6 @@
 
 namespace cudamatrix {
 
-/// Where progress goes: one line each, to stderr, as it happens ("[2/5] building debian12-cu11.8.0 ...").
-using Progress = std::function<void(std::string_view line)>;
-
 struct RunSettings {
     std::filesystem::path out;        ///< output folder
     std::string engine = "auto";      ///< auto, docker, host

@@ -4,14 +4,19 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/process.hpp"
 #include "base/result.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "matrix/matrix.hpp"
 #include "render/image/image.hpp"
 #include "report/results.hpp"
+#include "run/host/nvidia_smi.hpp"
 #include "run/job/suite_output.hpp"
 
 namespace cudamatrix::job {
@@ -36,5 +41,37 @@ struct SuiteCall {
 /// A cell's result against the rules' word: where the code that was found in the image runs by another road
 /// than the rules expect, the cell gets a finding and is red.
 void compare_with_rules(const Image& image, std::string_view compute, CellResult& cell);
+
+// What the suite is asked for one cell: its arguments, and on which GPU of this machine.
+/// What the cell and the facts promise about the device and the container.
+struct CellDevice {
+    std::string compute;      ///< "7.5", without a or f; empty: the cell names no device
+    std::string ptx_isa;      ///< newest PTX ISA that its driver compiles; empty: unknown
+    unsigned memory_mib = 0;  ///< least memory of the GPU (vram_gb); 0: nothing is promised
+    unsigned shm_mib = 0;     ///< least size of /dev/shm (shm_gb); 0: nothing is promised
+};
+[[nodiscard]] CellDevice cell_device(const Facts& facts, const Cell& cell);
+
+/// A GPU of this machine on which the cell can be run, or why there is none: it must have the cell's compute
+/// capability, and the machine's driver must be the one that the cell names (a bare branch covers its
+/// releases).
+struct GpuChoice {
+    std::optional<unsigned> index;
+    std::string why_not;  ///< empty where a GPU was chosen, or where the machine has none at all
+};
+[[nodiscard]] GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell,
+                                   const CellDevice& device);
+
+/// `run --cell ID ...` without the run's id, which is added last: the same cell gives the same arguments in
+/// every run.
+[[nodiscard]] std::vector<std::string> suite_arguments(const Image& image, std::string_view cell_id,
+                                                       const CellDevice& device, bool gpu);
+
+/// What is asked in addition where the suite runs inside `image`: the libraries that it promises, and where
+/// its python and its torch lie.
+[[nodiscard]] std::vector<std::string> image_arguments(const Image& image);
+
+/// Ids of the tests that a plan must hold, read from the text of the suite's registry.
+[[nodiscard]] std::set<std::string> registered_tests(std::string_view registry);
 
 }  // namespace cudamatrix::job

@@ -1,4 +1,4 @@
-#include "run/job/test.hpp"
+#include "run/job/steps.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -7,8 +7,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "run/engine/container.hpp"
-#include "run/job/build.hpp"
-#include "run/job/cell_args.hpp"
 #include "run/job/journal.hpp"
 #include "run/job/schedule.hpp"
 #include "run/job/suite_run.hpp"
@@ -44,49 +42,43 @@ std::string key_of(const Attempt& attempt, const std::vector<engine::Gpu>& gpus)
 
 class Prover {
   public:
-    Prover(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,
-           const std::vector<engine::Gpu>& gpus, Ticker& ticker, Plan& plan)
-        : input_(input), settings_(settings), engine_(engine), gpus_(gpus), ticker_(ticker), plan_(plan) {}
+    explicit Prover(Job& job) : job_(job) {}
 
     Status run() {
-        CM_TRY_ASSIGN(auto journal, Journal::open(settings_.out / "journal.jsonl"));
+        CM_TRY_ASSIGN(auto journal, Journal::open(job_.settings.out / "journal.jsonl"));
         CM_TRY(collect(journal));
         // Tests on one GPU never share it.
-        const unsigned jobs = gpus_.empty() ? settings_.jobs : 1;
-        const Schedule schedule{jobs, settings_.keep_going, settings_.cancellation};
+        const unsigned jobs = job_.gpus.empty() ? job_.settings.jobs : 1;
+        const Schedule schedule{jobs, job_.settings.keep_going, job_.settings.cancellation};
         const auto started =
             run_jobs(work_.size(), schedule, [&](std::size_t i) { return prove(work_[i], i + 1, journal); });
         for (std::size_t i = started; i < work_.size(); ++i) {
-            work_[i].cell->reason = interrupted() ? "interrupted" : "not tested: an earlier cell failed";
+            work_[i].cell->reason = job_.interrupted() ? "interrupted" : "not tested: an earlier cell failed";
         }
         if (failure_) return *failure_;
         return Done{};
     }
 
   private:
-    [[nodiscard]] bool interrupted() const {
-        return settings_.cancellation != nullptr && settings_.cancellation->requested();
-    }
-
     // What is to be run; cells without a current image, and those that an earlier run proved, are settled
     // here.
     Status collect(const Journal& journal) {
         std::vector<Present> present;
-        for (const auto& rendered : plan_.rendering.images) {
-            CM_TRY_ASSIGN(auto found, find_images(engine_, rendered, settings_.cancellation));
+        for (const auto& rendered : job_.plan.rendering.images) {
+            CM_TRY_ASSIGN(auto found, find_images(job_, rendered));
             present.push_back(std::move(found));
         }
         std::size_t reused = 0;
-        for (auto& cell : plan_.report.cells) {
+        for (auto& cell : job_.plan.report.cells) {
             if (cell.outcome != CellOutcome::planned) continue;
-            const auto index = plan_.image_of.find(cell.id)->second;
+            const auto index = job_.plan.image_of.find(cell.id)->second;
             if (!present[index].current) {
                 cell.outcome = CellOutcome::errored;
                 cell.reason = fmt::format("its image {} is {}: cudamatrix build makes it", cell.image,
                                           present[index].proof.id.empty() ? "not built" : "of other inputs");
                 continue;
             }
-            record(present[index], plan_.report.images[index]);
+            record(present[index], job_.plan.report.images[index]);
             cell.proof = Proof::built;
             auto attempt = attempt_for(cell, index, present[index].proof.id);
             if (take_earlier(journal, attempt)) {
@@ -96,23 +88,24 @@ class Prover {
             }
         }
         if (reused > 0)
-            ticker_.say(fmt::format("{}: proved by an earlier run, reused", text::count(reused, "cell")));
+            job_.progress.say(
+                fmt::format("{}: proved by an earlier run, reused", text::count(reused, "cell")));
         return Done{};
     }
 
     Attempt attempt_for(CellResult& cell, std::size_t index, const std::string& proof_id) {
         Attempt attempt;
         attempt.cell = &cell;
-        attempt.image = &plan_.images[index];
+        attempt.image = &job_.plan.images[index];
         attempt.proof_id = proof_id;
-        const auto& judged = *plan_.judged.find(cell.cell)->second;
-        attempt.device = cell_device(input_.facts, judged.cell);
-        attempt.gpu = choose_gpu(gpus_, judged.cell, attempt.device);
+        const auto& judged = *job_.plan.judged.find(cell.cell)->second;
+        attempt.device = cell_device(job_.input.facts, judged.cell);
+        attempt.gpu = choose_gpu(job_.gpus, judged.cell, attempt.device);
         attempt.arguments =
             suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
         for (auto& argument : image_arguments(*attempt.image))
             attempt.arguments.push_back(std::move(argument));
-        attempt.key = key_of(attempt, gpus_);
+        attempt.key = key_of(attempt, job_.gpus);
         return attempt;
     }
 
@@ -135,28 +128,28 @@ class Prover {
     bool prove(Attempt& attempt, std::size_t number, Journal& journal) {
         if (failed()) return false;
         auto& cell = *attempt.cell;
-        ticker_.say(fmt::format("[test {}/{}] {} in {}{}", number, work_.size(), cell.id, cell.image,
-                                attempt.gpu.index ? fmt::format(", GPU {}", *attempt.gpu.index) : ""));
-        const auto start = ticker_.seconds();
-        SuiteCall call{{settings_.run_id, cell.id, required_tests(*attempt.image)},
+        job_.progress.say(fmt::format("[test {}/{}] {} in {}{}", number, work_.size(), cell.id, cell.image,
+                                      attempt.gpu.index ? fmt::format(", GPU {}", *attempt.gpu.index) : ""));
+        const auto start = job_.progress.seconds();
+        SuiteCall call{{job_.settings.run_id, cell.id, required_tests(*attempt.image)},
                        attempt.gpu.index.has_value(),
                        attempt.gpu.why_not,
-                       settings_.out,
+                       job_.settings.out,
                        [&](const OnLine& on_line) {
                            engine::RunLimits limits;
-                           limits.time = settings_.test_limit;
-                           return engine::run_container(engine_, request_for(attempt), limits,
-                                                        settings_.cancellation, on_line);
+                           limits.time = job_.settings.test_limit;
+                           return engine::run_container(job_.engine, request_for(attempt), limits,
+                                                        job_.settings.cancellation, on_line);
                        }};
         auto status = run_suite(call, cell);
-        cell.seconds = ticker_.seconds() - start;
+        cell.seconds = job_.progress.seconds() - start;
         if (!status.ok()) return stop(status.failure());
         if (cell.outcome == CellOutcome::planned) return false;  // interrupted
         compare_with_rules(*attempt.image, attempt.device.compute, cell);
         if (auto noted = journal.append(cell, attempt.key); !noted.ok()) return stop(noted.failure());
-        ticker_.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id,
-                                to_string(cell.outcome), cell.reason.empty() ? "" : ": " + cell.reason,
-                                cell.seconds));
+        job_.progress.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id,
+                                      to_string(cell.outcome), cell.reason.empty() ? "" : ": " + cell.reason,
+                                      cell.seconds));
         return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static;
     }
 
@@ -164,11 +157,11 @@ class Prover {
         const bool torch = !attempt.image->torch.empty();
         engine::RunRequest request;
         request.image = attempt.proof_id;
-        request.name = engine::container_name(settings_.run_id, attempt.cell->id);
-        request.run_id = settings_.run_id;
+        request.name = engine::container_name(job_.settings.run_id, attempt.cell->id);
+        request.run_id = job_.settings.run_id;
         request.entrypoint = kSuiteProgram;
         request.arguments = attempt.arguments;
-        request.arguments.insert(request.arguments.end(), {"--run", settings_.run_id});
+        request.arguments.insert(request.arguments.end(), {"--run", job_.settings.run_id});
         request.environment = {{"HOME", "/tmp"}};
         request.gpu = attempt.gpu.index;
         request.shm_mib = torch ? 256 : 64;
@@ -188,12 +181,7 @@ class Prover {
         return false;
     }
 
-    const RunInput& input_;
-    const RunSettings& settings_;
-    const engine::Engine& engine_;
-    const std::vector<engine::Gpu>& gpus_;
-    Ticker& ticker_;
-    Plan& plan_;
+    Job& job_;
     std::vector<Attempt> work_;
     std::mutex mutex_;
     std::optional<Failure> failure_;
@@ -201,9 +189,8 @@ class Prover {
 
 }  // namespace
 
-Status test_plan(const RunInput& input, const RunSettings& settings, const engine::Engine& engine,
-                 const std::vector<engine::Gpu>& gpus, Ticker& ticker, Plan& plan) {
-    return Prover(input, settings, engine, gpus, ticker, plan).run();
+Status test_plan(Job& job) {
+    return Prover(job).run();
 }
 
 }  // namespace cudamatrix::job

@@ -6,7 +6,7 @@
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "run/prove/rejection_parts.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 namespace cudamatrix::job {
 namespace {

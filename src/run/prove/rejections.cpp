@@ -10,13 +10,10 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "run/engine/engine.hpp"
-#include "run/job/bootstrap.hpp"
 #include "run/job/disk.hpp"
 #include "run/job/engine_build.hpp"
-#include "run/job/folder_lock.hpp"
-#include "run/job/plan.hpp"
-#include "run/job/progress.hpp"
-#include "run/job/schedule.hpp"
+#include "run/job/folder.hpp"
+#include "run/job/job.hpp"
 #include "run/prove/rejection_plan.hpp"
 #include "run/prove/rejection_verdict.hpp"
 
@@ -38,42 +35,38 @@ struct Trial {
 class Prover {
   public:
     Prover(const RunInput& input, const RunSettings& settings, const RejectionChoice& choice)
-        : input_(input), settings_(settings), choice_(choice), ticker_(settings.progress) {}
+        : job_(input, settings), choice_(choice) {}
 
     Result<RejectionReport> run() {
-        CM_TRY_ASSIGN(const auto taken, FolderLock::take(settings_.out));
+        CM_TRY_ASSIGN(const auto taken, FolderLock::take(job_.settings.out));
         CM_TRY(begin());
-        if (!trials_.empty() && !interrupted()) {
+        if (!trials_.empty() && !job_.interrupted()) {
             if (auto chosen = choose_engine(); !chosen.ok()) {
-                if (interrupted()) return finish();
+                if (job_.interrupted()) return finish();
                 return chosen.failure();
             }
         }
-        if (engine_.dialect != nullptr && engine_.containers()) {
-            if (auto done = try_all(); !done.ok() && !interrupted()) return done.failure();
+        if (job_.engine.dialect != nullptr && job_.engine.containers()) {
+            if (auto done = try_all(); !done.ok() && !job_.interrupted()) return done.failure();
         }
         return finish();
     }
 
   private:
-    [[nodiscard]] bool interrupted() const {
-        return settings_.cancellation != nullptr && settings_.cancellation->requested();
-    }
-
     Status begin() {
-        report_.matrix = input_.matrix.name;
+        report_.matrix = job_.input.matrix.name;
         report_.where = choice_.text;
         report_.version = kVersion;
-        report_.facts_date = input_.facts.date();
-        report_.facts_hash = input_.facts.hash();
-        report_.output = settings_.out.string();
-        CM_TRY_ASSIGN(auto lock, read_lock(lock_path(input_.matrix)));
-        lock_ = lock.value_or(Lock{});
-        render_.templates = settings_.templates;
+        report_.facts_date = job_.input.facts.date();
+        report_.facts_hash = job_.input.facts.hash();
+        report_.output = job_.settings.out.string();
+        CM_TRY_ASSIGN(auto lock, read_lock(lock_path(job_.input.matrix)));
+        job_.plan.lock = lock.value_or(Lock{});
+        render_.templates = job_.settings.templates;
         render_.facts_hash = report_.facts_hash;
         render_.facts_date = report_.facts_date;
         std::map<std::string, std::size_t> known;
-        for (auto& planned : plan_rejections(input_, choice_.where)) {
+        for (auto& planned : plan_rejections(job_.input, choice_.where)) {
             report_.rejections.push_back(std::move(planned.result));
             if (!planned.attempt) continue;
             CM_TRY(add_trial(std::move(*planned.attempt), known));
@@ -82,8 +75,8 @@ class Prover {
     }
 
     Status add_trial(PlannedAttempt planned, std::map<std::string, std::size_t>& known) {
-        CM_TRY_ASSIGN(auto context, attempt_context(input_.matrix, planned.image, lock_, planned.request,
-                                                    settings_.run_id, render_));
+        CM_TRY_ASSIGN(auto context, attempt_context(job_.input.matrix, planned.image, job_.plan.lock,
+                                                    planned.request, job_.settings.run_id, render_));
         Sha256 hash;
         for (const auto& file : context)
             hash.update(fmt::format("{} {}\n", file.path.generic_string(), file.content.size()))
@@ -98,12 +91,12 @@ class Prover {
     }
 
     Status choose_engine() {
-        CM_TRY_ASSIGN(engine_,
-                      engine::choose(settings_.engine, settings_.environment, settings_.cancellation));
-        report_.engine = engine_.name();
-        report_.engine_why = engine_.why;
-        ticker_.say(fmt::format("engine {}: {}", engine_.name(), engine_.why));
-        if (engine_.containers()) return Done{};
+        CM_TRY_ASSIGN(job_.engine, engine::choose(job_.settings.engine, job_.settings.environment,
+                                                  job_.settings.cancellation));
+        report_.engine = job_.engine.name();
+        report_.engine_why = job_.engine.why;
+        job_.progress.say(fmt::format("engine {}: {}", job_.engine.name(), job_.engine.why));
+        if (job_.engine.containers()) return Done{};
         for (const auto& trial : trials_)
             leave(trial, "engine host has no throw-away containers: --engine docker attempts it");
         return Done{};
@@ -115,13 +108,13 @@ class Prover {
     }
 
     Status try_all() {
-        CM_TRY(require_network(input_, "test --prove-rejected"));
+        CM_TRY(require_network(job_, "test --prove-rejected"));
         CM_TRY(check());
         for (const auto& trial : trials_)
             ensure_base(trial.planned.image);
         std::optional<Failure> broken;
         std::mutex mutex;
-        const Schedule schedule{settings_.jobs, true, settings_.cancellation};
+        const Schedule schedule{job_.settings.jobs, true, job_.settings.cancellation};
         const auto started = run_jobs(trials_.size(), schedule, [&](std::size_t i) {
             {
                 const std::lock_guard guard(mutex);
@@ -134,7 +127,7 @@ class Prover {
             return false;
         });
         std::error_code error;
-        fs::remove_all(settings_.out / "rejected", error);
+        fs::remove_all(job_.settings.out / "rejected", error);
         if (broken) return std::move(*broken);
         static_cast<void>(started);  // fewer than all only after an interrupt, which finish() tells
         return Done{};
@@ -144,19 +137,17 @@ class Prover {
         std::vector<const Image*> images;
         for (const auto& trial : trials_)
             images.push_back(&trial.planned.image);
-        std::vector<DiskDemand> demands{{settings_.out, output_bytes_needed(images)}};
-        if (settings_.disk_bytes != 0) demands.push_back({settings_.out, settings_.disk_bytes});
+        std::vector<DiskDemand> demands{{job_.settings.out, output_bytes_needed(images)}};
+        if (job_.settings.disk_bytes != 0) demands.push_back({job_.settings.out, job_.settings.disk_bytes});
         return check_disk(demands);
     }
 
     // A base that cannot be made leaves the attempts on it inconclusive, and the others to be tried.
     void ensure_base(const Image& image) {
-        if (bases_.count(image.base_name()) != 0 || no_base_.count(image.base_name()) != 0 || interrupted())
+        if (bases_.count(image.base_name()) != 0 || no_base_.count(image.base_name()) != 0 ||
+            job_.interrupted())
             return;
-        auto tar =
-            ensure_bootstrap(bootstrap_of(image, input_.matrix),
-                             {settings_.out / "bootstrap", settings_.environment, settings_.cancellation,
-                              [this](std::string_view line) { ticker_.say(line); }});
+        auto tar = ensure_bootstrap(bootstrap_of(image, job_.input.matrix), bootstrap_context(job_));
         if (tar.ok()) {
             bases_.emplace(image.base_name(), std::move(*tar));
         } else if (!tar.failure().diagnostics.empty()) {
@@ -167,8 +158,9 @@ class Prover {
     // Only what concerns every attempt is a Failure: a build that fails makes its rejections inconclusive.
     Status try_one(std::size_t index) {
         const auto& trial = trials_[index];
-        const auto start = ticker_.seconds();
-        ticker_.say(fmt::format("[attempt {}/{}] {}", index + 1, trials_.size(), trial.planned.attempt));
+        const auto start = job_.progress.seconds();
+        job_.progress.say(
+            fmt::format("[attempt {}/{}] {}", index + 1, trials_.size(), trial.planned.attempt));
         if (const auto none = no_base_.find(trial.planned.image.base_name()); none != no_base_.end()) {
             Rejection result;
             result.outcome = RejectionOutcome::inconclusive;
@@ -176,7 +168,7 @@ class Prover {
             record(trial, result, {});
             return Done{};
         }
-        const auto folder = settings_.out / "rejected" / trial.id;
+        const auto folder = job_.settings.out / "rejected" / trial.id;
         CM_TRY(write_context(trial, folder / "context"));
         std::error_code error;
         fs::remove_all(folder / "answer", error);
@@ -196,12 +188,13 @@ class Prover {
         } else {
             const auto answers = read_answers(trial.planned, folder / "answer");
             judge_attempt(trial.planned, answers, result);
-            CM_TRY(keep(answers, settings_.out / log));
+            CM_TRY(keep(answers, job_.settings.out / log));
         }
-        result.seconds = ticker_.seconds() - start;
+        result.seconds = job_.progress.seconds() - start;
         record(trial, result, log);
-        ticker_.say(fmt::format("[attempt {}/{}] {}{}", index + 1, trials_.size(), to_string(result.outcome),
-                                result.reason.empty() ? "" : ": " + result.reason));
+        job_.progress.say(fmt::format("[attempt {}/{}] {}{}", index + 1, trials_.size(),
+                                      to_string(result.outcome),
+                                      result.reason.empty() ? "" : ": " + result.reason));
         return Done{};
     }
 
@@ -213,20 +206,21 @@ class Prover {
         }
         const auto& image = trial.planned.image;
         return file::link_or_copy(bases_.at(image.base_name()).path,
-                                  folder / bootstrap_of(image, input_.matrix).file);
+                                  folder / bootstrap_of(image, job_.input.matrix).file);
     }
 
     Status build(const Trial& trial, const fs::path& folder, const std::string& log) {
         engine::BuildRequest request;
         request.context = folder / "context";
         request.target = "seen";
-        request.network = input_.matrix.build.network;
-        request.ca_bundle = input_.matrix.build.ca_bundle;
-        request.netrc = input_.matrix.build.netrc;
+        request.network = job_.input.matrix.build.network;
+        request.ca_bundle = job_.input.matrix.build.ca_bundle;
+        request.netrc = job_.input.matrix.build.netrc;
         request.export_to = folder / "answer";
-        return engine_build(engine_, request,
-                            {trial.id, settings_.out / log, settings_.build_limit, settings_.cancellation},
-                            ticker_);
+        return engine_build(
+            job_.engine, request,
+            {trial.id, job_.settings.out / log, job_.settings.build_limit, job_.settings.cancellation},
+            job_.progress);
     }
 
     static std::vector<StepAnswer> read_answers(const PlannedAttempt& planned, const fs::path& folder) {
@@ -267,33 +261,29 @@ class Prover {
     }
 
     RejectionReport finish() {
-        if (interrupted()) {
+        if (job_.interrupted()) {
             for (const auto& trial : trials_) {
                 auto& first = report_.rejections[trial.rejections.front()];
                 if (first.outcome == RejectionOutcome::not_attempted) leave(trial, "interrupted");
             }
         }
-        report_.seconds = ticker_.seconds();
+        report_.seconds = job_.progress.seconds();
         report_.exit_code = static_cast<int>(exit_code());
         return std::move(report_);
     }
 
     [[nodiscard]] ExitCode exit_code() const {
-        if (interrupted()) return ExitCode::interrupted;
+        if (job_.interrupted()) return ExitCode::interrupted;
         const auto count = [&](RejectionOutcome outcome) { return report_.count(outcome); };
         const auto proven = count(RejectionOutcome::proven);
         const bool open = count(RejectionOutcome::refuted) + count(RejectionOutcome::inconclusive) != 0;
-        const bool left = settings_.strict && count(RejectionOutcome::not_attempted) != 0;
+        const bool left = job_.settings.strict && count(RejectionOutcome::not_attempted) != 0;
         return proven == 0 || open || left ? ExitCode::findings : ExitCode::success;
     }
 
-    const RunInput& input_;
-    const RunSettings& settings_;
+    Job job_;  ///< without images: each attempt has its own
     const RejectionChoice& choice_;
-    Ticker ticker_;
     std::mutex mutex_;
-    engine::Engine engine_;
-    Lock lock_;
     RenderSettings render_;
     RejectionReport report_;
     std::vector<Trial> trials_;

@@ -61,8 +61,7 @@ struct Run {
     Inspection inspect() {
         auto inspected = InspectionCache::open(server.root() / "measured.jsonl");
         REQUIRE(inspected.ok());
-        return inspect_wheels(*http, tasks, **inspected, 1, [](auto, auto, const auto&, const auto&) {})
-            .front();
+        return inspect_wheels(*http, tasks, **inspected, 1, [](std::string_view) {}).front();
     }
     std::string failure() {
         const auto seen = inspect();

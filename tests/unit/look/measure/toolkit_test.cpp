@@ -81,8 +81,7 @@ struct Asking {
     Inspection inspect() {
         auto inspected = InspectionCache::open(server.root() / "measured.jsonl");
         REQUIRE(inspected.ok());
-        return inspect_wheels(*http, {task}, **inspected, 1, [](auto, auto, const auto&, const auto&) {})
-            .front();
+        return inspect_wheels(*http, {task}, **inspected, 1, [](std::string_view) {}).front();
     }
     std::string failure() {
         const auto seen = inspect();

@@ -232,7 +232,7 @@ TEST_CASE("A second run asks for nothing, and a torn cache loses one wheel at mo
     const auto inspect = [&] {
         auto inspected = InspectionCache::open(cache_file);
         REQUIRE(inspected.ok());
-        return inspect_wheels(**http, tasks, **inspected, 4, [](auto, auto, const auto&, const auto&) {});
+        return inspect_wheels(**http, tasks, **inspected, 4, [](std::string_view) {});
     };
     CHECK_FALSE(inspect().front().remembered);
     const auto before = server.requests().size();

@@ -6,7 +6,7 @@
 
 #include "fakes/fake_docker.hpp"
 #include "run/engine/container.hpp"
-#include "run/host/gpu.hpp"
+#include "run/host/nvidia_smi.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::engine;

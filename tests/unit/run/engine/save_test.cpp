@@ -1,4 +1,4 @@
-#include "run/engine/save.hpp"
+#include "run/engine/container.hpp"
 
 #include <doctest/doctest.h>
 

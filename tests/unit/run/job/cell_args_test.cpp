@@ -1,4 +1,4 @@
-#include "run/job/cell_args.hpp"
+#include "run/job/suite_run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // `render --prune` takes away what builds left for images that are gone, and nothing of anybody else.
-#include "run/job/leftovers.hpp"
+#include "run/job/folder.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

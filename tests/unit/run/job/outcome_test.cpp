@@ -1,4 +1,4 @@
-#include "run/job/outcome.hpp"
+#include "run/job/job.hpp"
 
 #include <doctest/doctest.h>
 

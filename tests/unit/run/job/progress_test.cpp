@@ -1,4 +1,4 @@
-#include "run/job/progress.hpp"
+#include "run/job/schedule.hpp"
 
 #include <doctest/doctest.h>
 

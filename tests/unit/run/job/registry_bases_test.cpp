@@ -1,4 +1,4 @@
-#include "run/job/registry_bases.hpp"
+#include "run/job/lock_bases.hpp"
 
 #include <doctest/doctest.h>
 
@@ -49,9 +49,11 @@ struct World {
     /// The findings as people see them, "HOST" for the registry's; the digests go into `lock` where there are
     /// none.
     std::string resolve(const LockScope& scope, bool check) {
-        Ticker ticker([](std::string_view) {});
-        const auto found =
-            resolve_bases(images, lock, scope, check, {matrix, facts, judgement}, settings, ticker);
+        const RunInput input{matrix, facts, judgement};
+        Job job(input, settings);
+        job.plan.images = images;
+        job.plan.lock = lock;
+        const auto found = resolve_bases(job, scope, check);
         if (!found.ok()) return "failure: " + found.failure().diagnostics.front().message;
         std::string out;
         unreached.clear();

@@ -1,5 +1,6 @@
-#include "run/job/registry_bases.hpp"
+#include "run/job/lock_bases.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -9,16 +10,64 @@
 #include "registry/oci.hpp"
 
 namespace cudamatrix::job {
+
+LockScope LockScope::everything() {
+    LockScope scope;
+    scope.references_ = scope.bases_ = scope.apt_ = scope.wheels_ = true;
+    return scope;
+}
+
+Result<LockScope> LockScope::of(const std::vector<std::string>& words, const std::vector<Image>& images) {
+    if (words.empty()) return everything();
+    const std::pair<std::string_view, bool LockScope::*> kinds[] = {{"images", &LockScope::references_},
+                                                                    {"bases", &LockScope::bases_},
+                                                                    {"apt", &LockScope::apt_},
+                                                                    {"wheels", &LockScope::wheels_}};
+    std::vector<std::string> names;
+    for (const auto& [name, member] : kinds)
+        names.emplace_back(name);
+    for (const auto& image : images) {
+        names.push_back(image.id);
+        for (auto& reference : image.references())
+            names.push_back(std::move(reference));
+    }
+    LockScope scope;
+    for (const auto& word : words) {
+        const auto* const kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                              [&](const auto& one) { return one.first == word; });
+        const auto reference = parse_image_reference(word);
+        const auto is_name = [&](const std::string& name) {
+            return std::count(names.begin(), names.end(), name) > 0;
+        };
+        if (kind != std::end(kinds)) {
+            scope.*(kind->second) = true;
+        } else if (is_name(word)) {
+            scope.named_.insert(word);
+        } else if (reference.ok() && is_name(reference->text())) {
+            scope.named_.insert(reference->text());
+        } else {
+            const auto near = text::did_you_mean(word, names);
+            return input_failure(
+                fmt::format(
+                    "--update {}: it is none of images, bases, apt and wheels, no image of this matrix and "
+                    "no base of one",
+                    text::printable(word)),
+                near ? fmt::format("did you mean {}?", *near) : "cudamatrix list --images names them");
+        }
+    }
+    return scope;
+}
+
 namespace {
 
 class Asker {
   public:
-    Asker(Http& http, const Lock& lock, const LockScope& scope, const RunInput& input)
-        : client_(http), lock_(lock), scope_(scope), input_(input) {}
+    Asker(Http& http, const Job& job, const LockScope& scope)
+        : client_(http), lock_(job.plan.lock), scope_(scope), matrix_(job.input.matrix) {}
 
     Status ask(const std::string& text, const std::set<std::string>& architectures, RegistryBases& out) {
         CM_TRY_ASSIGN(const auto reference, parse_image_reference(text));
-        CM_TRY_ASSIGN(const auto place, place_of(reference, input_.matrix.mirrors));
+        CM_TRY_ASSIGN(const auto place, place_of(reference, matrix_.mirrors));
         host_ = place.reference.host;
         const auto* known = lock_.registry_base(text);
         return known != nullptr && !scope_.reference(text) ? compare(reference, known->digest, out)
@@ -44,7 +93,7 @@ class Asker {
         finding = std::move(finding).with_note(kept ? "what is pinned can still be pulled by its digest"
                                                     : "what is pinned cannot be pulled any longer");
         out.findings.push_back(std::move(finding).with_fix(
-            now ? fmt::format("cudamatrix lock --update={} {}", reference.text(), input_.matrix.path)
+            now ? fmt::format("cudamatrix lock --update={} {}", reference.text(), matrix_.path)
                 : std::string("choose a tag that there is, or a mirror that keeps it: "
                               "mirrors: {docker.io: HOST/PATH}")));
         return Done{};
@@ -90,17 +139,17 @@ class Asker {
     OciClient client_;
     const Lock& lock_;
     const LockScope& scope_;
-    const RunInput& input_;
+    const Matrix& matrix_;
     std::string host_;
 };
 
 }  // namespace
 
-Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock& lock,
-                                    const LockScope& scope, bool check, const RunInput& input,
-                                    const RunSettings& settings, Ticker& ticker) {
+Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check) {
+    const auto& lock = job.plan.lock;
+    const auto& matrix = job.input.matrix;
     std::map<std::string, std::set<std::string>> wanted;
-    for (const auto& image : images) {
+    for (const auto& image : job.plan.images) {
         for (const auto& reference : image.references()) {
             if (check || lock.registry_base(reference) == nullptr || scope.reference(reference))
                 wanted[reference].emplace(oci_architecture(image.arch));
@@ -109,18 +158,19 @@ Result<RegistryBases> resolve_bases(const std::vector<Image>& images, const Lock
     RegistryBases out;
     if (wanted.empty()) return out;
     HttpOptions options;
-    options.environment = settings.environment;
-    if (!input.matrix.build.netrc.empty()) options.environment["NETRC"] = input.matrix.build.netrc;
-    options.ca_bundle = input.matrix.build.ca_bundle;
+    options.environment = job.settings.environment;
+    if (!matrix.build.netrc.empty()) options.environment["NETRC"] = matrix.build.netrc;
+    options.ca_bundle = matrix.build.ca_bundle;
     options.ca_advice =
         "name the site's certificates: build: {ca_bundle: FILE} in the matrix file, or --ca-bundle";
-    options.mirrors = input.matrix.mirrors;
-    options.cancellation = settings.cancellation;
+    options.mirrors = matrix.mirrors;
+    options.cancellation = job.settings.cancellation;
     CM_TRY_ASSIGN(auto http, Http::open(std::move(options)));
-    Asker asker(*http, lock, scope, input);
+    Asker asker(*http, job, scope);
     std::size_t number = 0;
     for (const auto& [reference, architectures] : wanted) {
-        ticker.say(fmt::format("[base {}/{}] {}: asking its registry", ++number, wanted.size(), reference));
+        job.progress.say(
+            fmt::format("[base {}/{}] {}: asking its registry", ++number, wanted.size(), reference));
         auto done = asker.ask(reference, architectures, out);
         if (done.ok()) continue;
         if (done.failure().code != ExitCode::environment) return done.failure();

@@ -1,4 +1,4 @@
-#include "run/job/plan.hpp"
+#include "run/job/job.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -110,6 +110,26 @@ RunReport empty_report(const RunInput& input, const RunSettings& settings, std::
     return report;
 }
 
+// Fills in the files of `plan` that go with `lock`.
+Status render_plan(const RunInput& input, const RunSettings& settings, Lock lock, Plan& plan) {
+    CM_TRY_ASSIGN(auto rendering,
+                  render_artifacts(input.matrix, plan.images, lock, render_settings(input, settings)));
+    plan.lock = std::move(lock);
+    plan.rendering = std::move(rendering);
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        auto& inputs = plan.rendering.images[i].inputs;
+        if (!plan.copies[i].hash.empty()) inputs = sha256(inputs + plan.copies[i].hash);
+    }
+    plan.report.images.clear();
+    for (const auto& image : plan.rendering.images) {
+        ImageResult result;
+        result.id = image.id;
+        result.reference = image.reference;
+        plan.report.images.push_back(std::move(result));
+    }
+    return Done{};
+}
+
 }  // namespace
 
 const Bootstrap* Plan::bootstrap(const Image& image) const {
@@ -131,30 +151,15 @@ std::filesystem::path lock_path(const Matrix& matrix) {
     return std::filesystem::path(matrix.path).parent_path() / kLockFile;
 }
 
-Status require_network(const RunInput& input, std::string_view what) {
-    if (input.matrix.build.network != "none") return Done{};
+Status require_network(const Job& job, std::string_view what) {
+    if (job.input.matrix.build.network != "none") return Done{};
     return input_failure(
         fmt::format("{} fetches packages, and its network is none", what),
         "--network default or --network host, or build: {network: default} in the matrix file");
 }
 
-Status render_again(const RunInput& input, const RunSettings& settings, Lock lock, Plan& plan) {
-    CM_TRY_ASSIGN(auto rendering,
-                  render_artifacts(input.matrix, plan.images, lock, render_settings(input, settings)));
-    plan.lock = std::move(lock);
-    plan.rendering = std::move(rendering);
-    for (std::size_t i = 0; i < plan.images.size(); ++i) {
-        auto& inputs = plan.rendering.images[i].inputs;
-        if (!plan.copies[i].hash.empty()) inputs = sha256(inputs + plan.copies[i].hash);
-    }
-    plan.report.images.clear();
-    for (const auto& image : plan.rendering.images) {
-        ImageResult result;
-        result.id = image.id;
-        result.reference = image.reference;
-        plan.report.images.push_back(std::move(result));
-    }
-    return Done{};
+Status render_again(Job& job, Lock lock) {
+    return render_plan(job.input, job.settings, std::move(lock), job.plan);
 }
 
 Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command) {
@@ -185,8 +190,13 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
         plan.copies.push_back(std::move(copies));
     }
     CM_TRY_ASSIGN(auto lock, read_lock(lock_path(input.matrix)));
-    CM_TRY(render_again(input, settings, lock.value_or(Lock{}), plan));
+    CM_TRY(render_plan(input, settings, lock.value_or(Lock{}), plan));
     return plan;
+}
+
+BootstrapContext bootstrap_context(Job& job, bool anew) {
+    return {job.settings.out / "bootstrap", job.settings.environment, job.settings.cancellation,
+            [&job](std::string_view line) { job.progress.say(line); }, anew};
 }
 
 std::vector<std::string> unpinned(const Plan& plan) {
@@ -197,16 +207,16 @@ std::vector<std::string> unpinned(const Plan& plan) {
     return ids;
 }
 
-Status require_locked(const RunInput& input, const Plan& plan) {
-    const auto path = lock_path(input.matrix);
+Status require_locked(const Job& job) {
+    const auto path = lock_path(job.input.matrix);
     const auto name = text::printable(path.string());
-    const auto fix = "cudamatrix lock " + input.matrix.path;
+    const auto fix = "cudamatrix lock " + job.input.matrix.path;
     std::error_code error;
     if (!std::filesystem::exists(path, error))
         return input_failure(fmt::format("--locked: there is no {}", name), fix);
     Failure failure{ExitCode::findings, {}};
-    for (const auto& image : plan.images) {
-        const auto missing = missing_pins(image, plan.lock);
+    for (const auto& image : job.plan.images) {
+        const auto missing = missing_pins(image, job.plan.lock);
         if (missing.empty()) continue;
         failure.diagnostics.push_back(
             Diagnostic::error(fmt::format("--locked: {} does not cover {}: it has {}", name, image.id,
@@ -215,6 +225,30 @@ Status require_locked(const RunInput& input, const Plan& plan) {
     }
     if (!failure.diagnostics.empty()) return failure;
     return Done{};
+}
+
+ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
+    if (interrupted(settings.cancellation)) return ExitCode::interrupted;
+    if (std::any_of(report.images.begin(), report.images.end(),
+                    [](const ImageResult& image) { return image.not_run; }))
+        return ExitCode::environment;
+    const auto any = [&](auto... outcomes) {
+        return std::any_of(report.cells.begin(), report.cells.end(),
+                           [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });
+    };
+    const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_static,
+                               CellOutcome::failed, CellOutcome::errored);
+    const bool red = any(CellOutcome::failed, CellOutcome::errored) ||
+                     std::any_of(report.images.begin(), report.images.end(),
+                                 [](const ImageResult& image) { return !image.error.empty(); });
+    if (!attempted || red) return ExitCode::findings;
+    if (settings.strict && any(CellOutcome::skipped)) return ExitCode::findings;
+    // A cell that was to be proved and is still only planned was not reached.
+    const bool proving = report.command == "test" || report.command == "run";
+    if (proving && any(CellOutcome::planned)) return ExitCode::findings;
+    if (any(CellOutcome::passed_static))
+        return settings.require_gpu ? ExitCode::findings : ExitCode::pass_static;
+    return ExitCode::success;
 }
 
 }  // namespace cudamatrix::job

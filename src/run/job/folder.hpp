@@ -1,4 +1,4 @@
-// What builds leave in and beside the folders of images: removed when `render --prune` removes the images.
+// One program at a time in an output folder.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,23 @@
 
 namespace cudamatrix::job {
 
+/// Held as long as the object lives; the kernel lets go of it when the process dies, however it does.
+class FolderLock {
+  public:
+    /// Creates the folder. Another cudamatrix at work there is an environment failure.
+    [[nodiscard]] static Result<FolderLock> take(const std::filesystem::path& folder);
+    ~FolderLock();
+    FolderLock(FolderLock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+    FolderLock& operator=(FolderLock&&) = delete;
+
+  private:
+    explicit FolderLock(int fd) : fd_(fd) {}
+    int fd_;
+};
+
+// What builds leave in and beside the folders of images: removed when `render --prune` removes the images.
 struct Leftovers {
     std::size_t removed = 0;  ///< files
     std::vector<std::string>
