@@ -1,6 +1,8 @@
 #include <array>
 
 #include "commands/command.hpp"
+#include "commands/common.hpp"
+#include "matrix/schema.hpp"
 
 namespace cudamatrix {
 
@@ -165,6 +167,15 @@ server, put this line at the top of the file:
                    "cudamatrix schema > schema.json", add_schema},
     };
     return rows;
+}
+
+Action add_schema(const Arguments& app) {
+    auto format = std::make_shared<std::string>();
+    add_format(app, *format, {"json"});
+    return [format](const World&) {
+        print(to_text(matrix_schema()) + "\n");
+        return ExitCode::success;
+    };
 }
 
 }  // namespace cudamatrix

@@ -1,4 +1,4 @@
-#include "commands/arguments.hpp"
+#include "commands/command.hpp"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "commands/common.hpp"
-#include "commands/facts_measure.hpp"
+#include "commands/index_options.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

@@ -29,4 +29,12 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
 /// Finds the index that pip would ask where none is named, and gives the request the day and lines on stderr.
 [[nodiscard]] Status complete(measure::IndexRequest& request, const World& world);
 
+// The part of `facts` that asks an index.
+
+/// Adds what `facts measure` takes to its subcommand.
+Action add_facts_measure(const Arguments& app);
+
+/// The same of `facts refresh`.
+Action add_facts_refresh(const Arguments& app);
+
 }  // namespace cudamatrix

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "matrix/override.hpp"
-#include "run/host/on_machine.hpp"
+#include "run/host/host.hpp"
 
 namespace cudamatrix {
 namespace {

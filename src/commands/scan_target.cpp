@@ -8,8 +8,6 @@
 #include "commands/common.hpp"
 #include "commands/index_options.hpp"
 #include "look/scan/image.hpp"
-#include "look/scan/index_wheel.hpp"
-#include "look/scan/registry_image.hpp"
 #include "look/scan/wheel.hpp"
 #include "registry/oci.hpp"
 #include "run/engine/container.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "look/scan/answer.hpp"
+#include "look/scan/local.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {

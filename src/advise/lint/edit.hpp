@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/lint/places.hpp"
+#include "advise/lint/suppressions.hpp"
 #include "matrix/matrix.hpp"
 
 namespace cudamatrix::lint {

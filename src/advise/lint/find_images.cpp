@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/files/lock_request.hpp"
-#include "render/image/image_fields.hpp"
+#include "render/image/image.hpp"
 
 namespace cudamatrix::lint {
 namespace {

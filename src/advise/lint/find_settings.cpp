@@ -8,7 +8,7 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "matrix/deployment/services.hpp"
-#include "render/image/image_fields.hpp"
+#include "render/image/image.hpp"
 
 namespace cudamatrix::lint {
 namespace {

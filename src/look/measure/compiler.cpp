@@ -1,4 +1,4 @@
-#include "look/measure/compiler.hpp"
+#include "look/measure/wheel_info.hpp"
 
 #include <algorithm>
 #include <fstream>

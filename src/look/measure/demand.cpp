@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/pep440.hpp"
-#include "look/measure/marker.hpp"
 
 namespace cudamatrix::measure {
 namespace {

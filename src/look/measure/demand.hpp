@@ -2,6 +2,7 @@
 // says it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,23 @@ struct Metadata {
 
 /// The same demands, whatever the order of their clauses and of the list.
 [[nodiscard]] bool same_demands(const std::vector<std::string>& a, const std::vector<std::string>& b);
+
+// Environment markers of requirements (PEP 508), judged for CPython on Linux without extras.
+
+class Marker {
+  public:
+    /// Nothing for what is no marker. The empty text always holds.
+    [[nodiscard]] static std::optional<Marker> parse(std::string_view text);
+
+    /// With that python ("3.12") on that machine ("x86_64"). Nothing where the answer hangs on what only a
+    /// machine at hand can tell (platform_release, platform_version).
+    [[nodiscard]] std::optional<bool> holds(std::string_view python, std::string_view arch) const;
+
+    struct Node;
+
+  private:
+    explicit Marker(std::shared_ptr<const Node> root) : root_(std::move(root)) {}
+    std::shared_ptr<const Node> root_;
+};
 
 }  // namespace cudamatrix::measure

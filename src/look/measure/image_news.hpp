@@ -2,15 +2,53 @@
 // there, made of the configurations of images.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/version.hpp"
 #include "knowledge/facts/facts.hpp"
-#include "look/measure/image_scheme.hpp"
 #include "look/measure/news.hpp"
 #include "registry/oci.hpp"
 
 namespace cudamatrix::measure {
+
+// How the tags of an image repository are read: which release one belongs to, and which of them the rows of
+// the facts stand for.
+
+/// Tags of one release that make one row of the facts: those of 13.6.0 for ubuntu22.04 and ubuntu24.04.
+struct ImageGroup {
+    std::string release;            ///< as the scheme names it: 13.6.0, 2.15.0, 26.12-py3
+    std::vector<std::string> tags;  ///< all that the registry lists of it, sorted
+    std::string read;               ///< the tag whose configuration says most
+    bool first = true;              ///< of the groups of its release
+};
+
+/// One scheme of image_repositories.
+struct ImageScheme {
+    std::string_view name;
+    std::string_view table;  ///< of its rows
+    /// Nothing: the tag does not have the form of the scheme.
+    std::optional<std::string> (*release_of)(std::string_view tag, const Facts& facts);
+    /// Of a row: what it says is there.
+    std::vector<std::string> (*tags_of)(const Row& row);
+    /// Of all tags of one release.
+    std::vector<ImageGroup> (*groups)(const std::string& release, const std::vector<std::string>& tags);
+};
+
+/// Nothing: a scheme that is not read here.
+[[nodiscard]] const ImageScheme* image_scheme(std::string_view name);
+
+/// By which releases are compared: "26.12" of 26.12-py3.
+[[nodiscard]] std::optional<Version> image_version(std::string_view release);
+
+/// The word in the middle of docker.io/library/python's tags: 3.13-slim-trixie is of "3.13" and "trixie".
+struct PythonTag {
+    std::string python;
+    std::string codename;
+};
+[[nodiscard]] std::optional<PythonTag> python_tag(std::string_view tag);
 
 struct ImageNews {
     std::vector<Change> changes;     ///< vanished and new tags, one change for each release

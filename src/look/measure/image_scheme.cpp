@@ -1,4 +1,4 @@
-#include "look/measure/image_scheme.hpp"
+#include "look/measure/image_news.hpp"
 
 #include <algorithm>
 #include <iterator>

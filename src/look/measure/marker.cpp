@@ -1,4 +1,4 @@
-#include "look/measure/marker.hpp"
+#include "look/measure/demand.hpp"
 
 #include <algorithm>
 #include <array>

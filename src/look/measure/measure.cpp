@@ -5,7 +5,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "look/measure/overlay.hpp"
+#include "look/measure/rows.hpp"
 #include "registry/page_cache.hpp"
 
 namespace cudamatrix::measure {

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
-#include "look/measure/tags.hpp"
+#include "look/measure/rows.hpp"
 #include "look/measure/toolkit.hpp"
 
 namespace cudamatrix::measure {

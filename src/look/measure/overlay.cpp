@@ -1,4 +1,4 @@
-#include "look/measure/overlay.hpp"
+#include "look/measure/rows.hpp"
 
 #include <algorithm>
 #include <map>

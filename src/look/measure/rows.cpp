@@ -8,7 +8,6 @@
 #include "base/version.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/facts/store.hpp"
-#include "look/measure/tags.hpp"
 
 namespace cudamatrix::measure {
 namespace {

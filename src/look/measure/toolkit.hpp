@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "knowledge/facts/facts.hpp"
+#include "look/measure/news.hpp"
 #include "look/measure/rows.hpp"
 
 namespace cudamatrix::measure {
@@ -48,5 +49,12 @@ struct ToolkitRelease {
 /// are missing.
 [[nodiscard]] Result<MeasuredRow> toolkit_row(const ToolkitRelease& release, const WheelInfo& compiler,
                                               const WheelInfo* headers, const Facts& facts);
+
+// What a Debian archive has of the packages that our facts name, and the rows that follow from it.
+
+/// Of the text of an archive's Packages ("debian12"): other versions of the packages that toolkit_sources
+/// names for it than its rows say, and those rows as they are now. A row keeps its id, whatever CUDA the
+/// archive has by now: what it said before is no longer true.
+[[nodiscard]] News archive_news(std::string_view packages, std::string_view os, const Facts& facts);
 
 }  // namespace cudamatrix::measure

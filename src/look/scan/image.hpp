@@ -12,6 +12,8 @@
 
 #include "base/process.hpp"
 #include "look/scan/layer.hpp"
+#include "look/scan/local.hpp"
+#include "registry/oci.hpp"
 
 namespace cudamatrix::scan {
 
@@ -65,5 +67,13 @@ class ImageTar final : private TarHandler {
 /// in the program's own words where it cannot.
 [[nodiscard]] Result<Scan> scan_saved_image(Command save, const std::string& target, const std::string& arch,
                                             const Options& options);
+
+// Scans an image where it lies in a registry: its layers are read as they come, nothing is pulled or kept.
+
+/// Every layer of the image for linux on `arch` (x86_64, aarch64), each checked against its digest. Failures:
+/// those of OciClient, and of LayerScanner. `target` names the image in the report.
+[[nodiscard]] Result<Scan> scan_registry_image(OciClient& client, const ImageReference& reference,
+                                               const std::string& target, const std::string& arch,
+                                               const Options& options);
 
 }  // namespace cudamatrix::scan

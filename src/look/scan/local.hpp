@@ -1,10 +1,14 @@
 // Scans what lies on this machine's disk: a file, or every file of a folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/byte_source.hpp"
 #include "base/process.hpp"
 #include "base/result.hpp"
 #include "look/scan/library.hpp"
@@ -40,5 +44,44 @@ struct Scan {
 
 /// Is the library worth a line in the list of a folder, a wheel or an image?
 [[nodiscard]] bool worth_listing(const Library& library);
+
+// A file on disk as a source of bytes, read piece by piece (private to src/scan).
+
+/// Not mapped: a mapped file would count as memory of this program, page by page. A missing file and what is
+/// no regular file are input failures, others of the environment.
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
+
+/// All its bytes, in pieces of up to 1 MiB.
+[[nodiscard]] Status read_all(ByteSource& source, const ByteSink& sink);
+
+// Which code of a library would run on a GPU, and whether the driver could compile what is PTX only.
+
+/// What is asked for: one GPU, under one driver or under none in particular.
+struct Question {
+    std::string gpu;  ///< "T4 (compute 7.5)", "compute 7.5"
+    fatbin::Arch arch;
+    std::string driver;                     ///< "driver 535.309.01"; empty: none was given
+    std::optional<fatbin::PtxIsa> ptx_isa;  ///< the newest that the driver compiles, where that is known
+};
+
+enum class Outcome {
+    runs,        ///< Cover::road says how
+    no_code,     ///< none of its code can run there
+    unknown,     ///< it may: the file is damaged, or nothing is known of the driver's PTX ISA
+    no_kernels,  ///< it holds nothing that would have to run
+};
+
+struct Answer {
+    std::size_t library = 0;   ///< index into the scan's libraries
+    std::size_t question = 0;  ///< index into the questions
+    Outcome outcome = Outcome::no_kernels;
+    fatbin::Cover cover;
+    std::string text;  ///< "sass 7.5", "ptx 9.0 via JIT", "none: ..."
+};
+
+[[nodiscard]] Answer answer_to(const Library& library, const Question& question);
+
+/// For every library of the scan every question, in their order.
+[[nodiscard]] std::vector<Answer> answers(const Scan& scan, const std::vector<Question>& questions);
 
 }  // namespace cudamatrix::scan

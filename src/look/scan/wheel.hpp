@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/byte_source.hpp"
 #include "base/sha256.hpp"
 #include "look/scan/local.hpp"
+#include "registry/wheel_index.hpp"
 
 namespace cudamatrix::scan {
 
@@ -45,5 +47,31 @@ class HashedSource final : public ByteSource {
 
 /// A wheel on disk.
 [[nodiscard]] Result<Scan> scan_wheel_file(const std::string& path, const Options& options);
+
+// Scans a wheel where it lies on a Python package index.
+
+/// "torch==2.6.0+cu118": one version of a project.
+struct Requirement {
+    std::string project;
+    std::string version;
+};
+/// Nothing for what is not written like that.
+[[nodiscard]] std::optional<Requirement> parse_requirement(const std::string& text);
+
+/// Which of a version's files.
+struct WheelChoice {
+    std::string python;  ///< "3.12"; empty: the newest that there is
+    std::string arch = "x86_64";
+};
+
+/// The Linux wheel of that version. Without a local version ("+cu118") the one without is taken. Input
+/// failures say which versions, pythons or architectures there are instead.
+[[nodiscard]] Result<IndexFile> choose_wheel(const std::vector<IndexFile>& files, const Requirement& wanted,
+                                             const WheelChoice& choice);
+
+/// Reads the whole wheel once over range requests, and compares its sha256 where the index gives one.
+[[nodiscard]] Result<Scan> scan_index_wheel(HttpConnection& connection, const std::string& index,
+                                            const Requirement& wanted, const WheelChoice& choice,
+                                            const Options& options);
 
 }  // namespace cudamatrix::scan

@@ -9,9 +9,7 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "render/files/compose.hpp"
 #include "render/files/image_folder.hpp"
-#include "render/files/library.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "render/output/output_folder.hpp"
 

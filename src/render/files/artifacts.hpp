@@ -9,8 +9,9 @@
 #include "base/result.hpp"
 #include "render/image/image.hpp"
 #include "render/lock/lock_file.hpp"
-#include "render/output/owned_files.hpp"
+#include "render/output/output_folder.hpp"
 #include "render/templates/embedded.hpp"
+#include "render/templates/template.hpp"
 
 namespace cudamatrix {
 
@@ -55,5 +56,17 @@ struct Rendering {
 
 /// "cudamatrix/NAME": repository of a matrix's images.
 [[nodiscard]] std::string image_repository(const Matrix& matrix);
+
+// The data behind compose.yaml and its GPU overlays (names: templates/README.md; private to src/render).
+
+struct ComposeInput {
+    const Matrix& matrix;
+    const std::vector<Image>& images;
+    const std::vector<RenderedImage>& rendered;  ///< rendered[i] belongs to images[i]
+    const std::string& matrix_folder;            ///< RenderSettings::matrix_folder
+};
+
+/// The services of plan_services, built from the folders of their images; fails as that does.
+[[nodiscard]] Result<mustache::Data::Object> compose_model(const ComposeInput& input);
 
 }  // namespace cudamatrix

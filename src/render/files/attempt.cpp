@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/files/library.hpp"
+#include "render/files/image_folder.hpp"
 #include "render/image/resolve_cell.hpp"
 
 namespace cudamatrix {

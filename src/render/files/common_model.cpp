@@ -1,10 +1,13 @@
 #include "render/files/common_model.hpp"
 
+#include <algorithm>
+
 #include "base/build_info.hpp"
+#include "base/mirrors.hpp"
 #include "base/text.hpp"
-#include "render/files/dockerfile_header.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/image/wanted.hpp"
+#include "render/files/image_folder.hpp"
+#include "render/image/resolve_cell.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -83,6 +86,141 @@ std::string python_command(const Image& image) {
 
 List list_of_one(const std::string& value) {
     return value.empty() ? List{} : List{value};
+}
+
+namespace {
+
+using mustache::Data;
+using Object = Data::Object;
+using List = Data::List;
+
+// A base by the name that it is pulled by, with the digest of the lock; without one by its tag alone.
+Object base_model(const std::string& reference, const Matrix& matrix, const Lock* lock) {
+    const auto* pin = lock == nullptr ? nullptr : lock->registry_base(reference);
+    auto from = pulled_reference(reference, matrix.mirrors);
+    if (pin != nullptr) from += "@" + pin->digest;
+    return Object{{"reference", reference},
+                  {"digest", pin == nullptr ? std::string(kUnpinned) : pin->digest},
+                  {"from", std::move(from)}};
+}
+
+// What takes the place of the base's own package sources.
+Object sources_model(const Image& image) {
+    const bool debian = image.family == "cpu";
+    const bool dnf = image.package_manager == "dnf";
+    const auto& [archive, security, snapshot] = image.sources;
+    List apt;
+    if (!dnf && !archive.empty()) {
+        apt.push_back(Object{{"archive", archive},
+                             {"security", list_of_one(security)},
+                             {"universe", !debian},
+                             {"snapshot", list_of_one(snapshot)}});
+    }
+    return Object{{"apt", std::move(apt)}, {"dnf", list_of_one(dnf ? archive : "")}};
+}
+
+// What a tag leaves open and the cell says.
+Object check_model(const Image& image) {
+    const bool tag_is_silent = image.family == "pytorch" || image.family == "ngc";
+    const auto arch = list_of_one(image.arch == "x86_64" ? "" : image.arch);
+    const auto os = list_of_one(tag_is_silent ? image.os : "");
+    List python;
+    if (tag_is_silent && !image.python.empty())
+        python.push_back(Object{{"command", python_command(image)}, {"minor", image.python}});
+    const bool any = !arch.empty() || !os.empty() || !python.empty();
+    return Object{{"any", any}, {"arch", arch}, {"os", os}, {"python", std::move(python)}};
+}
+
+}  // namespace
+
+void add_registry_model(Object& model, const Matrix& matrix, const Image& image, const Lock* lock) {
+    model["base"] = base_model(image.base_reference, matrix, lock);
+    List devel;
+    if (!image.devel_reference.empty()) devel.emplace_back(base_model(image.devel_reference, matrix, lock));
+    model["devel"] = Object{{"own", std::move(devel)}};
+    auto interpreter = base_model(
+        image.installer_reference.empty() ? image.base_reference : image.installer_reference, matrix, lock);
+    auto common = *model["interpreter"].object();
+    interpreter.merge(common);
+    model["interpreter"] = std::move(interpreter);
+    model["dnf"] = image.package_manager == "dnf";
+    model["sources"] = sources_model(image);
+    model["check"] = check_model(image);
+}
+
+// The data behind the Dockerfile that resolves what an image is pinned to.
+
+namespace {
+
+using mustache::Data;
+using Object = Data::Object;
+using List = Data::List;
+
+// What makes the environment in which `lock` resolves, where the distribution's python does.
+List python_packages(const Image& image) {
+    if (image.python_from != "distribution") return {};
+    auto packages = List{"python3"};
+    if (image.package_manager == "apt") packages.emplace_back("python3-venv");
+    return List{Object{{"packages", std::move(packages)}}};
+}
+
+}  // namespace
+
+mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, const Lock* lock) {
+    const auto wanted = wanted_of(image);
+    auto model = common_model(matrix, image, nullptr);
+    // What is asked of archives and indexes is what they have now.
+    model["cache"] = Object{{"any", false}, {"packages", std::string()}};
+    const bool bootstrapped = image.references().empty();
+    if (bootstrapped) model["bootstrap"] = Object{{"file", bootstrap_of(image, matrix).file}};
+    // The digests of the lock that is being made are not known here: `lock` builds on the tags that it
+    // resolved.
+    if (!bootstrapped) add_registry_model(model, matrix, image, lock);
+    model["apt"] = Object{{"python", package_list(nullptr, wanted.python)}};
+    const auto named = [](std::string_view name, const std::vector<std::string>& packages) {
+        return packages.empty() ? List{} : List{Object{{"name", name}, {"packages", packages}}};
+    };
+    const std::vector<std::string> none;
+    List apt;
+    for (const auto& [name, packages] :
+         {std::pair{"devel", bootstrapped ? &wanted.devel : &none}, std::pair{"python", &wanted.python},
+          std::pair{"runtime", &wanted.runtime}}) {
+        for (auto& item : named(name, *packages))
+            apt.push_back(std::move(item));
+    }
+    List pip;
+    if (!wanted.cuda.empty())
+        pip.push_back(
+            Object{{"name", "cuda"}, {"options", List{"--no-deps"}}, {"requirements", wanted.cuda}});
+    if (!wanted.wheels.empty())
+        pip.push_back(Object{{"name", "wheels"}, {"options", List{}}, {"requirements", wanted.wheels}});
+    if (!wanted.installer.empty())
+        pip.push_back(Object{
+            {"name", "installer"}, {"options", List{"--no-deps"}}, {"requirements", wanted.installer}});
+    for (auto& item : pip) {
+        auto object = *item.object();
+        auto options = *object["options"].list();
+        for (const auto& option : pip_options(image))
+            options.emplace_back(option);
+        // With a torch of the base, what it already holds is not installed again.
+        object["own"] = !(image.torch_from_base && *object["name"].text() == "wheels");
+        object["options"] = std::move(options);
+        const auto& constraints =
+            *object["name"].text() == "wheels" ? image.constraints : std::vector<std::string>{};
+        object["constraints_any"] = !constraints.empty();
+        object["constraints"] = constraints;
+        item = std::move(object);
+    }
+    const bool any = !pip.empty();
+    model["resolve"] = Object{{"apt", std::move(apt)},
+                              {"download", named("toolkit", wanted.toolkit)},
+                              {"devel", bootstrapped ? none : wanted.devel},
+                              {"devel_any", !bootstrapped},
+                              {"python_packages", python_packages(image)},
+                              {"pip_any", any},
+                              {"pip_tool", image.resolver},
+                              {"pip", std::move(pip)}};
+    return model;
 }
 
 }  // namespace cudamatrix

@@ -8,7 +8,7 @@
 
 #include "render/image/image.hpp"
 #include "render/lock/lock_file.hpp"
-#include "render/templates/data.hpp"
+#include "render/templates/template.hpp"
 
 namespace cudamatrix {
 
@@ -34,5 +34,13 @@ inline constexpr std::string_view kUnpinned = "unpinned";
 
 /// A list of the value; empty where it is.
 [[nodiscard]] mustache::Data::List list_of_one(const std::string& value);
+
+// What the templates of families on a registry's base have beside the others (names: templates/README.md;
+// private to src/render).
+
+/// Adds the bases and the package sources of `image` to `model`, which has what all have in common. `lock`
+/// nullptr: no digest counts.
+void add_registry_model(mustache::Data::Object& model, const Matrix& matrix, const Image& image,
+                        const Lock* lock);
 
 }  // namespace cudamatrix

@@ -1,4 +1,4 @@
-#include "render/files/compose.hpp"
+#include "render/files/artifacts.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,9 @@
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
-#include "render/files/dockerfile_header.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/image/services.hpp"
+#include "render/files/image_folder.hpp"
+#include "render/image/image_plan.hpp"
 
 namespace cudamatrix {
 namespace {

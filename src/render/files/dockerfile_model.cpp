@@ -7,10 +7,9 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "render/files/common_model.hpp"
-#include "render/files/dockerfile_header.hpp"
-#include "render/files/registry_model.hpp"
-#include "render/image/wanted.hpp"
-#include "render/lock/lock_lists.hpp"
+#include "render/files/image_folder.hpp"
+#include "render/image/resolve_cell.hpp"
+#include "render/lock/lock_file.hpp"
 #include "render/templates/context.hpp"
 
 namespace cudamatrix {

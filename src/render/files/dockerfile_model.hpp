@@ -8,7 +8,7 @@
 #include "render/files/attempt.hpp"
 #include "render/image/image.hpp"
 #include "render/lock/lock_file.hpp"
-#include "render/templates/data.hpp"
+#include "render/templates/template.hpp"
 
 namespace cudamatrix {
 

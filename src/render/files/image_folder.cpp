@@ -1,13 +1,16 @@
 #include "render/files/image_folder.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/files/library.hpp"
 #include "render/image/resolve_cell.hpp"
+#include "render/templates/context.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -55,6 +58,173 @@ Result<std::vector<std::vector<Artifact>>> image_folders(const mustache::Library
         return Done{};
     }));
     return out;
+}
+
+namespace {
+
+// "# name = value" before the first instruction, behind a byte order mark and "#!" too; "// syntax = value"
+// and {"syntax": "value"} choose another frontend as well: how BuildKit reads directives
+// (github:moby/buildkit, frontend/dockerfile/parser/directives.go).
+std::string directive_in(std::string_view dockerfile) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (dockerfile.starts_with(byte_order_mark)) dockerfile.remove_prefix(byte_order_mark.size());
+    while (!dockerfile.empty()) {
+        const auto newline = std::min(dockerfile.find('\n'), dockerfile.size());
+        auto rest = text::trim(dockerfile.substr(0, newline));
+        dockerfile.remove_prefix(std::min(newline + 1, dockerfile.size()));
+        if (rest.empty()) continue;
+        // No Dockerfile begins like this.
+        if (rest.front() == '{') return "syntax";
+        const std::size_t mark = rest.starts_with("//") ? 2 : 1;
+        if (rest.front() != '#' && mark == 1) return {};
+        rest = text::trim(rest.substr(mark));
+        const auto end = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (end == 0 || end == std::string_view::npos) continue;
+        if (text::trim(rest.substr(end)).starts_with('=')) return std::string(rest.substr(0, end));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<mustache::Library> load_templates(const RenderSettings& settings) {
+    auto library = embedded_templates();
+    library.set_watch(settings.watch);
+    if (settings.templates.empty()) return library;
+    const auto done = library.override_from(settings.templates);
+    // A check has told these mistakes already, and goes on with what there is.
+    if (!done.ok() && (settings.watch == nullptr || !settings.watch->check)) return done.failure();
+    return library;
+}
+
+Result<std::string> fill_dockerfile(mustache::Library& library, const std::string& name,
+                                    const mustache::Data& model) {
+    CM_TRY_ASSIGN(auto filled, library.fill(name, model));
+    if (const auto directive = directive_in(filled); !directive.empty()) {
+        return input_failure(
+            fmt::format("the template {} gives a Dockerfile that begins with the builder directive \"{}\"",
+                        name, directive),
+            "begin it with a comment that is not a directive");
+    }
+    return filled;
+}
+
+namespace {
+
+using List = mustache::Data::List;
+
+// A word of a command line that a person pastes into a shell, quoted only where it must be.
+std::string pasted(const std::string& word) {
+    const auto plain = [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
+    };
+    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    auto escaped = mustache::escape(word, mustache::Context::arg);
+    const auto* text = std::get_if<std::string>(&escaped);
+    return text == nullptr ? word : *text;
+}
+
+// Where the matrix file names a file from its own folder, so do its images: another checkout is the same.
+std::string from_image(const std::string& path, const std::string& beside, const ImageInput& input) {
+    if (beside.empty()) return path;
+    const auto found = std::filesystem::path("../..") / input.settings.matrix_folder / beside;
+    return found.lexically_normal().generic_string();
+}
+
+std::string ca_bundle_from(const ImageInput& input) {
+    return from_image(input.matrix.build.ca_bundle, input.matrix.build.ca_bundle_beside, input);
+}
+
+std::string netrc_from(const ImageInput& input) {
+    return from_image(input.matrix.build.netrc, input.matrix.build.netrc_beside, input);
+}
+
+std::string build_line(const ImageInput& input) {
+    const auto& build = input.matrix.build;
+    std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
+    if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
+    if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + ca_bundle_from(input));
+    if (!build.netrc.empty()) line += " " + pasted("--secret=id=netrc,src=" + netrc_from(input));
+    return line +
+           fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
+}
+
+std::string bootstrap_line(const ImageInput& input) {
+    const auto bootstrap = bootstrap_of(input.image, input.matrix);
+    // apt wants whole paths. The word stands in single quotes, which end and begin again around the folder.
+    const auto whole = [](const std::string& path) {
+        return path.starts_with('/') ? path : "'\"$PWD\"'/" + path;
+    };
+    std::string line;
+    for (const auto& [name, value] : bootstrap.environment)
+        line += name + "=" + pasted(value) + " ";
+    std::vector<std::string> words;
+    for (const auto& word : bootstrap.command)
+        words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
+    line = text::replace_all(line + text::join(words, " "), "{ca_bundle}", whole(ca_bundle_from(input)));
+    return text::replace_all(line, "{netrc}", whole(netrc_from(input)));
+}
+
+}  // namespace
+
+bool uses_cache_mounts(const Matrix& matrix) {
+    return matrix.build.cache == "mounts";
+}
+
+std::string no_network_note(const Matrix& matrix) {
+    if (matrix.build.network != "none") return {};
+    return "Builds get no network here, so that none can install anything: `build: {network: default}` in "
+           "the matrix file gives them one.";
+}
+
+List dockerfile_header(const ImageInput& input) {
+    const bool bootstrapped = input.image.references().empty();
+    std::vector<std::string> lines;
+    if (!input.lock.covers(input.image)) {
+        lines.emplace_back(
+            bootstrapped ? "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is "
+                           "whatever the archive and the"
+                         : "UNPINNED: cudamatrix.lock does not cover this image. What a build stands on and "
+                           "installs is whatever the registry, the");
+        lines.emplace_back(bootstrapped
+                               ? "index serve that day. `cudamatrix lock MATRIX` pins it."
+                               : "archive and the index serve that day. `cudamatrix lock MATRIX` pins it.");
+    }
+    lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"),
+                                   input.matrix.name));
+    for (const auto& cell : input.image.cells)
+        lines.emplace_back("  " + cell);
+    for (const auto& companion : input.image.companions)
+        lines.emplace_back("Chosen by the facts: " + companion);
+    for (const auto& constraint : input.image.constraints)
+        lines.emplace_back("Kept to by the facts, for what was compiled against it: " + constraint);
+    for (const auto& name : input.image.env_left_out)
+        lines.emplace_back(
+            fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
+                        "NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)",
+                        name));
+    if (!input.image.sources.snapshot.empty())
+        lines.emplace_back("Packages of the distribution as its archive was at " +
+                           input.image.sources.snapshot);
+    if (bootstrapped) {
+        lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
+        lines.emplace_back("  " + bootstrap_line(input));
+    } else {
+        lines.emplace_back("By hand, in this folder:");
+    }
+    for (const auto& copy : input.image.copy) {
+        const auto target = std::filesystem::path(kCopyFolder) / copy.from;
+        lines.emplace_back(
+            fmt::format("  mkdir -p {} && cp -a MATRIX_FOLDER/{} {}   (`cudamatrix build` does it)",
+                        pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
+    }
+    lines.emplace_back("  " + build_line(input));
+    if (const auto note = no_network_note(input.matrix); !note.empty()) lines.emplace_back(note);
+    if (uses_cache_mounts(input.matrix))
+        lines.emplace_back(
+            "A builder without cache mounts takes what `build: {cache: none}` in the matrix renders.");
+    return {lines.begin(), lines.end()};
 }
 
 }  // namespace cudamatrix

@@ -1,9 +1,12 @@
 // The files of images' folders, filled from their templates (private to src/render).
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "render/files/artifacts.hpp"
+#include "render/files/dockerfile_model.hpp"
 #include "render/templates/template.hpp"
 
 namespace cudamatrix {
@@ -16,5 +19,26 @@ namespace cudamatrix {
                                                                        const std::vector<Image>& images,
                                                                        const Lock& lock,
                                                                        const RenderSettings& settings);
+
+// The templates of one render (private to src/render).
+
+/// The embedded templates, replaced by those of settings.templates where it has some.
+[[nodiscard]] Result<mustache::Library> load_templates(const RenderSettings& settings);
+
+/// library.fill, and a check that no comment at the top of the file is a directive of the builder ("#
+/// syntax=" chooses a frontend, "# escape=" another grammar): the first lines are ours.
+[[nodiscard]] Result<std::string> fill_dockerfile(mustache::Library& library, const std::string& name,
+                                                  const mustache::Data& model);
+
+// What stands at the head of a Dockerfile: whom it serves, and the commands that make the image by hand.
+
+/// The lines of the comment, without "# ".
+[[nodiscard]] mustache::Data::List dockerfile_header(const ImageInput& input);
+
+/// Whether packages and wheels stay in cache mounts of BuildKit.
+[[nodiscard]] bool uses_cache_mounts(const Matrix& matrix);
+
+/// What rendered files say where `build: network` is none, which it is where nobody chose: empty otherwise.
+[[nodiscard]] std::string no_network_note(const Matrix& matrix);
 
 }  // namespace cudamatrix

@@ -7,10 +7,9 @@
 #include "base/version.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/files/library.hpp"
+#include "render/files/image_folder.hpp"
 #include "render/image/resolve_cell.hpp"
-#include "render/image/wanted.hpp"
-#include "render/templates/pin_syntax.hpp"
+#include "render/templates/context.hpp"
 
 namespace cudamatrix {
 namespace {

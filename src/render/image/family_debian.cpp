@@ -1,4 +1,5 @@
 // debian: a distribution's own archive, bootstrapped, with the toolkit of the archive or of NVIDIA's wheels.
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -82,6 +83,96 @@ std::span<const Step> debian_steps() {
                                      find_source,      find_compiler,   find_python,      find_companions,
                                      find_constraints, find_environment};
     return steps;
+}
+
+// The python of an image and what installs on it: of the distribution, or a standalone build.
+
+namespace {
+
+bool is_older(std::string_view one, std::string_view other) {
+    const auto a = Version::parse(one);
+    const auto b = Version::parse(other);
+    return a && b && *a < *b;
+}
+
+// Rows of one tool, oldest first.
+std::vector<Row> versions_of(const Facts& facts, std::string_view tool) {
+    auto rows = lookup::rows_with(facts, "installers", "tool", tool);
+    std::sort(rows.begin(), rows.end(),
+              [](const Row& a, const Row& b) { return is_older(a.text("version"), b.text("version")); });
+    return rows;
+}
+
+// Whether the installer makes environments for it.
+bool is_installed_on(const Facts& facts, std::string_view python) {
+    const auto installers = versions_of(facts, "uv");
+    return !installers.empty() && !is_older(python, installers.back().text("python_min"));
+}
+
+bool has_torch_for(const Request& request, std::string_view python) {
+    const auto& wheel = request.torch ? request.torch->wheel : std::nullopt;
+    return !wheel || holds(wheel->list("pythons"), python);
+}
+
+// The newest standalone build that the cell's torch has a wheel for.
+std::string newest_standalone(const Request& request) {
+    std::string_view newest;
+    for (const auto& row : request.facts.rows("standalone_pythons")) {
+        const auto python = row.text("python");
+        const bool fits = holds(row.list("arch"), request.image.arch) && has_torch_for(request, python) &&
+                          !python.ends_with('t');
+        if (fits && (newest.empty() || is_older(newest, python))) newest = python;
+    }
+    return std::string(newest);
+}
+
+}  // namespace
+
+bool python_serves(const Request& request, const Row& os) {
+    const auto own = os.text("python");
+    const auto wanted = minor_of(request.text(Field::python));
+    if (!os.has("python")) return false;
+    return wanted.empty() ? has_torch_for(request, own) : wanted == own;
+}
+
+std::string find_python(Request& request) {
+    auto& image = request.image;
+    if (!wants_python(request)) return {};
+    const std::string own(request.os->text("python"));
+    const bool serves = python_serves(request, *request.os) && is_installed_on(request.facts, own);
+    image.python = minor_of(request.text(Field::python));
+    if (image.python.empty()) image.python = serves ? own : newest_standalone(request);
+    if (image.python.empty()) image.python = own;
+    if (serves) {
+        image.python_from = "distribution";
+        return {};
+    }
+    const auto row = lookup::standalone_python(request.facts, image.python);
+    if (!row || !holds(row->list("arch"), image.arch)) {
+        std::vector<std::string> names;
+        for (const auto& known : request.facts.rows("standalone_pythons"))
+            names.emplace_back(known.text("python"));
+        return fmt::format("python {}: {} has {}, and of standalone builds the facts know {}", image.python,
+                           image.os, own, text::join(names, ", "));
+    }
+    image.python_from = "standalone";
+    image.python_release = row->text("release");
+    // A bootstrapped base fetches it by itself.
+    if (image.base_reference.empty()) return {};
+    const auto installers = request.facts.rows("python_images");
+    image.installer_reference =
+        repository_of(request.facts, "cpu") + ":" + std::string(installers.back().text("tag"));
+    return {};
+}
+
+std::string find_installer(Request& request) {
+    const auto installers = versions_of(request.facts, "uv");
+    const auto resolvers = versions_of(request.facts, "pip");
+    if (installers.empty() || resolvers.empty()) return "no fact names what installs wheels (installers)";
+    request.image.installer = fmt::format("uv=={}", installers.back().text("version"));
+    request.image.resolver =
+        fmt::format("pip>={},<={}", resolvers.front().text("version"), resolvers.back().text("version"));
+    return {};
 }
 
 }  // namespace cudamatrix::family

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "matrix/deployment/services.hpp"
+#include "matrix/field.hpp"
 #include "matrix/matrix.hpp"
 
 namespace cudamatrix {
@@ -120,5 +121,10 @@ struct Bootstrap {
 /// How the base of `image` is made: from its sources, with the CA bundle of the matrix file where one of them
 /// needs it; no trace of the bundle stays in the tar.
 [[nodiscard]] Bootstrap bootstrap_of(const Image& image, const Matrix& matrix);
+
+// What of a cell its image depends on.
+
+/// The fields that decide what an image holds: two cells that agree on them share one.
+[[nodiscard]] FieldSet image_fields();
 
 }  // namespace cudamatrix

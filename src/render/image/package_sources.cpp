@@ -1,6 +1,14 @@
 // Where images ask for the packages of their distribution, for wheels and for standalone builds of python.
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
 #include "base/mirrors.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/companions.hpp"
+#include "knowledge/facts/pep440.hpp"
+#include "matrix/value.hpp"
 #include "render/image/families.hpp"
 
 namespace cudamatrix::family {
@@ -79,6 +87,140 @@ std::string find_package_sources(Request& request) {
 std::string find_indexes(Request& request) {
     request.image.indexes = {through_map(request, "pypi"), through_map(request, "nvidia-pypi"),
                              through_map(request, "python-build-standalone")};
+    return {};
+}
+
+// packages: {torchvision: auto}: the release that goes with the cell's torch, from the facts.
+
+namespace {
+
+// Their builds for one CUDA lie in the index of torch's variant, beside it.
+bool has_variants(std::string_view package) {
+    return package == "torchvision" || package == "torchaudio";
+}
+
+}  // namespace
+
+std::string find_companions(Request& request) {
+    auto& image = request.image;
+    for (auto& [name, version] : image.packages) {
+        if (version != kCompanionVersion) continue;
+        if (!request.torch)
+            return fmt::format("packages {} auto: the cell names no torch that it could go with", name);
+        const auto package = pep440::canonical_name(name);
+        const auto& torch = request.torch->exact;
+        if (package == "numpy" && image.python.empty())
+            return fmt::format("packages {} auto: the cell names no python, and the tag of its image neither",
+                               name);
+        const auto row = package == "numpy" ? lookup::numpy_companion(request.facts, image.python, torch)
+                                            : lookup::torch_companion(request.facts, package, torch);
+        if (!row) {
+            return fmt::format(
+                "packages {} auto: no fact says which release goes with torch {}; write its version", name,
+                image.torch);
+        }
+        version = row->text("version");
+        image.companions.push_back(
+            fmt::format("{} {} goes with torch {}{} [{}]", package, version, image.torch,
+                        package == "numpy" ? " and python " + image.python : "", row->id()));
+        if (!image.torch_index_default && has_variants(package)) version += "+" + image.torch_variant;
+    }
+    return {};
+}
+
+std::string find_constraints(Request& request) {
+    constexpr std::string_view kAtLeast = ">=";
+    auto& image = request.image;
+    auto packages = image.packages;
+    if (request.torch) packages.emplace_back("torch", image.torch);
+    const auto is = [](std::string_view name) {
+        return [name](const auto& package) { return pep440::canonical_name(package.first) == name; };
+    };
+    if (std::any_of(packages.begin(), packages.end(), is("numpy"))) return {};
+    std::set<std::string> found;
+    for (const auto& row : request.facts.rows("package_numpy_abi")) {
+        const auto versions = pep440::Specifiers::parse(row.text("versions"));
+        const auto package = std::find_if(packages.begin(), packages.end(), is(row.text("package")));
+        if (package == packages.end() || !versions || !row.text("numpy").starts_with(kAtLeast)) continue;
+        const auto version = pep440::Version::parse(package->second);
+        if (version && versions->admits(*version))
+            found.insert(fmt::format("numpy<{}", row.text("numpy").substr(kAtLeast.size())));
+    }
+    image.constraints.assign(found.begin(), found.end());
+    return {};
+}
+
+// The host compiler that an image of a distribution installs: one that its archive has, and that nvcc takes.
+
+namespace {
+
+int number(std::string_view text) {
+    int value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::optional<Row> in_archive(const Facts& facts, std::string_view os) {
+    return facts.row(fmt::format("compilers-{}", os));
+}
+
+// "gcc-11.4" -> "11".
+std::string major_of(std::string_view compiler) {
+    return text::split(compiler.substr(4), '.').front();
+}
+
+std::string named(const Row& row) {
+    std::string out;
+    for (const auto major : row.list("gccs"))
+        out += fmt::format("{}gcc-{}", out.empty() ? "" : ", ", major);
+    return out;
+}
+
+}  // namespace
+
+int default_gcc(const Facts& facts, const std::optional<Row>& os, const std::optional<lookup::Cuda>& cuda) {
+    const int own = os ? number(os->text("gcc")) : 0;
+    if (!cuda || !cuda->toolkit || !cuda->toolkit->has("gcc_max")) return own;
+    const int newest = number(cuda->toolkit->text("gcc_max"));
+    const auto row = os ? in_archive(facts, os->text("os")) : std::nullopt;
+    if (own <= newest || !row) return std::min(own, newest);
+    int best = 0;
+    for (const auto major : row->list("gccs")) {
+        if (number(major) <= newest) best = std::max(best, number(major));
+    }
+    return best;
+}
+
+bool has_compiler(const Request& request, const Row& os) {
+    const auto wanted = request.text(Field::compiler);
+    const auto row = in_archive(request.facts, os.text("os"));
+    return !wanted.starts_with("gcc-") ||
+           (row ? holds(row->list("gccs"), major_of(wanted)) : os.text("gcc") == major_of(wanted));
+}
+
+std::string find_compiler(Request& request) {
+    auto& image = request.image;
+    const auto wanted = request.text(Field::compiler);
+    if (!wanted.empty() && !wanted.starts_with("gcc-"))
+        return fmt::format("compiler {}: family {} compiles with gcc", wanted, image.family);
+    const int fits = default_gcc(request.facts, request.os, request.cuda);
+    const auto major = wanted.empty() ? std::to_string(fits) : major_of(wanted);
+    if (image.package_manager == "dnf") {
+        const auto own = request.os->text("gcc");
+        if (major != own) return fmt::format("compiler gcc-{}: {} has gcc {}", major, image.os, own);
+        image.compiler = "g++";
+        return {};
+    }
+    const auto row = in_archive(request.facts, image.os);
+    if (wanted.empty() && fits == 0) {
+        if (!row) return fmt::format("os {}: no fact knows its compiler", image.os);
+        return fmt::format("os {}: its archive has {}, and nvcc of CUDA {} takes gcc {} at most", image.os,
+                           named(*row), image.cuda, request.cuda->toolkit->text("gcc_max"));
+    }
+    if (row && !holds(row->list("gccs"), major)) {
+        return fmt::format("compiler gcc-{}: the archive of {} has {}", major, image.os, named(*row));
+    }
+    image.compiler = "g++-" + major;
     return {};
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "render/lock/lock_file.hpp"
-#include "render/lock/lock_lists.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -9,9 +9,8 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "render/image/wanted.hpp"
-#include "render/lock/lock_lists.hpp"
-#include "render/templates/pin_syntax.hpp"
+#include "render/image/resolve_cell.hpp"
+#include "render/templates/context.hpp"
 
 namespace cudamatrix {
 namespace {

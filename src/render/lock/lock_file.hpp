@@ -104,4 +104,22 @@ struct Lock {
 /// is whole: "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04: digest sha256:... -> sha256:...".
 [[nodiscard]] std::vector<std::string> lock_changes(const Lock& before, const Lock& after);
 
+// The lists of pins of an image and their names in a lock file (private to src/render).
+
+struct AptList {
+    std::string_view name;
+    std::vector<AptPin> ImagePins::*member;
+};
+inline constexpr AptList kAptLists[] = {{"devel", &ImagePins::devel},
+                                        {"toolkit", &ImagePins::toolkit},
+                                        {"python", &ImagePins::python},
+                                        {"runtime", &ImagePins::runtime}};
+
+struct WheelList {
+    std::string_view name;
+    std::vector<WheelPin> ImagePins::*member;
+};
+inline constexpr WheelList kWheelLists[] = {
+    {"cuda", &ImagePins::cuda}, {"image", &ImagePins::wheels}, {"installer", &ImagePins::installer}};
+
 }  // namespace cudamatrix

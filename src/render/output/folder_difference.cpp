@@ -1,4 +1,4 @@
-#include "render/output/folder_difference.hpp"
+#include "render/output/output_folder.hpp"
 
 #include <system_error>
 #include <utility>

@@ -1,16 +1,40 @@
 // The output folder: written as a whole, only what changed, nothing that is not ours; or only compared.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
-#include "render/output/owned_files.hpp"
 #include "render/output/staged_tree.hpp"
 
 namespace cudamatrix {
+
+// Which files of an output folder are ours: the list that each render leaves there (private to src/render).
+
+/// A file of the output folder.
+struct Artifact {
+    std::filesystem::path path;  ///< relative to the output folder, made of ids only
+    std::string content;
+    std::string sha256 = {};  ///< of the content, where it was counted already; else empty
+};
+
+using OwnedFiles = std::map<std::string, std::string>;  ///< path, relative to the folder -> sha256
+
+/// A list or an index that is longer was not written by us.
+inline constexpr std::uint64_t kLargestIndex = 256u << 20;
+
+/// The files that earlier renders wrote below `out`, by kOwnedFile or, where that is missing, by index.json;
+/// none where neither is there. Refused where either is there and not ours.
+[[nodiscard]] Result<OwnedFiles> owned_files(const std::filesystem::path& out);
+
+/// The list of `artifacts` and of what stays there beside them.
+[[nodiscard]] std::string owned_text(const std::vector<Artifact>& artifacts, const OwnedFiles& orphans);
 
 inline constexpr std::string_view kIndexFile =
     "index.json";  ///< for readers: images, cells, hashes of all files
@@ -79,5 +103,49 @@ struct Drift {
 /// or a link is on the way. A folder that is not there lacks every file.
 [[nodiscard]] Result<std::vector<Drift>> compare_artifacts(const std::filesystem::path& out,
                                                            const std::vector<Artifact>& artifacts);
+
+// What stands between an output folder and its artifacts (private to src/render). Nothing is touched to find
+// it.
+
+/// Folders on the way to files, each looked at once: thousands of images share most of theirs.
+class Folders {
+  public:
+    explicit Folders(const std::filesystem::path& out) : out_(out) {}
+
+    /// The first step to `folder` (relative) that is there and no directory of its own (a file, a symbolic
+    /// link), empty when none is.
+    const std::filesystem::path& obstacle(const std::filesystem::path& folder) {
+        return look(folder).obstacle;
+    }
+    /// Whether there may be such a directory: where there is none, nothing lies in it.
+    bool is_there(const std::filesystem::path& folder) { return look(folder).is_there; }
+
+  private:
+    struct Seen {
+        std::filesystem::path obstacle;
+        bool is_there = true;
+    };
+
+    const Seen& look(const std::filesystem::path& folder);
+
+    const std::filesystem::path& out_;
+    std::map<std::string, Seen> known_;
+};
+
+struct Difference {
+    struct File {
+        const Artifact* artifact = nullptr;
+        Drift::Kind kind = Drift::Kind::changed;  ///< changed, missing or foreign
+    };
+    std::vector<File> files;
+    std::size_t unchanged = 0;
+    OwnedFiles stale, orphans;     ///< as they were written, with their hashes
+    std::set<std::string> edited;  ///< those of both that were changed by hand
+};
+
+/// Fails where a path leaves `out`, or a link or a file is on the way to one.
+[[nodiscard]] Result<Difference> difference_of(const std::filesystem::path& out,
+                                               const std::vector<Artifact>& artifacts,
+                                               const OwnedFiles& ours);
 
 }  // namespace cudamatrix

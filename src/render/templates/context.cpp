@@ -6,7 +6,6 @@
 #include "base/image_reference.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "render/templates/pin_syntax.hpp"
 
 namespace cudamatrix::mustache {
 namespace {

@@ -1,4 +1,4 @@
-#include "render/templates/pin_syntax.hpp"
+#include "render/templates/context.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "render/templates/template_parser.hpp"
 
 namespace cudamatrix::mustache {
 namespace {

@@ -2,18 +2,56 @@
 // position.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
-#include "render/templates/data.hpp"
+#include "render/templates/context.hpp"
 
 namespace cudamatrix::mustache {
+
+// The data that a template is filled from.
+
+/// A text, a truth, a list or an object. Numbers are texts: a template never computes.
+class Data {
+  public:
+    using List = std::vector<Data>;
+    using Object = std::map<std::string, Data, std::less<>>;
+
+    // Not inline: g++ 12 takes what it inlines of a variant's copy for uninitialised.
+    Data(const Data& other);
+    Data(Data&& other) noexcept;
+    Data& operator=(const Data& other);
+    Data& operator=(Data&& other) noexcept;
+    ~Data();
+
+    Data() : data_(std::string()) {}
+    Data(std::string text) : data_(std::move(text)) {}         // NOLINT: implicit on purpose
+    Data(std::string_view text) : data_(std::string(text)) {}  // NOLINT
+    Data(const char* text) : data_(std::string(text)) {}       // NOLINT
+    Data(bool truth) : data_(truth) {}                         // NOLINT
+    Data(List list) : data_(std::move(list)) {}                // NOLINT
+    Data(Object object) : data_(std::move(object)) {}          // NOLINT
+    Data(const std::vector<std::string>& texts) : data_(List(texts.begin(), texts.end())) {}  // NOLINT
+
+    [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&data_); }
+    [[nodiscard]] const bool* truth() const { return std::get_if<bool>(&data_); }
+    [[nodiscard]] const List* list() const { return std::get_if<List>(&data_); }
+    [[nodiscard]] const Object* object() const { return std::get_if<Object>(&data_); }
+
+    /// "a text", "a boolean", "a list", "an object": for messages.
+    [[nodiscard]] std::string_view kind() const;
+
+  private:
+    std::variant<std::string, bool, List, Object> data_;
+};
 
 struct Template;
 
@@ -106,5 +144,26 @@ class Library {
     std::map<std::pair<std::string, std::string>, std::unique_ptr<Template>> parsed_;
     Watch* watch_ = nullptr;
 };
+
+// From the text of a template to its tree (private to src/render).
+
+struct Node {
+    enum class Kind { text, value, section, inverted, partial } kind = Kind::text;
+    std::string text;                ///< the literal, or the name
+    Context context = Context::env;  ///< of a value
+    Location where;
+    std::string indent;          ///< of a partial that stands alone on its line
+    std::vector<Node> children;  ///< of a section
+};
+
+struct Template {
+    std::vector<Node> nodes;
+    std::vector<std::string> partials;  ///< the names in its tags {{> name }}
+};
+
+/// Parses `text`. `indent` is put before each of its lines (a partial takes the indentation of its tag) and
+/// does not count in positions. All mistakes are reported.
+[[nodiscard]] Result<Template> parse_template(std::string_view text, const std::string& shown,
+                                              const std::string& indent);
 
 }  // namespace cudamatrix::mustache

@@ -6,7 +6,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "render/templates/template.hpp"
-#include "render/templates/template_parser.hpp"
 
 namespace cudamatrix::mustache {
 namespace {

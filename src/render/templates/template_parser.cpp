@@ -1,4 +1,4 @@
-#include "render/templates/template_parser.hpp"
+#include "render/templates/template.hpp"
 
 #include <algorithm>
 #include <optional>

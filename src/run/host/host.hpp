@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "base/result.hpp"
+#include "knowledge/facts/facts.hpp"
+#include "matrix/matrix.hpp"
+#include "report/results.hpp"
 #include "run/host/nvidia_smi.hpp"
 
 namespace cudamatrix::probe {
@@ -55,5 +59,16 @@ struct Host {
 
 /// Looks; nothing is installed, loaded or changed. Takes at most a few times `time_limit`.
 [[nodiscard]] Host look_at(const Machine& machine);
+
+// --host: a matrix on the machine that the program runs on.
+
+/// The same matrix on the machine `host`, and what was used of it.
+struct OnMachine {
+    Matrix matrix;
+    report::HostInfo info;
+};
+
+/// Environment failure: a machine without driver and GPU.
+[[nodiscard]] Result<OnMachine> on_machine(const Matrix& matrix, const Host& host, const Facts& facts);
 
 }  // namespace cudamatrix::probe

@@ -1,4 +1,4 @@
-#include "run/host/on_machine.hpp"
+#include "run/host/host.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,6 @@
 #include "render/files/lock_request.hpp"
 #include "run/job/bootstrap.hpp"
 #include "run/job/engine_build.hpp"
-#include "run/job/lock_bases.hpp"
 
 namespace cudamatrix::job {
 namespace {

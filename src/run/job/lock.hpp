@@ -3,14 +3,66 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "base/result.hpp"
+#include "render/image/image.hpp"
+#include "render/lock/lock_file.hpp"
 #include "run/job/job.hpp"
-#include "run/job/lock_bases.hpp"
 
 namespace cudamatrix::job {
+
+// Which pins `lock --update` moves.
+
+class LockScope {
+  public:
+    /// What has no pin yet, and nothing else.
+    [[nodiscard]] static LockScope missing() { return {}; }
+    [[nodiscard]] static LockScope everything();
+    /// `words` of: images (digests of registries' tags), bases (bootstrap tars), apt, wheels, the id of an
+    /// image (its packages and wheels), an image reference (its digest). None: everything. An input failure
+    /// for what names none of the images.
+    [[nodiscard]] static Result<LockScope> of(const std::vector<std::string>& words,
+                                              const std::vector<Image>& images);
+
+    [[nodiscard]] bool reference(std::string_view canonical) const {
+        return references_ || named_.count(canonical) > 0;
+    }
+    [[nodiscard]] bool bases() const { return bases_; }
+    [[nodiscard]] bool apt(std::string_view image) const { return apt_ || named_.count(image) > 0; }
+    [[nodiscard]] bool wheels(std::string_view image) const { return wheels_ || named_.count(image) > 0; }
+
+  private:
+    bool references_ = false;
+    bool bases_ = false;
+    bool apt_ = false;
+    bool wheels_ = false;
+    std::set<std::string, std::less<>> named_;  ///< ids of images, canonical references
+};
+
+// Bases from registries: the digests that their tags have now, and what of it is news to the lock.
+struct RegistryBases {
+    std::map<std::string, RegistryBase, std::less<>>
+        references;  ///< of what was asked for and has no finding: as now
+    /// Tags that moved or vanished without leave, that never were, or that lack the architecture asked for:
+    /// each names the digests.
+    std::vector<Diagnostic> findings;
+    /// Of those, what no image can be resolved on: it has no digest, or one that cannot be pulled any longer.
+    std::set<std::string, std::less<>> out_of_reach;
+    /// By reference: its registry gave no answer, or no access. What is pinned stays; the others are out of
+    /// reach.
+    std::map<std::string, Failure> unreached;
+};
+
+/// Asks the registries, through the mirror map, for the bases of the images: what the lock has no digest for
+/// or `scope` moves is taken as it is now; of the rest (only where `check`) it is seen whether the tag still
+/// has the digest that is pinned. Without such a base nothing is asked. One registry that cannot be asked
+/// does not keep the others back. Failures: bad input, an interrupt.
+[[nodiscard]] Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check);
 
 /// What is to be pinned: bases from registries have their digests already.
 struct LockWork {

@@ -1,4 +1,4 @@
-#include "run/job/lock_bases.hpp"
+#include "run/job/lock.hpp"
 
 #include <algorithm>
 #include <optional>

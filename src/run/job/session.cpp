@@ -8,8 +8,8 @@
 #include "run/engine/container.hpp"
 #include "run/engine/engine.hpp"
 #include "run/job/folder.hpp"
+#include "run/job/job.hpp"
 #include "run/job/lock.hpp"
-#include "run/job/steps.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/job/steps.hpp"
+#include "run/job/job.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -1,6 +1,7 @@
 // One rejected cell -> what has to be done to see it fail (private to src/run).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "knowledge/rules/rule.hpp"
 #include "matrix/matrix.hpp"
 #include "render/files/attempt.hpp"
+#include "report/rejections.hpp"
+#include "run/job/session.hpp"
 
 namespace cudamatrix::job {
 
@@ -65,5 +68,34 @@ void add_steps(PlannedAttempt& planned, std::vector<std::string> attempt, std::v
 [[nodiscard]] MaybeAttempt resolve_variant(const RejectedCell& rejected);
 [[nodiscard]] MaybeAttempt resolve_together(const RejectedCell& rejected);
 [[nodiscard]] MaybeAttempt mix_parts(const RejectedCell& rejected);
+
+// From a judged matrix to the rejections that can be attempted (private to src/run).
+
+struct PlannedRejection {
+    Rejection result;  ///< without an attempt it says why there is none
+    std::optional<PlannedAttempt> attempt;
+};
+
+/// One for each finding that rejects cells of `where`: a finding is a rule's answer for one projection, so
+/// the cells that share it share the attempt. The first of its cells that can be attempted stands for all.
+[[nodiscard]] std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Condition& where);
+
+// From what the steps of an attempt said to what it proves. Their words come out of a container and are not
+// trusted.
+
+struct StepAnswer {
+    std::string name;
+    std::optional<int> exit_code;  ///< nullopt: the step left none that can be read
+    std::string said;
+};
+
+/// Reads the text of a step's exit code: "0" to "255" with a line end.
+[[nodiscard]] std::optional<int> read_exit_code(std::string_view text);
+
+/// Fills outcome, seen and reason. Proven only where every step before the attempt succeeded, the attempt
+/// failed within its time with a line that matches a signature and none that raises a doubt, and the control
+/// succeeded.
+void judge_attempt(const PlannedAttempt& planned, const std::vector<StepAnswer>& answers,
+                   Rejection& rejection);
 
 }  // namespace cudamatrix::job

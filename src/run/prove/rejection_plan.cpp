@@ -1,4 +1,4 @@
-#include "run/prove/rejection_plan.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 #include <algorithm>
 

@@ -14,8 +14,7 @@
 #include "run/job/engine_build.hpp"
 #include "run/job/folder.hpp"
 #include "run/job/job.hpp"
-#include "run/prove/rejection_plan.hpp"
-#include "run/prove/rejection_verdict.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 namespace cudamatrix::job {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
 #include "matrix/matrix_file.hpp"
-#include "run/host/on_machine.hpp"
+#include "run/host/host.hpp"
 
 using namespace cudamatrix;
 

@@ -8,9 +8,9 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/files/compose.hpp"
+#include "render/files/artifacts.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/files/library.hpp"
+#include "render/files/image_folder.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "unit/render/dockerfile_tokens.hpp"

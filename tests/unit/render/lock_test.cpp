@@ -9,6 +9,7 @@
 #include "render/lock/lock_file.hpp"
 #include "temp_folder.hpp"
 #include "unit/render/lock_images.hpp"
+#include "render/templates/context.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;

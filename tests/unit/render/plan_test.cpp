@@ -7,9 +7,9 @@
 #include "matrix/matrix_file.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/files/dockerfile_model.hpp"
-#include "render/files/library.hpp"
+#include "render/files/image_folder.hpp"
 #include "render/image/image_plan.hpp"
-#include "render/image/wanted.hpp"
+#include "render/image/resolve_cell.hpp"
 #include "unit/knowledge/rules/own_facts.hpp"
 #include "unit/render/planned.hpp"
 

@@ -4,9 +4,8 @@
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/image/image_plan.hpp"
-#include "render/image/services.hpp"
-#include "render/image/wanted.hpp"
 #include "unit/render/planned.hpp"
+#include "render/image/resolve_cell.hpp"
 
 using namespace cudamatrix;
 

@@ -1,4 +1,4 @@
-#include "look/measure/archive.hpp"
+#include "look/measure/toolkit.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,6 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "look/measure/overlay.hpp"
 #include "look/measure/rows.hpp"
 #include "temp_folder.hpp"
 

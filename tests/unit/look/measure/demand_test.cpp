@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
-#include "look/measure/marker.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::measure;

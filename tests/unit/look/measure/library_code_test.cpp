@@ -1,4 +1,4 @@
-#include "look/measure/library_code.hpp"
+#include "look/measure/inspection.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
-#include "look/measure/inspection.hpp"
 #include "unit/fatbin/fixture.hpp"
 #include "unit/registry/zip_fixture.hpp"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "look/measure/overlay.hpp"
 #include "look/measure/rows.hpp"
 #include "temp_folder.hpp"
 

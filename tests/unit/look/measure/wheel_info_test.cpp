@@ -7,7 +7,6 @@
 #include "knowledge/facts/facts.hpp"
 #include "look/measure/inspection.hpp"
 #include "look/measure/rows.hpp"
-#include "look/measure/tags.hpp"
 #include "unit/registry/zip_fixture.hpp"
 
 using namespace cudamatrix;

@@ -1,4 +1,4 @@
-#include "look/scan/answer.hpp"
+#include "look/scan/local.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "look/scan/tar_bytes.hpp"
+#include "look/scan/layer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "look/scan/index_wheel.hpp"
 #include "unit/look/scan/fixture.hpp"
 #include "unit/registry/zip_fixture.hpp"
 

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "matrix/matrix_file.hpp"
-#include "run/prove/rejection_plan.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;

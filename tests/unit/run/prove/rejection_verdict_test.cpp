@@ -1,5 +1,5 @@
 // What the answers of an attempt prove: every way in which they can fall short of a proof.
-#include "run/prove/rejection_verdict.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 #include <doctest/doctest.h>
 
