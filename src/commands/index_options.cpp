@@ -18,7 +18,7 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
         const bool registries = from.find("://") == std::string::npos && !from.empty() && !to.empty();
         if (!urls && !registries)
             return input_failure(
-                fmt::format("invalid --mirror '{}': expected a pair of URLs or registries", url::shown(text)),
+                "invalid --mirror: expected a pair of URLs or registries",
                 "write --mirror https://index.example.org=https://mirror.example.org/python, or --mirror "
                 "docker.io=registry.example.org/hub");
         mirrors.emplace_back(from, to);

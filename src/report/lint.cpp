@@ -15,11 +15,11 @@ std::string summary(const LintReport& report) {
         const auto number = report.lint.count(severity);
         if (number != 0) parts.push_back(text::count(number, to_string(severity)));
     }
-    return fmt::format("{}: {}{} in {} and {}", clipped(report.matrix.name, 60),
-                       parts.empty() ? "nothing found" : text::join(parts, ", "),
-                       report.lint.allowed == 0 ? "" : fmt::format(" ({} allowed)", report.lint.allowed),
-                       text::count(cell_count(report.judgement), "cell"),
-                       text::count(report.lint.images, "image"));
+    return fmt::format(
+        "{}: {}{} in {} and {}", clipped(report.matrix.name, 60),
+        parts.empty() ? "nothing found" : text::join(parts, ", "),
+        report.lint.suppressed == 0 ? "" : fmt::format(" ({} allowed)", report.lint.suppressed),
+        text::count(cell_count(report.judgement), "cell"), text::count(report.lint.images, "image"));
 }
 
 Json edits_json(const std::vector<lint::Edit>& edits) {
@@ -59,7 +59,7 @@ std::string lint_json(const LintReport& report) {
     document.member("counts", Json{{"error", found.count(Severity::error)},
                                    {"warning", found.count(Severity::warning)},
                                    {"note", found.count(Severity::note)},
-                                   {"allowed", found.allowed}});
+                                   {"allowed", found.suppressed}});
     document.begin_array("findings");
     for (const auto& finding : found.findings) {
         document.element(Json{{"id", finding.id},

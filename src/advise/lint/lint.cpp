@@ -28,11 +28,11 @@ void find_old_facts(Search& search) {
         search.add("facts-old", {}, search.input.facts_warning, "install a newer cudamatrix, or --facts DIR");
 }
 
-void find_unknown_words(Search& search, const Allowed& allowed) {
+void find_unknown_words(Search& search, const Suppressions& suppressions) {
     std::vector<std::string> known;
     for (const auto& check : checks())
         known.emplace_back(check.id);
-    for (const auto& [id, where] : allowed.words()) {
+    for (const auto& [id, where] : suppressions.words()) {
         if (std::find(known.begin(), known.end(), id) != known.end()) continue;
         const auto near = text::did_you_mean(id, known);
         search.add(
@@ -103,13 +103,13 @@ Report lint(const Input& input) {
           find_same_images, find_unused_mirrors, find_old_facts}) {
         look(search);
     }
-    const Allowed allowed(input.matrix.source, input.matrix.path);
-    find_unknown_words(search, allowed);
+    const Suppressions suppressions(input.matrix.source, input.matrix.path);
+    find_unknown_words(search, suppressions);
     Report report;
     report.images = plan.images.size();
     for (auto& finding : search.out) {
-        if (allowed.covers(finding.id, finding.where)) {
-            ++report.allowed;
+        if (suppressions.covers(finding.id, finding.where)) {
+            ++report.suppressed;
         } else {
             report.findings.push_back(std::move(finding));
         }

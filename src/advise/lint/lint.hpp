@@ -50,7 +50,7 @@ struct Input {
 
 struct Report {
     std::vector<Finding> findings;  ///< in the order of the file
-    std::size_t allowed = 0;        ///< findings that comments of the file allow (see allow.hpp)
+    std::size_t suppressed = 0;     ///< findings that comments of the file allow (see suppressions.hpp)
     std::size_t images = 0;         ///< images that the cells would be rendered into
 
     [[nodiscard]] std::size_t count(Severity severity) const;

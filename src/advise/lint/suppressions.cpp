@@ -19,7 +19,7 @@ std::size_t mark_in(std::string_view line) {
 
 }  // namespace
 
-Allowed::Allowed(std::string_view source, std::string_view file) {
+Suppressions::Suppressions(std::string_view source, std::string_view file) {
     bool at_top = true;  // nothing but comments so far
     std::vector<std::string> for_next;
     const auto lines = text::split(source, '\n');
@@ -53,7 +53,7 @@ Allowed::Allowed(std::string_view source, std::string_view file) {
     }
 }
 
-bool Allowed::covers(std::string_view id, const Location& where) const {
+bool Suppressions::covers(std::string_view id, const Location& where) const {
     const auto has = [&](const std::vector<std::string>& ids) {
         return std::find(ids.begin(), ids.end(), id) != ids.end();
     };

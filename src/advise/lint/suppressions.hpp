@@ -15,9 +15,9 @@
 
 namespace cudamatrix::lint {
 
-class Allowed {
+class Suppressions {
   public:
-    Allowed(std::string_view source, std::string_view file);
+    Suppressions(std::string_view source, std::string_view file);
 
     [[nodiscard]] bool covers(std::string_view id, const Location& where) const;
 

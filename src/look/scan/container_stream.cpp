@@ -95,7 +95,7 @@ bool ContainerStream::count_padding(Walker& walker, std::uint64_t limit) {
 
 bool ContainerStream::advance(Walker& walker, std::uint64_t limit) {
     Candidate& candidate = candidates_[walker.candidate];
-    if (candidate.whole) return count_padding(walker, limit);
+    if (candidate.complete) return count_padding(walker, limit);
     while (walker.next < limit || candidate.end - walker.next < kHeader) {
         if (candidate.end - walker.next < kHeader) {
             // Containers are padded with zeros up to 8 bytes; anything else is cut off.
@@ -103,10 +103,10 @@ bool ContainerStream::advance(Walker& walker, std::uint64_t limit) {
             if (rest >= 8) return true;
             const fatbin::Bytes padding = at(walker.next, rest);
             if (rest != 0 && padding.size != rest) return false;
-            candidate.whole =
+            candidate.complete =
                 std::all_of(padding.data, padding.data + padding.size, [](auto byte) { return byte == 0; });
             walker.next = candidate.end;
-            return !candidate.whole || count_padding(walker, limit);
+            return !candidate.complete || count_padding(walker, limit);
         }
         const fatbin::Bytes bytes = at(walker.next, kHeader);
         if (bytes.size != kHeader || records_.size() >= kMost) return true;
@@ -190,7 +190,7 @@ std::vector<fatbin::Entry> ContainerStream::entries(const Candidate& candidate) 
 
 Confirmation::Confirmation(const ContainerStream& stream, std::uint64_t size) : stream_(stream), size_(size) {
     for (const auto& candidate : stream.candidates()) {
-        if (candidate.whole) by_offset_.emplace(candidate.offset, &candidate);
+        if (candidate.complete) by_offset_.emplace(candidate.offset, &candidate);
     }
 }
 

@@ -25,7 +25,7 @@ class ContainerStream {
         std::size_t last_entry = 0;
         std::size_t entries = 0;
         std::uint64_t zeros = 0;  ///< bytes of padding behind it: some linkers align containers to 256
-        bool whole = false;       ///< all its entries were read, and they fill it
+        bool complete = false;    ///< all its entries were read, and they fill it
         bool sass = false;        ///< it has a cubin
         bool code = false;        ///< one of them has instructions, or is compressed
     };

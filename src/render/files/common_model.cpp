@@ -17,7 +17,7 @@ using Object = Data::Object;
 using List = Data::List;
 
 // A line of a requirements file; the hash makes pip refuse any other bytes.
-std::string installer(const ImagePins* pins, const Wanted& wanted) {
+std::string installer(const ImagePins* pins, const PackageRequests& wanted) {
     if (pins == nullptr || pins->installer.empty()) return text::join(wanted.installer, " ");
     const auto& pin = pins->installer.front();
     return fmt::format("{}=={} --hash=sha256:{}", pin.name, pin.version, pin.sha256);
@@ -49,18 +49,18 @@ Object python_model(const Image& image) {
 }  // namespace
 
 Object common_model(const Matrix& matrix, const Image& image, const ImagePins* pins) {
-    return {
-        {"tool", Object{{"version", kVersion}}},
-        {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
-        {"header", List{}},
-        {"ca", !matrix.build.ca_bundle.empty()},
-        {"netrc", !matrix.build.netrc.empty()},
-        {"cache", cache_model(matrix, image)},
-        {"copies", List{}},
-        {"pip", Object{{"options", pip_options(image)}, {"installer", installer(pins, wanted_of(image))}}},
-        {"python", python_model(image)},
-        {"interpreter",
-         Object{{"release", image.python_release}, {"mirror", list_of_one(image.indexes.builds)}}}};
+    return {{"tool", Object{{"version", kVersion}}},
+            {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
+            {"header", List{}},
+            {"ca", !matrix.build.ca_bundle.empty()},
+            {"netrc", !matrix.build.netrc.empty()},
+            {"cache", cache_model(matrix, image)},
+            {"copies", List{}},
+            {"pip", Object{{"options", pip_options(image)},
+                           {"installer", installer(pins, package_requests(image))}}},
+            {"python", python_model(image)},
+            {"interpreter",
+             Object{{"release", image.python_release}, {"mirror", list_of_one(image.indexes.builds)}}}};
 }
 
 bool has_venv(const Image& image) {
@@ -167,7 +167,7 @@ List python_packages(const Image& image) {
 }  // namespace
 
 mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, const Lock* lock) {
-    const auto wanted = wanted_of(image);
+    const auto wanted = package_requests(image);
     auto model = common_model(matrix, image, nullptr);
     // What is asked of archives and indexes is what they have now.
     model["cache"] = Object{{"any", false}, {"packages", std::string()}};

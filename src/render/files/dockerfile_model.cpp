@@ -57,7 +57,7 @@ Object cuda_model(const Image& image, bool pinned) {
                 {"version", image.cuda},
                 {"from_archive", archive},
                 {"from_wheels", wheels},
-                {"unpack", archive && !wanted_of(image).toolkit.empty()},
+                {"unpack", archive && !package_requests(image).toolkit.empty()},
                 {"nvcc", paths.nvcc},
                 {"ccbin", paths.ccbin},
                 {"include", paths.include},
@@ -174,7 +174,7 @@ std::string pins_hash(const Image& image, const Lock& lock) {
 
 mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto& image = input.image;
-    const auto wanted = wanted_of(image);
+    const auto wanted = package_requests(image);
     const auto* pins = input.lock.covers(image) ? input.lock.pins(image) : nullptr;
     const auto pinned = [&](auto member) { return pins == nullptr ? nullptr : &(pins->*member); };
 
@@ -230,7 +230,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
 }
 
 std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
-    const auto wanted = wanted_of(input.image);
+    const auto wanted = package_requests(input.image);
     const auto* pins = input.lock.covers(input.image) ? input.lock.pins(input.image) : nullptr;
     std::map<std::string, mustache::Data> files;
     if (!wanted.wheels.empty())

@@ -240,7 +240,7 @@ Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& im
 }
 
 Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer) {
-    const auto wanted = wanted_of(image);
+    const auto wanted = package_requests(image);
     Resolved out;
     out.pins.asked = asked_of(image);
     if (!wanted.wheels.empty()) out.pins.index = image.torch_index_default ? "default" : image.torch_variant;

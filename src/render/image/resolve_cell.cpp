@@ -167,8 +167,8 @@ std::string content_key(const Image& image) {
     return key;
 }
 
-Wanted wanted_of(const Image& image) {
-    Wanted wanted;
+PackageRequests package_requests(const Image& image) {
+    PackageRequests wanted;
     const bool dnf = image.package_manager == "dnf";
     wanted.devel.push_back(dnf ? "gcc-c++" : image.compiler);
     if (image.cuda_from == "archive") {

@@ -218,7 +218,7 @@ const ImagePins* Lock::pins(const Image& image) const {
 }
 
 std::string asked_of(const Image& image) {
-    const auto wanted = wanted_of(image);
+    const auto wanted = package_requests(image);
     std::string all = fmt::format("{} {} {} {} {}\n", image.family, image.suite, image.arch, image.python,
                                   image.torch_index_default ? "default" : image.torch_variant);
     for (const auto* list : {&wanted.devel, &wanted.toolkit, &wanted.python, &wanted.runtime, &wanted.cuda,

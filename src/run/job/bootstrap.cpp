@@ -23,7 +23,7 @@ std::string note(const Bootstrap& bootstrap, const std::string& digest) {
            "\n";
 }
 
-bool is_whole(const Bootstrap& bootstrap, const fs::path& tar, std::string& digest) {
+bool is_complete(const Bootstrap& bootstrap, const fs::path& tar, std::string& digest) {
     std::error_code error;
     if (!fs::is_regular_file(tar, error)) return false;
     const auto written = file::read(tar.string() + ".json", 64u << 10);
@@ -101,7 +101,7 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
         return environment_failure("there is no bootstrap command for " + bootstrap.base);
     BootstrapTar tar;
     tar.path = context.folder / bootstrap.file;
-    if (!context.anew && is_whole(bootstrap, tar.path, tar.sha256)) {
+    if (!context.anew && is_complete(bootstrap, tar.path, tar.sha256)) {
         tar.reused = true;
         return tar;
     }

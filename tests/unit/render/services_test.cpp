@@ -93,9 +93,9 @@ TEST_CASE("what an entry adds is in the image") {
     CHECK(image.copy.size() == 1);
     CHECK(image.folders == std::vector<std::string>{"/b", "/v"});
     // python3 is asked for once, whoever needs it.
-    CHECK(wanted_of(image).runtime ==
+    CHECK(package_requests(image).runtime ==
           std::vector<std::string>{"libcudart11.0", "python3", "python3-venv", "git"});
-    CHECK(wanted_of(image).wheels == std::vector<std::string>{"numpy==1.26.4"});
+    CHECK(package_requests(image).wheels == std::vector<std::string>{"numpy==1.26.4"});
 }
 
 TEST_CASE("an entry that contradicts a cell gives it no image") {
