@@ -24,13 +24,8 @@ Result<ExitCode> check(const CheckOptions& options, const World& world) {
     }
     const auto& judgement = loaded->judgement;
     auto report = check_report(*loaded, world);
-    const auto write = options.summary ? format.write_summary : format.write;
-    print(write(report));
-    if (!options.out.empty()) {
-        report.text = {};
-        CM_TRY(write_report(options.out, options.summary ? "check-summary" : "check", options.format,
-                            write(report)));
-    }
+    CM_TRY(publish(report, options.summary ? "check-summary" : "check", options.format, options.out,
+                   options.summary ? format.write_summary : format.write));
     const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0 ||
                      judgement.deployment_has(Severity::error) || judgement.deployment_has(Severity::unknown);
     return act ? ExitCode::findings : ExitCode::success;

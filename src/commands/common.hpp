@@ -99,9 +99,24 @@ void add_day(const Arguments& app, std::string& on);
 /// --out DIR of a command whose report goes to stdout and, with it, into a file of DIR as well.
 void add_report_folder(const Arguments& app, std::string& out);
 
+/// Writes to stdout.
+void print(const std::string& text);
+
 /// DIR/NAME.ENDING, replaced as a whole; DIR is made where it is missing.
 [[nodiscard]] Status write_report(const std::filesystem::path& folder, std::string_view name,
                                   std::string_view format, std::string_view text);
+
+/// Prints what `write` makes of the report; --out DIR gets it as NAME, too, without what is for a terminal.
+template <class Report, class Writer>
+Status publish(Report& report, std::string_view name, const std::string& format, const std::string& out,
+               const Writer& write) {
+    CM_TRY_ASSIGN(const auto text, Result<std::string>(write(report)));
+    print(text);
+    if (out.empty()) return Done{};
+    report.text = {};
+    CM_TRY_ASSIGN(const auto plain, Result<std::string>(write(report)));
+    return write_report(out, name, format, plain);
+}
 
 /// What the writers of `check` and `list` print.
 [[nodiscard]] report::CheckReport check_report(const Loaded& loaded, const World& world);
@@ -118,8 +133,5 @@ ExitCode report_failure(const Failure& failure, const World& world);
 
 /// Prints all_warnings to stderr.
 void report_warnings(const Loaded& loaded, const World& world);
-
-/// Writes to stdout.
-void print(const std::string& text);
 
 }  // namespace cudamatrix

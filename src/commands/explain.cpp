@@ -19,14 +19,6 @@ struct ExplainOptions {
     std::string out;
 };
 
-Result<ExitCode> finish(const ExplainOptions& options, std::string_view text, std::string_view plain,
-                        ExitCode code) {
-    print(std::string(text));
-    if (options.out.empty()) return code;
-    CM_TRY(write_report(options.out, "explain", options.format, plain));
-    return code;
-}
-
 // What `rules show` prints.
 Result<ExitCode> explain_rule(const ExplainOptions& options, const World& world) {
     if (!options.input.overrides.empty()) {
@@ -38,9 +30,10 @@ Result<ExitCode> explain_rule(const ExplainOptions& options, const World& world)
     report::RulesReport report{
         rules::all_rules(), facts, today, tool_info(facts, today), {world.colour_out, world.columns}};
     const auto& format = *report::format_named(report::rules_formats(), options.format);
-    CM_TRY_ASSIGN(const auto text, format.write_one(report, options.input.matrix));
-    report.text = {};
-    return finish(options, text, format.write_one(report, options.input.matrix).value(), ExitCode::success);
+    CM_TRY(publish(report, "explain", options.format, options.out, [&](const report::RulesReport& about) {
+        return format.write_one(about, options.input.matrix);
+    }));
+    return ExitCode::success;
 }
 
 bool is_good(const solve::Explanation& explanation) {
@@ -61,11 +54,9 @@ Result<ExitCode> explain_cells(const ExplainOptions& options, const World& world
                                  explanation,
                                  tool_info(all.facts, all.today),
                                  {world.colour_out, world.columns}};
-    const auto& format = *report::format_named(report::explain_formats(), options.format);
-    const auto text = format.write(report);
-    report.text = {};
-    return finish(options, text, format.write(report),
-                  is_good(explanation) ? ExitCode::success : ExitCode::findings);
+    CM_TRY(publish(report, "explain", options.format, options.out,
+                   report::format_named(report::explain_formats(), options.format)->write));
+    return is_good(explanation) ? ExitCode::success : ExitCode::findings;
 }
 
 Result<ExitCode> explain_it(const ExplainOptions& options, const World& world) {

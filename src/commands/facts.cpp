@@ -56,13 +56,8 @@ Result<ExitCode> perform(std::string_view name, Writer writer, const FactsOption
     warn_of_age(report.tool, world);
     const auto& format = *report::format_named(report::facts_formats(), options.format);
     auto code = ExitCode::success;
-    CM_TRY_ASSIGN(const auto text, writer(format, report, options, code));
-    print(text);
-    if (!options.out.empty()) {
-        report.text = {};
-        const auto again = writer(format, report, options, code);
-        CM_TRY(write_report(options.out, name, options.format, again.value()));
-    }
+    CM_TRY(publish(report, name, options.format, options.out,
+                   [&](const report::FactsReport& about) { return writer(format, about, options, code); }));
     return code;
 }
 

@@ -23,11 +23,7 @@ Result<ExitCode> perform(const LintOptions& options, const World& world) {
                                    options.input.overrides.empty()});
     report::LintReport report{matrix, judgement, found, tool, {world.colour_out, world.columns}};
     const auto& format = *report::format_named(report::lint_formats(), options.format);
-    print(format.write(report));
-    if (!options.out.empty()) {
-        report.text = {};
-        CM_TRY(write_report(options.out, "lint", options.format, format.write(report)));
-    }
+    CM_TRY(publish(report, "lint", options.format, options.out, format.write));
     return found.count(Severity::error) + found.count(Severity::warning) > 0 ? ExitCode::findings
                                                                              : ExitCode::success;
 }

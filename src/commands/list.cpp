@@ -24,16 +24,10 @@ Result<ExitCode> list(const ListOptions& options, const World& world) {
     auto report = check_report(*loaded, world);
     const auto& format = *report::format_named(report::list_formats(), options.format);
     const auto plan = options.images ? images_of(*loaded) : ImagePlan{};
-    const auto write = [&](const report::CheckReport& about) {
-        return options.images ? format.write_images(about, plan) : format.write(about);
-    };
-    CM_TRY_ASSIGN(const auto text, write(report));
-    print(text);
-    if (!options.out.empty()) {
-        report.text = {};
-        CM_TRY(write_report(options.out, options.images ? "list-images" : "list", options.format,
-                            write(report).value()));
-    }
+    CM_TRY(publish(report, options.images ? "list-images" : "list", options.format, options.out,
+                   [&](const report::CheckReport& about) {
+                       return options.images ? format.write_images(about, plan) : format.write(about);
+                   }));
     return ExitCode::success;
 }
 

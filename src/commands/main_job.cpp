@@ -12,11 +12,18 @@ namespace {
 using Job = Result<RunReport> (*)(const RunInput&, const RunSettings&);
 
 // The reports lie beside the artifacts, whatever stdout carries.
-Status write_reports(const RunReport& report, const std::filesystem::path& out) {
-    for (const auto& format : report::run_formats()) {
-        CM_TRY(write_report(out, "report", format.name, format.write(report, {})));
+template <class Report, class Formats>
+ExitCode write_all(const Report& report, std::string_view name, const Formats& formats,
+                   const RunSettings& settings, const std::string& shown, const World& world) {
+    auto code = static_cast<ExitCode>(report.exit_code);
+    for (const auto& format : formats) {
+        const auto written = write_report(settings.out, name, format.name, format.write(report, {}));
+        if (written.ok()) continue;
+        code = worse(code, report_failure(written.failure(), world));
+        break;
     }
-    return Done{};
+    print(report::format_named(formats, shown)->write(report, {world.colour_out, world.columns}));
+    return code;
 }
 
 Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
@@ -24,13 +31,7 @@ Result<ExitCode> perform(Job job, const ImageOptions& options, const World& worl
     const auto settings = run_settings(options, *loaded, world);
     const auto& [matrix, facts, judgement, today, host] = *loaded;
     CM_TRY_ASSIGN(const auto report, job({matrix, facts, judgement}, settings));
-
-    auto code = static_cast<ExitCode>(report.exit_code);
-    const auto written = write_reports(report, settings.out);
-    if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
-    const auto& format = *report::format_named(report::run_formats(), options.format);
-    print(format.write(report, {world.colour_out, world.columns}));
-    return code;
+    return write_all(report, "report", report::run_formats(), settings, options.format, world);
 }
 
 struct RejectedOptions {
@@ -56,14 +57,7 @@ Result<ExitCode> prove_rejected(const ImageOptions& options, const RejectedOptio
     const auto& input = *loaded;
     CM_TRY_ASSIGN(const auto report,
                   prove_rejections({input.matrix, input.facts, input.judgement}, settings, choice));
-    auto code = static_cast<ExitCode>(report.exit_code);
-    for (const auto& format : report::rejection_formats()) {
-        const auto written = write_report(settings.out, "rejections", format.name, format.write(report, {}));
-        if (!written.ok()) code = worse(code, report_failure(written.failure(), world));
-    }
-    const auto& format = *report::format_named(report::rejection_formats(), options.format);
-    print(format.write(report, {world.colour_out, world.columns}));
-    return code;
+    return write_all(report, "rejections", report::rejection_formats(), settings, options.format, world);
 }
 
 Action add_job(const Arguments& app, Job job) {

@@ -20,16 +20,10 @@ Result<ExitCode> perform(std::string_view name, const RulesOptions& options, con
         rules::all_rules(), facts, today, tool_info(facts, today), {world.colour_out, world.columns}};
     warn_of_age(report.tool, world);
     const auto& format = *report::format_named(report::rules_formats(), options.format);
-    const auto write = [&] {
-        return options.id.empty() ? Result<std::string>(format.write(report))
-                                  : format.write_one(report, options.id);
-    };
-    CM_TRY_ASSIGN(const auto text, write());
-    print(text);
-    if (!options.out.empty()) {
-        report.text = {};
-        CM_TRY(write_report(options.out, name, options.format, write().value()));
-    }
+    CM_TRY(publish(report, name, options.format, options.out, [&](const report::RulesReport& about) {
+        return options.id.empty() ? Result<std::string>(format.write(about))
+                                  : format.write_one(about, options.id);
+    }));
     return ExitCode::success;
 }
 

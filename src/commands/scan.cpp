@@ -162,12 +162,8 @@ Result<ExitCode> scan_all(ScanOptions options, const World& world) {
     report.findings = report::scan_findings(report, ptx_facts(facts));
     if (!report.questions.empty()) warn_of_age(report.tool, world);
 
-    const auto write = *report::format_named(report::scan_formats(), options.format)->write;
-    print(write(report));
-    if (!options.out.empty()) {
-        report.text = {};
-        CM_TRY(write_report(options.out, "scan", options.format, write(report)));
-    }
+    CM_TRY(publish(report, "scan", options.format, options.out,
+                   report::format_named(report::scan_formats(), options.format)->write));
     return worse(code, code_of(report));
 }
 

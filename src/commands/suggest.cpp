@@ -32,15 +32,6 @@ constexpr std::array kHelp{
     Help{Field::os, "The system of the image: ubuntu22.04, or a pattern (\"debian*\"); without it any"},
     Help{Field::arch, "x86_64 or aarch64"}};
 
-// The report again, and the rows as a matrix file where there are any.
-Status write_files(const SuggestOptions& options, const solve::Suggestion& suggestion,
-                   std::string_view text) {
-    CM_TRY(write_report(options.out, "suggest", options.format, text));
-    if (suggestion.stacks.empty()) return Done{};
-    CM_TRY(file::write(std::filesystem::path(options.out) / "suggest.yaml", solve::matrix_text(suggestion)));
-    return Done{};
-}
-
 Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
@@ -54,13 +45,14 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
                   solve::suggest(facts, query, {today, options.limit, watched(world)}));
     report::SuggestReport report{suggestion, tool_info(facts, today), {world.colour_out, world.columns}};
     warn_of_age(report.tool, world);
-    const auto& format = *report::format_named(report::suggest_formats(), options.format);
-    print(format.write(report));
+    CM_TRY(publish(report, "suggest", options.format, options.out,
+                   report::format_named(report::suggest_formats(), options.format)->write));
+    if (suggestion.stacks.empty()) return ExitCode::findings;
     if (!options.out.empty()) {
-        report.text = {};
-        CM_TRY(write_files(options, suggestion, format.write(report)));
+        CM_TRY(
+            file::write(std::filesystem::path(options.out) / "suggest.yaml", solve::matrix_text(suggestion)));
     }
-    return suggestion.stacks.empty() ? ExitCode::findings : ExitCode::success;
+    return ExitCode::success;
 }
 
 }  // namespace

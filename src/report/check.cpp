@@ -172,16 +172,14 @@ std::string check_summary_json(const CheckReport& report) {
     if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(report.judgement));
     document.member("warnings", diagnostics_json(all_warnings(report.matrix, report.judgement)));
-    document.begin_array("rules");
-    for (const auto& count : count_rules(report.judgement)) {
-        document.element(Json{{"rule", count.rule},
-                              {"rejected", count.by(Severity::error)},
-                              {"unknown", count.by(Severity::unknown)},
-                              {"degraded", count.by(Severity::warning)},
-                              {"notes", count.by(Severity::note)},
-                              {"waived", count.waived}});
-    }
-    document.end_array();
+    document.array("rules", count_rules(report.judgement), [&](const auto& count) {
+        return Json{{"rule", count.rule},
+                    {"rejected", count.by(Severity::error)},
+                    {"unknown", count.by(Severity::unknown)},
+                    {"degraded", count.by(Severity::warning)},
+                    {"notes", count.by(Severity::note)},
+                    {"waived", count.waived}};
+    });
     return std::move(document).finish();
 }
 

@@ -140,16 +140,13 @@ Json account_json(const ExplainReport& report, const solve::Account& account) {
         finding["waived"] = group.waived.has_value();
         findings.push_back(std::move(finding));
     }
-    auto passed = Json::array();
-    for (const auto& each : account.passed) {
-        passed.push_back(Json{{"rule", each.rule},
-                              {"stage", to_string(each.stage)},
-                              {"question", each.question},
-                              {"facts", facts_json(each.facts)}});
-    }
-    auto nearest = Json::array();
-    for (const auto& neighbour : account.nearest.cells)
-        nearest.push_back(nearest_json(neighbour));
+    auto passed = json_list(account.passed, [&](const auto& each) {
+        return Json{{"rule", each.rule},
+                    {"stage", to_string(each.stage)},
+                    {"question", each.question},
+                    {"facts", facts_json(each.facts)}};
+    });
+    auto nearest = json_list(account.nearest.cells, nearest_json);
     return Json{{"id", cell.id},
                 {"fields", fields_json(cell.cell)},
                 {"verdict", to_string(cell.verdict)},
@@ -163,9 +160,9 @@ Json account_json(const ExplainReport& report, const solve::Account& account) {
 }
 
 Json left_out_json(const solve::LeftOut& left) {
-    auto excludes = Json::array();
-    for (const auto& where : left.excludes)
-        excludes.push_back(Json{{"file", where.file}, {"line", where.line}, {"column", where.column}});
+    auto excludes = json_list(left.excludes, [&](const auto& where) {
+        return Json{{"file", where.file}, {"line", where.line}, {"column", where.column}};
+    });
     return Json{{"id", left.id}, {"excludes", std::move(excludes)}};
 }
 
@@ -175,15 +172,10 @@ std::string explain_json(const ExplainReport& report) {
     const auto& explanation = report.explanation;
     JsonDocument document(report.tool);
     document.member("matrix", Json{{"name", report.matrix.name}, {"path", report.matrix.path}});
-    document.begin_array("cells");
-    for (const auto& account : explanation.cells)
-        document.element(account_json(report, account));
-    document.end_array();
+    document.array("cells", explanation.cells,
+                   [&](const auto& account) { return account_json(report, account); });
     document.member("more_cells", explanation.more_cells);
-    document.begin_array("left_out");
-    for (const auto& left : explanation.left_out)
-        document.element(left_out_json(left));
-    document.end_array();
+    document.array("left_out", explanation.left_out, left_out_json);
     document.member("more_left_out", explanation.more_left_out);
     document.member("absent", explanation.absent);
     return std::move(document).finish();

@@ -187,10 +187,7 @@ Result<std::string> fact_json(const FactsReport& report, std::string_view id) {
     if (found.row != nullptr) {
         document.member("row", row_json(*found.row));
     } else {
-        document.begin_array("rows");
-        for (const auto& row : found.table->rows)
-            document.element(row_json(row));
-        document.end_array();
+        document.array("rows", found.table->rows, row_json);
     }
     return std::move(document).finish();
 }

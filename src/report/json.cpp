@@ -65,9 +65,7 @@ Json value_json(const FieldInfo& field, const Value& value) {
         return out;
     }
     if (field.syntax == Syntax::name_list) {
-        auto out = Json::array();
-        for (const auto& item : value.items)
-            out.push_back(item.first);
+        auto out = json_list(value.items, [&](const auto& item) { return item.first; });
         if (value.items.empty()) out.push_back(value.text);  // one name is a list of one
         return out;
     }
@@ -98,13 +96,10 @@ Json facts_json(const std::vector<FactRef>& facts) {
 }
 
 Json fixes_json(const Finding& finding) {
-    auto out = Json::array();
-    for (const auto& fix : finding.fixes) {
-        out.push_back(Json{{"text", fix.text},
-                           {"set", values_by_field(fix.set)},
-                           {"exclude", values_by_field(fix.exclude)}});
-    }
-    return out;
+    return json_list(finding.fixes, [&](const auto& fix) {
+        return Json{
+            {"text", fix.text}, {"set", values_by_field(fix.set)}, {"exclude", values_by_field(fix.exclude)}};
+    });
 }
 
 Json finding_json(const Finding& finding) {
@@ -165,17 +160,15 @@ Json matrix_json(const CheckReport& report) {
 }
 
 Json diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
-    auto out = Json::array();
-    for (const auto& diagnostic : diagnostics) {
-        out.push_back(Json{{"severity", to_string(diagnostic.severity)},
-                           {"message", diagnostic.message},
-                           {"file", diagnostic.where.file},
-                           {"line", diagnostic.where.line},
-                           {"column", diagnostic.where.column},
-                           {"notes", diagnostic.notes},
-                           {"fix", diagnostic.fix}});
-    }
-    return out;
+    return json_list(diagnostics, [&](const auto& diagnostic) {
+        return Json{{"severity", to_string(diagnostic.severity)},
+                    {"message", diagnostic.message},
+                    {"file", diagnostic.where.file},
+                    {"line", diagnostic.where.line},
+                    {"column", diagnostic.where.column},
+                    {"notes", diagnostic.notes},
+                    {"fix", diagnostic.fix}};
+    });
 }
 
 Json test_json(const TestResult& test) {

@@ -11,6 +11,15 @@
 
 namespace cudamatrix::report {
 
+/// What `write` makes of each element of `range`.
+template <class Range, class Writer>
+[[nodiscard]] Json json_list(const Range& range, const Writer& write) {
+    auto out = Json::array();
+    for (const auto& each : range)
+        out.push_back(write(each));
+    return out;
+}
+
 /// One JSON document, written member by member: pretty at the top, one line for each element of a long array,
 /// so that a report of 100,000 cells needs no tree in memory and two reports can be compared by line.
 class JsonDocument {
@@ -24,6 +33,13 @@ class JsonDocument {
     /// An element that is already JSON text on one line.
     void element_text(std::string_view text);
     void end_array();
+    template <class Range, class Writer>
+    void array(std::string_view name, const Range& range, const Writer& write) {
+        begin_array(name);
+        for (const auto& each : range)
+            element(write(each));
+        end_array();
+    }
     /// The whole document with a newline at its end. Nothing can be added afterwards.
     [[nodiscard]] std::string finish() &&;
 

@@ -21,19 +21,8 @@ struct Suite {
 enum class Kind { pass, skip, fail, error };
 
 Kind kind_of(TestStatus status) {
-    switch (status) {
-        case TestStatus::pass:
-            return Kind::pass;
-        case TestStatus::skip:
-            return Kind::skip;
-        case TestStatus::fail:
-            return Kind::fail;
-        case TestStatus::error:
-        case TestStatus::timeout:
-        case TestStatus::crash:
-            return Kind::error;
-    }
-    return Kind::error;
+    if (!is_failure(status)) return status == TestStatus::pass ? Kind::pass : Kind::skip;
+    return status == TestStatus::fail ? Kind::fail : Kind::error;
 }
 
 struct Case {

@@ -161,23 +161,8 @@ constexpr std::size_t kLongest = 2000;  // of one line of a message, in columns
 // The runner's own rules (actions/toolkit, command.ts): '%' first, then line ends; in properties also ':' and
 // ','.
 std::string escaped_data(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '%':
-                out += "%25";
-                break;
-            case '\r':
-                out += "%0D";
-                break;
-            case '\n':
-                out += "%0A";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
+    return text::replace_all(text::replace_all(text::replace_all(text, "%", "%25"), "\r", "%0D"), "\n",
+                             "%0A");
 }
 
 std::string escaped_property(std::string_view text) {
@@ -187,17 +172,8 @@ std::string escaped_property(std::string_view text) {
 }  // namespace
 
 std::string_view github_command(Severity severity) {
-    switch (severity) {
-        case Severity::error:
-            return "error";
-        case Severity::warning:
-            return "warning";
-        case Severity::unknown:
-            return "warning";
-        case Severity::note:
-            return "notice";
-    }
-    return "error";
+    if (severity == Severity::error) return "error";
+    return severity == Severity::note ? "notice" : "warning";
 }
 
 std::string github_annotation(std::string_view command, const Location& where, std::string_view title,

@@ -23,15 +23,13 @@ std::string summary(const LintReport& report) {
 }
 
 Json edits_json(const std::vector<lint::Edit>& edits) {
-    auto out = Json::array();
-    for (const auto& edit : edits) {
-        out.push_back(Json{{"line", edit.line},
-                           {"column", edit.column},
-                           {"end_line", edit.end_line},
-                           {"end_column", edit.end_column},
-                           {"text", edit.text}});
-    }
-    return out;
+    return json_list(edits, [&](const auto& edit) {
+        return Json{{"line", edit.line},
+                    {"column", edit.column},
+                    {"end_line", edit.end_line},
+                    {"end_column", edit.end_column},
+                    {"text", edit.text}};
+    });
 }
 
 }  // namespace
@@ -60,19 +58,17 @@ std::string lint_json(const LintReport& report) {
                                    {"warning", found.count(Severity::warning)},
                                    {"note", found.count(Severity::note)},
                                    {"allowed", found.suppressed}});
-    document.begin_array("findings");
-    for (const auto& finding : found.findings) {
-        document.element(Json{{"id", finding.id},
-                              {"severity", to_string(finding.severity)},
-                              {"message", finding.message},
-                              {"file", finding.where.file},
-                              {"line", finding.where.line},
-                              {"column", finding.where.column},
-                              {"notes", finding.notes},
-                              {"fix", finding.fix},
-                              {"edits", edits_json(finding.edits)}});
-    }
-    document.end_array();
+    document.array("findings", found.findings, [&](const auto& finding) {
+        return Json{{"id", finding.id},
+                    {"severity", to_string(finding.severity)},
+                    {"message", finding.message},
+                    {"file", finding.where.file},
+                    {"line", finding.where.line},
+                    {"column", finding.where.column},
+                    {"notes", finding.notes},
+                    {"fix", finding.fix},
+                    {"edits", edits_json(finding.edits)}};
+    });
     return std::move(document).finish();
 }
 

@@ -44,12 +44,10 @@ std::string list_json(const CheckReport& report) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
     document.member("verdicts", verdicts_json(report.judgement));
-    document.begin_array("cells");
-    for (const auto& cell : report.judgement.cells) {
-        document.element(
-            Json{{"id", cell.id}, {"fields", fields_json(cell.cell)}, {"verdict", to_string(cell.verdict)}});
-    }
-    document.end_array();
+    document.array("cells", report.judgement.cells, [&](const auto& cell) {
+        return Json{
+            {"id", cell.id}, {"fields", fields_json(cell.cell)}, {"verdict", to_string(cell.verdict)}};
+    });
     return std::move(document).finish();
 }
 

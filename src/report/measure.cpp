@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/json.hpp"
 
 namespace cudamatrix::report {
 namespace {
@@ -46,10 +46,7 @@ Json row_json(const measure::Compared& each, const Facts& facts) {
 }
 
 Json rows_json(const std::vector<measure::Compared>& rows, const Facts& facts) {
-    auto out = Json::array();
-    for (const auto& row : rows)
-        out.push_back(row_json(row, facts));
-    return out;
+    return json_list(rows, [&](const auto& row) { return row_json(row, facts); });
 }
 
 char sign(measure::Change::Kind kind) {
@@ -129,16 +126,15 @@ std::string refreshed_text(const RefreshReport& report) {
 
 std::string refreshed_json(const RefreshReport& report) {
     const auto& found = report.refreshed;
-    auto changes = Json::array();
-    for (const auto& change : found.changes) {
-        changes.push_back(Json{{"kind", measure::to_string(change.kind)},
-                               {"project", change.project},
-                               {"version", change.version},
-                               {"detail", change.detail}});
-    }
-    auto not_reached = Json::array();
-    for (const auto& each : found.not_reached)
-        not_reached.push_back(Json{{"what", each.what}, {"why", each.why}});
+    auto changes = json_list(found.changes, [&](const auto& change) {
+        return Json{{"kind", measure::to_string(change.kind)},
+                    {"project", change.project},
+                    {"version", change.version},
+                    {"detail", change.detail}};
+    });
+    auto not_reached = json_list(found.not_reached, [&](const auto& each) {
+        return Json{{"what", each.what}, {"why", each.why}};
+    });
     const Json json{{"schema_version", 1},
                     {"changes", std::move(changes)},
                     {"rows", rows_json(found.rows, report.facts)},

@@ -13,17 +13,8 @@
 namespace cudamatrix {
 
 std::string_view to_string(RejectionOutcome outcome) {
-    switch (outcome) {
-        case RejectionOutcome::proven:
-            return "proven";
-        case RejectionOutcome::refuted:
-            return "refuted";
-        case RejectionOutcome::inconclusive:
-            return "inconclusive";
-        case RejectionOutcome::not_attempted:
-            return "not-attempted";
-    }
-    return "?";
+    return std::array{"proven", "refuted", "inconclusive",
+                      "not-attempted"}[static_cast<std::size_t>(outcome)];
 }
 
 std::size_t RejectionReport::count(RejectionOutcome outcome) const {
@@ -38,17 +29,8 @@ namespace {
 constexpr std::size_t kLines = 8;
 
 Colour colour_of_outcome(RejectionOutcome outcome) {
-    switch (outcome) {
-        case RejectionOutcome::proven:
-            return Colour::green;
-        case RejectionOutcome::refuted:
-            return Colour::red;
-        case RejectionOutcome::inconclusive:
-            return Colour::magenta;
-        case RejectionOutcome::not_attempted:
-            break;
-    }
-    return Colour::yellow;
+    return std::array{Colour::green, Colour::red, Colour::magenta,
+                      Colour::yellow}[static_cast<std::size_t>(outcome)];
 }
 
 std::string line(std::string_view label, std::string_view text, std::size_t width) {
@@ -154,10 +136,7 @@ std::string rejections_json(const RejectionReport& report) {
         outcomes[std::string(to_string(outcome))] = report.count(outcome);
     }
     document.member("outcomes", outcomes);
-    document.begin_array("rejections");
-    for (const auto& rejection : report.rejections)
-        document.element(rejection_json(rejection));
-    document.end_array();
+    document.array("rejections", report.rejections, rejection_json);
     return std::move(document).finish();
 }
 

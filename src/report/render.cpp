@@ -1,6 +1,7 @@
 #include "report/render.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/json.hpp"
 #include "base/line_diff.hpp"
@@ -40,23 +41,15 @@ std::string diff_of(const Drift& drift) {
 }
 
 std::string_view about(Drift::Kind kind) {
-    switch (kind) {
-        case Drift::Kind::changed:
-            return "";
-        case Drift::Kind::missing:
-            return ": it is not there";
-        case Drift::Kind::stale:
-            return ": its image has no such file any more";
-        case Drift::Kind::orphan:
-            return ": it belongs to no cell any more";
-        case Drift::Kind::foreign:
-            return ": cudamatrix did not write it; move it away";
-        case Drift::Kind::edited:
-            return ": it belongs to no cell any more, but was changed by hand; move it away";
-        case Drift::Kind::unfinished:
-            return ": a render was killed here; the next one finishes it";
-    }
-    return "";
+    static constexpr std::array<std::string_view, 7> words{
+        "",
+        ": it is not there",
+        ": its image has no such file any more",
+        ": it belongs to no cell any more",
+        ": cudamatrix did not write it; move it away",
+        ": it belongs to no cell any more, but was changed by hand; move it away",
+        ": a render was killed here; the next one finishes it"};
+    return words[static_cast<std::size_t>(kind)];
 }
 
 // For a terminal; a diff that goes to a file keeps its bytes.
@@ -114,14 +107,12 @@ std::string drift_json(const DriftReport& report) {
     document.member("matrix", report.matrix);
     document.member("output", report.output);
     document.member("files", report.files);
-    document.begin_array("drift");
-    for (const auto& drift : report.drift) {
-        document.element(Json{{"path", drift.path},
-                              {"kind", to_string(drift.kind)},
-                              {"mended_by_render", is_mended_by_render(drift.kind)},
-                              {"diff", diff_of(drift)}});
-    }
-    document.end_array();
+    document.array("drift", report.drift, [&](const auto& drift) {
+        return Json{{"path", drift.path},
+                    {"kind", to_string(drift.kind)},
+                    {"mended_by_render", is_mended_by_render(drift.kind)},
+                    {"diff", diff_of(drift)}};
+    });
     document.member("mend", report.mend);
     document.member("mend_line", report.drift.empty() ? std::string() : mend_line(report));
     return std::move(document).finish();
@@ -194,16 +185,11 @@ std::string templates_text(const TemplatesReport& report) {
 std::string templates_json(const TemplatesReport& report) {
     JsonDocument document(report.tool);
     document.member("count", report.templates.size());
-    document.begin_array("templates");
-    for (const auto& one : report.templates) {
-        document.element(Json{{"name", one.name},
-                              {"family", family_of(one.name)},
-                              {"overridden", one.own && !one.added},
-                              {"added", one.added},
-                              {"included_by", one.included_by},
-                              {"file", one.shown}});
-    }
-    document.end_array();
+    document.array("templates", report.templates, [&](const auto& one) {
+        return Json{
+            {"name", one.name},   {"family", family_of(one.name)},  {"overridden", one.own && !one.added},
+            {"added", one.added}, {"included_by", one.included_by}, {"file", one.shown}};
+    });
     return std::move(document).finish();
 }
 
@@ -258,9 +244,7 @@ std::string origins_json(const OriginReport& report) {
     document.member("file", report.file);
     document.begin_array("lines");
     for_lines(report, [&](std::size_t number, const std::string& line, const mustache::Origin& origin) {
-        auto through = Json::array();
-        for (const auto& one : origin.through)
-            through.push_back(place_json(one));
+        auto through = json_list(origin.through, place_json);
         document.element(Json{
             {"line", number}, {"text", line}, {"template", place_json(origin.at)}, {"through", through}});
     });
@@ -276,10 +260,9 @@ std::string locked_text(const LockedReport& report) {
 }
 
 std::string locked_json(const LockedReport& report) {
-    auto findings = Json::array();
-    for (const auto& finding : report.findings)
-        findings.push_back(
-            Json{{"message", finding.message}, {"notes", finding.notes}, {"fix", finding.fix}});
+    auto findings = json_list(report.findings, [&](const auto& finding) {
+        return Json{{"message", finding.message}, {"notes", finding.notes}, {"fix", finding.fix}};
+    });
     return to_text(
                Json{{"schema_version", 1}, {"changes", report.changes}, {"findings", std::move(findings)}}) +
            "\n";

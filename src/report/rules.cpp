@@ -114,9 +114,9 @@ Result<std::string> rule_text(const RulesReport& report, std::string_view id) {
 namespace {
 
 Json example_json(const Finding& finding) {
-    auto facts = Json::array();
-    for (const auto& fact : finding.facts)
-        facts.push_back(Json{{"id", fact.id}, {"sources", fact.sources}, {"as_of", fact.as_of}});
+    auto facts = json_list(finding.facts, [&](const auto& fact) {
+        return Json{{"id", fact.id}, {"sources", fact.sources}, {"as_of", fact.as_of}};
+    });
     return Json{{"severity", to_string(finding.severity)},
                 {"stage", to_string(finding.stage)},
                 {"message", finding.message},
@@ -129,10 +129,9 @@ Json example_json(const Finding& finding) {
 std::string rules_json(const RulesReport& report) {
     JsonDocument document(report.tool);
     document.member("count", report.rules.size());
-    document.begin_array("rules");
-    for (const auto& rule : report.rules)
-        document.element(Json{{"id", rule.id}, {"stage", to_string(rule.stage)}, {"summary", rule.summary}});
-    document.end_array();
+    document.array("rules", report.rules, [&](const auto& rule) {
+        return Json{{"id", rule.id}, {"stage", to_string(rule.stage)}, {"summary", rule.summary}};
+    });
     return std::move(document).finish();
 }
 
@@ -148,10 +147,7 @@ Result<std::string> rule_json(const RulesReport& report, std::string_view id) {
     document.member("needs", shown.needs);
     document.member("fails", rule.fails);
     document.member("passes", rule.passes);
-    document.begin_array("findings");
-    for (const auto& finding : shown.findings)
-        document.element(example_json(finding));
-    document.end_array();
+    document.array("findings", shown.findings, example_json);
     return std::move(document).finish();
 }
 

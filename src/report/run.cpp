@@ -208,9 +208,7 @@ Json cell_json(const ImagesById& images, const CellResult& cell) {
     auto fields = Json::object();
     for (const auto& [name, text] : cell.fields)
         fields[name] = text;
-    auto tests = Json::array();
-    for (const auto& test : cell.tests)
-        tests.push_back(test_json(test));
+    auto tests = json_list(cell.tests, test_json);
     const auto* image = images.of(cell);
     return Json{{"id", cell.id},
                 {"cell", cell.cell},
@@ -255,10 +253,7 @@ std::string run_json(const RunReport& report) {
                                      {"unknown", sums.unknown}});
     document.member("not_rendered", sums.not_rendered);
     document.member("outcomes", outcomes_json(sums));
-    document.begin_array("images");
-    for (const auto& image : report.images)
-        document.element(image_json(image));
-    document.end_array();
+    document.array("images", report.images, image_json);
     document.begin_array("cells");
     const ImagesById images(report);
     for (const auto& cell : report.cells)

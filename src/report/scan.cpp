@@ -1,6 +1,7 @@
 #include "report/scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.hpp"
@@ -215,45 +216,15 @@ std::string scan_text(const ScanReport& report) {
 namespace {
 
 std::string_view kind_name(fatbin::Kind kind) {
-    switch (kind) {
-        case fatbin::Kind::sass:
-            return "sass";
-        case fatbin::Kind::ptx:
-            return "ptx";
-        case fatbin::Kind::lto:
-            return "lto";
-        case fatbin::Kind::other:
-            break;
-    }
-    return "other";
+    return std::array{"sass", "ptx", "lto", "other"}[static_cast<std::size_t>(kind)];
 }
 
 std::string_view road_name(fatbin::Road road) {
-    switch (road) {
-        case fatbin::Road::sass:
-            return "sass";
-        case fatbin::Road::sass_same_major:
-            return "sass_same_major";
-        case fatbin::Road::ptx_jit:
-            return "ptx_jit";
-        case fatbin::Road::none:
-            break;
-    }
-    return "none";
+    return std::array{"sass", "sass_same_major", "ptx_jit", "none"}[static_cast<std::size_t>(road)];
 }
 
 std::string_view outcome_name(scan::Outcome outcome) {
-    switch (outcome) {
-        case scan::Outcome::runs:
-            return "runs";
-        case scan::Outcome::no_code:
-            return "no_code";
-        case scan::Outcome::unknown:
-            return "unknown";
-        case scan::Outcome::no_kernels:
-            break;
-    }
-    return "no_kernels";
+    return std::array{"runs", "no_code", "unknown", "no_kernels"}[static_cast<std::size_t>(outcome)];
 }
 
 // Architectures of one kind that are in containers with kernels, each once.
@@ -262,10 +233,7 @@ Json archs_of(const scan::Library& library, fatbin::Kind kind) {
     for (const auto& target : library.targets) {
         if (target.kind == kind && target.kernels) archs.insert(target.arch);
     }
-    auto out = Json::array();
-    for (const auto& arch : archs)
-        out.push_back(fatbin::to_text(arch));
-    return out;
+    return json_list(archs, [&](const auto& arch) { return fatbin::to_text(arch); });
 }
 
 Json target_json(const scan::Target& target) {
@@ -305,9 +273,7 @@ Json library_json(const ScanReport& report, std::size_t scan_index, std::size_t 
              {"sections", library.sections}};
     for (const auto kind : {fatbin::Kind::sass, fatbin::Kind::ptx, fatbin::Kind::lto})
         out[std::string(kind_name(kind))] = archs_of(library, kind);
-    auto targets = Json::array();
-    for (const auto& target : library.targets)
-        targets.push_back(target_json(target));
+    auto targets = json_list(library.targets, target_json);
     out["targets"] = std::move(targets);
     if (!report.questions.empty()) {
         auto answers = Json::array();
@@ -321,9 +287,9 @@ Json library_json(const ScanReport& report, std::size_t scan_index, std::size_t 
 }
 
 Json scan_target_json(const scan::Scan& scan) {
-    auto not_read = Json::array();
-    for (const auto& each : scan.not_read)
-        not_read.push_back(Json{{"path", each.path}, {"why", each.why}});
+    auto not_read = json_list(scan.not_read, [&](const auto& each) {
+        return Json{{"path", each.path}, {"why", each.why}};
+    });
     return Json{{"target", scan.target},
                 {"kind", scan.kind},
                 {"files", scan.files},
@@ -343,10 +309,7 @@ Json question_json(const scan::Question& question) {
 std::string scan_json(const ScanReport& report) {
     JsonDocument document(report.tool);
     document.member("deep", report.deep);
-    document.begin_array("targets");
-    for (const auto& scan : report.scans)
-        document.element(scan_target_json(scan));
-    document.end_array();
+    document.array("targets", report.scans, scan_target_json);
     document.begin_array("libraries");
     for (std::size_t i = 0; i < report.scans.size(); ++i) {
         for (std::size_t j = 0; j < report.scans[i].libraries.size(); ++j)
@@ -354,10 +317,7 @@ std::string scan_json(const ScanReport& report) {
     }
     document.end_array();
     if (!report.questions.empty()) {
-        document.begin_array("gpus");
-        for (const auto& question : report.questions)
-            document.element(question_json(question));
-        document.end_array();
+        document.array("gpus", report.questions, question_json);
         document.begin_array("findings");
         for (const auto& finding : report.findings) {
             auto out = finding_json(finding.group);

@@ -86,9 +86,7 @@ std::string suggest_text(const SuggestReport& report) {
 namespace {
 
 Json stack_json(const solve::Stack& stack) {
-    auto limits = Json::array();
-    for (const auto& limit : stack.limits)
-        limits.push_back(finding_json(limit));
+    auto limits = json_list(stack.limits, [&](const auto& limit) { return finding_json(limit); });
     return Json{{"verdict", to_string(stack.verdict)},
                 {"fields", fields_json(stack.cell())},
                 {"limits", std::move(limits)},
@@ -96,14 +94,13 @@ Json stack_json(const solve::Stack& stack) {
 }
 
 Json clash_json(const solve::Clash& clash) {
-    auto reasons = Json::array();
-    for (const auto& reason : clash.reasons) {
-        reasons.push_back(Json{{"rule", reason.rule},
-                               {"closed", reason.closed},
-                               {"example", finding_json(reason.example)},
-                               {"facts", facts_json(reason.facts)}});
-    }
-    return Json{{"demands", clash.constraints}, {"reasons", std::move(reasons)}};
+    auto reasons = json_list(clash.reasons, [&](const auto& reason) {
+        return Json{{"rule", reason.rule},
+                    {"closed", reason.closed},
+                    {"example", finding_json(reason.example)},
+                    {"facts", facts_json(reason.facts)}};
+    });
+    return Json{{"demands", clash.demands}, {"reasons", std::move(reasons)}};
 }
 
 }  // namespace
@@ -113,19 +110,12 @@ std::string suggest_json(const SuggestReport& report) {
     JsonDocument document(report.tool);
     document.member("demands", suggestion.constraints);
     document.member("searched", suggestion.free);
-    document.begin_array("stacks");
-    for (const auto& stack : suggestion.stacks)
-        document.element(stack_json(stack));
-    document.end_array();
-    document.begin_array("conflicts");
-    for (const auto& clash : suggestion.clashes)
-        document.element(clash_json(clash));
-    document.end_array();
+    document.array("stacks", suggestion.stacks, stack_json);
+    document.array("conflicts", suggestion.clashes, clash_json);
     document.member("all_conflicts", suggestion.all_clashes);
-    document.begin_array("relaxations");
-    for (const auto& remedy : suggestion.remedies)
-        document.element(Json{{"changes", remedy.changes}, {"stack", stack_json(remedy.stack)}});
-    document.end_array();
+    document.array("relaxations", suggestion.remedies, [&](const auto& remedy) {
+        return Json{{"changes", remedy.changes}, {"stack", stack_json(remedy.stack)}};
+    });
     document.member("all_relaxations", suggestion.all_remedies);
     return std::move(document).finish();
 }

@@ -1,6 +1,7 @@
 #include "render/output/output_folder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -132,23 +133,8 @@ Result<Cleared> clear_artifacts(const fs::path& out) {
 }
 
 std::string_view to_string(Drift::Kind kind) {
-    switch (kind) {
-        case Drift::Kind::changed:
-            return "changed";
-        case Drift::Kind::missing:
-            return "missing";
-        case Drift::Kind::stale:
-            return "stale";
-        case Drift::Kind::orphan:
-            return "orphan";
-        case Drift::Kind::foreign:
-            return "foreign";
-        case Drift::Kind::edited:
-            return "edited";
-        case Drift::Kind::unfinished:
-            return "unfinished";
-    }
-    return "?";
+    return std::array{"changed", "missing", "stale", "orphan",
+                      "foreign", "edited",  "unfinished"}[static_cast<std::size_t>(kind)];
 }
 
 bool is_mended_by_render(Drift::Kind kind) {

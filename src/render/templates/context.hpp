@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/sha256.hpp"
+
 namespace cudamatrix::mustache {
 
 enum class Context {
