@@ -38,7 +38,7 @@ Result<ExitCode> explain_rule(const ExplainOptions& options, const World& world)
 
 bool is_good(const solve::Explanation& explanation) {
     return !explanation.cells.empty() &&
-           std::all_of(explanation.cells.begin(), explanation.cells.end(), [](const solve::Account& account) {
+           std::ranges::all_of(explanation.cells, [](const solve::Account& account) {
                return account.cell->verdict <= Verdict::degraded;
            });
 }

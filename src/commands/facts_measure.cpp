@@ -111,7 +111,7 @@ Status known_names(const RefreshOptions& options, const Facts& facts) {
     for (const auto& row : facts.rows("image_repositories"))
         names.emplace_back(row.text("repository"));
     for (const auto& name : options.only) {
-        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        if (std::ranges::find(names, name) != names.end()) continue;
         const auto near = text::did_you_mean(name, names);
         return input_failure(
             fmt::format("--only: the facts know no package or repository '{}'{}", text::printable(name),

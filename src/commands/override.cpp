@@ -41,7 +41,7 @@ Result<Words> words_of(std::string_view option) {
 std::string values_in(const Matrix& matrix, Field field) {
     std::vector<std::string> values;
     const auto add = [&](const Value& value) {
-        if (std::find(values.begin(), values.end(), value.text) == values.end()) values.push_back(value.text);
+        if (std::ranges::find(values, value.text) == values.end()) values.push_back(value.text);
     };
     for (const auto& axis : matrix.axes) {
         for (const auto& row : axis.rows) {

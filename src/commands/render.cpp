@@ -40,8 +40,8 @@ std::vector<std::string> fix_command(const RenderOptions& options, const std::ve
     add("--templates", image.templates);
     add("--suite", image.suite);
     if (image.locked) argv.emplace_back("--locked");
-    const bool orphans = std::any_of(drift.begin(), drift.end(),
-                                     [](const Drift& one) { return one.kind == Drift::Kind::orphan; });
+    const bool orphans =
+        std::ranges::any_of(drift, [](const Drift& one) { return one.kind == Drift::Kind::orphan; });
     if (orphans) argv.emplace_back("--prune");
     return argv;
 }

@@ -106,7 +106,7 @@ ExitCode code_of(const report::ScanReport& report) {
 scan::Depth depth_of(const ScanOptions& options, const std::vector<scan::Question>& questions) {
     return {options.deep, [&questions](const scan::Library& library) {
                 return library.entries != 0 &&
-                       std::any_of(questions.begin(), questions.end(), [&](const scan::Question& question) {
+                       std::ranges::any_of(questions, [&](const scan::Question& question) {
                            const auto outcome = scan::answer_to(library, question).outcome;
                            return outcome == scan::Outcome::no_code || outcome == scan::Outcome::no_kernels;
                        });

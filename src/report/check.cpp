@@ -133,7 +133,7 @@ std::vector<RuleCount> count_rules(const Judgement& judgement) {
         return std::tuple(c.by(Severity::error), c.by(Severity::unknown), c.by(Severity::warning),
                           c.by(Severity::note), c.waived);
     };
-    std::sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
+    std::ranges::sort(out, [&](const auto& a, const auto& b) {
         return weight(a) != weight(b) ? weight(a) > weight(b) : a.rule < b.rule;
     });
     return out;
@@ -148,8 +148,7 @@ std::string check_summary_text(const CheckReport& report) {
         out += render(warning, report.matrix.source, report.text.colour);
     if (!warnings.empty()) out += "\n";
     const auto counts = count_rules(report.judgement);
-    const bool waived =
-        std::any_of(counts.begin(), counts.end(), [](const RuleCount& count) { return count.waived != 0; });
+    const bool waived = std::ranges::any_of(counts, [](const RuleCount& count) { return count.waived != 0; });
     std::vector<TextTable::Column> columns{
         {"RULE"}, {"REJECTED", true}, {"UNKNOWN", true}, {"DEGRADED", true}, {"NOTES", true}};
     if (waived) columns.push_back({"WAIVED", true});

@@ -36,7 +36,7 @@ std::string stages_text(const ExplainReport& report, const JudgedCell& cell) {
 // The findings that give the cell its verdict come first.
 std::string findings_text(const ExplainReport& report, const JudgedCell& cell) {
     auto ids = cell.findings;
-    std::stable_sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(ids, [&](std::uint32_t a, std::uint32_t b) {
         return report.judgement.findings[a].verdict() > report.judgement.findings[b].verdict();
     });
     std::string out;

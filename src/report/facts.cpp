@@ -198,10 +198,9 @@ bool holds(const Table& table, const Row& row, const std::string& word) {
     const auto has = [&](std::string_view text) { return text::lower(text).find(word) != std::string::npos; };
     if (has(table.name)) return true;
     const auto columns = row.columns();
-    return std::any_of(columns.begin(), columns.end(), [&](const Row::Column& column) {
+    return std::ranges::any_of(columns, [&](const Row::Column& column) {
         if (column.values.empty()) return false;
-        return text::lower(column.name) == word ||
-               std::any_of(column.values.begin(), column.values.end(), has);
+        return text::lower(column.name) == word || std::ranges::any_of(column.values, has);
     });
 }
 
@@ -232,8 +231,7 @@ FactsFound search_facts(const FactsReport& report, const std::vector<std::string
         lower.push_back(text::lower(word));
     for (const auto& table : report.tables) {
         for (const auto& row : table.rows) {
-            if (std::all_of(lower.begin(), lower.end(),
-                            [&](const std::string& word) { return holds(table, row, word); }))
+            if (std::ranges::all_of(lower, [&](const std::string& word) { return holds(table, row, word); }))
                 found.rows.push_back({&table, &row});
         }
     }

@@ -106,8 +106,7 @@ template <class Format>
 /// The format of that name, nullptr when there is none.
 template <class Format>
 [[nodiscard]] const Format* format_named(std::span<const Format> formats, std::string_view name) {
-    const auto found =
-        std::find_if(formats.begin(), formats.end(), [&](const Format& f) { return f.name == name; });
+    const auto found = std::ranges::find_if(formats, [&](const Format& f) { return f.name == name; });
     return found == formats.end() ? nullptr : &*found;
 }
 

@@ -216,8 +216,7 @@ std::uint64_t cell_count(const Judgement& judgement) {
 }
 
 bool stage_counts(const Matrix& matrix, Stage stage) {
-    return matrix.stages.empty() ||
-           std::find(matrix.stages.begin(), matrix.stages.end(), to_string(stage)) != matrix.stages.end();
+    return matrix.stages.empty() || std::ranges::find(matrix.stages, to_string(stage)) != matrix.stages.end();
 }
 
 std::string verdicts_text(const Judgement& judgement) {

@@ -87,8 +87,8 @@ Case case_of(const CellResult& cell, const TestResult& test) {
 // What is not of that form comes whole under ".code".
 void add_code_properties(Suite& suite, const TestResult& test) {
     const auto add = [&](const std::string& name, const std::string& value) {
-        auto found = std::find_if(suite.properties.begin(), suite.properties.end(),
-                                  [&](const auto& property) { return property.first == name; });
+        auto found = std::ranges::find_if(suite.properties,
+                                          [&](const auto& property) { return property.first == name; });
         if (found == suite.properties.end()) {
             suite.properties.emplace_back(name, value);
         } else {

@@ -25,8 +25,8 @@ std::size_t prefix_bytes(std::string_view text, std::size_t columns) {
 std::string cleaned(std::string_view text, std::size_t columns) {
     const std::size_t most = columns > text.size() / 4 ? text.size() : columns * 4 + 4;
     std::string line(text.substr(0, most));
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    std::ranges::replace_if(
+        line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     return text::printable(line);
 }
 
@@ -95,8 +95,7 @@ Colour colour_of(std::string_view word) {
         Entry{"timeout", Colour::red},    Entry{"crash", Colour::red},
         Entry{"skip", Colour::yellow},    Entry{"incomplete", Colour::yellow},
     };
-    const auto found =
-        std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.word == word; });
+    const auto found = std::ranges::find_if(entries, [&](const Entry& e) { return e.word == word; });
     return found == entries.end() ? Colour::none : found->colour;
 }
 
@@ -146,7 +145,7 @@ std::string TextTable::render(std::size_t width, bool colour) const {
     }
     auto rest = widths(1);
     while (4 + total(rest) > width)
-        --*std::max_element(rest.begin(), rest.end());
+        --*std::ranges::max_element(rest);
     std::string out = "  " + titles[0] + "\n    " + line(titles, 1, rest, false) + "\n";
     for (const auto& row : rows_) {
         out += "  " + clipped_middle(row[0], width - 2) + "\n    " + line(row, 1, rest, colour) + "\n";

@@ -18,9 +18,8 @@ std::string_view to_string(RejectionOutcome outcome) {
 }
 
 std::size_t RejectionReport::count(RejectionOutcome outcome) const {
-    return static_cast<std::size_t>(
-        std::count_if(rejections.begin(), rejections.end(),
-                      [&](const Rejection& rejection) { return rejection.outcome == outcome; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        rejections, [&](const Rejection& rejection) { return rejection.outcome == outcome; }));
 }
 
 namespace report {

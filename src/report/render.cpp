@@ -21,7 +21,7 @@ std::string shell_word(const std::string& word) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
     };
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    if (!word.empty() && std::ranges::all_of(word, plain)) return word;
     return "'" + text::replace_all(word, "'", "'\\''") + "'";
 }
 
@@ -79,7 +79,7 @@ std::string drift_text(const DriftReport& report) {
     std::size_t lines = 0, only_named = 0;
     for (const auto& drift : report.drift) {
         const auto diff = lines < kMostLines ? diff_of(drift) : std::string();
-        lines += static_cast<std::size_t>(std::count(diff.begin(), diff.end(), '\n'));
+        lines += static_cast<std::size_t>(std::ranges::count(diff, '\n'));
         only_named += lines >= kMostLines && diff.empty() ? 1 : 0;
         diffs += shown(diff, report.text);
         names += fmt::format("{:<10} {}{}\n", to_string(drift.kind), text::printable(drift.path),
@@ -93,7 +93,7 @@ std::string drift_text(const DriftReport& report) {
         return fmt::format("{}: {} in {}, all up to date\n", clipped(report.matrix, 60),
                            text::count(report.files, "file"), text::printable(report.output));
     }
-    const auto by_hand = std::any_of(report.drift.begin(), report.drift.end(), needs_hand);
+    const auto by_hand = std::ranges::any_of(report.drift, needs_hand);
     return diffs + names +
            fmt::format("\n{}: {} in {} {} from the matrix\nfix: {}{}\n", clipped(report.matrix, 60),
                        text::count(report.drift.size(), "file"), text::printable(report.output),

@@ -34,8 +34,7 @@ RunResult result_of(const RunReport& report, const RunTotals& sums) {
         return RunResult::fail;
     if (sums.attempted == 0) return RunResult::nothing;
     if (sums.by(CellOutcome::planned) == sums.attempted) {
-        return std::any_of(report.images.begin(), report.images.end(),
-                           [](const ImageResult& i) { return i.built; })
+        return std::ranges::any_of(report.images, [](const ImageResult& i) { return i.built; })
                    ? RunResult::built
                    : RunResult::rendered;
     }
@@ -70,8 +69,7 @@ RunTotals totals(const RunReport& report) {
             ++sums.not_rendered;
     }
     sums.failed_images = static_cast<std::size_t>(
-        std::count_if(report.images.begin(), report.images.end(),
-                      [](const ImageResult& image) { return !image.error.empty(); }));
+        std::ranges::count_if(report.images, [](const ImageResult& image) { return !image.error.empty(); }));
     sums.result = result_of(report, sums);
     return sums;
 }

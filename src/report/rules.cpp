@@ -50,8 +50,8 @@ struct ShownRule {
 };
 
 Result<ShownRule> shown_rule(const RulesReport& report, std::string_view id) {
-    const auto found = std::find_if(report.rules.begin(), report.rules.end(),
-                                    [&](const rules::Rule& rule) { return rule.id == id; });
+    const auto found =
+        std::ranges::find_if(report.rules, [&](const rules::Rule& rule) { return rule.id == id; });
     if (found == report.rules.end()) {
         std::vector<std::string> ids;
         for (const auto& rule : report.rules)

@@ -165,9 +165,8 @@ std::string places(const RunReport& report) {
     if (report.output.empty()) return {};
     const auto folder = text::printable(report.output);
     auto out = "output: " + folder + "\n";
-    const auto logged = std::find_if(report.cells.begin(), report.cells.end(), [](const CellResult& cell) {
-        return cell.log.find('/') != std::string::npos;
-    });
+    const auto logged = std::ranges::find_if(
+        report.cells, [](const CellResult& cell) { return cell.log.find('/') != std::string::npos; });
     if (logged != report.cells.end()) {
         out += fmt::format("logs: {}/{}\n", folder,
                            text::printable(logged->log.substr(0, logged->log.rfind('/'))));

@@ -64,7 +64,7 @@ std::string_view content_of_line(std::string_view source, std::size_t start) {
 }  // namespace
 
 std::string applied(std::string_view source, std::vector<Edit> edits) {
-    std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+    std::ranges::sort(edits, [](const Edit& a, const Edit& b) {
         return std::tie(a.line, a.column) > std::tie(b.line, b.column);
     });
     std::string out(source);

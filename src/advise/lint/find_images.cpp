@@ -58,10 +58,9 @@ void find_same_images(Search& search) {
         Location where;
         for (const auto& field : all_fields()) {
             if (!image_fields().contains(field.field)) continue;
-            const auto differs =
-                std::find_if(image.cells.begin(), image.cells.end(), [&](const std::string& id) {
-                    return value_text(cells.find(id)->second, field.field) != value_text(first, field.field);
-                });
+            const auto differs = std::ranges::find_if(image.cells, [&](const std::string& id) {
+                return value_text(cells.find(id)->second, field.field) != value_text(first, field.field);
+            });
             if (differs == image.cells.end()) continue;
             const auto* cell = cells.find(*differs)->second;
             differences.push_back(fmt::format("{} ({}, {})", field.name, value_text(first, field.field),

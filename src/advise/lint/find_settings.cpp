@@ -24,13 +24,11 @@ std::string_view id_of(std::string_view section) {
 // Whether an entry of images stands there; what is said of its parts is no condition.
 bool is_image(const Matrix& matrix, const Location& where) {
     const auto& images = matrix.deployment.images;
-    return std::any_of(images.begin(), images.end(),
-                       [&](const ImageEntry& image) { return image.where == where; });
+    return std::ranges::any_of(images, [&](const ImageEntry& image) { return image.where == where; });
 }
 
 bool stage_is_asked(const Matrix& matrix, std::size_t stage) {
-    return std::find(matrix.stages.begin(), matrix.stages.end(), to_string(static_cast<Stage>(stage))) !=
-           matrix.stages.end();
+    return std::ranges::find(matrix.stages, to_string(static_cast<Stage>(stage))) != matrix.stages.end();
 }
 
 FieldSet fields_of_conditions(const Matrix& matrix) {
@@ -60,7 +58,7 @@ bool read_by_a_rule(const Search& search, Field field) {
             product_seen = true;
         }
         const auto& rules = rules::all_rules();
-        if (std::any_of(rules.begin(), rules.end(), [&](const rules::Rule& rule) {
+        if (std::ranges::any_of(rules, [&](const rules::Rule& rule) {
                 return rule.reads.contains(field) && rules::applies(rule, judged.cell);
             }))
             return true;
@@ -74,10 +72,9 @@ std::set<std::string> lacking(const Search& search, Field field) {
     for (const auto& rule : rules::all_rules()) {
         if (!rule.reads.contains(field)) continue;
         for (const auto need : rule.needs) {
-            const bool met =
-                std::any_of(all_fields().begin(), all_fields().end(), [&](const FieldInfo& each) {
-                    return need.contains(each.field) && search.matrix.named.contains(each.field);
-                });
+            const bool met = std::ranges::any_of(all_fields(), [&](const FieldInfo& each) {
+                return need.contains(each.field) && search.matrix.named.contains(each.field);
+            });
             if (!met) out.insert(rules::need_text(rule, need));
         }
     }

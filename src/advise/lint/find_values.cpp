@@ -60,7 +60,7 @@ void judge_row(Search& search, const Axis& axis, std::size_t row, const Use& use
                    fmt::format("{} makes no cell: excludes cover every cell with it", row_text(axis, values)),
                    "delete it, or narrow an exclude", remove_row(search, values));
     } else if (use.rejected == use.cells) {
-        const bool explained = std::any_of(values.begin(), values.end(), [&](const Value& value) {
+        const bool explained = std::ranges::any_of(values, [&](const Value& value) {
             return search.has("tag-cannot-exist", value.where) ||
                    search.has("index-cannot-exist", value.where);
         });
@@ -107,7 +107,7 @@ std::string meaning(const Search& search, Field field, const std::string& text) 
 }
 
 bool has_field(const std::vector<std::pair<Field, Value>>& row, Field field) {
-    return std::any_of(row.begin(), row.end(), [&](const auto& entry) { return entry.first == field; });
+    return std::ranges::any_of(row, [&](const auto& entry) { return entry.first == field; });
 }
 
 // Under set the value would complete the includes too, and an axis alone with includes makes the only
@@ -115,9 +115,8 @@ bool has_field(const std::vector<std::pair<Field, Value>>& row, Field field) {
 bool could_be_set(const Matrix& matrix, const Axis& axis) {
     if (matrix.include.empty()) return true;
     if (matrix.axes.size() < 2) return false;
-    return std::all_of(matrix.include.begin(), matrix.include.end(), [&](const auto& row) {
-        return std::all_of(axis.fields.begin(), axis.fields.end(),
-                           [&](Field field) { return has_field(row, field); });
+    return std::ranges::all_of(matrix.include, [&](const auto& row) {
+        return std::ranges::all_of(axis.fields, [&](Field field) { return has_field(row, field); });
     });
 }
 

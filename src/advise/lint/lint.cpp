@@ -14,8 +14,7 @@ namespace {
 
 Severity severity_of(std::string_view id) {
     const auto list = checks();
-    const auto found =
-        std::find_if(list.begin(), list.end(), [&](const Check& check) { return check.id == id; });
+    const auto found = std::ranges::find_if(list, [&](const Check& check) { return check.id == id; });
     return found == list.end() ? Severity::warning : found->severity;
 }
 
@@ -33,7 +32,7 @@ void find_unknown_words(Search& search, const Suppressions& suppressions) {
     for (const auto& check : checks())
         known.emplace_back(check.id);
     for (const auto& [id, where] : suppressions.words()) {
-        if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+        if (std::ranges::find(known, id) != known.end()) continue;
         const auto near = text::did_you_mean(id, known);
         search.add(
             "allow-unknown", where, fmt::format("lint has no check \"{}\": this comment allows nothing", id),
@@ -51,9 +50,8 @@ bool before(const Finding& a, const Finding& b) {
 }  // namespace
 
 std::size_t Report::count(Severity severity) const {
-    return static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(),
-                      [&](const Finding& finding) { return finding.severity == severity; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        findings, [&](const Finding& finding) { return finding.severity == severity; }));
 }
 
 Search::Search(const Input& of, const ImagePlan& images)
@@ -68,8 +66,7 @@ Search::Search(const Input& of, const ImagePlan& images)
 Finding& Search::add(std::string_view id, const Location& where, std::string message, std::string fix,
                      std::vector<std::optional<Edit>> edits, std::optional<std::uint64_t> cells_after) {
     Finding finding{id, severity_of(id), where, std::move(message), {}, std::move(fix), {}};
-    const bool complete =
-        std::all_of(edits.begin(), edits.end(), [](const auto& edit) { return edit.has_value(); });
+    const bool complete = std::ranges::all_of(edits, [](const auto& edit) { return edit.has_value(); });
     if (input.edits && complete) {
         std::vector<Edit> all;
         for (auto& edit : edits)
@@ -80,8 +77,8 @@ Finding& Search::add(std::string_view id, const Location& where, std::string mes
 }
 
 bool Search::has(std::string_view id, const Location& where) const {
-    return std::any_of(out.begin(), out.end(),
-                       [&](const Finding& finding) { return finding.id == id && finding.where == where; });
+    return std::ranges::any_of(
+        out, [&](const Finding& finding) { return finding.id == id && finding.where == where; });
 }
 
 std::vector<PlannedCell> cells_with_image(const Judgement& judgement) {
@@ -114,7 +111,7 @@ Report lint(const Input& input) {
             report.findings.push_back(std::move(finding));
         }
     }
-    std::stable_sort(report.findings.begin(), report.findings.end(), before);
+    std::ranges::stable_sort(report.findings, before);
     return report;
 }
 

@@ -55,7 +55,7 @@ Suppressions::Suppressions(std::string_view source, std::string_view file) {
 
 bool Suppressions::covers(std::string_view id, const Location& where) const {
     const auto has = [&](const std::vector<std::string>& ids) {
-        return std::find(ids.begin(), ids.end(), id) != ids.end();
+        return std::ranges::find(ids, id) != ids.end();
     };
     if (has(everywhere_)) return true;
     const auto line = by_line_.find(where.line);
@@ -66,9 +66,8 @@ namespace {
 
 bool is_in(const yaml::Node& node, const Location& where) {
     if (node.where == where) return true;
-    return std::any_of(node.items.begin(), node.items.end(),
-                       [&](const yaml::Node& item) { return is_in(item, where); }) ||
-           std::any_of(node.members.begin(), node.members.end(), [&](const yaml::Member& member) {
+    return std::ranges::any_of(node.items, [&](const yaml::Node& item) { return is_in(item, where); }) ||
+           std::ranges::any_of(node.members, [&](const yaml::Member& member) {
                return member.first.where == where || is_in(member.second, where);
            });
 }

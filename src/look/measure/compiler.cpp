@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kTimeLimit{60};
 
 const ZipMember* member_at(const Zip& zip, std::string_view ending) {
     const auto members = zip.members();
-    const auto found = std::find_if(members.begin(), members.end(), [&](const ZipMember& member) {
+    const auto found = std::ranges::find_if(members, [&](const ZipMember& member) {
         return member.name.ends_with(ending) && !member.is_folder();
     });
     return found == members.end() ? nullptr : &*found;

@@ -42,7 +42,7 @@ std::vector<std::string> conditions(const std::vector<std::string>& pythons, con
 int rank(std::string_view clause) {
     constexpr std::array<std::string_view, 8> order{"===", "==", "~=", ">=", ">", "!=", "<=", "<"};
     const auto operation = clause.substr(0, clause.find_first_not_of("=<>~!"));
-    return static_cast<int>(std::find(order.begin(), order.end(), operation) - order.begin());
+    return static_cast<int>(std::ranges::find(order, operation) - order.begin());
 }
 
 // ">=1.0, <2" without blanks, lower bounds first; nothing for what PEP 440 does not know.
@@ -56,13 +56,13 @@ std::optional<std::string> tidy(std::string_view specifier) {
     if (tight.empty()) return tight;
     if (!pep440::Specifiers::parse(tight)) return std::nullopt;
     auto clauses = text::split(tight, ',');
-    std::stable_sort(clauses.begin(), clauses.end(),
-                     [](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(clauses,
+                             [](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
     return text::join(clauses, ",");
 }
 
 bool is_name(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
                c == '_' || c == '-';
     });
@@ -73,7 +73,7 @@ std::string sorted_clauses(std::string_view demand) {
     const auto head = text::split(demand.substr(0, condition), ' ');
     if (head.size() < 2) return std::string(demand);
     auto clauses = text::split(head[1], ',');
-    std::sort(clauses.begin(), clauses.end());
+    std::ranges::sort(clauses);
     return head[0] + " " + text::join(clauses, ",") +
            (condition == std::string_view::npos ? "" : std::string(demand.substr(condition)));
 }
@@ -155,7 +155,7 @@ std::optional<std::vector<std::string>> all_demands(const Metadata& metadata, st
         }
         out.insert(out.end(), some->begin(), some->end());
     }
-    std::sort(out.begin(), out.end());
+    std::ranges::sort(out);
     out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
 }
@@ -164,7 +164,7 @@ bool same_demands(const std::vector<std::string>& a, const std::vector<std::stri
     const auto canonical = [](const std::vector<std::string>& list) {
         std::vector<std::string> out;
         std::transform(list.begin(), list.end(), std::back_inserter(out), sorted_clauses);
-        std::sort(out.begin(), out.end());
+        std::ranges::sort(out);
         out.erase(std::unique(out.begin(), out.end()), out.end());
         return out;
     };

@@ -74,10 +74,10 @@ Result<SeenImage> see_image(OciClient& client, const ImageReference& reference) 
     CM_TRY_ASSIGN(const auto manifest, client.manifest(reference));
     SeenImage out{reference.text(), manifest.digest, {}, {}};
     for (const auto& [ours, theirs] : kOciArchitectures) {
-        const bool there = std::any_of(manifest.images.begin(), manifest.images.end(),
-                                       [&, name = theirs](const OciDescriptor& image) {
-                                           return image.os == "linux" && image.architecture == name;
-                                       });
+        const bool there =
+            std::ranges::any_of(manifest.images, [&, name = theirs](const OciDescriptor& image) {
+                return image.os == "linux" && image.architecture == name;
+            });
         if (there) out.arches.emplace_back(ours);
     }
     const auto wanted = oci_architecture(out.arches.empty() ? "x86_64" : out.arches.front());

@@ -60,8 +60,7 @@ Texts in_order(const std::set<std::string>& flavours) {
         return std::pair(dash != std::string::npos, kind == "base" ? 0 : kind == "runtime" ? 1 : 2);
     };
     Texts out(flavours.begin(), flavours.end());
-    std::stable_sort(out.begin(), out.end(),
-                     [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+    std::ranges::stable_sort(out, [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
     return out;
 }
 

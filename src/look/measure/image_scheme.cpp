@@ -58,11 +58,10 @@ std::vector<ImageGroup> cuda_groups(const std::string& release, const Tags& tags
         std::set<std::string> flavours;
         for (const auto& image : images)
             flavours.insert(image.flavour);
-        auto group =
-            std::find_if(made.begin(), made.end(), [&](const auto& each) { return each.first == flavours; });
+        auto group = std::ranges::find_if(made, [&](const auto& each) { return each.first == flavours; });
         if (group == made.end()) {
-            const auto best = std::max_element(images.begin(), images.end(),
-                                               [](const auto& a, const auto& b) { return says_more(b, a); });
+            const auto best = std::ranges::max_element(
+                images, [](const auto& a, const auto& b) { return says_more(b, a); });
             made.push_back({flavours, {release, {}, best->text()}});
             group = std::prev(made.end());
         }
@@ -112,8 +111,7 @@ std::vector<ImageGroup> pytorch_groups(const std::string& release, const Tags& t
     std::vector<ImageGroup> out;
     for (auto& each : made)
         out.push_back(std::move(each.second));
-    std::sort(out.begin(), out.end(),
-              [](const auto& a, const auto& b) { return a.tags.front() < b.tags.front(); });
+    std::ranges::sort(out, [](const auto& a, const auto& b) { return a.tags.front() < b.tags.front(); });
     for (auto& group : out)
         group.first = &group == &out.front();
     return out;

@@ -97,7 +97,7 @@ class Parser {
             rest_.remove_prefix(end + 1);
             return true;
         }
-        const auto* end = std::find_if_not(rest_.begin(), rest_.end(), is_letter);
+        const auto* end = std::ranges::find_if_not(rest_, is_letter);
         text = std::string(rest_.begin(), end);
         rest_.remove_prefix(text.size());
         is_variable = true;
@@ -140,7 +140,7 @@ struct Surroundings {
         if (name == "python_full_version") return std::string(python) + ".99";  // the newest of its minor
         if (name == "platform_machine" || name == "platform.machine") return std::string(arch);
         const auto* found =
-            std::find_if(kFixed.begin(), kFixed.end(), [&](const auto& each) { return each.first == name; });
+            std::ranges::find_if(kFixed, [&](const auto& each) { return each.first == name; });
         return found == kFixed.end() ? std::nullopt : std::optional(std::string(found->second));
     }
 };

@@ -38,7 +38,7 @@ std::vector<std::string> packages_of(const MeasureRequest& request, const Facts&
             if (lacks_requires(row)) names.emplace_back(row.text("package"));
         }
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
@@ -101,7 +101,7 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
             measured.add(std::move(row), facts);
     }
     auto& others = measured.other_libraries;
-    std::sort(others.begin(), others.end());
+    std::ranges::sort(others);
     others.erase(std::unique(others.begin(), others.end()), others.end());
     return Done{};
 }
@@ -121,7 +121,7 @@ Status write_rows(const MeasureRequest& request, Measured& measured) {
 
 void Measured::add(MeasuredRow row, const Facts& facts) {
     const auto twice =
-        std::any_of(rows.begin(), rows.end(), [&](const Compared& other) { return other.row.id == row.id; });
+        std::ranges::any_of(rows, [&](const Compared& other) { return other.row.id == row.id; });
     if (!twice) rows.push_back(compare(std::move(row), facts));
 }
 
@@ -133,7 +133,7 @@ bool Measured::note(const Inspection& seen) {
 
 std::size_t Measured::count(RowStatus status) const {
     return static_cast<std::size_t>(
-        std::count_if(rows.begin(), rows.end(), [&](const Compared& row) { return row.status == status; }));
+        std::ranges::count_if(rows, [&](const Compared& row) { return row.status == status; }));
 }
 
 Result<pep440::Specifiers> versions_of(const MeasureRequest& request) {

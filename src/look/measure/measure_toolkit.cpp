@@ -71,7 +71,7 @@ class Toolkits {
     // The column `newest` is about all releases of the minor, whichever were asked for.
     static bool is_newest(const std::vector<Release>& listed, const ToolkitRelease& release) {
         const auto own = pep440::Version::parse(release.cuda);
-        return std::none_of(listed.begin(), listed.end(), [&](const Release& each) {
+        return std::ranges::none_of(listed, [&](const Release& each) {
             const auto other = pep440::Version::parse(each.version);
             return !each.wheels.empty() && other && !other->is_prerelease() &&
                    other->part(0) == own->part(0) && other->part(1) == own->part(1) &&

@@ -33,8 +33,7 @@ std::vector<std::string> texts(std::span<const std::string_view> list) {
 
 bool names_a_wheel(const Row& row) {
     const auto sources = row.list("source");
-    return std::any_of(sources.begin(), sources.end(),
-                       [](std::string_view source) { return source.starts_with("wheel:"); });
+    return std::ranges::any_of(sources, [](std::string_view source) { return source.starts_with("wheel:"); });
 }
 
 bool same(const std::string& a, const std::string& b) {
@@ -57,7 +56,7 @@ std::optional<Version> newest(const std::vector<Known>& known) {
 }
 
 void add_once(std::vector<Change>& changes, Change change) {
-    const bool there = std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
+    const bool there = std::ranges::any_of(changes, [&](const Change& other) {
         return other.kind == change.kind && other.project == change.project &&
                other.version == change.version;
     });
@@ -113,7 +112,7 @@ bool add_changes(const Release& release, const Known& known, const std::string& 
 void add_vanished(const std::vector<Release>& releases, const std::vector<Known>& known,
                   const std::string& name, News& news) {
     for (const auto& each : known) {
-        const bool there = std::any_of(releases.begin(), releases.end(), [&](const Release& release) {
+        const bool there = std::ranges::any_of(releases, [&](const Release& release) {
             return same(plain(release.version), each.version) &&
                    (each.arch.empty() || release.arch == each.arch);
         });
@@ -133,7 +132,7 @@ News news_of(std::vector<Release> releases, const std::vector<Known>& known, con
         const auto number = plain(release.version);
         const auto version = Version::parse(number);
         if (!version) continue;
-        const auto found = std::find_if(known.begin(), known.end(), [&](const Known& each) {
+        const auto found = std::ranges::find_if(known, [&](const Known& each) {
             return same(each.version, number) && (each.arch.empty() || each.arch == release.arch);
         });
         if (found != known.end()) {
@@ -209,9 +208,9 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
     for (const auto& row : facts.rows("cuda_releases")) {
         Known each{std::string(row.text("cuda")), "", false, false, texts(row.list("source"))};
         // Some rows rest on other wheels than this one.
-        each.from_wheel =
-            std::any_of(each.sources.begin(), each.sources.end(),
-                        [](const std::string& source) { return source.starts_with("wheel:cuda_toolkit-"); });
+        each.from_wheel = std::ranges::any_of(each.sources, [](const std::string& source) {
+            return source.starts_with("wheel:cuda_toolkit-");
+        });
         known.push_back(std::move(each));
     }
     add_vanished(releases, known, name, news);
@@ -220,8 +219,8 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
         if (!version || version->is_prerelease()) continue;
         // A meta package that was made again has a fourth number.
         const auto number = fmt::format("{}.{}.{}", version->part(0), version->part(1), version->part(2));
-        const auto found = std::find_if(known.begin(), known.end(),
-                                        [&](const Known& each) { return same(each.version, number); });
+        const auto found =
+            std::ranges::find_if(known, [&](const Known& each) { return same(each.version, number); });
         if (found != known.end()) {
             add_changes(release, *found, name, std::nullopt, false, news);
         } else if (!release.wheels.empty() && !yanked_because(release)) {

@@ -104,7 +104,7 @@ bool take_away(std::vector<MeasuredRow>& fresh, const std::vector<Diagnostic>& m
                std::vector<std::string>& left_out) {
     const auto before = fresh.size();
     for (const auto& mistake : mistakes) {
-        const auto found = std::find_if(fresh.begin(), fresh.end(), [&](const MeasuredRow& row) {
+        const auto found = std::ranges::find_if(fresh, [&](const MeasuredRow& row) {
             return mistake.message.starts_with(fmt::format("row '{}': ", row.id));
         });
         if (found == fresh.end()) continue;

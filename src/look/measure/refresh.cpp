@@ -147,8 +147,7 @@ class Refresh {
 
   private:
     [[nodiscard]] bool asked(const std::string& project) const {
-        return request_.only.empty() ||
-               std::find(request_.only.begin(), request_.only.end(), project) != request_.only.end();
+        return request_.only.empty() || std::ranges::find(request_.only, project) != request_.only.end();
     }
     [[nodiscard]] static Failure interrupted() {
         return {ExitCode::interrupted, {Diagnostic::error("interrupted")}};
@@ -297,8 +296,8 @@ void Gathered::add(const std::vector<Change>& changes) {
 }
 
 Compared* Gathered::add(MeasuredRow row) {
-    const auto there = std::find_if(report.rows.begin(), report.rows.end(),
-                                    [&](const Compared& other) { return other.row.id == row.id; });
+    const auto there =
+        std::ranges::find_if(report.rows, [&](const Compared& other) { return other.row.id == row.id; });
     if (there != report.rows.end()) return &*there;
     report.rows.push_back(compare(std::move(row), facts_));
     return nullptr;

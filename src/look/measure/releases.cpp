@@ -28,10 +28,9 @@ std::set<std::string_view> known_sources(const Facts& facts, std::string_view ta
 
 // The wheel that a known row was read from, so that measuring again compares like with like.
 const IndexFile* known_source(const Release& release, const std::set<std::string_view>& sources) {
-    const auto found =
-        std::find_if(release.wheels.begin(), release.wheels.end(), [&](const IndexFile& wheel) {
-            return sources.count(fmt::format("wheel:{} sha256:{}", wheel.name, wheel.sha256)) != 0;
-        });
+    const auto found = std::ranges::find_if(release.wheels, [&](const IndexFile& wheel) {
+        return sources.count(fmt::format("wheel:{} sha256:{}", wheel.name, wheel.sha256)) != 0;
+    });
     return found == release.wheels.end() ? nullptr : &*found;
 }
 
@@ -45,15 +44,14 @@ const IndexFile& newest(const Release& release) {
         const bool threaded = !pythons.empty() && pythons.back().ends_with('t');
         return std::tuple(!threaded, name && linux_arch(*name) != "aarch64", version ? version->part(1) : 0);
     };
-    return *std::max_element(release.wheels.begin(), release.wheels.end(),
-                             [&](const IndexFile& a, const IndexFile& b) { return rank(a) < rank(b); });
+    return *std::ranges::max_element(
+        release.wheels, [&](const IndexFile& a, const IndexFile& b) { return rank(a) < rank(b); });
 }
 
 void add(std::vector<Release>& releases, const std::string& version, const std::string& arch,
          const IndexFile& file) {
-    auto found = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
-        return release.version == version && release.arch == arch;
-    });
+    auto found = std::ranges::find_if(
+        releases, [&](const Release& release) { return release.version == version && release.arch == arch; });
     if (found == releases.end())
         found = releases.insert(releases.end(), Release{version, arch, {}, false, {}, {}});
     const auto name = parse_wheel_name(file.name);
@@ -73,7 +71,7 @@ void choose(std::vector<Release>& releases, const Facts& facts, std::string_view
         const auto* known = known_source(release, sources);
         release.chosen = known != nullptr ? *known : newest(release);
     }
-    std::sort(releases.begin(), releases.end(), [](const Release& a, const Release& b) {
+    std::ranges::sort(releases, [](const Release& a, const Release& b) {
         const auto first = pep440::Version::parse(a.version);
         const auto second = pep440::Version::parse(b.version);
         if (first && second && !(*first == *second)) return *first < *second;
@@ -90,7 +88,7 @@ std::vector<Release> torch_releases(const std::vector<IndexFile>& files,
         const auto name = parse_wheel_name(file.name);
         if (!name || text::normalised_project(name->distribution) != "torch") continue;
         const auto arch = linux_arch(*name);
-        if (std::find(arches.begin(), arches.end(), arch) == arches.end()) continue;
+        if (std::ranges::find(arches, arch) == arches.end()) continue;
         if (pep440::Version::parse(name->version)) add(releases, name->version, arch, file);
     }
     choose(releases, facts, "torch_wheels");
@@ -120,20 +118,20 @@ namespace {
 std::optional<std::string> cpython_digits(std::string_view tag) {
     if (!tag.starts_with("cp3") || tag.size() < 4) return std::nullopt;
     const auto digits = tag.substr(2);
-    const bool all = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool all = std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
     return all ? std::optional(std::string(digits)) : std::nullopt;
 }
 
 bool is_free_threaded(const WheelName& name) {
-    return std::any_of(name.abis.begin(), name.abis.end(),
-                       [](const std::string& abi) { return abi.starts_with("cp") && abi.ends_with("t"); });
+    return std::ranges::any_of(
+        name.abis, [](const std::string& abi) { return abi.starts_with("cp") && abi.ends_with("t"); });
 }
 
 constexpr std::string_view kSystems[] = {"linux", "macos", "musl", "windows"};
 
 // Of 64-bit x86 and ARM, which are what torch has wheels for.
 bool is_for(const WheelName& name, std::string_view system) {
-    return std::any_of(name.platforms.begin(), name.platforms.end(), [&](const std::string& platform) {
+    return std::ranges::any_of(name.platforms, [&](const std::string& platform) {
         if (platform == "any") return true;
         if (system == "macos") return platform.starts_with("macosx");
         if (system == "windows") return platform == "win_amd64" || platform == "win_arm64";
@@ -145,7 +143,7 @@ bool is_for(const WheelName& name, std::string_view system) {
 
 // "py3", "cp312", "cp313t", "cp39-abi3".
 void add_tags(const WheelName& name, std::vector<std::string>& out) {
-    const bool stable = std::find(name.abis.begin(), name.abis.end(), "abi3") != name.abis.end();
+    const bool stable = std::ranges::find(name.abis, "abi3") != name.abis.end();
     for (const auto& tag : name.pythons) {
         if (tag.starts_with("py3")) out.push_back(tag);
         if (const auto digits = cpython_digits(tag))
@@ -154,8 +152,8 @@ void add_tags(const WheelName& name, std::vector<std::string>& out) {
 }
 
 void sort_unique(std::vector<std::string>& values) {
-    std::sort(values.begin(), values.end(),
-              [](const std::string& a, const std::string& b) { return facts::natural_less(a, b); });
+    std::ranges::sort(values,
+                      [](const std::string& a, const std::string& b) { return facts::natural_less(a, b); });
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 

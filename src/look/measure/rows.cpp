@@ -95,8 +95,8 @@ void add_unknown_pythons(const std::vector<std::string>& pythons, const WheelInf
     for (const auto& text : pythons) {
         const auto python = without_suffix(text);
         const auto id = "python-" + python;
-        const bool there = facts.row(id) || std::any_of(rows.begin(), rows.end(),
-                                                        [&](const MeasuredRow& row) { return row.id == id; });
+        const bool there =
+            facts.row(id) || std::ranges::any_of(rows, [&](const MeasuredRow& row) { return row.id == id; });
         if (!there)
             rows.push_back({"pythons",
                             id,
@@ -105,8 +105,8 @@ void add_unknown_pythons(const std::vector<std::string>& pythons, const WheelInf
 }
 
 bool same_members(std::vector<std::string> a, std::vector<std::string> b) {
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
+    std::ranges::sort(a);
+    std::ranges::sort(b);
     return a == b;
 }
 
@@ -121,7 +121,7 @@ std::optional<MeasuredRow> release_row(const std::string& version, const std::st
     if (const auto known = facts.row(row.id)) {
         const auto before = known->list("variants");
         variants.assign(before.begin(), before.end());
-        if (std::find(variants.begin(), variants.end(), variant) != variants.end()) return std::nullopt;
+        if (std::ranges::find(variants, variant) != variants.end()) return std::nullopt;
     }
     const bool is_new = variants.empty();
     variants.push_back(variant);
@@ -144,8 +144,7 @@ std::string source_text(const WheelInfo& info) {
 }
 
 const Cell* MeasuredRow::cell(std::string_view name) const {
-    const auto found =
-        std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.name == name; });
+    const auto found = std::ranges::find_if(cells, [&](const Cell& cell) { return cell.name == name; });
     return found == cells.end() ? nullptr : &*found;
 }
 
@@ -195,24 +194,21 @@ void add_variants(MeasuredRow& into, const MeasuredRow& other) {
     for (auto& cell : into.cells) {
         if (cell.name != "variants" || more == nullptr) continue;
         for (const auto& variant : more->values) {
-            if (std::find(cell.values.begin(), cell.values.end(), variant) == cell.values.end())
-                cell.values.push_back(variant);
+            if (std::ranges::find(cell.values, variant) == cell.values.end()) cell.values.push_back(variant);
         }
     }
 }
 
 std::optional<std::string> yanked_because(const Release& release) {
     const auto is_kept = [](const IndexFile& file) { return !file.yanked; };
-    if (release.wheels.empty() || std::any_of(release.wheels.begin(), release.wheels.end(), is_kept))
-        return std::nullopt;
+    if (release.wheels.empty() || std::ranges::any_of(release.wheels, is_kept)) return std::nullopt;
     // The author gives it for the release, an index may lack it for a file.
-    const auto given = std::find_if(release.wheels.begin(), release.wheels.end(), [](const IndexFile& file) {
-        return !text::trim(file.yanked_reason).empty();
-    });
+    const auto given = std::ranges::find_if(
+        release.wheels, [](const IndexFile& file) { return !text::trim(file.yanked_reason).empty(); });
     if (given == release.wheels.end()) return std::string();
     std::string line(text::trim(given->yanked_reason));
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    std::ranges::replace_if(
+        line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     return text::printable(line);
 }
 
@@ -293,8 +289,7 @@ Compared compare(MeasuredRow row, const Facts& facts) {
         merged.push_back(
             {std::string(column.name), {column.values.begin(), column.values.end()}, column.is_list});
     }
-    const auto at = std::find_if(row.cells.begin(), row.cells.end(),
-                                 [](const Cell& cell) { return cell.name == "source"; });
+    const auto at = std::ranges::find_if(row.cells, [](const Cell& cell) { return cell.name == "source"; });
     row.cells.insert(at, merged.begin(), merged.end());
     out.row = std::move(row);
     return out;
@@ -331,7 +326,7 @@ std::map<std::string, std::string> yaml_tables(const std::vector<MeasuredRow>& r
         tables[row.table].push_back(&row);
     std::map<std::string, std::string> out;
     for (auto& [name, members] : tables) {
-        std::sort(members.begin(), members.end(), [](const MeasuredRow* a, const MeasuredRow* b) {
+        std::ranges::sort(members, [](const MeasuredRow* a, const MeasuredRow* b) {
             return facts::natural_less(a->id, b->id);
         });
         auto text = fmt::format(

@@ -70,9 +70,8 @@ Result<ToolkitRelease> toolkit_release(const WheelInfo& info) {
 std::vector<ToolkitRelease> newest_of_minors(const std::vector<ToolkitRelease>& releases) {
     std::vector<ToolkitRelease> out;
     for (const auto& release : releases) {
-        const auto there = std::find_if(out.begin(), out.end(), [&](const ToolkitRelease& other) {
-            return other.minor == release.minor;
-        });
+        const auto there = std::ranges::find_if(
+            out, [&](const ToolkitRelease& other) { return other.minor == release.minor; });
         if (there == out.end()) {
             out.push_back(release);
         } else if (*Version::parse(there->cuda) < *Version::parse(release.cuda)) {

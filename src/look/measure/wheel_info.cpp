@@ -19,7 +19,7 @@ bool is_entry(std::string_view text) {
         auto digits = text.substr(prefix.size());
         if (digits.ends_with('a') || digits.ends_with('f')) digits.remove_suffix(1);
         return digits.size() >= 2 && digits.size() <= 3 &&
-               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+               std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
     }
     return false;
 }
@@ -27,9 +27,8 @@ bool is_entry(std::string_view text) {
 // Entries of a list; 0 when it is none.
 std::size_t entries(std::string_view text) {
     const auto parts = text::split(text, ' ');
-    return std::all_of(parts.begin(), parts.end(), [](const std::string& part) { return is_entry(part); })
-               ? parts.size()
-               : 0;
+    return std::ranges::all_of(parts, [](const std::string& part) { return is_entry(part); }) ? parts.size()
+                                                                                              : 0;
 }
 
 Result<std::string> member_text(const Zip& zip, std::string_view name) {
@@ -43,9 +42,8 @@ Result<std::string> member_text(const Zip& zip, std::string_view name) {
 // NAME-VERSION.dist-info/METADATA, at the top of the archive.
 const ZipMember* metadata_member(const Zip& zip) {
     const auto members = zip.members();
-    const auto found = std::find_if(members.begin(), members.end(), [](const ZipMember& member) {
-        return member.name.ends_with(".dist-info/METADATA") &&
-               std::count(member.name.begin(), member.name.end(), '/') == 1;
+    const auto found = std::ranges::find_if(members, [](const ZipMember& member) {
+        return member.name.ends_with(".dist-info/METADATA") && std::ranges::count(member.name, '/') == 1;
     });
     return found == members.end() ? nullptr : &*found;
 }

@@ -234,7 +234,7 @@ void Confirmation::name(const std::string& name, std::uint64_t offset, std::uint
 
 void Confirmation::hidden() {
     std::vector<fatbin::Place> taken = contents_.places;
-    std::sort(taken.begin(), taken.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    std::ranges::sort(taken, [](const auto& a, const auto& b) { return a.offset < b.offset; });
     auto next = taken.begin();
     std::uint64_t behind = 0;
     for (const auto& [offset, candidate] : by_offset_) {

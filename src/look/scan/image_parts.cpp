@@ -16,9 +16,8 @@ constexpr std::string_view kBlobs = "blobs/sha256/";
 constexpr std::string_view kDigest = "sha256:";
 
 bool is_hash(std::string_view text) {
-    return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-           });
+    return text.size() == 64 &&
+           std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 Failure refused(const std::string& label, std::string_view why) {

@@ -51,7 +51,7 @@ std::vector<Library> merged(std::vector<const Layer*> layers, std::size_t& hidde
             }
         }
     }
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::ranges::sort(out, [](const auto& a, const auto& b) { return a.path < b.path; });
     return out;
 }
 
@@ -116,7 +116,7 @@ Status LayerScanner::end() {
 
 Result<Layer> LayerScanner::finish() {
     CM_TRY(tar_.finish());
-    std::sort(layer_.hides.begin(), layer_.hides.end());
+    std::ranges::sort(layer_.hides);
     return std::move(layer_);
 }
 

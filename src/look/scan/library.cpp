@@ -21,7 +21,7 @@ Key key_of(const Target& target) {
 
 void add_section(std::vector<std::string>& sections, std::string_view name) {
     if (name.empty() || (!sections.empty() && sections.back() == name)) return;
-    if (std::find(sections.begin(), sections.end(), name) == sections.end()) sections.emplace_back(name);
+    if (std::ranges::find(sections, name) == sections.end()) sections.emplace_back(name);
 }
 
 // Of one entry.
@@ -53,7 +53,7 @@ std::vector<fatbin::Code> Library::codes() const {
 }
 
 bool Library::has_kernels() const {
-    return std::any_of(targets.begin(), targets.end(), [](const Target& target) { return target.kernels; });
+    return std::ranges::any_of(targets, [](const Target& target) { return target.kernels; });
 }
 
 Library summarise(std::string path, std::uint64_t size, const fatbin::Contents& contents,
@@ -67,8 +67,7 @@ Library summarise(std::string path, std::uint64_t size, const fatbin::Contents& 
     library.members = contents.members;
     library.members_with_code = contents.members_with_code;
     library.error = contents.error;
-    library.containers_without_kernels =
-        static_cast<std::uint64_t>(std::count(with_code.begin(), with_code.end(), false));
+    library.containers_without_kernels = static_cast<std::uint64_t>(std::ranges::count(with_code, false));
 
     std::map<Key, Target> targets;
     for (const fatbin::Entry& entry : contents.entries) {

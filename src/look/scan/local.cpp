@@ -159,8 +159,8 @@ Result<Scan> scan_local(const std::string& path, const Options& options) {
             fmt::format("cannot read {}: {}", text::printable(path), std::strerror(errno)));
     Walk(path, options, scan).folder(root.get(), ".", "", 0);
     const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
-    std::sort(scan.libraries.begin(), scan.libraries.end(), by_path);
-    std::sort(scan.not_read.begin(), scan.not_read.end(), by_path);
+    std::ranges::sort(scan.libraries, by_path);
+    std::ranges::sort(scan.not_read, by_path);
     return scan;
 }
 
@@ -242,9 +242,9 @@ Answer answer_to(const Library& library, const Question& question) {
         answer.text = "no kernels";
     } else {
         answer.outcome = Outcome::no_code;
-        const bool lto = codes.empty() &&
-                         std::any_of(library.targets.begin(), library.targets.end(),
-                                     [](const auto& t) { return t.kernels && t.kind == fatbin::Kind::lto; });
+        const bool lto = codes.empty() && std::ranges::any_of(library.targets, [](const auto& t) {
+                             return t.kernels && t.kind == fatbin::Kind::lto;
+                         });
         if (lto) answer.text = "none: link-time code only, which no driver loads";
     }
     return answer;

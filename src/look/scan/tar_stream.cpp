@@ -66,7 +66,7 @@ std::optional<std::string> normalised(std::string_view path) {
 }
 
 bool all_zero(Bytes block) {
-    return std::all_of(block.begin(), block.end(), [](auto byte) { return byte == 0; });
+    return std::ranges::all_of(block, [](auto byte) { return byte == 0; });
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ Status TarStream::begin_entry(TarEntry entry, char type) {
             return refused("a pax header has an invalid size");
         padding_ = (kBlock - left_ % kBlock) % kBlock;
     }
-    const bool sparse = type == 'S' || std::any_of(pax.begin(), pax.end(), [](const auto& record) {
+    const bool sparse = type == 'S' || std::ranges::any_of(pax, [](const auto& record) {
                             return record.first.starts_with("GNU.sparse.");
                         });
     if (sparse) return refused("it holds a sparse file, which is not supported");

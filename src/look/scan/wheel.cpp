@@ -80,8 +80,7 @@ Result<Scan> scan_wheel(ByteSource& source, const std::string& target, const std
         ++scan.files;
         CM_TRY(scan_member(zip, member, options, scan));
     }
-    std::sort(scan.libraries.begin(), scan.libraries.end(),
-              [](const Library& a, const Library& b) { return a.path < b.path; });
+    std::ranges::sort(scan.libraries, [](const Library& a, const Library& b) { return a.path < b.path; });
     if (sha256.empty()) return scan;
     CM_TRY_ASSIGN(const auto digest, hashed.finish());
     if (digest != sha256) {
@@ -139,15 +138,14 @@ int newest_python(const WheelName& name) {
 }
 
 bool for_arch(const WheelName& name, const std::string& arch) {
-    return std::any_of(name.platforms.begin(), name.platforms.end(), [&](const std::string& platform) {
+    return std::ranges::any_of(name.platforms, [&](const std::string& platform) {
         return platform == "any" ||
                (platform.find("linux") != std::string::npos && platform.ends_with("_" + arch));
     });
 }
 
 bool is_free_threaded(const WheelName& name) {
-    return std::all_of(name.abis.begin(), name.abis.end(),
-                       [](const std::string& abi) { return abi.ends_with("t"); });
+    return std::ranges::all_of(name.abis, [](const std::string& abi) { return abi.ends_with("t"); });
 }
 
 bool for_python(const WheelName& name, const std::string& python) {
@@ -156,7 +154,7 @@ bool for_python(const WheelName& name, const std::string& python) {
     const int wanted = python_number(python);
     const int newest = newest_python(name);
     if (newest == 0) return true;
-    const bool stable = std::find(name.abis.begin(), name.abis.end(), "abi3") != name.abis.end();
+    const bool stable = std::ranges::find(name.abis, "abi3") != name.abis.end();
     return (newest == wanted && wants_threads == is_free_threaded(name)) ||
            (stable && !wants_threads && newest <= wanted);
 }
@@ -168,7 +166,7 @@ std::optional<Requirement> parse_requirement(const std::string& text) {
     if (at == std::string::npos || at == 0 || at + 2 == text.size()) return std::nullopt;
     Requirement out{text.substr(0, at), text.substr(at + 2)};
     const auto fits = [](const std::string& part, std::string_view others) {
-        return is_letter_or_digit(part.front()) && std::all_of(part.begin(), part.end(), [&](char c) {
+        return is_letter_or_digit(part.front()) && std::ranges::all_of(part, [&](char c) {
                    return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
                });
     };
@@ -209,9 +207,9 @@ Result<IndexFile> choose_wheel(const std::vector<IndexFile>& files, const Requir
                                          choice.python.empty() ? "with a global lock" : choice.python),
                              fmt::format("--python; there are {}", some_of(pythons)));
     }
-    const auto best = std::max_element(
-        of_version.begin(), of_version.end(),
-        [](const auto& a, const auto& b) { return newest_python(a.name) < newest_python(b.name); });
+    const auto best = std::ranges::max_element(of_version, [](const auto& a, const auto& b) {
+        return newest_python(a.name) < newest_python(b.name);
+    });
     return *best->file;
 }
 

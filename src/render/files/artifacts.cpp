@@ -180,7 +180,7 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
     CM_TRY(render.add_compose(library, images));
     render.add_suite();
     auto& artifacts = render.out.artifacts;
-    std::sort(artifacts.begin(), artifacts.end(), by_path);
+    std::ranges::sort(artifacts, by_path);
     auto index = render.index_of_all();
     artifacts.insert(std::upper_bound(artifacts.begin(), artifacts.end(), index, by_path), std::move(index));
     return std::move(render.out);

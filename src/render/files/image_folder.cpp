@@ -38,7 +38,7 @@ Result<std::vector<Artifact>> image_folder(mustache::Library& library, const Ima
         CM_TRY_ASSIGN(auto requirements, library.fill(family + "/requirements.mustache", only));
         put(name, std::move(requirements));
     }
-    std::sort(out.begin(), out.end(), [](const Artifact& a, const Artifact& b) { return a.path < b.path; });
+    std::ranges::sort(out, [](const Artifact& a, const Artifact& b) { return a.path < b.path; });
     return out;
 }
 
@@ -119,7 +119,7 @@ std::string pasted(const std::string& word) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
     };
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    if (!word.empty() && std::ranges::all_of(word, plain)) return word;
     auto escaped = mustache::escape(word, mustache::Context::arg);
     const auto* text = std::get_if<std::string>(&escaped);
     return text == nullptr ? word : *text;

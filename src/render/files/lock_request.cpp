@@ -26,7 +26,7 @@ std::string without_architecture(const std::string& package) {
 
 template <class Pin, class Name>
 void in_order(std::vector<Pin>& pins, Name name) {
-    std::sort(pins.begin(), pins.end(), [&](const Pin& a, const Pin& b) { return a.*name < b.*name; });
+    std::ranges::sort(pins, [&](const Pin& a, const Pin& b) { return a.*name < b.*name; });
 }
 
 Result<std::vector<AptPin>> checked(std::vector<AptPin> pins, std::string_view file) {
@@ -44,8 +44,8 @@ Result<std::vector<AptPin>> read_simulation(std::string_view content, std::strin
     for (const auto& line : text::split(content, '\n')) {
         if (!line.starts_with("Inst ")) continue;
         const auto words = text::split(line, ' ');
-        const auto open = std::find_if(words.begin(), words.end(),
-                                       [](const std::string& word) { return word.starts_with('('); });
+        const auto open =
+            std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('('); });
         if (words.size() < 3 || open == words.end()) return strange(file, line);
         pins.push_back({without_architecture(words[1]), open->substr(1)});
     }
@@ -122,8 +122,7 @@ std::string missing_package(const std::vector<std::string>& wanted, const std::v
                             const std::vector<AptPin>& base) {
     for (const auto& package : wanted) {
         const auto is = [&](const AptPin& pin) { return pin.package == package; };
-        if (std::none_of(pins.begin(), pins.end(), is) && std::none_of(base.begin(), base.end(), is))
-            return package;
+        if (std::ranges::none_of(pins, is) && std::ranges::none_of(base, is)) return package;
     }
     return {};
 }
@@ -139,8 +138,7 @@ std::string missing_wheel(const std::vector<std::string>& wanted, const std::vec
     for (const auto& requirement : wanted) {
         const auto at = requirement.find("==");
         const auto name = pep440::canonical_name(requirement.substr(0, at));
-        const auto found =
-            std::find_if(pins.begin(), pins.end(), [&](const WheelPin& pin) { return pin.name == name; });
+        const auto found = std::ranges::find_if(pins, [&](const WheelPin& pin) { return pin.name == name; });
         const auto version = requirement.substr(at + 2);
         if (found == pins.end() || (found->version != version && !same_version(found->version, version)))
             return requirement;

@@ -102,7 +102,7 @@ AttemptRequest sample_attempt() {
 }
 
 void add_new(std::vector<Diagnostic>& mistakes, Diagnostic mistake) {
-    const bool known = std::any_of(mistakes.begin(), mistakes.end(), [&](const Diagnostic& one) {
+    const bool known = std::ranges::any_of(mistakes, [&](const Diagnostic& one) {
         return one.message == mistake.message && one.where == mistake.where;
     });
     if (!known) mistakes.push_back(std::move(mistake));
@@ -188,7 +188,7 @@ TemplateCheck check_templates(const std::filesystem::path& folder, const Facts& 
         if (!matrix.ok()) watch.mistakes.push_back(matrix.failure().diagnostics.front());
     }
     check.mistakes = std::move(watch.mistakes);
-    std::stable_sort(check.mistakes.begin(), check.mistakes.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(check.mistakes, [](const auto& a, const auto& b) {
         return std::tie(a.where.file, a.where.line, a.where.column) <
                std::tie(b.where.file, b.where.line, b.where.column);
     });

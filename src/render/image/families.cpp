@@ -40,8 +40,8 @@ std::span<const Family> all() {
 
 const Family* named(std::string_view name) {
     const auto families = all();
-    const auto found = std::find_if(families.begin(), families.end(),
-                                    [&](const Family& family) { return family.name == name; });
+    const auto found =
+        std::ranges::find_if(families, [&](const Family& family) { return family.name == name; });
     return found == families.end() ? nullptr : &*found;
 }
 
@@ -51,7 +51,7 @@ std::string Request::text(Field field) const {
 }
 
 bool holds(std::span<const std::string_view> values, std::string_view value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
+    return std::ranges::find(values, value) != values.end();
 }
 
 std::string minor_of(std::string_view python) {
@@ -96,7 +96,7 @@ std::string find_torch(Request& request) {
     auto& image = request.image;
     const auto text = request.text(Field::torch);
     if (const auto* packages = request.cell.get(Field::packages)) image.packages = packages->items;
-    std::sort(image.packages.begin(), image.packages.end());
+    std::ranges::sort(image.packages);
     if (text.empty() || text == "none") return {};
     request.torch = lookup::torch(request.facts, text, image.arch);
     const auto& torch = request.torch;
@@ -144,7 +144,7 @@ std::string find_environment(Request& request) {
         }
         request.image.env.emplace_back(name, value);
     }
-    std::sort(request.image.env.begin(), request.image.env.end());
+    std::ranges::sort(request.image.env);
     return {};
 }
 
@@ -160,7 +160,7 @@ std::vector<Row> distributions(const Facts& facts) {
     std::vector<Row> out;
     for (const auto& os : facts.rows("operating_systems")) {
         const auto tags = facts.rows("cuda_images");
-        const bool tagged = std::any_of(tags.begin(), tags.end(), [&](const Row& row) {
+        const bool tagged = std::ranges::any_of(tags, [&](const Row& row) {
             return row.text("status") != "deleted" && holds(row.list("os"), os.text("os"));
         });
         if (os.has("package_manager") && tagged) out.push_back(os);

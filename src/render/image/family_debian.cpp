@@ -98,8 +98,8 @@ bool is_older(std::string_view one, std::string_view other) {
 // Rows of one tool, oldest first.
 std::vector<Row> versions_of(const Facts& facts, std::string_view tool) {
     auto rows = lookup::rows_with(facts, "installers", "tool", tool);
-    std::sort(rows.begin(), rows.end(),
-              [](const Row& a, const Row& b) { return is_older(a.text("version"), b.text("version")); });
+    std::ranges::sort(
+        rows, [](const Row& a, const Row& b) { return is_older(a.text("version"), b.text("version")); });
     return rows;
 }
 

@@ -12,8 +12,7 @@ namespace cudamatrix {
 std::vector<std::string> Image::references() const {
     std::vector<std::string> out;
     for (const auto& reference : {base_reference, devel_reference, installer_reference}) {
-        if (!reference.empty() && std::find(out.begin(), out.end(), reference) == out.end())
-            out.push_back(reference);
+        if (!reference.empty() && std::ranges::find(out, reference) == out.end()) out.push_back(reference);
     }
     return out;
 }

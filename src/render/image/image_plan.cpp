@@ -26,7 +26,7 @@ std::vector<Version> plain_targets(const Facts& facts, const std::string& cuda) 
         const auto version = Version::parse(text);
         if (version && version->suffix().empty()) targets.push_back(*version);
     }
-    std::sort(targets.begin(), targets.end());
+    std::ranges::sort(targets);
     return targets;
 }
 
@@ -52,8 +52,8 @@ void choose_targets(Image& image, const std::set<std::string>& asked, const Fact
         }
     }
     if (asked.empty()) {
-        const auto first = std::find_if(targets.begin(), targets.end(),
-                                        [](const Version& v) { return v.major() >= kOldestDefault; });
+        const auto first =
+            std::ranges::find_if(targets, [](const Version& v) { return v.major() >= kOldestDefault; });
         chosen.insert(first == targets.end() ? targets.back() : *first);
         chosen.insert(targets.back());
     }
@@ -224,7 +224,7 @@ Result<ServicePlan> plan_services(const Deployment& deployment, const std::vecto
     for (const auto& service : deployment.services) {
         const auto of = images_of(service, images);
         if (of.empty()) plan.left_out.push_back(service.name);
-        const auto published = std::find_if(service.ports.begin(), service.ports.end(), names_host_port);
+        const auto published = std::ranges::find_if(service.ports, names_host_port);
         if (of.size() > 1 && published != service.ports.end()) {
             return refused(
                 fmt::format("service {} is of {} ({} and {} ...): each would publish port {} of the host",

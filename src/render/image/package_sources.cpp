@@ -136,11 +136,11 @@ std::string find_constraints(Request& request) {
     const auto is = [](std::string_view name) {
         return [name](const auto& package) { return pep440::canonical_name(package.first) == name; };
     };
-    if (std::any_of(packages.begin(), packages.end(), is("numpy"))) return {};
+    if (std::ranges::any_of(packages, is("numpy"))) return {};
     std::set<std::string> found;
     for (const auto& row : request.facts.rows("package_numpy_abi")) {
         const auto versions = pep440::Specifiers::parse(row.text("versions"));
-        const auto package = std::find_if(packages.begin(), packages.end(), is(row.text("package")));
+        const auto package = std::ranges::find_if(packages, is(row.text("package")));
         if (package == packages.end() || !versions || !row.text("numpy").starts_with(kAtLeast)) continue;
         const auto version = pep440::Version::parse(package->second);
         if (version && versions->admits(*version))

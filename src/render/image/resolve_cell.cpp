@@ -190,7 +190,7 @@ PackageRequests package_requests(const Image& image) {
     // Not in every base of the family: it makes the user.
     if (dnf) wanted.runtime.emplace_back("shadow-utils");
     for (const auto& package : image.apt) {
-        if (std::find(wanted.runtime.begin(), wanted.runtime.end(), package) == wanted.runtime.end())
+        if (std::ranges::find(wanted.runtime, package) == wanted.runtime.end())
             wanted.runtime.push_back(package);
     }
     if (!image.torch.empty() && !image.torch_from_base) {

@@ -79,7 +79,7 @@ std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
     compare_all(before.bases, after.bases, lines);
     compare_all(before.references, after.references, lines);
     compare_all(before.images, after.images, lines);
-    std::sort(lines.begin(), lines.end());
+    std::ranges::sort(lines);
     return lines;
 }
 

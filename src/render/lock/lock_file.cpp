@@ -19,7 +19,7 @@ constexpr std::uint64_t kLargestLock = 64u << 20;
 
 template <class Pin, class Name>
 std::vector<Pin> sorted(std::vector<Pin> pins, Name name) {
-    std::sort(pins.begin(), pins.end(), [&](const Pin& a, const Pin& b) { return a.*name < b.*name; });
+    std::ranges::sort(pins, [&](const Pin& a, const Pin& b) { return a.*name < b.*name; });
     return pins;
 }
 
@@ -207,9 +207,9 @@ const RegistryBase* Lock::registry_base(std::string_view reference) const {
 bool Lock::covers(const Image& image) const {
     const auto asked = image.references();
     if (asked.empty() && base(image) == nullptr) return false;
-    return pins(image) != nullptr &&
-           std::all_of(asked.begin(), asked.end(),
-                       [&](const std::string& reference) { return registry_base(reference) != nullptr; });
+    return pins(image) != nullptr && std::ranges::all_of(asked, [&](const std::string& reference) {
+               return registry_base(reference) != nullptr;
+           });
 }
 
 const ImagePins* Lock::pins(const Image& image) const {

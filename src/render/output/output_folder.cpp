@@ -133,8 +133,9 @@ Result<Cleared> clear_artifacts(const fs::path& out) {
 }
 
 std::string_view to_string(Drift::Kind kind) {
-    return std::array{"changed", "missing", "stale", "orphan",
-                      "foreign", "edited",  "unfinished"}[static_cast<std::size_t>(kind)];
+    return std::array{
+        "changed", "missing", "stale", "orphan", "foreign", "edited", "unfinished"}[static_cast<std::size_t>(
+        kind)];
 }
 
 bool is_mended_by_render(Drift::Kind kind) {
@@ -159,7 +160,7 @@ Result<std::vector<Drift>> compare_artifacts(const fs::path& out, const std::vec
             drift.push_back(
                 {difference.edited.count(name) != 0 ? Drift::Kind::edited : kind, name, there(name), {}});
     }
-    std::sort(drift.begin(), drift.end(), [](const Drift& a, const Drift& b) { return a.path < b.path; });
+    std::ranges::sort(drift, [](const Drift& a, const Drift& b) { return a.path < b.path; });
     if (StagedTree::is_unfinished(out)) drift.push_back({Drift::Kind::unfinished, ".", {}, {}});
     return drift;
 }

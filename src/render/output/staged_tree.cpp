@@ -154,9 +154,9 @@ Status check_unchanged(const fs::path& folder, const Journal& journal) {
 }  // namespace
 
 bool is_inside(const fs::path& path) {
-    return !path.empty() && path.is_relative() &&
-           std::none_of(path.begin(), path.end(),
-                        [](const fs::path& part) { return part.empty() || part == "." || part == ".."; });
+    return !path.empty() && path.is_relative() && std::ranges::none_of(path, [](const fs::path& part) {
+        return part.empty() || part == "." || part == "..";
+    });
 }
 
 StagedTree::StagedTree(fs::path folder, Step step) : folder_(std::move(folder)), step_(std::move(step)) {}

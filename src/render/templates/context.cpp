@@ -34,11 +34,11 @@ bool is_letter(char c) {
 
 // Nearly every value is made of these, and printable() changes none of them.
 bool is_plain(std::string_view value) {
-    return std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    return std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 bool made_of(std::string_view value, std::string_view extra) {
-    return std::all_of(value.begin(), value.end(), [&](char c) {
+    return std::ranges::all_of(value, [&](char c) {
         return is_digit(c) || is_letter(c) || extra.find(c) != std::string_view::npos;
     });
 }
@@ -78,7 +78,7 @@ std::variant<std::string, Refused> yaml_key(std::string_view value) {
 std::variant<std::string, Refused> whole_number(std::string_view value) {
     const auto digits = value.starts_with('-') ? value.substr(1) : value;
     // A leading zero would make an octal number of it, in some readers.
-    if (digits.empty() || digits.size() > 18 || !std::all_of(digits.begin(), digits.end(), is_digit) ||
+    if (digits.empty() || digits.size() > 18 || !std::ranges::all_of(digits, is_digit) ||
         (digits.size() > 1 && digits.front() == '0')) {
         return Refused{"no whole number"};
     }

@@ -18,7 +18,7 @@ constexpr std::uint64_t kLargestSource = 4u << 20;
 // The same types that src/render/CMakeLists.txt embeds.
 bool is_source(const std::filesystem::path& path) {
     static constexpr std::array<std::string_view, 6> types{".cpp", ".hpp", ".cu", ".cuh", ".def", ".py"};
-    return std::find(types.begin(), types.end(), path.extension().string()) != types.end();
+    return std::ranges::find(types, path.extension().string()) != types.end();
 }
 
 }  // namespace
@@ -70,8 +70,7 @@ Result<std::vector<SuiteFile>> suite_from(const std::filesystem::path& folder) {
                 "give a folder that holds kernels/ and fatbin/");
         }
     }
-    std::sort(suite.begin(), suite.end(),
-              [](const SuiteFile& a, const SuiteFile& b) { return a.path < b.path; });
+    std::ranges::sort(suite, [](const SuiteFile& a, const SuiteFile& b) { return a.path < b.path; });
     return suite;
 }
 

@@ -84,7 +84,7 @@ class Filler {
         if (!checks()) return failure;
         auto& all = library_.watch_->mistakes;
         for (auto& mistake : failure.diagnostics) {
-            const bool known = std::any_of(all.begin(), all.end(), [&](const Diagnostic& one) {
+            const bool known = std::ranges::any_of(all, [&](const Diagnostic& one) {
                 return one.where == mistake.where && one.message == mistake.message;
             });
             if (!known) all.push_back(std::move(mistake));
@@ -152,7 +152,7 @@ class Filler {
         const auto name = library_.partial_of(folder_, node.text);
         if (name.empty()) return fail(missing(node));
         // No value nests in itself, so what includes itself has no end.
-        const auto again = std::find(inside_.begin(), inside_.end(), name);
+        const auto again = std::ranges::find(inside_, name);
         if (again != inside_.end()) {
             const auto round = text::join(std::vector<std::string>(again, inside_.end()), " > ");
             return fail(

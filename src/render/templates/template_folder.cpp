@@ -35,7 +35,7 @@ Result<std::vector<std::filesystem::path>> templates_below(const std::filesystem
         return input_failure(
             fmt::format("cannot read the folder of templates {}: {}", shown, error.message()));
     if (found.empty()) return input_failure(fmt::format("{} holds no *.mustache file", shown));
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 

@@ -14,7 +14,7 @@ bool is_name(std::string_view name) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
     for (const auto& part : text::split(name, '.')) {
-        if (part.empty() || !std::all_of(part.begin(), part.end(), legal)) return false;
+        if (part.empty() || !std::ranges::all_of(part, legal)) return false;
     }
     return true;
 }
@@ -215,7 +215,7 @@ class Parser {
         const auto before = std::string_view(source_).substr(0, offset);
         const auto newline = before.rfind('\n');
         const auto column = offset - (newline == std::string_view::npos ? 0 : newline + 1);
-        const auto line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+        const auto line = 1 + static_cast<std::size_t>(std::ranges::count(before, '\n'));
         return {shown_, line, 1 + column - std::min(column, indent_), length};
     }
 

@@ -95,7 +95,7 @@ bool is_reference(std::string_view text) {
     };
     const bool begins = !text.empty() && fits(text.front()) &&
                         std::string_view("._/:@-").find(text.front()) == std::string_view::npos;
-    return begins && text.size() <= kLongestReference && std::all_of(text.begin(), text.end(), fits);
+    return begins && text.size() <= kLongestReference && std::ranges::all_of(text, fits);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::vector<std::string> clients(std::string_view name, const Environment& envir
         if (!find_program(path, environment)) return;
         std::error_code error;
         const auto real = fs::canonical(path, error);
-        if (error || std::find(seen.begin(), seen.end(), real) != seen.end()) return;
+        if (error || std::ranges::find(seen, real) != seen.end()) return;
         seen.push_back(real);
         found.push_back(path);
     };

@@ -70,7 +70,7 @@ void read_models(const Machine& machine, Host& host) {
         if (folders.size() == kMostGpus) break;
         folders.push_back(entry->path());
     }
-    std::sort(folders.begin(), folders.end());
+    std::ranges::sort(folders);
     for (const auto& folder : folders) {
         const auto content = file::read(folder / "information", kLargestFile);
         if (!content.ok()) continue;
@@ -89,8 +89,7 @@ void read_gpus(const Machine& machine, Host& host) {
     if (!answer.gpus.empty()) {
         const auto mig = gpus_with_mig(machine.environment, machine.cancellation, machine.time_limit);
         for (const auto& gpu : answer.gpus) {
-            host.gpus.push_back(
-                {gpu.name, gpu.compute, std::find(mig.begin(), mig.end(), gpu.index) != mig.end()});
+            host.gpus.push_back({gpu.name, gpu.compute, std::ranges::find(mig, gpu.index) != mig.end()});
         }
         host.gpus_from = "nvidia-smi";
         const auto& driver = answer.gpus.front().driver;

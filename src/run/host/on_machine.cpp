@@ -70,8 +70,7 @@ std::vector<Model> models_of(const Host& host, const Facts& facts) {
             model.known = true;
             if (model.compute.empty()) model.compute = row->text("compute");
         }
-        const auto seen =
-            std::find_if(models.begin(), models.end(), [&](const Model& other) { return other.same(model); });
+        const auto seen = std::ranges::find_if(models, [&](const Model& other) { return other.same(model); });
         if (seen == models.end()) {
             models.push_back(std::move(model));
         } else {
@@ -174,8 +173,7 @@ class HostValues {
     }
 
     void add_mig() {
-        const auto on =
-            std::count_if(models_.begin(), models_.end(), [](const Model& model) { return model.mig; });
+        const auto on = std::ranges::count_if(models_, [](const Model& model) { return model.mig; });
         if (on == 0 || names(Field::mig)) return;
         if (static_cast<std::size_t>(on) != models_.size()) {
             info_.notes.emplace_back("MIG mode is on for some GPUs only: it is not judged");

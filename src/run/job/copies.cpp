@@ -90,8 +90,8 @@ bool is_executable(const fs::path& path) {
 
 // Copying one thing to two places names its files twice.
 void sort_files(std::vector<Copies::File>& files) {
-    std::sort(files.begin(), files.end(),
-              [](const auto& a, const auto& b) { return a.to.generic_string() < b.to.generic_string(); });
+    std::ranges::sort(
+        files, [](const auto& a, const auto& b) { return a.to.generic_string() < b.to.generic_string(); });
     files.erase(
         std::unique(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.to == b.to; }),
         files.end());

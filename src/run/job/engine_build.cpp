@@ -159,7 +159,7 @@ constexpr std::string_view kHead = "# branch.oid ";
 
 bool is_commit(std::string_view text) {
     const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    return (text.size() == 40 || text.size() == 64) && std::all_of(text.begin(), text.end(), is_hex);
+    return (text.size() == 40 || text.size() == 64) && std::ranges::all_of(text, is_hex);
 }
 
 SourceRevision none(std::string why) {

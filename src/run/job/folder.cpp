@@ -156,8 +156,8 @@ Result<Leftovers> remove_leftovers(const fs::path& out, const std::vector<std::s
     Cleaner cleaner(out);
     for (const auto& id : ids) {
         const auto prefix = "images/" + id + "/";
-        const bool was_rendered = std::any_of(
-            pruned.begin(), pruned.end(), [&](const std::string& file) { return file.starts_with(prefix); });
+        const bool was_rendered =
+            std::ranges::any_of(pruned, [&](const std::string& file) { return file.starts_with(prefix); });
         CM_TRY(cleaner.clean(id, was_rendered));
     }
     return cleaner.take();

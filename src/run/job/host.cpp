@@ -129,12 +129,10 @@ void keep_host_cells(Job& job) {
 Status build_on_host(Job& job) {
     auto& plan = job.plan;
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
-        const bool wanted =
-            std::any_of(plan.report.cells.begin(), plan.report.cells.end(), [&](const CellResult& cell) {
-                const auto found = plan.image_of.find(cell.id);
-                return cell.outcome == CellOutcome::planned && found != plan.image_of.end() &&
-                       found->second == i;
-            });
+        const bool wanted = std::ranges::any_of(plan.report.cells, [&](const CellResult& cell) {
+            const auto found = plan.image_of.find(cell.id);
+            return cell.outcome == CellOutcome::planned && found != plan.image_of.end() && found->second == i;
+        });
         if (!wanted) continue;
         auto status = build_one(job, plan.images[i]);
         if (!status.ok() && status.failure().code != ExitCode::findings) return status;

@@ -133,8 +133,8 @@ Status render_plan(const RunInput& input, const RunSettings& settings, Lock lock
 }  // namespace
 
 const Bootstrap* Plan::bootstrap(const Image& image) const {
-    const auto found = std::find_if(rendering.bootstraps.begin(), rendering.bootstraps.end(),
-                                    [&](const Bootstrap& one) { return one.base == image.base_name(); });
+    const auto found = std::ranges::find_if(
+        rendering.bootstraps, [&](const Bootstrap& one) { return one.base == image.base_name(); });
     return found == rendering.bootstraps.end() ? nullptr : &*found;
 }
 
@@ -229,18 +229,17 @@ Status require_locked(const Job& job) {
 
 ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
     if (interrupted(settings.cancellation)) return ExitCode::interrupted;
-    if (std::any_of(report.images.begin(), report.images.end(),
-                    [](const ImageResult& image) { return image.not_run; }))
+    if (std::ranges::any_of(report.images, [](const ImageResult& image) { return image.not_run; }))
         return ExitCode::environment;
     const auto any = [&](auto... outcomes) {
-        return std::any_of(report.cells.begin(), report.cells.end(),
-                           [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });
+        return std::ranges::any_of(
+            report.cells, [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });
     };
     const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_static,
                                CellOutcome::failed, CellOutcome::errored);
-    const bool red = any(CellOutcome::failed, CellOutcome::errored) ||
-                     std::any_of(report.images.begin(), report.images.end(),
-                                 [](const ImageResult& image) { return !image.error.empty(); });
+    const bool red =
+        any(CellOutcome::failed, CellOutcome::errored) ||
+        std::ranges::any_of(report.images, [](const ImageResult& image) { return !image.error.empty(); });
     if (!attempted || red) return ExitCode::findings;
     if (settings.strict && any(CellOutcome::skipped)) return ExitCode::findings;
     // A cell that was to be proved and is still only planned was not reached.

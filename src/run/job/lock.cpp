@@ -128,13 +128,12 @@ class Resolver {
         const auto its = other.references();
         if (mine.empty() || its.empty())
             return mine.empty() && its.empty() && one.base_name() == other.base_name();
-        return std::any_of(mine.begin(), mine.end(), [&](const std::string& reference) {
-            return std::count(its.begin(), its.end(), reference) > 0;
-        });
+        return std::ranges::any_of(
+            mine, [&](const std::string& reference) { return std::ranges::count(its, reference) > 0; });
     }
 
     [[nodiscard]] bool is_base_of_resolved(const Image& image) const {
-        return std::any_of(work_.images.begin(), work_.images.end(), [&](const Image* other) {
+        return std::ranges::any_of(work_.images, [&](const Image* other) {
             return share_base(image, *other) && !unresolved.contains(other->id);
         });
     }
@@ -247,8 +246,8 @@ Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
         work.lock.references[reference] = std::move(base);
     for (const auto& image : plan.images) {
         const auto needs = image.references();
-        if (std::any_of(needs.begin(), needs.end(),
-                        [&](const std::string& reference) { return bases.out_of_reach.contains(reference); }))
+        if (std::ranges::any_of(
+                needs, [&](const std::string& reference) { return bases.out_of_reach.contains(reference); }))
             continue;
         const bool moves = scope.apt(image.id) || scope.wheels(image.id) ||
                            (scope.bases() && image.references().empty()) ||

@@ -36,9 +36,7 @@ Result<LockScope> LockScope::of(const std::vector<std::string>& words, const std
         const auto* const kind = std::find_if(std::begin(kinds), std::end(kinds),
                                               [&](const auto& one) { return one.first == word; });
         const auto reference = parse_image_reference(word);
-        const auto is_name = [&](const std::string& name) {
-            return std::count(names.begin(), names.end(), name) > 0;
-        };
+        const auto is_name = [&](const std::string& name) { return std::ranges::count(names, name) > 0; };
         if (kind != std::end(kinds)) {
             scope.*(kind->second) = true;
         } else if (is_name(word)) {

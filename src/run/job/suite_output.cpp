@@ -45,7 +45,7 @@ std::string clean(std::string_view text) {
 }
 
 bool is_test_id(std::string_view id) {
-    return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
+    return !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     });
 }
@@ -196,8 +196,8 @@ void SuiteReader::take_totals(const Line& line) {
     if (exit == nullptr || !exit->is_number_integer()) return problem("the totals do not say the exit code");
     stated_exit_ = exit->get<std::int64_t>();
     for (const auto status : kStatuses) {
-        const auto counted = std::count_if(output_.tests.begin(), output_.tests.end(),
-                                           [&](const TestResult& test) { return test.status == status; });
+        const auto counted = std::ranges::count_if(
+            output_.tests, [&](const TestResult& test) { return test.status == status; });
         const auto* stated = member(totals, std::string(to_string(status)).c_str());
         const bool agrees =
             stated == nullptr ? counted == 0 : stated->is_number_integer() && *stated == counted;
@@ -226,7 +226,7 @@ void SuiteReader::take_result(const Line& line) {
     if (const auto why = contradiction(json, *status); !why.empty())
         problem(fmt::format("{}/{} {}", id, part, why));
     if (test.status == TestStatus::skip &&
-        std::find(kSkipReasons.begin(), kSkipReasons.end(), test.reason) == kSkipReasons.end()) {
+        std::ranges::find(kSkipReasons, test.reason) == kSkipReasons.end()) {
         problem(fmt::format("{} was skipped for a reason that does not exist: {}", id, test.reason));
     }
     if (const auto* gpu = member(json, "gpu"); gpu != nullptr && gpu->is_object()) {
@@ -253,7 +253,7 @@ SuiteOutput SuiteReader::finish(std::optional<int> exit_code) && {
     if (exit_code && totalled_ && stated_exit_ != *exit_code) {
         problem(fmt::format("the totals say exit code {}, it was {}", stated_exit_, *exit_code));
     }
-    const bool red = std::any_of(output_.tests.begin(), output_.tests.end(), [](const TestResult& test) {
+    const bool red = std::ranges::any_of(output_.tests, [](const TestResult& test) {
         return test.status != TestStatus::pass && test.status != TestStatus::skip;
     });
     if (exit_code && !red && *exit_code != 0 && *exit_code != 4) {
@@ -268,8 +268,8 @@ SuiteOutput SuiteReader::finish(std::optional<int> exit_code) && {
 void conclude(const SuiteOutput& output, bool gpu_given, CellResult& cell) {
     cell.tests = output.tests;
     const auto first = [&](auto&& wanted) {
-        return std::find_if(output.tests.begin(), output.tests.end(),
-                            [&](const TestResult& test) { return wanted(test.status); });
+        return std::ranges::find_if(output.tests,
+                                    [&](const TestResult& test) { return wanted(test.status); });
     };
     const auto text = [](const TestResult& test) {
         return fmt::format("{}{}: {}", test.id, test.fault.empty() ? "" : " (" + test.fault + ")",
@@ -302,7 +302,7 @@ void conclude(const SuiteOutput& output, bool gpu_given, CellResult& cell) {
         cell.reason = "every test was skipped: nothing was proved";
         return;
     }
-    const bool gpu_passed = std::any_of(output.tests.begin(), output.tests.end(), [](const TestResult& test) {
+    const bool gpu_passed = std::ranges::any_of(output.tests, [](const TestResult& test) {
         return test.part == "gpu" && test.status == TestStatus::pass && test.id.substr(0, 4) != "dev.";
     });
     const bool ran = gpu_given && gpu_passed;

@@ -77,8 +77,7 @@ void compare_with_rules(const Image& image, std::string_view compute, CellResult
         const bool suite = test.id == "static.fatbin";  // torch.arch tells the road of the wheel
         if ((!suite && test.id != "torch.arch") || test.road.empty()) continue;
         std::string expected;
-        const bool own =
-            suite && std::find(image.compute.begin(), image.compute.end(), compute) != image.compute.end();
+        const bool own = suite && std::ranges::find(image.compute, compute) != image.compute.end();
         if (test.road.substr(0, 4) == "none") {
             expected = "code that runs on it";
         } else if (own && !image.cuda.empty() && test.road != fmt::format("sass {}", compute)) {

@@ -109,7 +109,7 @@ std::variant<PlannedAttempt, std::string> searching(const RejectedCell& rejected
 std::vector<std::string> pythons_of(const Row& wheel) {
     const auto list = wheel.list("pythons");
     std::vector<std::string> pythons(list.begin(), list.end());
-    std::stable_sort(pythons.begin(), pythons.end(), [](const std::string& a, const std::string& b) {
+    std::ranges::stable_sort(pythons, [](const std::string& a, const std::string& b) {
         if (a.ends_with('t') != b.ends_with('t')) return b.ends_with('t');
         const auto left = Version::parse(a), right = Version::parse(b);
         return left && right && *right < *left;
@@ -135,7 +135,7 @@ std::string common_python(const RejectedCell& rejected, const Row& wheel, std::s
     for (const auto& python : pythons) {
         const auto tag = "cp" + text::replace_all(python, ".", "");
         const auto tags = release ? release->list("abi") : std::span<const std::string_view>{};
-        if (std::find(tags.begin(), tags.end(), tag) != tags.end()) return python;
+        if (std::ranges::find(tags, tag) != tags.end()) return python;
     }
     return pythons.empty() ? std::string() : pythons.front();
 }
@@ -162,9 +162,8 @@ std::optional<Row> release_with(const RejectedCell& rejected, const std::string&
     for (const auto& row : table == nullptr ? std::vector<Row>{} : table->rows) {
         if (row.text("os") != os || row.text("cuda_from") != "wheels") continue;
         const auto pins = row.list("pins");
-        const bool same =
-            nvcc.empty() ? !toolkit.empty() && row.text("cuda") == toolkit
-                         : std::find(pins.begin(), pins.end(), "nvidia-cuda-nvcc==" + nvcc) != pins.end();
+        const bool same = nvcc.empty() ? !toolkit.empty() && row.text("cuda") == toolkit
+                                       : std::ranges::find(pins, "nvidia-cuda-nvcc==" + nvcc) != pins.end();
         if (same) return row;
     }
     return std::nullopt;

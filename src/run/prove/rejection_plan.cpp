@@ -33,8 +33,7 @@ std::string beyond_attempts(Stage stage) {
 std::vector<std::pair<std::string, std::string>> halves(const Finding& finding, const Cell& cell) {
     std::vector<std::pair<std::string, std::string>> out;
     for (const auto& field : all_fields()) {
-        const bool about =
-            std::find(finding.about.begin(), finding.about.end(), field.field) != finding.about.end();
+        const bool about = std::ranges::find(finding.about, field.field) != finding.about.end();
         const auto* value = about ? cell.get(field.field) : nullptr;
         if (value != nullptr) out.emplace_back(field.name, value->text);
     }

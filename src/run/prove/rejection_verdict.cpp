@@ -13,8 +13,8 @@ constexpr int kTimedOut = 124;  // of coreutils' timeout; 137 where it had to ki
 constexpr int kKilled = 137;
 
 const StepAnswer* named(const std::vector<StepAnswer>& answers, std::string_view name) {
-    const auto found = std::find_if(answers.begin(), answers.end(),
-                                    [&](const StepAnswer& answer) { return answer.name == name; });
+    const auto found =
+        std::ranges::find_if(answers, [&](const StepAnswer& answer) { return answer.name == name; });
     return found == answers.end() ? nullptr : &*found;
 }
 
@@ -26,8 +26,8 @@ std::string shown(std::string_view line) {
 std::optional<std::string> matching_line(std::string_view said, const std::vector<std::string>& globs) {
     for (const auto& line : text::split(said, '\n')) {
         const auto trimmed = text::trim(line);
-        if (std::any_of(globs.begin(), globs.end(),
-                        [&](const std::string& glob) { return text::glob_match(glob, trimmed); }))
+        if (std::ranges::any_of(globs,
+                                [&](const std::string& glob) { return text::glob_match(glob, trimmed); }))
             return shown(trimmed);
     }
     return std::nullopt;

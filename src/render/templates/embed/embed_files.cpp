@@ -48,7 +48,7 @@ int embed(const std::string& out, const std::vector<std::string>& arguments) {
         if (equals == std::string::npos) return fail(input_failure(argument + ": expected NAME=FILE"));
         files.emplace_back(argument.substr(0, equals), argument.substr(equals + 1));
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     std::string rows;
     for (const auto& [name, path] : files) {
         const auto content = file::read(path, kLargestFile);
