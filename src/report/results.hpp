@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,6 +21,18 @@ enum class Proof : std::uint8_t { none, rendered, built, loaded, ran };
 
 enum class TestStatus : std::uint8_t { pass, fail, skip, error, timeout, crash };
 [[nodiscard]] std::string_view to_string(TestStatus status);
+inline constexpr std::array kTestStatuses{TestStatus::pass,  TestStatus::fail,    TestStatus::skip,
+                                          TestStatus::error, TestStatus::timeout, TestStatus::crash};
+
+/// Of `values` the one that to_string calls so.
+template <class Values>
+[[nodiscard]] auto value_named(std::string_view name, const Values& values)
+    -> std::optional<std::decay_t<decltype(values[0])>> {
+    for (const auto value : values) {
+        if (to_string(value) == name) return value;
+    }
+    return std::nullopt;
+}
 
 /// One line of the suite, checked and cleaned.
 struct TestResult {

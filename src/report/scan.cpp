@@ -227,15 +227,6 @@ std::string_view outcome_name(scan::Outcome outcome) {
     return std::array{"runs", "no_code", "unknown", "no_kernels"}[static_cast<std::size_t>(outcome)];
 }
 
-// Architectures of one kind that are in containers with kernels, each once.
-Json archs_of(const scan::Library& library, fatbin::Kind kind) {
-    std::set<fatbin::Arch> archs;
-    for (const auto& target : library.targets) {
-        if (target.kind == kind && target.kernels) archs.insert(target.arch);
-    }
-    return json_list(archs, [&](const auto& arch) { return fatbin::to_text(arch); });
-}
-
 Json target_json(const scan::Target& target) {
     Json out{{"kind", kind_name(target.kind)}, {"arch", fatbin::to_text(target.arch)}};
     if (target.kind == fatbin::Kind::ptx) out["isa"] = fatbin::to_text(target.isa);
@@ -272,7 +263,7 @@ Json library_json(const ScanReport& report, std::size_t scan_index, std::size_t 
              {"searched", library.searched},
              {"sections", library.sections}};
     for (const auto kind : {fatbin::Kind::sass, fatbin::Kind::ptx, fatbin::Kind::lto})
-        out[std::string(kind_name(kind))] = archs_of(library, kind);
+        out[std::string(kind_name(kind))] = library.architectures(kind);
     auto targets = json_list(library.targets, target_json);
     out["targets"] = std::move(targets);
     if (!report.questions.empty()) {

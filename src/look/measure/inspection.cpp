@@ -143,18 +143,6 @@ std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& task
 
 namespace {
 
-// Architectures of one kind that are in containers with kernels, each once.
-std::vector<std::string> archs_of(const scan::Library& library, fatbin::Kind kind) {
-    std::set<fatbin::Arch> archs;
-    for (const auto& target : library.targets) {
-        if (target.kind == kind && target.kernels) archs.insert(target.arch);
-    }
-    std::vector<std::string> out;
-    for (const auto& arch : archs)
-        out.push_back(fatbin::to_text(arch));
-    return out;
-}
-
 std::string name_of(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
@@ -184,8 +172,8 @@ Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const 
         if (!library.error.empty())
             return input_failure(fmt::format("{}: {}: {}", text::printable(file.name),
                                              text::printable(library.path), text::printable(library.error)));
-        LibraryCode each{library.path, archs_of(library, fatbin::Kind::sass),
-                         archs_of(library, fatbin::Kind::ptx)};
+        LibraryCode each{library.path, library.architectures(fatbin::Kind::sass),
+                         library.architectures(fatbin::Kind::ptx)};
         if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
     }
     return libraries;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -50,6 +51,17 @@ std::vector<fatbin::Code> Library::codes() const {
             result.push_back({target.kind, target.arch, target.isa});
     }
     return result;
+}
+
+std::vector<std::string> Library::architectures(fatbin::Kind kind) const {
+    std::set<fatbin::Arch> archs;
+    for (const auto& target : targets) {
+        if (target.kind == kind && target.kernels) archs.insert(target.arch);
+    }
+    std::vector<std::string> out;
+    for (const auto& arch : archs)
+        out.push_back(fatbin::to_text(arch));
+    return out;
 }
 
 bool Library::has_kernels() const {

@@ -40,6 +40,8 @@ struct Library {
 
     /// SASS and PTX of containers with kernels: what the driver can choose from.
     [[nodiscard]] std::vector<fatbin::Code> codes() const;
+    /// Architectures of one kind in containers with kernels, each once: "9.0a".
+    [[nodiscard]] std::vector<std::string> architectures(fatbin::Kind kind) const;
     /// There are kernels, of whatever kind.
     [[nodiscard]] bool has_kernels() const;
 };

@@ -90,10 +90,6 @@ List list_of_one(const std::string& value) {
 
 namespace {
 
-using mustache::Data;
-using Object = Data::Object;
-using List = Data::List;
-
 // A base by the name that it is pulled by, with the digest of the lock; without one by its tag alone.
 Object base_model(const std::string& reference, const Matrix& matrix, const Lock* lock) {
     const auto* pin = lock == nullptr ? nullptr : lock->registry_base(reference);
@@ -151,10 +147,6 @@ void add_registry_model(Object& model, const Matrix& matrix, const Image& image,
 // The data behind the Dockerfile that resolves what an image is pinned to.
 
 namespace {
-
-using mustache::Data;
-using Object = Data::Object;
-using List = Data::List;
 
 // What makes the environment in which `lock` resolves, where the distribution's python does.
 List python_packages(const Image& image) {

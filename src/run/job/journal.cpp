@@ -18,16 +18,6 @@ namespace {
 
 constexpr std::uint64_t kLargestJournal = 256u << 20;
 
-template <class Enum, std::size_t N>
-std::optional<Enum> value_named(std::string_view name, const std::array<Enum, N>& values) {
-    for (const auto value : values) {
-        if (to_string(value) == name) return value;
-    }
-    return std::nullopt;
-}
-
-constexpr std::array kStatuses{TestStatus::pass,  TestStatus::fail,    TestStatus::skip,
-                               TestStatus::error, TestStatus::timeout, TestStatus::crash};
 constexpr std::array kOutcomes{CellOutcome::skipped,       CellOutcome::planned, CellOutcome::passed,
                                CellOutcome::passed_static, CellOutcome::failed,  CellOutcome::errored};
 constexpr std::array kProofs{Proof::none, Proof::rendered, Proof::built, Proof::loaded, Proof::ran};
@@ -38,7 +28,7 @@ double number_or_zero(const Json& json, const char* name) {
 
 std::optional<TestResult> test_from(const Json& json) {
     if (!json.is_object()) return std::nullopt;
-    const auto status = value_named(string_or(json, "status"), kStatuses);
+    const auto status = value_named(string_or(json, "status"), kTestStatuses);
     if (!status) return std::nullopt;
     TestResult test{string_or(json, "id"),
                     string_or(json, "part"),

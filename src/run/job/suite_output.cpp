@@ -23,16 +23,6 @@ constexpr std::array<std::string_view, 15> kSkipReasons{
     "no_nvcc",    "needs_2_gpus", "mig",          "no_nvml",        "level",      "wrong_arch_variant",
     "deselected", "quarantined",  "prereq_failed"};
 
-constexpr std::array kStatuses{TestStatus::pass,  TestStatus::fail,    TestStatus::skip,
-                               TestStatus::error, TestStatus::timeout, TestStatus::crash};
-
-std::optional<TestStatus> status_named(std::string_view name) {
-    for (const auto status : kStatuses) {
-        if (to_string(status) == name) return status;
-    }
-    return std::nullopt;
-}
-
 // Fit for reports and terminals: printable, bounded.
 std::string clean(std::string_view text) {
     auto cut = text.substr(0, kLongestText);
@@ -195,7 +185,7 @@ void SuiteReader::take_totals(const Line& line) {
     const auto* exit = member(line.json, "exit");
     if (exit == nullptr || !exit->is_number_integer()) return problem("the totals do not say the exit code");
     stated_exit_ = exit->get<std::int64_t>();
-    for (const auto status : kStatuses) {
+    for (const auto status : kTestStatuses) {
         const auto counted = std::ranges::count_if(
             output_.tests, [&](const TestResult& test) { return test.status == status; });
         const auto* stated = member(totals, std::string(to_string(status)).c_str());
@@ -217,7 +207,7 @@ void SuiteReader::take_result(const Line& line) {
     if (plan_.count({id, part}) == 0) {
         return problem(fmt::format("{} was not planned", clean(part.empty() ? id : id + "/" + part)));
     }
-    const auto status = status_named(string_or(json, "status"));
+    const auto status = value_named(string_or(json, "status"), kTestStatuses);
     if (!status)
         return problem(fmt::format("{} has no known status: {}", id, clean(string_or(json, "status"))));
     auto test = result_from(json, *status);
