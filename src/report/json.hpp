@@ -1,5 +1,4 @@
-// What the JSON of all reports shares: the document itself, and cells and findings in it (private to
-// src/report).
+// What the JSON of all reports shares: the document itself, and cells and findings in it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The text that reports share: cleaning, cutting, wrapping, tables, annotations (private to src/report).
+// The text that reports share: cleaning, cutting, wrapping, tables, annotations.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// XML 1.0 that stays well-formed whatever the text was (private to src/report).
+// XML 1.0 that stays well-formed whatever the text was.
 #pragma once
 
 #include <cstddef>

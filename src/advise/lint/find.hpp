@@ -1,4 +1,4 @@
-// What the checks share, and the functions that look (private to src/lint).
+// What the checks share, and the functions that look.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Finds containers of device code in bytes that go by once (private to src/scan).
+// Finds containers of device code in bytes that go by once.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ class ContainerStream {
     std::string error_;
 };
 
-// Which of the candidates of a stream are containers that count (private to src/scan).
+// Which of the candidates of a stream are containers that count.
 
 class Confirmation {
   public:

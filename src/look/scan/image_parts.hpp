@@ -31,7 +31,7 @@ using ImageText = std::function<Result<std::string>(const std::string& path)>;
 /// HEX of "blobs/sha256/HEX"; empty for any other path.
 [[nodiscard]] std::string digest_in(std::string_view path);
 
-// One blob of a container image: JSON that is kept, or a layer that is scanned (private to src/scan).
+// One blob of a container image: JSON that is kept, or a layer that is scanned.
 
 /// Feed all bytes, then ask for text or layer; which of them it is, the first byte tells.
 class ImageBlob {

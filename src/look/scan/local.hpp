@@ -45,7 +45,7 @@ struct Scan {
 /// Is the library worth a line in the list of a folder, a wheel or an image?
 [[nodiscard]] bool worth_listing(const Library& library);
 
-// A file on disk as a source of bytes, read piece by piece (private to src/scan).
+// A file on disk as a source of bytes, read piece by piece.
 
 /// Not mapped: a mapped file would count as memory of this program, page by page. A missing file and what is
 /// no regular file are input failures, others of the environment.

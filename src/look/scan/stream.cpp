@@ -15,7 +15,7 @@
 
 namespace cudamatrix::scan {
 
-// A static library whose bytes go by once (private to src/scan).
+// A static library whose bytes go by once.
 
 /// Gives every member a scanner of its own. A member is named in errors as the header has it: the table of
 /// long names is not kept.

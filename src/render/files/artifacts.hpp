@@ -57,7 +57,7 @@ struct Rendering {
 /// "cudamatrix/NAME": repository of a matrix's images.
 [[nodiscard]] std::string image_repository(const Matrix& matrix);
 
-// The data behind compose.yaml and its GPU overlays (names: templates/README.md; private to src/render).
+// The data behind compose.yaml and its GPU overlays (names: templates/README.md).
 
 struct ComposeInput {
     const Matrix& matrix;

@@ -1,5 +1,4 @@
-// What the Dockerfile of an image and the one of its `lock` both have (names: templates/README.md; private to
-// src/render).
+// What the Dockerfile of an image and the one of its `lock` both have (names: templates/README.md).
 #pragma once
 
 #include <string>
@@ -35,8 +34,7 @@ inline constexpr std::string_view kUnpinned = "unpinned";
 /// A list of the value; empty where it is.
 [[nodiscard]] mustache::Data::List list_of_one(const std::string& value);
 
-// What the templates of families on a registry's base have beside the others (names: templates/README.md;
-// private to src/render).
+// What the templates of families on a registry's base have beside the others (names: templates/README.md).
 
 /// Adds the bases and the package sources of `image` to `model`, which has what all have in common. `lock`
 /// nullptr: no digest counts.

@@ -1,4 +1,4 @@
-// The data behind the templates of the Dockerfiles (names: templates/README.md; private to src/render).
+// The data behind the templates of the Dockerfiles (names: templates/README.md).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The files of images' folders, filled from their templates (private to src/render).
+// The files of images' folders, filled from their templates.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace cudamatrix {
                                                                        const Lock& lock,
                                                                        const RenderSettings& settings);
 
-// The templates of one render (private to src/render).
+// The templates of one render.
 
 /// The embedded templates, replaced by those of settings.templates where it has some.
 [[nodiscard]] Result<mustache::Library> load_templates(const RenderSettings& settings);

@@ -1,4 +1,4 @@
-// The families: what an image is built on, and by which steps a cell becomes one (private to src/render).
+// The families: what an image is built on, and by which steps a cell becomes one.
 #pragma once
 
 #include <optional>

@@ -35,8 +35,7 @@ struct ImagePlan {
 [[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells,
                                     const Facts& facts);
 
-// Which services the compose files have: what services: of the matrix file says, over the images that there
-// are (private to src/render).
+// Which services the compose files have: what services: of the matrix file says, over the images.
 
 struct ComposeService {
     std::string name;

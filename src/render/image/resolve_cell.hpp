@@ -1,4 +1,4 @@
-// One cell -> what its image would hold (private to src/render).
+// One cell -> what its image would hold.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ namespace cudamatrix {
 [[nodiscard]] std::string content_key(const Image& image);
 
 // What an image asks its archive and index for: the list that `lock` resolves and that stands in an unpinned
-// Dockerfile (private to src/render).
+// Dockerfile.
 
 struct PackageRequests {
     std::vector<std::string> devel;      ///< apt packages of the stage that compiles

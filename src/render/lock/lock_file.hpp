@@ -104,7 +104,7 @@ struct Lock {
 /// is whole: "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04: digest sha256:... -> sha256:...".
 [[nodiscard]] std::vector<std::string> lock_changes(const Lock& before, const Lock& after);
 
-// The lists of pins of an image and their names in a lock file (private to src/render).
+// The lists of pins of an image and their names in a lock file.
 
 struct AptList {
     std::string_view name;

@@ -15,7 +15,7 @@
 
 namespace cudamatrix {
 
-// Which files of an output folder are ours: the list that each render leaves there (private to src/render).
+// Which files of an output folder are ours: the list that each render leaves there.
 
 /// A file of the output folder.
 struct Artifact {
@@ -104,8 +104,7 @@ struct Drift {
 [[nodiscard]] Result<std::vector<Drift>> compare_artifacts(const std::filesystem::path& out,
                                                            const std::vector<Artifact>& artifacts);
 
-// What stands between an output folder and its artifacts (private to src/render). Nothing is touched to find
-// it.
+// What stands between an output folder and its artifacts; nothing is touched to find it.
 
 /// Folders on the way to files, each looked at once: thousands of images share most of theirs.
 class Folders {

@@ -1,5 +1,4 @@
-// Many files of a folder changed at once, so that a process that dies in between leaves no mixture (private
-// to src/render).
+// Many files of a folder changed at once, so that a process that dies in between leaves no mixture.
 #pragma once
 
 #include <filesystem>

@@ -44,8 +44,7 @@ struct Refused {
 
 namespace cudamatrix {
 
-// What may stand in a pin: the allow-list for text that comes from a lock file or out of a container (private
-// to src/render).
+// What may stand in a pin: the allow-list for text that comes from a lock file or out of a container.
 
 [[nodiscard]] bool is_apt_package(std::string_view text);    ///< [a-z0-9][a-z0-9+.-]*
 [[nodiscard]] bool is_apt_version(std::string_view text);    ///< [0-9A-Za-z][0-9A-Za-z.+:~-]*

@@ -145,7 +145,7 @@ class Library {
     Watch* watch_ = nullptr;
 };
 
-// From the text of a template to its tree (private to src/render).
+// From the text of a template to its tree.
 
 struct Node {
     enum class Kind { text, value, section, inverted, partial } kind = Kind::text;

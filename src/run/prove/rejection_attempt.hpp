@@ -1,4 +1,4 @@
-// One rejected cell -> what has to be done to see it fail (private to src/run).
+// One rejected cell -> what has to be done to see it fail.
 #pragma once
 
 #include <optional>
@@ -42,7 +42,7 @@ struct RejectedCell {
 /// The attempt, or why there can be none.
 [[nodiscard]] std::variant<PlannedAttempt, std::string> plan_attempt(const RejectedCell& rejected);
 
-// What attempts are made of (private to src/run).
+// What attempts are made of.
 using MaybeAttempt = std::variant<PlannedAttempt, std::string>;
 
 inline constexpr unsigned kStepSeconds = 300;  ///< generous: a slow machine is no proof of anything
@@ -69,7 +69,7 @@ void add_steps(PlannedAttempt& planned, std::vector<std::string> attempt, std::v
 [[nodiscard]] MaybeAttempt resolve_together(const RejectedCell& rejected);
 [[nodiscard]] MaybeAttempt mix_parts(const RejectedCell& rejected);
 
-// From a judged matrix to the rejections that can be attempted (private to src/run).
+// From a judged matrix to the rejections that can be attempted.
 
 struct PlannedRejection {
     Rejection result;  ///< without an attempt it says why there is none
