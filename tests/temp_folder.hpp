@@ -44,10 +44,12 @@ class TempFolder {
     [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const {
         return path_ / name;
     }
-    /// The path of what was written.
-    std::string put(const std::filesystem::path& name, std::string_view content = {}) const {
+    /// The path of what was written, with the folders above it; a program may be run.
+    std::filesystem::path put(const std::filesystem::path& name, std::string_view content = {},
+                              bool program = false) const {
         put_file(path_ / name, content);
-        return (path_ / name).string();
+        if (program) std::filesystem::permissions(path_ / name, std::filesystem::perms::owner_all);
+        return path_ / name;
     }
     /// What lies directly in it, hidden names too.
     [[nodiscard]] std::size_t entries() const {

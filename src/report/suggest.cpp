@@ -100,7 +100,7 @@ Json clash_json(const solve::Clash& clash) {
                     {"example", finding_json(reason.example)},
                     {"facts", facts_json(reason.facts)}};
     });
-    return Json{{"demands", clash.demands}, {"reasons", std::move(reasons)}};
+    return Json{{"demands", clash.constraints}, {"reasons", std::move(reasons)}};
 }
 
 }  // namespace

@@ -3,10 +3,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-<<<<<<< HEAD:src/commands/this_machine.cpp
-#include "commands/override.hpp"
-=======
->>>>>>> 2d4f427 (Host: a matrix on this machine is judged from run/host, not from a command):src/run/host/on_machine.cpp
 #include "knowledge/facts/lookup.hpp"
 #include "matrix/override.hpp"
 #include "matrix/value.hpp"

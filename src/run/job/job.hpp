@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/exit_code.hpp"
+#include "base/result.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/lock/lock_file.hpp"

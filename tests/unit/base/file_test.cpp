@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "base/text.hpp"
-#include "scratch.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
@@ -32,7 +32,7 @@ std::string message(const Result<T>& result) {
 }  // namespace
 
 TEST_CASE("read: the whole file, every byte") {
-    const Scratch folder;
+    const test::TempFolder folder;
     const std::string bytes("a\0b\xff\r\n", 6);
     folder.put("f", bytes);
     CHECK(content_of(folder / "f") == bytes);
@@ -41,7 +41,7 @@ TEST_CASE("read: the whole file, every byte") {
 }
 
 TEST_CASE("read: what is no readable regular file is bad input, and says why") {
-    const Scratch folder;
+    const test::TempFolder folder;
     fs::create_directory(folder / "dir");
     REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
     fs::create_symlink("loop", folder / "loop");
@@ -59,7 +59,7 @@ TEST_CASE("read: what is no readable regular file is bad input, and says why") {
 }
 
 TEST_CASE("read: a link to a file is the file; the limit is a limit of bytes") {
-    const Scratch folder;
+    const test::TempFolder folder;
     folder.put("f", "12345");
     fs::create_symlink("f", folder / "link");
     CHECK(content_of(folder / "link") == "12345");
@@ -69,7 +69,7 @@ TEST_CASE("read: a link to a file is the file; the limit is a limit of bytes") {
 }
 
 TEST_CASE("write: new, changed, unchanged") {
-    const Scratch folder;
+    const test::TempFolder folder;
     const auto path = folder / "f";
     auto first = file::write(path, "one");
     REQUIRE(first.ok());
@@ -91,7 +91,7 @@ TEST_CASE("write: new, changed, unchanged") {
 }
 
 TEST_CASE("write: a reader that has the old file open keeps the old content whole") {
-    const Scratch folder;
+    const test::TempFolder folder;
     REQUIRE(file::write(folder / "f", std::string(100'000, 'a')).ok());
     std::ifstream reader(folder / "f", std::ios::binary);
     char head = 0;
@@ -103,7 +103,7 @@ TEST_CASE("write: a reader that has the old file open keeps the old content whol
 }
 
 TEST_CASE("write: links, folders and missing folders are refused, and nothing is left behind") {
-    const Scratch folder;
+    const test::TempFolder folder;
     folder.put("target", "mine");
     fs::create_symlink("target", folder / "link");
     fs::create_symlink("nowhere", folder / "dangling");
@@ -126,7 +126,7 @@ TEST_CASE("write: links, folders and missing folders are refused, and nothing is
 
 TEST_CASE("write: no space is a failure that leaves no file") {
     // A limit on the size of files stands for a full disk: the write ends in EFBIG half way.
-    const Scratch folder;
+    const test::TempFolder folder;
     REQUIRE(file::write(folder / "f", "old").ok());
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
@@ -146,7 +146,7 @@ TEST_CASE("write: no space is a failure that leaves no file") {
 }
 
 TEST_CASE("make_directories: parents too, twice, but not over a file") {
-    const Scratch folder;
+    const test::TempFolder folder;
     CHECK(file::make_directories(folder / "a/b/c").ok());
     CHECK(file::make_directories(folder / "a/b/c").ok());
     CHECK(fs::is_directory(folder / "a/b/c"));
@@ -159,7 +159,7 @@ TEST_CASE("make_directories: parents too, twice, but not over a file") {
 }
 
 TEST_CASE("free_bytes: of a path that is not there yet, of its nearest parent") {
-    const Scratch folder;
+    const test::TempFolder folder;
     const auto here = file::free_bytes(folder.path());
     REQUIRE(here.ok());
     CHECK(here.value() > 0);
@@ -169,7 +169,7 @@ TEST_CASE("free_bytes: of a path that is not there yet, of its nearest parent") 
 }
 
 TEST_CASE("link_or_copy: the same content, also over an old file and onto itself") {
-    const Scratch folder;
+    const test::TempFolder folder;
     folder.put("from", "new");
     folder.put("to", "old");
     REQUIRE(file::link_or_copy(folder / "from", folder / "to").ok());
@@ -187,7 +187,7 @@ TEST_CASE("link_or_copy: the same content, also over an old file and onto itself
 }
 
 TEST_CASE("link_or_copy: a source that is missing or a folder is refused, and the target stays") {
-    const Scratch folder;
+    const test::TempFolder folder;
     folder.put("to", "old");
     fs::create_directory(folder / "dir");
     folder.put("dir/x", "x");

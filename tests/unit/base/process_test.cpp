@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/text.hpp"
-#include "scratch.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace std::chrono_literals;
@@ -254,7 +254,7 @@ TEST_CASE("process: cancellation ends the child and says so") {
 }
 
 TEST_CASE("process: the working directory is the one asked for") {
-    const Scratch scratch;
+    const test::TempFolder scratch;
     auto command = script("pwd -P");
     command.working_directory = scratch.path().string();
     CHECK(outcome_of(command).out == fs::canonical(scratch.path()).string() + "\n");
@@ -295,7 +295,7 @@ TEST_CASE("process: a program that cannot be started is a failure that names it"
 TEST_CASE(
     "process: a file that is no program fails at exec, without a zombie and without our buffers written "
     "twice") {
-    const Scratch scratch;
+    const test::TempFolder scratch;
     const auto path = scratch.put("garbage", "\177ELF but no more", true);
     Command command = script("");
     command.argv = {path.string()};
@@ -312,7 +312,7 @@ TEST_CASE(
 }
 
 TEST_CASE("process: find_program walks the PATH given and refuses what execvp would not run") {
-    const Scratch scratch;
+    const test::TempFolder scratch;
     const auto plain = scratch.put("tool", "#!/bin/sh\n");
     const Environment environment{{"PATH", ":relative:" + scratch.path().string() + ":/usr/bin:/bin"}};
     CHECK_FALSE(find_program("tool", environment).has_value());  // not executable
@@ -326,7 +326,7 @@ TEST_CASE("process: find_program walks the PATH given and refuses what execvp wo
 }
 
 TEST_CASE("process: a relative PATH entry is not searched") {
-    const Scratch scratch;
+    const test::TempFolder scratch;
     scratch.put("tool", "#!/bin/sh\n", true);
     const auto before = fs::current_path();
     fs::current_path(scratch.path());

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "scratch.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 
@@ -28,7 +28,7 @@ TEST_CASE("sha256: pieces make the same digest, and one bit another") {
 }
 
 TEST_CASE("sha256 of a file: larger than its buffer, empty, missing, a folder") {
-    const Scratch folder;
+    const test::TempFolder folder;
     const std::string content((1u << 20) * 2 + 3, 'q');
     folder.put("large", content);
     folder.put("edge", content.substr(0, 1u << 20));

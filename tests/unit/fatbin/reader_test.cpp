@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "scratch.hpp"
+#include "temp_folder.hpp"
 #include "unit/fatbin/fixture.hpp"
 
 using namespace cudamatrix::fatbin;
@@ -230,7 +230,7 @@ TEST_CASE("random damage anywhere never reads outside") {
 }
 
 TEST_CASE("files on disk: a missing one, a folder, a FIFO, an empty one and a real one") {
-    const Scratch folder;
+    const cudamatrix::test::TempFolder folder;
     const std::string path = (folder / "program").string();
     CHECK(read_file(path).contents.error == "No such file or directory");
     CHECK(read_file(folder.path()).contents.error == "not a regular file");

@@ -1,8 +1,8 @@
 // images and services as the reader keeps them, and the files of requirements beside a matrix file. Mistakes
 // in the matrix file itself: tests/malformed.
 #include "matrix/deployment/extended_cell.hpp"
-#include "scratch.hpp"
 #include "support.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using matrix_test::accepted;
@@ -14,7 +14,7 @@ const std::string kWithFile =
     "version: 1\naxes: {cuda: [\"11.8.0\"]}\nimages: [{name: app, pip: requirements.txt}]\n";
 
 // What reading says of a requirements file: "5:1: message | fix", one line each.
-std::string problems(const Scratch& folder, const std::string& requirements) {
+std::string problems(const test::TempFolder& folder, const std::string& requirements) {
     folder.put("requirements.txt", requirements);
     const auto result = read_matrix_file(folder.put("matrix.yaml", kWithFile));
     if (result.ok()) return "";
@@ -88,7 +88,7 @@ services:
 }
 
 TEST_CASE("a file of requirements is read from beside the matrix file") {
-    const Scratch folder;
+    const test::TempFolder folder;
     folder.put("requirements.txt",
                "# ours\n\nnumpy==1.26.4\r\n  Pillow == 10.4.0   # pictures\nx==0.0.26.post1");
     const auto matrix = read_matrix_file(folder.put("matrix.yaml", kWithFile));
@@ -104,7 +104,7 @@ TEST_CASE("a file of requirements is read from beside the matrix file") {
 }
 
 TEST_CASE("what is not exact in a file of requirements is refused, all of it at once, with its place") {
-    const Scratch folder;
+    const test::TempFolder folder;
     const std::string form = ", expected an exact requirement such as numpy==1.26.4";
     CHECK(problems(folder,
                    "numpy>=1\nnumpy\n  -r more.txt\na==1 "
@@ -126,7 +126,7 @@ TEST_CASE("what is not exact in a file of requirements is refused, all of it at 
 }
 
 TEST_CASE("a file of requirements that cannot be read is named where it is asked for") {
-    const Scratch folder;
+    const test::TempFolder folder;
     const auto path = folder.put("matrix.yaml", kWithFile);
     const auto message = [&] {
         const auto result = read_matrix_file(path);

@@ -33,10 +33,14 @@ inline std::string rendered(const std::vector<cudamatrix::Diagnostic>& diagnosti
 /// The matrix of a text that must be accepted.
 inline cudamatrix::Matrix accepted(std::string_view text) {
     auto result = cudamatrix::read_matrix_text(text, "matrix.yaml");
-    REQUIRE_MESSAGE(
-        result.ok(),
-        rendered(result.ok() ? std::vector<cudamatrix::Diagnostic>{} : result.failure().diagnostics, text));
+    if (!result.ok()) FAIL(rendered(result.failure().diagnostics, text));
     return std::move(result).value();
+}
+
+/// Whether a matrix of one cell reads with `sections` after its axes.
+inline bool reads(const std::string& sections) {
+    return cudamatrix::read_matrix_text("version: 1\naxes: {cuda: [\"11.8.0\"]}\n" + sections, "matrix.yaml")
+        .ok();
 }
 
 /// Every message of a text that must be refused, without excerpts: "2:7: message | fix".

@@ -4,14 +4,14 @@
 
 #include "base/text.hpp"
 #include "registry/oci_auth.hpp"
-#include "scratch.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Home : Scratch {
+struct Home : test::TempFolder {
     /// "USER PASSWORD TOKEN from PLACE", the places looked at or the message; "HOME" for the folder.
     [[nodiscard]] std::string find(std::string_view host, std::string_view repository = "team/app") const {
         const auto search = find_credentials(host, repository, environment, nullptr);

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/files/lock_request.hpp"
-#include "render/templates/pin_syntax.hpp"
+#include "render/templates/context.hpp"
 #include "unit/render/lock_images.hpp"
 
 using namespace cudamatrix;

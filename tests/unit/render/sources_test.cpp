@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "render/files/artifacts.hpp"
-#include "render/image/wanted.hpp"
+#include "render/image/resolve_cell.hpp"
 #include "unit/render/planned.hpp"
 
 using namespace cudamatrix;
