@@ -52,10 +52,10 @@ template <class Inputs, class Outputs>
 void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), const Inputs& in,
                    const Outputs& good, const std::vector<Defect<Outputs>>& defects) {
     CHECK(green(check(in, good, "CPU")));
-    for (const auto& [name, plant] : defects) {
-        CAPTURE(name);
+    for (const auto& defect : defects) {
+        CAPTURE(defect.name);
         auto out = good;
-        plant(out);
+        defect.plant(out);
         CHECK(red(check(in, out, "CPU")));
     }
 }
