@@ -216,29 +216,6 @@ TEST_CASE("a hundred thousand cells: every one is judged, and the counts alone a
                         judgement.findings.size(), seconds, counting));
 }
 
-TEST_CASE("the text of a finding") {
-    const auto matrix = read(
-        "version: 1\naxes:\n  driver: [\"470.161.03\", \"550.54.15\"]\n  cuda: [\"12.4.1\", "
-        "\"11.8.0\"]\nset: {gpu: T4}\n");
-    const auto judgement = judged(matrix);
-    const auto found =
-        std::find_if(judgement.findings.begin(), judgement.findings.end(),
-                     [](const FindingGroup& group) { return group.finding.severity == Severity::error; });
-    REQUIRE(found != judgement.findings.end());
-    const auto text = render_finding(*found, matrix.source);
-    CHECK(text.starts_with(
-        "matrix.yaml:3:12: error: driver 470.161.03 is too old for CUDA 12.4.1: CUDA 12 needs >= 525.60.13 "
-        "[driver-supports-cuda, at runtime]\n"
-        "  3 |   driver: [\"470.161.03\", \"550.54.15\"]\n"
-        "    |            ^~~~~~~~~~~~\n"
-        "  note: 1 cell, first drv470.161.03-t4-cu12.4.1\n"
-        "  note: fact cuda-family-12, https://docs.nvidia.com/"));
-    CHECK(
-        text.ends_with("  fix: driver >= 525.60.13, or cuda 11.8.0 with this driver, or exclude: {driver: "
-                       "\"470.161.03\", cuda: \"12.4.1\"}\n"));
-    CHECK(render_finding(*found, matrix.source, true).find("\x1b[") != std::string::npos);
-}
-
 TEST_CASE("words of stages, verdicts and severities") {
     CHECK(to_string(Stage::driver_load) == "driver_load");
     CHECK(to_string(Stage::torch_compile) == "torch_compile");

@@ -7,11 +7,12 @@
 //
 // (a | b) stands for one cell with each. Indented lines below an entry are, if there are any, everything that
 // is printed of RULE for that cell: findings and their fixes, compared as a whole. CUDAMATRIX_UPDATE_GOLDEN=1
-// rewrites them (write `?` below a new entry). Before them stand what the entry takes for granted:
+// rewrites them (write two blanks and `?` below a new entry). The entries at the top are judged by the
+// embedded facts on kToday; further down, lines before the entries that they hold for say what differs:
 //
-//       on 2025-10-01                   another day than kToday
-//       with TABLE: id: x, column: y    a row laid over the facts
-//       doubt ID                        that row of the facts is unverified
+//     on 2025-10-01                   another day
+//     with TABLE: id: x, column: y    a row laid over the facts
+//     doubt ID                        that row of the facts is unverified
 //
 // all-rules.txt has cells with the verdict of all rules together.
 #pragma once
@@ -42,7 +43,7 @@ struct Entry {
     std::string line;     ///< as written
     std::string verdict;  ///< empty: a comment or an empty line
     std::vector<std::string> cells;
-    std::vector<std::string> conditions;  ///< the lines "on ...", "with ..." and "doubt ..."
+    std::vector<std::string> conditions;  ///< the lines "on ...", "with ..." and "doubt ..." that hold for it
     std::vector<std::string> printed;
 };
 
@@ -66,25 +67,30 @@ inline std::vector<std::string> alternatives(const std::string& text) {
     return out;
 }
 
+inline bool is_condition(std::string_view line) {
+    return line.starts_with("on ") || line.starts_with("with ") || line.starts_with("doubt ");
+}
+
 inline std::vector<Entry> read_entries(std::string_view rule) {
     const auto text = file::read(entries_path(rule), 1u << 20);
     REQUIRE_MESSAGE(text, "tests/verdicts/" << rule << ".txt is missing: write it, see entries.hpp");
     std::vector<Entry> entries;
+    std::vector<std::string> conditions;
     for (const auto& line : text::split(text->substr(0, text->find_last_not_of('\n') + 1), '\n')) {
         if (line.starts_with("  ")) {
             REQUIRE_MESSAGE((!entries.empty() && !entries.back().verdict.empty()), line);
-            const auto rest = line.substr(2);
-            const bool condition =
-                rest.starts_with("on ") || rest.starts_with("with ") || rest.starts_with("doubt ");
-            (condition ? entries.back().conditions : entries.back().printed).push_back(rest);
+            entries.back().printed.push_back(line.substr(2));
             continue;
         }
+        if (!entries.empty() && !entries.back().verdict.empty() && is_condition(line)) conditions.clear();
+        if (is_condition(line)) conditions.push_back(line);
         auto& entry = entries.emplace_back();
         entry.line = line;
-        if (line.empty() || line.front() == '#') continue;
+        if (line.empty() || line.front() == '#' || is_condition(line)) continue;
         const auto colon = line.find(": ");
         REQUIRE_MESSAGE(colon != std::string::npos, line);
         entry.verdict = line.substr(0, colon);
+        entry.conditions = conditions;
         if (entry.verdict != kNeverUnknown) entry.cells = alternatives(line.substr(colon + 2));
     }
     return entries;
@@ -94,10 +100,8 @@ inline void write_entries(std::string_view rule, const std::vector<Entry>& entri
     std::string out;
     for (const auto& entry : entries) {
         out += entry.line + "\n";
-        for (const auto* lines : {&entry.conditions, &entry.printed}) {
-            for (const auto& line : *lines)
-                out += "  " + line + "\n";
-        }
+        for (const auto& line : entry.printed)
+            out += "  " + line + "\n";
     }
     const auto written = file::write(entries_path(rule), out);
     REQUIRE(written);

@@ -1,6 +1,6 @@
-// tests/verdicts/RULE.txt, the verdicts of its entries (entries.hpp). Every rule has a file: at least one cell
-// that it refuses, twice as many that it accepts (six are enough), and one of which it does not know, or a line
-// that says why it never lacks a fact of its own. What is printed for them: solve/printed_test.cpp.
+// tests/verdicts/RULE.txt, the verdicts of its entries (entries.hpp). Every rule has a file: at least one
+// cell that it refuses, twice as many that it accepts (six are enough), and one of which it does not know, or
+// a line that says why it never lacks a fact of its own. What is printed for them: solve/printed_test.cpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>

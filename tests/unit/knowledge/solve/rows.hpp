@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/judge.hpp"
+#include "knowledge/solve/suggest.hpp"
 #include "matrix/matrix_file.hpp"
 
 namespace cudamatrix::solve {
@@ -39,6 +40,16 @@ inline Verdict verdict_of_row(const std::string& row, const Facts& facts) {
     const auto verdicts = verdicts_of("version: 1\ninclude:\n  - " + row + "\n", facts);
     REQUIRE(verdicts.size() == 1);
     return verdicts.front();
+}
+
+inline Suggestion suggested(const Wishes& wishes, std::size_t limit = 5) {
+    auto found = suggest(Facts::embedded(), wishes, {kToday, limit});
+    if (!found) {
+        for (const auto& diagnostic : found.failure().diagnostics)
+            MESSAGE(render(diagnostic, {}));
+    }
+    REQUIRE(found);
+    return *std::move(found);
 }
 
 /// The failure as it is printed.
