@@ -170,3 +170,18 @@ TEST_CASE("a package of dnf begins with a letter or a digit: an option of a comm
         CHECK_FALSE(is_rpm_package(name));
     CHECK_FALSE(is_rpm_package(std::string(10'000, 'a')));
 }
+
+TEST_CASE("a release with a local part is answered by that part only") {
+    auto image = torch_image();
+    image.installer = "uv==0.13.8+a";
+    const auto answered_by = [&](const std::string& version) {
+        auto answers = kTorchAnswers;
+        answers["pip-installer.json"] = report(wheel("uv", version, std::string(64, 'c')));
+        return read_resolution(image, answer(answers)).ok();
+    };
+    CHECK(answered_by("0.13.8+a"));
+    CHECK_FALSE(answered_by("0.13.8+b"));
+    CHECK_FALSE(answered_by("0.13.8"));
+    image.installer = "uv==0.13.8";
+    CHECK(answered_by("0.13.8+b"));
+}

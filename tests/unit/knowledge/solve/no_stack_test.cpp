@@ -71,7 +71,7 @@ struct Everything {
 std::string why_nothing(const Suggestion& suggestion) {
     std::string out;
     for (const auto& clash : suggestion.clashes) {
-        out += text::join(clash.demands, " and ") + "\n";
+        out += text::join(clash.constraints, " and ") + "\n";
         for (const auto& reason : clash.reasons)
             out += fmt::format("  {}: {}\n", reason.rule, reason.example.message);
     }
@@ -146,13 +146,13 @@ TEST_CASE(
 }
 
 TEST_CASE("every remedy is a stack that check accepts") {
-    for (const Wishes& wishes :
-         {Wishes{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
-          Wishes{{{Field::gpu, "K80"}, {Field::driver, "580"}, {Field::python, "3.13"}},
+    for (const Query& query :
+         {Query{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
+          Query{{{Field::gpu, "K80"}, {Field::driver, "580"}, {Field::python, "3.13"}},
                  {"transformers==4.27.4"}},
-          Wishes{{{Field::torch, "1.12.1+cu118"}}, {}},
-          Wishes{{{Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}, {Field::python, "2.7"}}, {}}}) {
-        const auto found = suggested(wishes);
+          Query{{{Field::torch, "1.12.1+cu118"}}, {}},
+          Query{{{Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}, {Field::python, "2.7"}}, {}}}) {
+        const auto found = suggested(query);
         REQUIRE(found.stacks.empty());
         CHECK_FALSE(found.clashes.empty());
         CHECK_FALSE(found.remedies.empty());

@@ -42,8 +42,8 @@ inline Verdict verdict_of_row(const std::string& row, const Facts& facts) {
     return verdicts.front();
 }
 
-inline Suggestion suggested(const Wishes& wishes, std::size_t limit = 5) {
-    auto found = suggest(Facts::embedded(), wishes, {kToday, limit});
+inline Suggestion suggested(const Query& query, std::size_t limit = 5) {
+    auto found = suggest(Facts::embedded(), query, {kToday, limit});
     if (!found) {
         for (const auto& diagnostic : found.failure().diagnostics)
             MESSAGE(render(diagnostic, {}));
