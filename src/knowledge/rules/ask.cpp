@@ -43,13 +43,18 @@ Answer& Answer::at(Field field) {
 
 void Ask::question(std::vector<Field> about, std::string text, std::string_view aspect) {
     about_ = std::move(about);
-    question_ = std::move(text);
+    reword(std::move(text));
     aspect_ = aspect;
+}
+
+void Ask::reword(std::string text) {
+    question_ = std::move(text);
+    wording_ = nullptr;
 }
 
 Ask Ask::on(const ProjectedCell& other) const {
     Ask copy(Context::about(other), stage_, *out_);
-    copy.question(about_, question_, aspect_);
+    copy.question(about_, text(), aspect_);
     return copy;
 }
 
@@ -73,22 +78,26 @@ Answer Ask::say(Severity severity, std::string message) {
 
 Answer Ask::unknown(const Unresolved& gap) {
     auto answer = gap.never ? reject("{}", gap.what).because(*gap.never)
-                            : unknown_as("{}: {} is unknown", gap.what, question_);
+                            : unknown_as("{}: {} is unknown", gap.what, text());
     answer.finding().primary = gap.field;
     return answer.fix(gap.near);
 }
 
 void Ask::accept(std::vector<FactRef> because) {
-    const auto doubtful = std::find_if(because.begin(), because.end(), [](const FactRef& fact) {
+    const auto* fact = doubtful(because);
+    if (fact == nullptr) return record_pass(std::move(because));
+    unknown_as("{} rests on the unverified fact {}: would be accepted", text(), fact->id).because(because);
+}
+
+const FactRef* Ask::doubtful(const std::vector<FactRef>& facts) {
+    const auto found = std::find_if(facts.begin(), facts.end(), [](const FactRef& fact) {
         return fact.confidence == Confidence::unverified;
     });
-    if (doubtful == because.end()) return record_pass(std::move(because));
-    unknown_as("{} rests on the unverified fact {}: would be accepted", question_, doubtful->id)
-        .because(because);
+    return found == facts.end() ? nullptr : &*found;
 }
 
 void Ask::record_pass(std::vector<FactRef> because) {
-    if (accepted != nullptr) accepted->push_back({{}, stage_, about_, question_, std::move(because)});
+    if (accepted != nullptr) accepted->push_back({{}, stage_, about_, text(), std::move(because)});
 }
 
 void Ask::once_per(std::string_view name, std::initializer_list<Field> fields,

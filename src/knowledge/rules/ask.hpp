@@ -12,6 +12,7 @@
 //     }
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -52,10 +53,17 @@ class Ask : public Context {
     /// as it stands in "QUESTION is unknown" ("whether torch 2.6.0 was published"). `aspect` tells apart the
     /// questions of one rule.
     void question(std::vector<Field> about, std::string text, std::string_view aspect = {});
+    /// The same with `text` as a callable, worded only where an answer says it: for rules that ask often.
+    /// What the callable refers to must outlive the question.
+    template <std::invocable Text>
+    void question(std::vector<Field> about, Text text, std::string_view aspect = {}) {
+        question(std::move(about), std::string(), aspect);
+        wording_ = std::move(text);
+    }
     /// The same fields and aspect, with more exact words.
-    void reword(std::string text) { question_ = std::move(text); }
+    void reword(std::string text);
     [[nodiscard]] const std::vector<Field>& about() const { return about_; }
-    [[nodiscard]] const std::string& text() const { return question_; }
+    [[nodiscard]] std::string text() const { return wording_ ? wording_() : question_; }
     [[nodiscard]] Stage stage() const { return stage_; }
     [[nodiscard]] Findings& out() const { return *out_; }
 
@@ -108,6 +116,16 @@ class Ask : public Context {
     void accept(std::vector<FactRef> because);
     /// Yes, for `explain` alone: it makes no verdict.
     void record_pass(std::vector<FactRef> because);
+    /// The same with more exact words, or for one row: nothing is made where nobody listens.
+    template <class... Args>
+    void accept(std::vector<FactRef> because, fmt::format_string<Args...> text, Args&&... args) {
+        if (accepted != nullptr || doubtful(because) != nullptr)
+            reword(fmt::format(text, std::forward<Args>(args)...));
+        accept(std::move(because));
+    }
+    void record_pass(const Row& row) {
+        if (accepted != nullptr) record_pass(std::vector{row.ref()});
+    }
 
     /// Answers that depend on `fields` only: asked once for each of their combinations while no fixes are
     /// wanted. `name` tells them apart from those of all other rules.
@@ -115,10 +133,14 @@ class Ask : public Context {
                   const std::function<void(Ask&)>& judge);
 
   private:
+    /// The first fact that is unverified.
+    [[nodiscard]] static const FactRef* doubtful(const std::vector<FactRef>& facts);
+
     Stage stage_;
     Findings* out_;
     std::vector<Field> about_;
     std::string question_;
+    std::function<std::string()> wording_;  ///< in place of question_, where there is one
     std::string_view aspect_;
 };
 

@@ -49,8 +49,7 @@ void judge_limits(Ask& ask, const Subject& subject, const Floor& floor) {
     facts.push_back(floor.row.ref());
     facts.push_back(subject.driver.branch->ref());
     if (native.at_least && minor <= *native.at_least) {
-        ask.reword(fmt::format("whether {} runs {}", subject.host, subject.text));
-        ask.accept(std::move(facts));
+        ask.accept(std::move(facts), "whether {} runs {}", subject.host, subject.text);
     } else if (!floor.by_major) {
         return;  // CUDA 10 and older: its own minimum is the whole answer
     } else if (!native.at_most || minor <= *native.at_most) {
@@ -154,7 +153,8 @@ void judge_subject(Ask& ask, const Subject& subject) {
 
 void judge_image(Ask& ask, const lookup::Driver& driver) {
     const auto host = host_driver_text(ask, driver);
-    ask.question({Field::driver, Field::cuda}, fmt::format("whether {} runs it", host), "image");
+    ask.question(
+        {Field::driver, Field::cuda}, [&] { return fmt::format("whether {} runs it", host); }, "image");
     const auto cuda = ask.cuda();
     if (!cuda) return;
     judge_subject(ask, {"image", Field::cuda, cuda->exact, "CUDA " + cuda->exact.text(), {}, driver, host});
@@ -162,7 +162,8 @@ void judge_image(Ask& ask, const lookup::Driver& driver) {
 
 void judge_wheel(Ask& ask, const lookup::Driver& driver) {
     const auto host = host_driver_text(ask, driver);
-    ask.question({Field::driver, Field::torch}, fmt::format("whether {} runs it", host), "wheel");
+    ask.question(
+        {Field::driver, Field::torch}, [&] { return fmt::format("whether {} runs it", host); }, "wheel");
     const auto build = ask.torch_build();
     if (!build || never_published(*build)) return;
     if (!build->torch.wheel) {
@@ -183,17 +184,20 @@ void judge_wheel(Ask& ask, const lookup::Driver& driver) {
 void judge(Ask& ask) {
     const bool has_cuda = ask.cell.has(Field::cuda);
     if (!has_cuda && !wants_wheel(ask)) return;
-    const auto what = has_cuda ? fmt::format("CUDA {}", ask.cell.text(Field::cuda))
-                               : fmt::format("torch {}", ask.cell.text(Field::torch));
+    const auto what = [&] {
+        return has_cuda ? fmt::format("CUDA {}", ask.cell.text(Field::cuda))
+                        : fmt::format("torch {}", ask.cell.text(Field::torch));
+    };
     if (const auto gpu = integrated_gpu(ask)) {
         ask.question({Field::driver, gpu->field},
-                     fmt::format("whether driver {} runs {}", ask.cell.text(Field::driver), what), "image");
+                     fmt::format("whether driver {} runs {}", ask.cell.text(Field::driver), what()), "image");
         ask.unknown(outside_branches(*gpu))
             .because(gpu->facts)
             .because(ask.facts.row("policy-jetson-driver"));
         return;
     }
-    ask.question({Field::driver}, "whether it runs " + what, "image");
+    ask.question(
+        {Field::driver}, [&] { return "whether it runs " + what(); }, "image");
     const auto driver = ask.known(host_driver(ask));
     if (!driver) return;
     // The GPU matters to compat libraries only: without them most cells share their answers.

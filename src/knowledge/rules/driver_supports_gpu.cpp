@@ -85,7 +85,9 @@ void judge_branch(Ask& ask, const Device& device) {
     const auto& architecture = device.architecture;
     auto facts = device.facts;
     facts.push_back(architecture.ref());
-    ask.question({Field::driver, device.field}, fmt::format("whether driver {} runs it", text), "branch");
+    ask.question(
+        {Field::driver, device.field}, [&] { return fmt::format("whether driver {} runs it", text); },
+        "branch");
     if (architecture.text("integrated") == "true") {
         ask.unknown(outside_branches({device.field, device.text, {}}))
             .because(facts)

@@ -55,10 +55,7 @@ std::string when(std::string_view eol) {
 void judge_end(Ask& ask, const std::string& name, const Row& row, std::string_view eol,
                std::vector<FixOption> next) {
     if (eol.empty()) return;
-    if (!is_past(eol, ask.today)) {
-        ask.reword(fmt::format("whether {} is supported", name));
-        return ask.accept({row.ref()});
-    }
+    if (!is_past(eol, ask.today)) return ask.accept({row.ref()}, "whether {} is supported", name);
     ask.degrade("{} reached its end of life {}", name, when(eol)).because(row.ref()).fix(std::move(next));
 }
 

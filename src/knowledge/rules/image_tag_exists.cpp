@@ -24,8 +24,7 @@ void refuse(Ask& ask, const CudaImage& image, const std::string& why, std::vecto
 }
 
 void accept(Ask& ask, const std::string& image, const Row& row) {
-    ask.reword("whether " + image + " exists");
-    ask.accept({row.ref()});
+    ask.accept({row.ref()}, "whether {} exists", image);
 }
 
 // The row, of an image or of its repository, may list the processors.

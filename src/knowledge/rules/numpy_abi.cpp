@@ -89,9 +89,10 @@ void judge(Ask& ask) {
                 judge_package(ask, package, *numpy, row);
                 continue;
             }
-            ask.question({Field::packages},
-                         fmt::format("whether {} was compiled for {}", package.text, numpy->text));
-            ask.record_pass({row.ref()});
+            ask.question({Field::packages}, [&] {
+                return fmt::format("whether {} was compiled for {}", package.text, numpy->text);
+            });
+            ask.record_pass(row);
         }
     }
 }

@@ -69,9 +69,11 @@ void judge_met(Ask& ask, const Package& package, const Device& gpu) {
     const auto cuda = torch_cuda(ask);
     for (const auto& row : ask.facts.rows("package_gpu_floors")) {
         if (!is_about(row, package, cuda)) continue;
-        ask.reword(fmt::format("whether {}, which needs compute {}, runs on {}", package.text,
-                               row.text("compute_min"), gpu.text));
-        ask.record_pass({row.ref()});
+        ask.question({Field::packages, gpu.field}, [&] {
+            return fmt::format("whether {}, which needs compute {}, runs on {}", package.text,
+                               row.text("compute_min"), gpu.text);
+        });
+        ask.record_pass(row);
     }
     // packages-agree reports a release that no fact knows.
     if (!package.row || coverage(ask.facts, package) != Coverage::other_releases) return;

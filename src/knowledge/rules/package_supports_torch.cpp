@@ -70,10 +70,11 @@ void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
     }
     for (const auto& row : ask.facts.rows("package_torch_floors")) {
         if (!is_about(row, package.name, *package.version, torch)) continue;
-        ask.question({Field::packages, Field::torch},
-                     fmt::format("whether {}, which needs {}, works with {}", package.text, demand_text(row),
-                                 build.text));
-        ask.record_pass({row.ref()});
+        ask.question({Field::packages, Field::torch}, [&] {
+            return fmt::format("whether {}, which needs {}, works with {}", package.text, demand_text(row),
+                               build.text);
+        });
+        ask.record_pass(row);
     }
 }
 
