@@ -18,8 +18,22 @@ bool suffix_is_part_of_it(Field field) {
     return field == Field::compute || field == Field::python;
 }
 
+bool has_ranges(Field field) {
+    return compares_as_version(field) || field == Field::compiler;
+}
+
+// gcc of "gcc-11.4": a range holds within one name. Versions have none.
+std::string_view name_in(Field field, std::string_view text) {
+    return field == Field::compiler ? text.substr(0, text.find('-') + 1) : std::string_view();
+}
+
+std::optional<Version> version_in(Field field, std::string_view text) {
+    if (field != Field::compiler) return version_of(field, text);
+    return Version::parse(text.substr(name_in(field, text).size()));
+}
+
 bool equal(Field field, const Operand& wanted, const Operand& found) {
-    if (!wanted.version || !found.version) return wanted.lower == found.lower;
+    if (field == Field::compiler || !wanted.version || !found.version) return wanted.lower == found.lower;
     if (!wanted.version->covers(*found.version)) return false;
     if (wanted.version->suffix().empty() && !suffix_is_part_of_it(field)) return true;
     return wanted.version->suffix() == found.version->suffix();
@@ -46,7 +60,7 @@ std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_v
         break;
     }
     const bool is_range = predicate.op != Op::equal && predicate.op != Op::not_equal;
-    if (is_range && !compares_as_version(field))
+    if (is_range && !has_ranges(field))
         return ValueProblem{fmt::format("{}: ranges compare versions, but {} is text: expected a value, a "
                                         "list or a pattern with '*'",
                                         info(field).name, info(field).name),
@@ -59,7 +73,7 @@ std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_v
         predicate.op = Op::glob;
     } else if (auto problem = check_scalar(field, text)) {
         return std::move(*problem);
-    } else if (is_range && !version_of(field, text)) {
+    } else if (is_range && !version_in(field, text)) {
         return ValueProblem{fmt::format("{} {}: a range needs a version", info(field).name, in_quotes(text)),
                             {}};
     }
@@ -89,7 +103,7 @@ Condition::Clause& clause_of(Condition& condition, Field field) {
 }  // namespace
 
 Operand::Operand(Field field, std::string_view value)
-    : lower(text::lower(value)), version(version_of(field, value)) {}
+    : lower(text::lower(value)), version(version_in(field, value)) {}
 
 ClauseTest::ClauseTest(const Condition::Clause& clause) : field_(clause.field) {
     for (const auto& all : clause.any_of) {
@@ -103,7 +117,9 @@ bool ClauseTest::passes(const Test& test, const Operand& value) const {
     if (test.op == Op::equal) return equal(field_, test.operand, value);
     if (test.op == Op::not_equal) return !equal(field_, test.operand, value);
     if (test.op == Op::glob) return text::glob_match(test.operand.lower, value.lower);
-    if (!test.operand.version || !value.version) return false;
+    if (!test.operand.version || !value.version ||
+        name_in(field_, test.operand.lower) != name_in(field_, value.lower))
+        return false;
     const Version& limit = *test.operand.version;
     const Version& found = *value.version;
     // "12.4" as a limit means all of 12.4: "<=12.4" takes 12.4.1, ">12.4" does not.
@@ -128,6 +144,26 @@ bool ClauseTest::holds(const std::vector<Operand>& value) const {
     });
 }
 
+bool ClauseTest::splits(const Operand& value) const {
+    return std::any_of(any_of_.begin(), any_of_.end(), [&](const std::vector<Test>& all) {
+        return std::any_of(all.begin(), all.end(), [&](const Test& test) {
+            const auto& limit = test.operand.version;
+            return limit && value.version && limit->size() > value.version->size() &&
+                   value.version->covers(*limit) &&
+                   name_in(field_, test.operand.lower) == name_in(field_, value.lower);
+        });
+    });
+}
+
+bool ClauseTest::excludes(const ClauseTest& other) const {
+    return std::ranges::none_of(std::array{this, &other}, [&](const ClauseTest* side) {
+        return std::ranges::any_of(side->any_of_, [&](const std::vector<Test>& all) {
+            return std::ranges::any_of(
+                all, [&](const Test& test) { return holds({test.operand}) && other.holds({test.operand}); });
+        });
+    });
+}
+
 std::vector<Operand> operands_of(Field field, const Value* value) {
     std::vector<Operand> out;
     if (value == nullptr) return out;
@@ -141,7 +177,7 @@ std::variant<std::vector<Predicate>, ValueProblem> parse_alternative(Field field
     std::vector<Predicate> all;
     // Only versions have conjunctions: a comma in a text field is refused by its own syntax.
     const auto parts =
-        compares_as_version(field) ? text::split(text, ',') : std::vector<std::string>{std::string(text)};
+        has_ranges(field) ? text::split(text, ',') : std::vector<std::string>{std::string(text)};
     for (const auto& part : parts) {
         auto parsed = parse_predicate(field, text::trim(part));
         if (auto* problem = std::get_if<ValueProblem>(&parsed)) return std::move(*problem);

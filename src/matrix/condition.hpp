@@ -18,10 +18,11 @@ class Cell;
 struct Value;
 struct ValueProblem;
 
-/// One alternative of a condition: "<500", "470.*", "T4". Versions compare as versions (12.4 is 12.4.0 to a
-/// range), everything else as text without case. An equality covers what it does not say (12
-/// covers 12.4.1, 2.6.0 covers 2.6.0+cu124), but a suffix that makes another thing counts (3.13 is
-/// not 3.13t, 9.0 is not 9.0a).
+/// One alternative of a condition: "<500", ">=12", "470.*", "T4". Versions compare as versions, everything
+/// else as text without case; compilers have ranges within one name (">=gcc-11.3,<gcc-12"). An equality
+/// covers what it does not say (12 covers 12.4.1, 2.6.0 covers 2.6.0+cu124), but a suffix that makes another
+/// thing counts (3.13 is not 3.13t, 9.0 is not 9.0a). Values are compared as they are written: a bare 12.4
+/// is 12.4.0 to a range.
 struct Predicate {
     enum class Op { equal, not_equal, less, less_equal, greater, greater_equal, glob } op = Op::equal;
     std::string operand;
@@ -53,7 +54,7 @@ struct Operand {
     Operand() = default;
     Operand(Field field, std::string_view value);
     std::string lower;               ///< as text, without case
-    std::optional<Version> version;  ///< where the field compares as a version and the text is one
+    std::optional<Version> version;  ///< where the field has ranges and the text has a version
 };
 
 /// A clause made ready for comparison.
@@ -63,6 +64,10 @@ class ClauseTest {
     [[nodiscard]] Field field() const { return field_; }
     /// True when one of the operands of a value (see operands_of) satisfies one of the alternatives.
     [[nodiscard]] bool holds(const std::vector<Operand>& value) const;
+    /// True when a limit lies inside what `value` stands for, as 11.3 does in 11: part of it may satisfy.
+    [[nodiscard]] bool splits(const Operand& value) const;
+    /// True when no limit or value that one of the two names satisfies both.
+    [[nodiscard]] bool excludes(const ClauseTest& other) const;
 
   private:
     struct Test {

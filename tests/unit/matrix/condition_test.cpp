@@ -144,6 +144,26 @@ TEST_CASE("condition_from_text: values, ranges and alternatives as in the matrix
     CHECK(chosen("driver=470,cuda=12,driver=>=500,<550") == "drv470-t4-cu12.4.1 drv525-t4-cu12.4.1");
 }
 
+TEST_CASE("ranges of compilers are within one name, and a bare major lies on both sides of a limit") {
+    const auto parsed = condition_from_text("compiler=>=gcc-11.3,<gcc-12");
+    REQUIRE(parsed.ok());
+    const ClauseTest test(parsed->clauses.front());
+    const auto holds = [&](std::string_view text) { return test.holds({Operand(Field::compiler, text)}); };
+    for (const auto* text : {"gcc-11.3", "gcc-11.4.0", "gcc-11.10"})
+        CHECK_MESSAGE(holds(text), text);
+    for (const auto* text : {"gcc-11.2", "gcc-12", "gcc-12.1", "clang-11.4", "gcc"})
+        CHECK_MESSAGE(!holds(text), text);
+    CHECK(test.splits(Operand(Field::compiler, "gcc-11")));
+    for (const auto* text : {"gcc-11.3", "gcc-11.2", "gcc-12", "clang-11"})
+        CHECK_MESSAGE(!test.splits(Operand(Field::compiler, text)), text);
+    CHECK(refusal("compiler=<gcc") ==
+          "invalid compiler \"gcc\": expected gcc-N or clang-N such as gcc-11 or clang-14.0.6");
+    // As ever, a value is that value only.
+    const auto plain = condition_from_text("compiler=gcc-11");
+    REQUIRE(plain.ok());
+    CHECK_FALSE(ClauseTest(plain->clauses.front()).holds({Operand(Field::compiler, "gcc-11.3")}));
+}
+
 TEST_CASE("condition_from_text: what is no condition says what would be one") {
     constexpr const char* kFix = " | as in driver=470.161.03,cuda=12.4.1";
     CHECK(refusal("") == std::string("\"\": expected FIELD=VALUE") + kFix);
