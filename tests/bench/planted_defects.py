@@ -28,7 +28,7 @@ DEFECTS = [
     ("rules", "knowledge/rules/cuda_supports_compute.cpp", "if (device < *lowest) return", "if (*lowest < device) return"),
     ("rules", "knowledge/rules/package_supports_gpu.cpp", "return std::pair(device.arch.major, device.arch.minor) < std::pair(floor->major, floor->minor);", "return std::pair(device.arch.major, device.arch.minor) <= std::pair(floor->major, floor->minor);"),
     ("rules", "knowledge/rules/package_supports_gpu.cpp", "const bool fails = below(device, row) || left_out(device, row);", "const bool fails = below(device, row) && left_out(device, row);"),
-    ("rules", "knowledge/rules/known_defect.cpp", 'lookup::required_version(defect, "last") < exact)', 'lookup::required_version(defect, "last") <= exact)'),
+    ("rules", "knowledge/rules/known_problems.cpp", "least = std::min(least, met);", "least = met;"),
     ("rules", "knowledge/rules/numpy_abi.cpp", 'if (*numpy.version < *pep440::Version::parse("2")) return;', 'if (*numpy.version < *pep440::Version::parse("1")) return;'),
     ("rules", "knowledge/rules/ptx_newer_than_driver.cpp", "if (compiler.at_least && *wanted <= *compiler.at_least)", "if (compiler.at_least && *wanted < *compiler.at_least)"),
     ("rules", "knowledge/rules/torch_built_for_cuda.cpp", "    } else if (never_published(*build)) {", "    } else if (false) {"),

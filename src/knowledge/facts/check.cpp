@@ -8,6 +8,7 @@
 #include "base/version.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/facts/kind.hpp"
+#include "knowledge/facts/known_problems.hpp"
 #include "knowledge/facts/ranges.hpp"
 #include "knowledge/facts/schema.hpp"
 #include "knowledge/facts/store.hpp"
@@ -53,6 +54,7 @@ class Checker {
                 }
                 previous = id;
                 row(*schema);
+                if (table.name == "known_problems") known_problem();
             }
         }
         return std::move(found_);
@@ -90,10 +92,19 @@ class Checker {
         id_form(schema);
     }
 
+    void known_problem() {
+        const auto problem = facts::known_problem(*row_);
+        if (!problem) return;
+        for (auto& each : facts::mistakes_in(*problem))
+            mistake(std::move(each));
+    }
+
     static const facts::Column* find(const facts::Schema& schema, std::string_view name) {
         for (const auto columns : {facts::common_columns(), schema.columns}) {
             for (const auto& spec : columns) {
-                if (spec.name == name) return &spec;
+                const auto wild = spec.name.ends_with('*');
+                if (wild ? name.starts_with(spec.name.substr(0, spec.name.size() - 1)) : spec.name == name)
+                    return &spec;
             }
         }
         return nullptr;
@@ -110,7 +121,15 @@ class Checker {
             sources(column, unverified);
             return;
         }
+        const bool of_field = spec.kind == Kind::condition || spec.kind == Kind::way_out;
         for (const auto value : column.values) {
+            if (of_field) {
+                if (auto wrong = facts::mistake_in_condition(column.name, value)) {
+                    mistake(*std::move(wrong));
+                    continue;
+                }
+                if (!Version::parse(value)) continue;
+            }
             if (!facts::is_of(spec.kind, value)) {
                 mistake(fmt::format("column '{}' holds '{}': expected {}", spec.name, value,
                                     facts::accepts(spec.kind)));

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/kind.hpp"
+#include "knowledge/facts/known_problems.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/facts/ranges.hpp"
 #include "knowledge/facts/schema.hpp"
@@ -51,6 +52,7 @@ class RangeChecker {
             rise(each);
         for (const auto& each : all.apart)
             apart(each);
+        problems_apart();
         for (const auto& each : all.gapless)
             gapless(each);
         for (const auto& each : all.bounds)
@@ -183,6 +185,23 @@ class RangeChecker {
                 const auto& other = blames_earlier ? *later : *earlier;
                 mistake(wrong, fmt::format("it overlaps row '{}': {}: expected one of these apart",
                                            other->id(), sides(*wrong, *other, apart)));
+            }
+        }
+    }
+
+    void problems_apart() {
+        const auto all = rows("known_problems");
+        for (auto later = all.begin(); later != all.end(); ++later) {
+            const auto problem = known_problem(**later);
+            for (auto earlier = all.begin(); problem && earlier != later; ++earlier) {
+                const auto other = known_problem(**earlier);
+                if (!other || (*later)->text("rule") != (*earlier)->text("rule") ||
+                    !overlap(*problem, *other))
+                    continue;
+                const bool blames_earlier = is_overlaid(*earlier) && !is_overlaid(*later);
+                mistake(blames_earlier ? *earlier : *later,
+                        fmt::format("it overlaps row '{}': expected conditions that no cell meets both of",
+                                    (blames_earlier ? *later : *earlier)->id()));
             }
         }
     }

@@ -169,6 +169,11 @@ std::span<const Row> Facts::rows(std::string_view table) const {
     return found != nullptr ? std::span<const Row>(found->rows) : std::span<const Row>();
 }
 
+std::span<const KnownProblem> Facts::known_problems(std::string_view rule) const {
+    const auto found = store_->problems.find(rule);
+    return found == store_->problems.end() ? std::span<const KnownProblem>() : found->second;
+}
+
 std::optional<Row> Facts::row(std::string_view id) const {
     const auto found = store_->by_id.find(id);
     if (found == store_->by_id.end()) return std::nullopt;

@@ -59,6 +59,8 @@ struct Table {
     std::vector<Row> rows;  ///< in the order of the file (natural order of versions)
 };
 
+struct KnownProblem;
+
 class Facts {
   public:
     /// The tables embedded in this binary.
@@ -77,6 +79,9 @@ class Facts {
     /// The row of a table with `aliases` (GPUs) whose name or alias is `name`: case and blanks are ignored,
     /// parts do not count.
     [[nodiscard]] std::optional<Row> named(std::string_view name) const;
+
+    /// The rows of known_problems that speak for a rule.
+    [[nodiscard]] std::span<const KnownProblem> known_problems(std::string_view rule) const;
 
     /// Newest `as_of` of all rows, YYYY-MM-DD.
     [[nodiscard]] std::string date() const;

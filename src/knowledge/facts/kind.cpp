@@ -83,6 +83,9 @@ bool is_of(Kind kind, std::string_view value) {
             return facts::is_source(value);
         case Kind::level:
             return value == "measured" || value == "read" || value == "unverified";
+        case Kind::condition:
+        case Kind::way_out:
+            return true;  // it depends on the field: mistake_in_condition
     }
     return false;
 }
@@ -119,6 +122,9 @@ std::string_view accepts(Kind kind) {
                    "sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or image:HOST/PATH:TAG sha256:DIGEST";
         case Kind::level:
             return "measured, read or unverified";
+        case Kind::condition:
+        case Kind::way_out:
+            break;
     }
     return {};
 }

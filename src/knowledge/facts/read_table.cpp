@@ -61,13 +61,14 @@ class TableReader {
         }
         ParsedRow out{node.where, {}};
         for (const auto& [key, value] : node.members)
-            column(out, key, value);
+            column(out, key.text, value);
         if (out.text("as_of").empty()) out.columns.push_back({"as_of", {table_.as_of}, false});
         table_.rows.push_back(std::move(out));
     }
 
-    void column(ParsedRow& row, const yaml::Node& key, const yaml::Node& value) {
-        ParsedColumn out{key.text, {}, value.kind == Kind::sequence};
+    // `when: {cuda: "12.4.1"}` is the column "when.cuda".
+    void column(ParsedRow& row, const std::string& name, const yaml::Node& value) {
+        ParsedColumn out{name, {}, value.kind == Kind::sequence};
         switch (value.kind) {
             case Kind::null:
                 return;
@@ -75,7 +76,12 @@ class TableReader {
                 out.values.push_back(value.text);
                 break;
             case Kind::map:
-                mistake(value.where, fmt::format("column '{}' is a map: rows are flat", key.text));
+                if (!may_be_map(name)) {
+                    mistake(value.where, fmt::format("column '{}' is a map: rows are flat", name));
+                    return;
+                }
+                for (const auto& [key, member] : value.members)
+                    column(row, name + "." + key.text, member);
                 return;
             case Kind::sequence:
                 for (const auto& item : value.items) {
@@ -83,12 +89,16 @@ class TableReader {
                         out.values.push_back(item.text);
                     } else {
                         mistake(item.where,
-                                fmt::format("column '{}' holds something that is not one value", key.text));
+                                fmt::format("column '{}' holds something that is not one value", name));
                     }
                 }
                 break;
         }
         row.columns.push_back(std::move(out));
+    }
+
+    static bool may_be_map(std::string_view name) {
+        return name == "when" || name == "fix" || name.ends_with(".packages");
     }
 
     ParsedTable table_;

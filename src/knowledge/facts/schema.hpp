@@ -21,17 +21,19 @@ enum class Kind {
     url,         ///< an address, see is_url
     source,      ///< see is_source
     level,       ///< measured, read, unverified
+    condition,   ///< of a known problem: what `when.FIELD` or `when.packages.NAME` takes
+    way_out,     ///< of a known problem: what `fix.FIELD` or `fix.packages.NAME` takes
 };
 
 enum class Form { scalar, list, either };
 
 struct Column {
-    std::string_view name;
+    std::string_view name;  ///< "when.*" is every column that begins so
     Kind kind = Kind::text;
     Form form = Form::scalar;
     bool required = false;
     /// "table.column": each value must stand there (a list counts by its elements). A suffix such as the t
-    /// of 3.13t is left out.
+    /// of 3.13t is left out, and so are ranges and words.
     std::string_view refers = {};
 };
 

@@ -4,18 +4,6 @@
 namespace cudamatrix::facts {
 namespace {
 
-constexpr Column kCompilerDefects[] = {
-    {"compiler", Kind::text, Form::scalar, kRequired},
-    {"first", Kind::version, Form::scalar, kRequired},
-    {"last", Kind::version, Form::scalar, kRequired},
-    {"cuda_first", Kind::version, Form::scalar, kRequired},
-    {"cuda_last", Kind::version, Form::scalar, kRequired},
-    {"arch", Kind::text},
-    {"effect", Kind::text, Form::scalar, kRequired},
-    {"works", Kind::version, Form::scalar, kRequired},
-    {"symptom", Kind::text, Form::scalar, kRequired},
-};
-
 constexpr Column kCudaGlibc[] = {
     {"cuda_first", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
     {"cuda_last", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
@@ -74,7 +62,6 @@ constexpr Column kTritonReleases[] = {
 };
 
 constexpr Schema kSchemas[] = {
-    {"compiler_defects", "defect-*", kCompilerDefects},
     {"cuda_glibc", "cuda-glibc-*", kCudaGlibc},
     {"removed_apis", "api-{api}", kRemovedApis},
     {"torch_compile", "torch-compile-{torch}", kTorchCompile},

@@ -91,12 +91,16 @@ constexpr Column kHostClasses[] = {
     {"forward_compatibility", Kind::text, Form::scalar, kRequired},
 };
 
-constexpr Column kKnownDefects[] = {
-    {"first", Kind::version, Form::scalar, kRequired, "cuda_releases.cuda"},
-    {"last", Kind::version, Form::scalar, kRequired, "cuda_releases.cuda"},
-    {"fixed_in", Kind::version, Form::scalar, kOptional, "cuda_releases.cuda"},
-    {"compute", Kind::compute, Form::list, kOptional, "architectures.compute"},
-    {"what", Kind::text, Form::scalar, kRequired},
+constexpr Column kKnownProblems[] = {
+    {"rule", Kind::text, Form::scalar, kRequired},  // see problem_rules
+    {"when.compute", Kind::condition, Form::either, kOptional, "architectures.compute"},
+    {"when.*", Kind::condition, Form::either},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"says", Kind::text, Form::scalar, kRequired},
+    {"says_of_some", Kind::text},
+    {"asks", Kind::text, Form::scalar, kRequired},
+    {"fix.cuda", Kind::way_out, Form::either, kOptional, "cuda_releases.cuda"},
+    {"fix.*", Kind::way_out, Form::either},
 };
 
 constexpr Column kPolicies[] = {
@@ -129,7 +133,7 @@ constexpr Schema kSchemas[] = {
     {"forward_compatibility", "compat-{cuda}", kForwardCompatibility},
     {"gpus", "gpu-*", kGpus},
     {"host_classes", "class-{class}", kHostClasses},
-    {"known_defects", "defect-*", kKnownDefects},
+    {"known_problems", "*", kKnownProblems},
     {"policies", "policy-{policy}", kPolicies},
     {"toolkit_sources", "toolkit-*", kToolkitSources},
 };

@@ -83,15 +83,6 @@ constexpr Column kPackageImages[] = {
     {"consequence", Kind::text},  // of what does not work
 };
 
-constexpr Column kPackagePairs[] = {
-    {"package", Kind::text, Form::scalar, kRequired},
-    {"versions", Kind::specifiers, Form::scalar, kRequired},
-    {"other", Kind::text, Form::scalar, kRequired},
-    {"other_versions", Kind::specifiers, Form::scalar, kRequired},
-    {"severity", Kind::text, Form::scalar, kRequired},
-    {"consequence", Kind::text, Form::scalar, kRequired},
-};
-
 constexpr Column kPackageSources[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
@@ -112,7 +103,6 @@ constexpr Schema kSchemas[] = {
     {"package_images", "package-image-*", kPackageImages},
     {"package_makers_wheels", "package-makers-wheel-*", kPackageMakersWheels},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
-    {"package_pairs", "package-pair-*", kPackagePairs},
     {"package_releases", "package-{package}-{version}", kPackageReleases},
     {"package_sources", "package-source-*", kPackageSources},
     {"package_torch_floors", "package-torch-*", kPackageTorchFloors},

@@ -16,8 +16,6 @@ constexpr Past kPast[] = {
 
 constexpr Order kOrders[] = {
     {"architectures", "first_driver_branch", "last_driver_branch"},
-    {"compiler_defects", "cuda_first", "cuda_last"},
-    {"compiler_defects", "first", "last"},
     {"container_toolkits", "first", "last"},
     {"cuda_glibc", "cuda_first", "cuda_last"},
     {"cuda_glibc", "glibc_min", "glibc_max"},
@@ -30,8 +28,6 @@ constexpr Order kOrders[] = {
     {"driver_branches", "oldest", "newest"},
     {"driver_branches", "released", "eol"},
     {"driver_branches", "windows_oldest", "windows_newest"},
-    {"known_defects", "first", "last"},
-    {"known_defects", "last", "fixed_in", kStrict},
     {"operating_systems", "eol", "lts_eol"},
     {"package_torch_floors", "torch_min", "torch_below", kStrict},
     {"pythons", "released", "eol"},
@@ -82,7 +78,6 @@ constexpr Rise kRises[] = {
 
 constexpr Apart kApart[] = {
     {"architectures", {{{"compute"}}}},
-    {"compiler_defects", {{{"compiler"}, {"arch"}, {"first", "last"}, {"cuda_first", "cuda_last"}}}},
     {"container_toolkits", {{{"first", "last"}}}},
     {"cuda_glibc", {{{"arch"}, {"function"}, {"type"}, {"cuda_first", "cuda_last"}}}},
     {"cuda_image_requirements", {{{"cuda"}, {"arch"}, {"os"}}}},
@@ -94,7 +89,6 @@ constexpr Apart kApart[] = {
     {"package_images", {{{"package"}, {"images"}, {"versions"}}}},
     {"package_makers_wheels", {{{"package"}, {"versions"}}}},
     {"package_numpy_abi", {{{"package"}, {"severity"}, {"versions"}, {"numpy"}}}},
-    {"package_pairs", {{{"package"}, {"other"}, {"versions"}, {"other_versions"}}}},
     {"package_sources", {{{"package"}, {"not_on"}, {"versions"}}}},
     {"package_torch_floors", {{{"package"}, {"severity"}, {"versions"}, {"torch_versions"}}}},
     {"pytorch_images", {{{"torch"}, {"cuda"}, {"cudnn"}}}},

@@ -98,6 +98,10 @@ void Facts::Store::finish() {
         for (std::size_t r = 0; r < tables[t].rows.size(); ++r) {
             const auto& row = tables[t].rows[r];
             by_id.emplace(row.id(), Position{t, r});
+            if (tables[t].name == "known_problems") {
+                if (auto problem = facts::known_problem(row))
+                    problems[row.text("rule")].push_back(*std::move(problem));
+            }
             if (!row.has("aliases")) continue;
             by_name.emplace(facts::folded(row.text("name")), Position{t, r});
             for (const auto alias : row.list("aliases"))

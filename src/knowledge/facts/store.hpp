@@ -2,12 +2,14 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "knowledge/facts/facts.hpp"
+#include "knowledge/facts/known_problems.hpp"
 #include "knowledge/facts/read_table.hpp"
 
 namespace cudamatrix {
@@ -32,6 +34,7 @@ struct Facts::Store {
 
     std::unordered_map<std::string_view, Position> by_id;
     std::unordered_map<std::string, Position> by_name;
+    std::map<std::string_view, std::vector<KnownProblem>> problems;  ///< by rule
 
   private:
     void sort(std::size_t table);

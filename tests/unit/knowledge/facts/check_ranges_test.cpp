@@ -69,20 +69,6 @@ TEST_CASE("the lower end of a range is not above the upper one") {
           "'driver-r700': column 'branch' holds '700': expected at most '699.1', its windows_oldest"},
          {branch + ", released: \"2026-11-30\", eol: \"2026-10\"",
           "'driver-r700': column 'released' holds '2026-11-30': expected at most '2026-10', its eol"}});
-    const std::string defect = "id: defect-x, what: x, first: 12.4.1, last: ";
-    check_cases("known_defects",
-                {{defect + "12.4.1, fixed_in: 12.5.0", ""},
-                 {defect + "12.4.0",
-                  "'defect-x': column 'first' holds '12.4.1': expected at most '12.4.0', its last"},
-                 {defect + "12.4.1, fixed_in: 12.4.1",
-                  "'defect-x': column 'last' holds '12.4.1': expected less than '12.4.1', its fixed_in"}});
-    const std::string compiler =
-        "id: defect-x, compiler: icc, cuda_first: \"12.4\", cuda_last: \"12\", effect: fails, works: 1, "
-        "symptom: x, ";
-    check_cases("compiler_defects",
-                {{compiler + "first: \"11.3\", last: 11", ""},
-                 {compiler + "first: \"11.3\", last: \"11.2\"",
-                  "'defect-x': column 'first' holds '11.3': expected at most '11.2', its last"}});
     const std::string toolkit =
         "id: cuda-toolkit-99.0, cuda: \"99.0\", ptx_isa: \"99.0\", targets: [\"9.0\"]";
     check_cases("cuda_toolkits",
@@ -186,14 +172,6 @@ TEST_CASE("rows about the same thing do not overlap") {
               error,
           ""}});
     check_cases(
-        "package_pairs",
-        {{"id: package-pair-x, package: trl, versions: \">=0.7\", other: transformers, other_versions: "
-          "\">=5\"" +
-              error,
-          "'package-pair-x': it overlaps row 'package-pair-trl-transformers': package trl; other "
-          "transformers; versions >=0.7 beside >=0.2,<0.8; other_versions >=5 beside >=4.39: expected one of "
-          "these apart"}});
-    check_cases(
         "driver_branches",
         {{"id: driver-r612, branch: 612, windows_oldest: 615.99", ""},
          {"id: driver-r612, branch: 612, windows_oldest: 616.99",
@@ -206,15 +184,6 @@ TEST_CASE("rows about the same thing do not overlap") {
           "'container-toolkit-1.20': it overlaps row 'container-toolkit-1.18': first 1.20 to 1.21 beside "
           "1.18 "
           "to 1.20: expected one of these apart"}});
-    const std::string compiler =
-        "id: defect-x, compiler: gcc, first: \"11.4\", last: 11, effect: limits, works: 10, "
-        "symptom: x, cuda_first: \"11.5\", cuda_last: ";
-    check_cases(
-        "compiler_defects",
-        {{compiler + "\"11.5\", arch: aarch64", ""},
-         {compiler + "\"11.5\"",
-          "'defect-x': it overlaps row 'defect-gcc-11.3-cuda-11.5': compiler gcc; first 11.4 to 11 beside "
-          "11.3 to 11; cuda_first 11.5 to 11.5 beside 11.5 to 11.6.0: expected one of these apart"}});
     check_cases("gpus", {{"id: gpu-x, name: X, aliases: [X, T4], compute: \"7.5\", class: datacenter",
                           "'gpu-x': it overlaps row 'gpu-t4': aliases X, T4 beside T4, NVIDIA T4, NVIDIA "
                           "Tesla T4: expected one of these "
@@ -297,4 +266,56 @@ TEST_CASE("clauses admit some version") {
          {abi + "\"==1.0,==1.1\"",
           "'package-numpy-abi-x': column 'versions' holds '==1.0,==1.1': expected clauses that a version "
           "meets"}});
+}
+
+TEST_CASE("a known problem is told apart from the others, and its conditions and ways out are checked") {
+    const std::string words = ", severity: error, says: x, asks: x";
+    const auto row = [&](const std::string& rule, const std::string& when, const std::string& more = {}) {
+        return "id: x, rule: " + rule + ", when: {" + when + "}" + words + more;
+    };
+    const std::string apart = ": expected conditions that no cell meets both of";
+    check_cases(
+        "known_problems",
+        {{row("known-defect", "cuda: \"12.4.1\", compute: [\"9.0\", \">=10.0\"]", ", fix: {cuda: newer}"),
+          ""},
+         {row("known-defect", "cuda: \"12.4.1\"", ", fix: {cuda: 12.5.0}"), ""},
+         {row("known-defect", "cuda: \"12.4.1\"", ", fix: {cuda: 12.4.1}"),
+          "'x': column 'fix.cuda' holds '12.4.1': expected a value that its when spares"},
+         {row("known-defect", "cuda: \"12.4.1\"", ", fix: {cuda: 12.7.0}"),
+          "'x': column 'fix.cuda' names '12.7.0', which cuda_releases.cuda does not have"},
+         {row("known-defect", "cuda: \">=12.4.1,<=12.4.0\""),
+          "'x': column 'when.cuda' holds '>=12.4.1,<=12.4.0': expected clauses that a version meets"},
+         {row("known-defect", "cuda: new"),
+          "'x': column 'when.cuda': invalid cuda \"new\": expected a version (12.4.1), or 12.4 for its newest update"},
+         {row("known-defect", "cuda: \"12.4.1\", compute: [\"9.7\"]"),
+          "'x': column 'when.compute' names '9.7', which architectures.compute does not have"},
+         {row("known-defect", "env: x"),
+          "'x': column 'when.env': expected a field with a single value, or packages"},
+         {row("known-defect", "cuda: \"12.4.1\", driver: \"550\""),
+          "'x': column 'when.driver': rule known-defect does not look at it"},
+         {row("other", "cuda: \"12.4.1\""),
+          "'x': column 'rule' holds 'other': expected one of compiler-known-broken, known-defect, "
+          "packages-run-together"},
+         {"id: x, rule: known-defect" + words, "'x': column 'when' is missing"},
+         {row("known-defect", "cuda: \"12.4.1\"", ", says_of_some: \"{cuda} {compute}\""),
+          "'x': column 'says_of_some' says {compute}: expected a field or package of its when"},
+         {row("known-defect", "cuda: \"12.4.1\"", ", fix: {driver: 550, packages: {trl: another}}"),
+          "'x': column 'fix.driver': expected a field or package of its when\na.yaml:4:5: error: row 'x': "
+          "column 'fix.packages.trl': expected a field or package of its when"},
+         {row("known-defect", "cuda: \">=13.2,<13.3\""),
+          "'x': it overlaps row 'defect-cublas-nvfp4-scaling'" + apart},
+         {row("compiler-known-broken", "compiler: \">=gcc-11.4,<gcc-12\", cuda: \"11.5\""),
+          "'x': it overlaps row 'defect-gcc-11.3-cuda-11.5'" + apart},
+         {row("compiler-known-broken", "compiler: \">=clang-11.4,<clang-12\", cuda: \"11.5\""), ""},
+         {row("compiler-known-broken", "compiler: \">=gcc-12.4,<gcc-13\", cuda: \"12.4\", arch: aarch64"),
+          ""},
+         {row("packages-run-together", "packages: {trl: \">=0.7\", transformers: \">=5\"}",
+              ", fix: {packages: {trl: [another, none]}}"),
+          "'x': it overlaps row 'package-pair-trl-transformers'" + apart},
+         {row("packages-run-together", "packages: {trl: \">=0.7\", numpy: \">=5\"}"), ""},
+         {row("packages-run-together", "packages: {trl: old, numpy: \">=5\"}"),
+          "'x': column 'when.packages.trl' holds 'old': expected clauses such as >=2.0,<3"},
+         {row("packages-run-together", "packages: {trl: \">=0.7\", numpy: \">=5\"}",
+              ", fix: {packages: {trl: older}}"),
+          "'x': column 'fix.packages.trl' holds 'older': expected another or none"}});
 }

@@ -94,3 +94,13 @@ TEST_CASE("packages: thousands of cells with packages are judged") {
                         judgement->findings.size(), took));
     CHECK(judgement->cells.size() > 1'000);
 }
+
+TEST_CASE("a rule of known problems reads what its rows may name") {
+    for (const auto& known : facts::problem_rules()) {
+        const auto* rule = rule_named(known.id);
+        REQUIRE_MESSAGE(rule != nullptr, std::string(known.id));
+        for (const auto& field : all_fields()) {
+            if (known.fields.contains(field.field)) CHECK(rule->reads.contains(field.field));
+        }
+    }
+}
