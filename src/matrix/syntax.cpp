@@ -1,6 +1,7 @@
 #include "matrix/syntax.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/image_reference.hpp"
@@ -150,44 +151,28 @@ bool is_arch_list(std::string_view text) {
     return true;
 }
 
-bool is_count(Field field, std::string_view text) {
-    if (field == Field::mig && text == "true") return true;
+bool is_count(std::string_view text) {
     return text.size() <= 5 && std::all_of(text.begin(), text.end(), is_digit) && text.front() != '0';
+}
+
+bool is_nothing(std::string_view) {
+    return false;
 }
 
 }  // namespace
 
 bool accepts(const FieldInfo& field, std::string_view text) {
+    // In the order of Syntax; choices are looked up, and map fields have no scalar.
+    static constexpr std::array<bool (*)(std::string_view), 13> grammars{
+        is_version, is_driver, is_compute, is_torch,     is_python,    is_name,   is_slug,
+        is_nothing, is_image,  is_count,   is_list_name, is_arch_list, is_nothing};
+    static_assert(grammars.size() == static_cast<std::size_t>(Syntax::string_map) + 1);
     if (text.empty()) return false;
-    switch (field.syntax) {
-        case Syntax::version:
-            return is_version(text);
-        case Syntax::driver:
-            return is_driver(text);
-        case Syntax::compute:
-            return is_compute(text);
-        case Syntax::torch:
-            return is_torch(text);
-        case Syntax::python:
-            return is_python(text);
-        case Syntax::name:
-            return field.field == Field::compiler ? is_compiler(text) : is_name(text);
-        case Syntax::slug:
-            return is_slug(text);
-        case Syntax::choice:
-            return std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end();
-        case Syntax::image:
-            return is_image(text);
-        case Syntax::count:
-            return is_count(field.field, text);
-        case Syntax::name_list:
-            return is_list_name(text);
-        case Syntax::arch_list:
-            return is_arch_list(text);
-        case Syntax::string_map:
-            return false;
-    }
-    return false;
+    if (field.field == Field::compiler) return is_compiler(text);
+    if (field.field == Field::mig && text == "true") return true;
+    if (field.syntax == Syntax::choice)
+        return std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end();
+    return grammars[static_cast<std::size_t>(field.syntax)](text);
 }
 
 bool is_registry_host(std::string_view text) {

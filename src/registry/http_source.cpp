@@ -45,16 +45,10 @@ Failure source_failure(const std::string& url, std::string_view why, std::string
     return environment_failure(fmt::format("{}: {}", url::shown(url), why), std::move(fix));
 }
 
-Failure without_ranges(const std::string& url) {
-    return source_failure(
-        url,
-        "the server does not answer range requests, and the whole file is not downloaded to read parts of it",
-        "name an index or a mirror whose files can be read in parts (--index URL)");
-}
+constexpr const char* kFix = "name an index or a mirror whose files can be read in parts (--index URL)";
 
 Failure lying(const std::string& url, std::string_view what) {
-    return source_failure(url, fmt::format("the server lies about ranges: {}", what),
-                          "name an index or a mirror whose files can be read in parts (--index URL)");
+    return source_failure(url, fmt::format("the server lies about ranges: {}", what), kFix);
 }
 
 // What an answer says it holds.
@@ -77,7 +71,12 @@ Result<HttpResponse> HttpSource::ask(const HttpRange& range, std::uint64_t limit
         response = connection_.get({url_, {}, range, limit});
     }
     if (!response.ok()) return response;
-    if (response->status == 200) return without_ranges(url_);
+    if (response->status == 200)
+        return source_failure(
+            url_,
+            "the server does not answer range requests, and the whole file is not downloaded "
+            "to read parts of it",
+            kFix);
     // 416 to the first request: an empty file, or ranges from the end are not known.
     if (response->status != 206) return source_failure(url_, describe_status(response->status));
     transferred_ += response->body.size();
