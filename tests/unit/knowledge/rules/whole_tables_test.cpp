@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "fatbin/cover.hpp"
+#include "knowledge/facts/known_problems.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "matrix/matrix_file.hpp"
