@@ -28,6 +28,16 @@ std::string_view to_string(Verdict verdict) {
     return names[static_cast<std::size_t>(verdict)];
 }
 
+bool Bound::sets(Field other) const {
+    if (kind != Kind::exactly) return field == other;
+    return std::any_of(option.set.begin(), option.set.end(),
+                       [&](const auto& set) { return set.first == other; });
+}
+
+void Finding::drop_bounds(Field field) {
+    std::erase_if(bounds, [&](const Bound& bound) { return bound.sets(field); });
+}
+
 Verdict Finding::verdict() const {
     constexpr std::array<Verdict, 4> by_severity{Verdict::rejected, Verdict::degraded, Verdict::unknown,
                                                  Verdict::accepted};

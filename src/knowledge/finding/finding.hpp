@@ -41,6 +41,28 @@ struct FixOption {
     std::vector<std::pair<Field, std::string>> exclude = {};
 };
 
+/// What would satisfy the rule that made a finding. Which values do is searched for (`rules::evaluate`): the
+/// rule itself is asked about each of `rules::candidates`.
+struct Bound {
+    enum class Kind : std::uint8_t {
+        exactly,   ///< `option`, whatever the facts know
+        other,     ///< any other value of the field
+        at_least,  ///< a newer one, the oldest that will do
+        at_most,   ///< an older one, the newest that will do
+        one_of,    ///< one of `values`, the nearest that will do: an older one, else a newer one
+        without    ///< the cell without that package
+    };
+    Kind kind = Kind::exactly;
+    Field field = Field::driver;
+    std::string package = {};  ///< of Field::packages: which one
+    FixOption option = {};
+    std::vector<std::string> values = {};  ///< of `other` torch: the variant that it must have, if any
+    bool accepted_only = false;            ///< not one of which the rule says something milder, or nothing
+    std::string note = {};                 ///< follows the value in the text: "with this driver"
+
+    [[nodiscard]] bool sets(Field other) const;
+};
+
 /// One rule's answer for one projection.
 struct Finding {
     Severity severity = Severity::error;  ///< error: rejected, warning: degraded, unknown, note
@@ -49,11 +71,14 @@ struct Finding {
     std::string aspect = {};  ///< which of the rule's questions this answers ("image", "wheel"); often empty
     Field primary = Field::driver;  ///< whose value the caret points at
     std::string message;            ///< names both halves of the conflict
-    std::vector<FixOption> fixes;   ///< alternatives, best first; may be empty for unknown and notes
+    std::vector<Bound> bounds;      ///< what would satisfy the rule, best first
+    std::vector<FixOption> fixes;   ///< what does satisfy it, best first; may be empty for unknown and notes
     std::vector<FactRef> facts;     ///< what the answer rests on
     std::vector<Field> about;       ///< the halves of the conflict, `primary` among them
 
     [[nodiscard]] Verdict verdict() const;
+    /// Nothing that would satisfy it sets the field any more.
+    void drop_bounds(Field field);
     /// "driver >= 525.60.13, or cuda 11.8.0 with this driver".
     [[nodiscard]] std::string fix_text() const;
 };
@@ -88,6 +113,7 @@ using Findings = std::vector<Finding>;
 /// A question of a rule that is answered by yes, and what the answer rests on.
 struct Acceptance {
     std::string_view rule;
+    std::string aspect;
     Stage stage = Stage::runtime;
     std::vector<Field> about;
     std::string question;  ///< "whether driver 550.54.15 runs CUDA 12.4.1"

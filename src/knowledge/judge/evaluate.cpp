@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/age.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "knowledge/resolve/candidates.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "matrix/value.hpp"
 
@@ -76,17 +77,13 @@ void name_gpu(Findings& found, const std::optional<ImpliedArch>& implied) {
         if (!name_gpu(finding.about)) continue;
         finding.message += fmt::format(" ({} is in hosts of {} only)", implied->gpu, implied->arch.text);
         finding.facts.push_back(implied->fact);
-        std::erase_if(finding.fixes, [](const FixOption& fix) {
-            return std::any_of(fix.set.begin(), fix.set.end(),
-                               [](const auto& set) { return set.first == Field::arch; });
-        });
+        finding.drop_bounds(Field::arch);
     }
 }
 
-Findings ask_projected(const Rule& rule, const ProjectedCell& cell, const Facts& facts,
-                       std::string_view today, bool wants_fixes, Memo* memo = nullptr) {
+Findings ask_projected(const Rule& rule, const Context& context) {
     Findings found;
-    Ask ask(Context{cell, facts, today, wants_fixes, memo, nullptr}, rule.stage, found);
+    Ask ask(context, rule.stage, found);
     rule.judge(ask);
     for (auto& finding : found) {
         finding.rule = rule.id;
@@ -94,6 +91,11 @@ Findings ask_projected(const Rule& rule, const ProjectedCell& cell, const Facts&
     }
     return found;
 }
+
+struct Answers {
+    Findings findings;
+    Acceptances passed;
+};
 
 Verdict worst_answer(const Finding& question, const Findings& findings) {
     auto verdict = Verdict::accepted;
@@ -104,8 +106,8 @@ Verdict worst_answer(const Finding& question, const Findings& findings) {
 }
 
 // What the rule says once `option` is applied; nothing when a value of it is not one of its field.
-std::optional<Findings> after_fix(const Rule& rule, const Cell& cell, const FixOption& option,
-                                  const Facts& facts, std::string_view today) {
+std::optional<Answers> after_fix(const Rule& rule, const Cell& cell, const FixOption& option,
+                                 const Facts& facts, std::string_view today, Memo& memo) {
     std::deque<Value> storage;
     Cell changed = cell;
     for (const auto& [field, text] : option.set) {
@@ -113,7 +115,11 @@ std::optional<Findings> after_fix(const Rule& rule, const Cell& cell, const FixO
         if (std::holds_alternative<ValueProblem>(value)) return std::nullopt;
         changed.set(field, &storage.emplace_back(std::get<Value>(std::move(value))));
     }
-    return ask(rule, changed, facts, today);
+    const auto implied = implied_arch(rule, facts, changed);
+    const auto projected = with_arch(ProjectedCell(changed, rule.reads), implied);
+    Answers out;
+    out.findings = ask_projected(rule, {projected, facts, today, false, &memo, &out.passed});
+    return out;
 }
 
 bool makes_worse(const Findings& before, const Findings& after) {
@@ -124,6 +130,92 @@ bool makes_worse(const Findings& before, const Findings& after) {
         });
     });
 }
+
+// What an option makes of a finding: the rule falls silent, having nothing to look at any more, says
+// something milder, or yes.
+enum class Effect { none, silence, milder, accepted };
+
+// Finds what satisfies the rule, by asking it.
+class Satisfying {
+  public:
+    Satisfying(const Rule& rule, const Cell& cell, const ProjectedCell& projected, const Facts& facts,
+               std::string_view today, const Findings& found)
+        : rule_(rule), cell_(cell), context_{projected, facts, today, true, &memo_, nullptr}, found_(found) {}
+
+    std::vector<FixOption> options_for(const Finding& finding) {
+        std::vector<FixOption> out;
+        for (const auto& bound : finding.bounds) {
+            for (auto& option : options_for(finding, bound)) {
+                const auto is_same = [&](const FixOption& other) { return other.set == option.set; };
+                if (std::none_of(out.begin(), out.end(), is_same)) out.push_back(std::move(option));
+            }
+        }
+        return out;
+    }
+
+  private:
+    // Of the first tier that has any, the first option of each group. Silence is a way out only where no tier
+    // has an answer.
+    std::vector<FixOption> options_for(const Finding& finding, const Bound& bound) {
+        std::vector<FixOption> silent;
+        for (auto& tier : candidates(context_, bound)) {
+            std::vector<FixOption> answered, in_silence;
+            for (auto& group : tier) {
+                const auto effects = effects_of(finding, bound, group);
+                const auto at = [&](Effect least) {
+                    return static_cast<std::size_t>(
+                        std::find_if(effects.begin(), effects.end(),
+                                     [&](Effect effect) { return effect >= least; }) -
+                        effects.begin());
+                };
+                const auto first = at(bound.accepted_only ? Effect::accepted : Effect::milder);
+                if (first < effects.size()) {
+                    answered.push_back(std::move(group[first]));
+                } else if (const auto quiet = at(Effect::silence);
+                           !bound.accepted_only && quiet < effects.size()) {
+                    in_silence.push_back(std::move(group[quiet]));
+                }
+            }
+            if (!answered.empty()) return answered;
+            if (silent.empty()) silent = std::move(in_silence);
+        }
+        return silent;
+    }
+
+    // Up to the first that is enough.
+    std::vector<Effect> effects_of(const Finding& finding, const Bound& bound,
+                                   std::vector<FixOption>& group) {
+        std::vector<Effect> out;
+        for (auto& option : group) {
+            out.push_back(effect_of(finding, option));
+            if (out.back() >= (bound.accepted_only ? Effect::accepted : Effect::milder)) break;
+        }
+        return out;
+    }
+
+    Effect effect_of(const Finding& finding, FixOption& option) {
+        const auto after = after_fix(rule_, cell_, option, context_.facts, context_.today, memo_);
+        if (!after || !vanished(finding, after->findings) || makes_worse(found_, after->findings))
+            return Effect::none;
+        if (finding.severity == Severity::unknown)
+            option.text += fmt::format(" (then {})", to_string(worst_answer(finding, after->findings)));
+        const auto is_about = [&](const auto& answer) { return answer.aspect == finding.aspect; };
+        const auto is_milder = [&](const Finding& now) {
+            return is_about(now) && now.severity != Severity::note;
+        };
+        const auto& [findings, passed] = *after;
+        if (std::any_of(findings.begin(), findings.end(), is_milder)) return Effect::milder;
+        // A yes without an aspect is one to all questions of the rule.
+        const auto says_yes = [&](const Acceptance& each) { return each.aspect.empty() || is_about(each); };
+        return std::any_of(passed.begin(), passed.end(), says_yes) ? Effect::accepted : Effect::silence;
+    }
+
+    const Rule& rule_;
+    const Cell& cell_;
+    Memo memo_;
+    Context context_;
+    const Findings& found_;
+};
 
 }  // namespace
 
@@ -179,7 +271,7 @@ Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string
              ReadLog* log) {
     const auto implied = implied_arch(rule, facts, cell);
     const auto projected = with_arch(ProjectedCell(cell, rule.reads, log), implied);
-    auto found = ask_projected(rule, projected, facts, today, false, memo);
+    auto found = ask_projected(rule, {projected, facts, today, false, memo, nullptr});
     name_gpu(found, implied);
     return found;
 }
@@ -187,20 +279,13 @@ Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string
 Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
     const auto implied = implied_arch(rule, facts, cell);
     const auto projected = with_arch(ProjectedCell(cell, rule.reads), implied);
-    auto found = ask_projected(rule, projected, facts, today, true);
+    auto found = ask_projected(rule, {projected, facts, today, true, nullptr, nullptr});
     name_gpu(found, implied);
-    for (auto& finding : found) {
-        std::vector<FixOption> kept;
-        for (auto& option : finding.fixes) {
-            const auto after = after_fix(rule, cell, option, facts, today);
-            if (!after || !vanished(finding, *after) || makes_worse(found, *after)) continue;
-            if (finding.severity == Severity::unknown) {
-                option.text += fmt::format(" (then {})", to_string(worst_answer(finding, *after)));
-            }
-            kept.push_back(std::move(option));
-        }
-        finding.fixes = std::move(kept);
-    }
+    Satisfying satisfying(rule, cell, projected, facts, today, found);
+    for (auto& finding : found)
+        finding.fixes = satisfying.options_for(finding);
+    for (auto& finding : found)
+        finding.bounds.clear();
     date_facts(found, today);
     return found;
 }

@@ -18,8 +18,8 @@ namespace cudamatrix::rules {
 [[nodiscard]] Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today,
                            Memo* memo = nullptr, ReadLog* log = nullptr);
 
-/// The same findings with their fixes. A fix stays only if, applied, it makes its finding vanish (`vanished`)
-/// and no other question of the rule turns into a rejection.
+/// The same findings with their fixes: for each bound the best of `candidates` that, applied, makes the
+/// finding vanish (`vanished`) and turns no other question of the rule into a rejection.
 [[nodiscard]] Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts,
                                 std::string_view today);
 

@@ -101,6 +101,20 @@ std::optional<NgcImage> ngc_image_of_family(const Context& context) {
     return out;
 }
 
+CudaTag cuda_tag_like(std::string_view tag) {
+    CudaTag out;
+    for (const auto& part : text::split(tag, '-')) {
+        const bool is_flavour = part == "base" || part == "runtime" || part == "devel";
+        if (out.cuda.empty() && Version::parse(part))
+            out.cuda = part;
+        else if (is_flavour || part.starts_with("cudnn"))
+            out.flavour += (out.flavour.empty() ? "" : "-") + part;
+        else if (part.find_first_of("0123456789") != part.npos)
+            out.os = part;
+    }
+    return out;
+}
+
 Row image_policy(const Facts& facts, std::string_view policy) {
     return *facts.row(fmt::format("image-policy-{}", policy));
 }
@@ -112,23 +126,6 @@ std::optional<std::string_view> member(const Context& context, Field field, std:
         if (key == name) return text;
     }
     return std::nullopt;
-}
-
-std::vector<FixOption> pytorch_options(const Context& context, const PytorchImage& image,
-                                       std::string_view torch, std::string_view flavour) {
-    std::vector<FixOption> same, near;
-    const auto wanted = Version::parse(torch);
-    if (!image.by_reference) return same;
-    for (const auto& row : context.facts.rows("pytorch_images")) {
-        const auto version = lookup::required_version(row, "torch");
-        if (row.text("exists") != "true" || version.major_minor() != wanted->major_minor()) continue;
-        for (const auto cuda : row.list("cuda")) {
-            const auto has = contains(row.list("flavours"), flavour);
-            const auto tag = lookup::pytorch_tag_of(row, cuda, has ? flavour : row.list("flavours").back());
-            (version == *wanted ? same : near).push_back(set_to(Field::image, image.name + ":" + tag.text()));
-        }
-    }
-    return same.empty() ? near : same;
 }
 
 std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchImage& image,
@@ -203,16 +200,25 @@ std::vector<Candidate> candidates(const Facts& facts, const CudaTag& wanted) {
 
 }  // namespace
 
+NearTags near_cuda_tags(const Facts& facts, const CudaTag& wanted) {
+    auto all = candidates(facts, wanted);
+    const auto sorted = [&](Distance (Candidate::*distance)() const) {
+        std::stable_sort(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
+            return (a.*distance)() < (b.*distance)();
+        });
+        std::vector<CudaTag> out;
+        for (const auto& each : all)
+            out.push_back(each.tag);
+        return out;
+    };
+    auto on_line = sorted(&Candidate::on_line);
+    return {std::move(on_line), sorted(&Candidate::on_os)};
+}
+
 std::vector<CudaTag> nearest_cuda_tags(const Facts& facts, const CudaTag& wanted) {
-    const auto all = candidates(facts, wanted);
-    std::vector<CudaTag> out;
-    for (const auto distance : {&Candidate::on_line, &Candidate::on_os}) {
-        // There are more tags than the wanted one.
-        const auto best = std::min_element(
-            all.begin(), all.end(),
-            [&](const Candidate& a, const Candidate& b) { return (a.*distance)() < (b.*distance)(); });
-        if (out.empty() || out.front().text() != best->tag.text()) out.push_back(best->tag);
-    }
+    const auto near = near_cuda_tags(facts, wanted);
+    std::vector<CudaTag> out{near.on_line.front()};  // there are more tags than the wanted one
+    if (near.on_os.front().text() != out.front().text()) out.push_back(near.on_os.front());
     return out;
 }
 
@@ -227,15 +233,6 @@ FixOption set_to_tag(const CudaImage& image, const CudaTag& tag) {
     if (tag.os != image.tag.os) add(Field::os, tag.os);
     if (!image.tag.flavour.empty() && tag.kind() != image.tag.kind())
         add(Field::flavour, std::string(tag.kind()));
-    return out;
-}
-
-std::vector<FixOption> nearest_cuda_images(const Facts& facts, const CudaImage& image) {
-    std::vector<FixOption> out;
-    for (const auto& tag : nearest_cuda_tags(facts, image.tag)) {
-        auto option = set_to_tag(image, tag);
-        if (!option.set.empty()) out.push_back(std::move(option));
-    }
     return out;
 }
 

@@ -55,6 +55,9 @@ struct ImageCompat {
 /// CUDA) bring them, from the CUDA and on the processors that the policy names; nothing for others.
 [[nodiscard]] std::optional<ImageCompat> compat_in_image(const Context& context);
 
+/// The parts of a tag that is none, as far as they can be read.
+[[nodiscard]] CudaTag cuda_tag_like(std::string_view tag);
+
 /// The row of a policy about images: overlays may replace it, and take none away.
 [[nodiscard]] Row image_policy(const Facts& facts, std::string_view policy);
 
@@ -73,20 +76,19 @@ struct PytorchImage {
     }
 };
 
-/// Tags of the same torch that exist, or else of the same minor; `torch` is a version.
-[[nodiscard]] std::vector<FixOption> pytorch_options(const Context& context, const PytorchImage& image,
-                                                     std::string_view torch, std::string_view flavour);
-
 /// The newest known tag of that torch or an older one, with the same flavour and no newer CUDA where there is
 /// one.
 [[nodiscard]] std::optional<PytorchTag> nearest_pytorch(const Context& context, const PytorchImage& image,
                                                         const PytorchTag& tag);
 
-/// Existing tags next to `wanted`: the nearest of the same release line and the nearest on the same
-/// distribution, without `wanted` itself and without doubles. Parts that `wanted` leaves empty are free.
+/// Existing tags other than `wanted`, the nearest of the release line first, and the nearest on the same
+/// distribution first. Parts that `wanted` leaves empty are free.
+struct NearTags {
+    std::vector<CudaTag> on_line, on_os;
+};
+[[nodiscard]] NearTags near_cuda_tags(const Facts& facts, const CudaTag& wanted);
+/// The first of both, without doubles.
 [[nodiscard]] std::vector<CudaTag> nearest_cuda_tags(const Facts& facts, const CudaTag& wanted);
-/// The same as fixes of the fields by which the cell names its image.
-[[nodiscard]] std::vector<FixOption> nearest_cuda_images(const Facts& facts, const CudaImage& image);
 /// `tag` in place of the image's own.
 [[nodiscard]] FixOption set_to_tag(const CudaImage& image, const CudaTag& tag);
 

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/stand_ins.hpp"
@@ -56,11 +55,6 @@ std::string range_text(const Row& setting) {
                : fmt::format("torch {} and newer", setting.text("torch_first"));
 }
 
-std::vector<FixOption> releases_with(const Context& context, const Row& setting) {
-    return torch_options(
-        context, [&](const Row& wheel) { return knows(setting, lookup::required_version(wheel, "torch")); });
-}
-
 Unresolved unknown_option(const Facts& facts, std::string_view variable, const Option& option) {
     std::vector<std::string> names;
     for (const auto& row : facts.rows("torch_settings")) {
@@ -87,7 +81,7 @@ void judge_option(Ask& ask, const TorchBuild& build, const std::string& torch, s
         ask.reject("{} stops at the option {} in {}: only {} know it", torch, option.name, variable,
                    range_text(*setting))
             .because(setting->ref())
-            .fix(releases_with(ask, *setting));
+            .accepted_other(Field::torch);
         return;
     }
     if (setting->has("values") && !contains(setting->list("values"), *option.value)) {
@@ -124,7 +118,7 @@ void judge_build(Ask& ask, const TorchBuild& build) {
             ask.degrade("{} does not heed {} in its CUDA allocator: only {} do", torch, *variable,
                         range_text(*setting))
                 .because(setting->ref())
-                .fix(releases_with(ask, *setting));
+                .accepted_other(Field::torch);
             continue;
         }
         for (const auto& option : options_in(value))

@@ -1,6 +1,5 @@
 // Entries of a TORCH_CUDA_ARCH_LIST that nvcc cannot compile for, or that torch refuses to read.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
@@ -56,10 +55,7 @@ void judge_toolkit(Ask& ask, const ArchList& list, const Entries& entries) {
     answer.because(cuda->toolkit->ref());
     if (const auto kept = selected(entries, *cuda->toolkit, has_target, true, ";"); !kept.empty())
         answer.fix(with_arch_list(ask, list, kept));
-    answer.fix(cuda_options(ask, cuda->exact, [&](const Version& other) {
-        const auto toolkit = ask.facts.row(fmt::format("cuda-toolkit-{}", other.major_minor()));
-        return toolkit && refused_text(entries, *toolkit, has_target).empty();
-    }));
+    answer.other(Field::cuda);
 }
 
 void judge_torch(Ask& ask, const ArchList& list, const TorchBuild& build, const Row& row) {
@@ -74,11 +70,7 @@ void judge_torch(Ask& ask, const ArchList& list, const TorchBuild& build, const 
     answer.because(row.ref());
     if (const auto kept = selected(entries, row, torch_reads, true, ";"); !kept.empty())
         answer.fix(with_arch_list(ask, list, kept));
-    answer.fix(torch_options(ask, [&](const Row& wheel) {
-        const auto other = extension_row(ask.facts, wheel.text("torch"));
-        return other &&
-               refused_text(arch_entries(list.text, other->list("named")), *other, torch_reads).empty();
-    }));
+    answer.accepted_other(Field::torch);
 }
 
 // NVIDIA's own torch is taught new GPUs before the release that its sources are on the way to: it knows what

@@ -19,19 +19,31 @@ Answer& Answer::because(const std::optional<Row>& row) {
     return *this;
 }
 
-Answer& Answer::fix(FixOption option) {
-    finding_.fixes.push_back(std::move(option));
+Answer& Answer::bound(Bound bound) {
+    finding_.bounds.push_back(std::move(bound));
     return *this;
+}
+
+Answer& Answer::fix(FixOption option) {
+    return bound({.option = std::move(option)});
 }
 
 Answer& Answer::fix(std::vector<FixOption> options) {
     for (auto& option : options)
-        finding_.fixes.push_back(std::move(option));
+        fix(std::move(option));
     return *this;
 }
 
 Answer& Answer::fix(Field field, std::string_view value) {
     return fix(set_to(field, value));
+}
+
+Answer& Answer::at_least(Field field, std::string_view value) {
+    return fix(set_to(field, value, fmt::format("{} >= {}", info(field).name, value)));
+}
+
+Answer& Answer::one_of(Field field, std::span<const std::string_view> values) {
+    return bound({.kind = Bound::Kind::one_of, .field = field, .values = {values.begin(), values.end()}});
 }
 
 Answer& Answer::at(Field field) {
@@ -97,12 +109,13 @@ const FactRef* Ask::doubtful(const std::vector<FactRef>& facts) {
 }
 
 void Ask::record_pass(std::vector<FactRef> because) {
-    if (accepted != nullptr) accepted->push_back({{}, stage_, about_, text(), std::move(because)});
+    if (accepted != nullptr)
+        accepted->push_back({{}, std::string(aspect_), stage_, about_, text(), std::move(because)});
 }
 
 void Ask::once_per(std::string_view name, std::initializer_list<Field> fields,
                    const std::function<void(Ask&)>& judge) {
-    if (memo == nullptr) return judge(*this);  // it is given where neither fixes nor acceptances are wanted
+    if (memo == nullptr || accepted != nullptr) return judge(*this);
     std::string key(name);
     for (const auto field : fields)
         key.append("\x1f").append(cell.text(field));

@@ -16,6 +16,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,9 +35,33 @@ class Answer {
     Answer& because(FactRef fact);
     Answer& because(const std::vector<FactRef>& facts);
     Answer& because(const std::optional<Row>& row);  ///< nothing where there is no row
+    // What would satisfy the rule: it gives the bound, `evaluate` finds the values by asking it again.
     Answer& fix(FixOption option);
     Answer& fix(std::vector<FixOption> options);
     Answer& fix(Field field, std::string_view value);
+    Answer& at_least(Field field) { return bound({.kind = Bound::Kind::at_least, .field = field}); }
+    /// The value is known: "driver >= 525.60.13".
+    Answer& at_least(Field field, std::string_view value);
+    Answer& at_most(Field field, std::string note = {}) {
+        return bound({.kind = Bound::Kind::at_most, .field = field, .note = std::move(note)});
+    }
+    Answer& other(Field field) { return bound({.kind = Bound::Kind::other, .field = field}); }
+    /// One that the rule accepts: what makes it fall silent, or say something milder, is no way out.
+    Answer& accepted_other(Field field) {
+        return bound({.kind = Bound::Kind::other, .field = field, .accepted_only = true});
+    }
+    /// A torch of that variant.
+    Answer& other_build(const std::string& variant) {
+        return bound({.kind = Bound::Kind::other, .field = Field::torch, .values = {variant}});
+    }
+    Answer& other_release(std::string_view package) {
+        return bound({Bound::Kind::other, Field::packages, std::string(package)});
+    }
+    Answer& without(std::string_view package) {
+        return bound({Bound::Kind::without, Field::packages, std::string(package)});
+    }
+    Answer& one_of(Field field, std::span<const std::string_view> values);
+    Answer& bound(Bound bound);
     /// The caret points at `field`, which stays or becomes one of those that the finding is about.
     Answer& at(Field field);
     [[nodiscard]] Finding& finding() { return finding_; }

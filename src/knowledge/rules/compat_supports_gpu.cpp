@@ -41,21 +41,6 @@ std::optional<Row> branch_of(const Facts& facts, const Version& cuda) {
     return std::nullopt;
 }
 
-void judge(Ask& ask);
-
-// Tags whose libraries the driver does not need, or whose libraries know the GPU. A newer CUDA than the
-// driver's own would need its libraries as well.
-void offer_tags(Ask& refusing, const std::optional<Version>& native) {
-    const auto image = image_content(refusing);
-    if (!image) return;
-    offer_other_tags(refusing, *image, [&](Ask& other, const ImageContent& content) {
-        const auto cuda = Version::parse(content.cuda);
-        const bool needs_none = cuda && native && Version::parse(cuda->major_minor()) <= native;
-        if (!needs_none) other.out().push_back(refusing.out().front());
-        judge(other);
-    });
-}
-
 void judge(Ask& ask) {
     // GeForce refuses them altogether (forward-compatibility-hardware), Windows and Tegra have none.
     const auto libraries = libraries_of(ask);
@@ -92,18 +77,15 @@ void judge(Ask& ask) {
         ask.reword(fmt::format("whether {} support {}", name, gpu.text));
         return ask.accept(std::move(facts));
     }
-    Findings rejected;
-    Ask refusing = ask.into(rejected, ask.accepted);
-    refusing.question({libraries->field, gpu.field, Field::driver}, {});
+    ask.question({libraries->field, gpu.field, Field::driver}, {});
     const auto& native = compat.native.at_least;
-    auto answer = refusing.reject(
+    auto answer = ask.reject(
         "{} are of driver branch {}, which has no {}: with {} the container toolkit puts them to use in "
         "place of the driver's own, and they find no device on {}",
         name, branch->text("branch"), gpu.architecture.text("name"), driver_text(*driver), gpu.text);
     answer.because(facts);
     if (libraries->field != Field::image && native) answer.fix(libraries->field, native->text());
-    if (libraries->field == Field::image) offer_tags(refusing, native);
-    ask.out().push_back(std::move(rejected.front()));
+    if (libraries->field == Field::image) answer.other(Field::image);
 }
 
 }  // namespace

@@ -28,7 +28,6 @@ std::vector<FixOption> options(const Context& context, std::span<const std::stri
     for (const auto major : {older, newer}) {
         if (!major.empty()) found.push_back(set_to(Field::compiler, fmt::format("gcc-{}", major)));
     }
-    if (!context.wants_fixes) return found;
     for (const auto& row : context.facts.rows("archive_compilers")) {
         if (contains(row.list("gccs"), std::to_string(wanted)))
             found.push_back(set_to(Field::os, row.text("os")));

@@ -51,13 +51,6 @@ std::string undecided(const Limits& limits, const HostCompiler& compiler, const 
                        compiler.version.text(), cuda.text(), limits.least->text(), limits.most->text());
 }
 
-bool takes(const Facts& facts, const Version& cuda, const HostCompiler& compiler) {
-    const auto limits = limits_of(facts.row(fmt::format("cuda-toolkit-{}", cuda.major_minor())),
-                                  facts.row(fmt::format("cuda-{}", cuda.text())), compiler.name);
-    return !too_new(limits, compiler.version) && !too_old(limits, compiler.version) &&
-           undecided(limits, compiler, cuda).empty();
-}
-
 void judge(Ask& ask) {
     const auto text = ask.cell.text(Field::compiler);
     ask.question({Field::compiler, Field::cuda},
@@ -79,8 +72,7 @@ void judge(Ask& ask) {
                    compiler->name, bound, is_new ? "newest" : "oldest")
             .because(limits.facts)
             .fix(Field::compiler, fmt::format("{}-{}", compiler->name, bound))
-            .fix(cuda_options(ask, cuda->exact,
-                              [&](const Version& other) { return takes(ask.facts, other, *compiler); }));
+            .other(Field::cuda);
     } else {
         ask.accept(limits.facts);
     }

@@ -65,16 +65,12 @@ void judge_target(Ask& ask, const lookup::Cuda& cuda, const Device& device) {
     auto facts = device.facts;
     facts.push_back(toolkit.ref());
     if (contains(toolkit.list("targets"), target)) return ask.accept(std::move(facts));
-    const auto toolkits = cuda_options(ask, cuda.exact, [&](const Version& other) {
-        const auto row = ask.facts.row(fmt::format("cuda-toolkit-{}", other.major_minor()));
-        return row && contains(row->list("targets"), target);
-    });
     if (const auto near = highest_target(toolkit, device.arch, fatbin::sass_runs_on)) {
         ask.degrade("nvcc of CUDA {} has no target for {}: code for {} runs there, without what is new in {}",
                     cuda.exact.text(), device.text, *near, target)
             .because(facts)
             .because(ask.facts.row("policy-sass-same-major"))
-            .fix(toolkits);
+            .other(Field::cuda);
         return;
     }
     facts.push_back(device.architecture.ref());
@@ -84,7 +80,7 @@ void judge_target(Ask& ask, const lookup::Cuda& cuda, const Device& device) {
                cuda.exact.text(), device.text, *road)
             .because(facts)
             .because(ask.facts.row("policy-ptx-jit-forward"))
-            .fix(toolkits);
+            .other(Field::cuda);
         return;
     }
     // Nobody may miss that nvcc, but an image that nothing can prove is no offer.
@@ -96,7 +92,7 @@ void judge_target(Ask& ask, const lookup::Cuda& cuda, const Device& device) {
     ask.reject("nvcc of CUDA {} cannot compile for {}: {}{}", cuda.exact.text(), device.text,
                reason(toolkit, device.arch), unproved)
         .because(facts)
-        .fix(toolkits);
+        .other(Field::cuda);
 }
 
 void judge(Ask& ask) {

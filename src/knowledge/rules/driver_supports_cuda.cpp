@@ -2,7 +2,6 @@
 // each on its own. Within a CUDA major any driver from the major's minimum on runs every release
 // (minor-version compatibility); a driver older than the release does so with named limits. CUDA 10 and
 // older: each release has a minimum of its own.
-#include "knowledge/resolve/driver_options.hpp"
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/all_rules.hpp"
@@ -25,8 +24,13 @@ Version minor_of(const Subject& subject) {
     return *Version::parse(subject.cuda.major_minor());
 }
 
-FixOption at_least(const Version& driver) {
-    return set_to(Field::driver, driver.text(), "driver >= " + driver.text());
+// The toolkit is an older one, the wheel's CUDA comes with another build.
+void offer_other_cuda(Answer answer, Field field) {
+    if (field == Field::cuda) {
+        answer.at_most(field, "with this driver");
+    } else {
+        answer.other(field);
+    }
 }
 
 void judge_too_old(Ask& ask, const Subject& subject, const Floor& floor) {
@@ -38,7 +42,26 @@ void judge_too_old(Ask& ask, const Subject& subject, const Floor& floor) {
         .because(floor.row.ref())
         .because(ask.facts.row("policy-insufficient-driver"));
     if (windows) answer.because(ask.facts.row("policy-windows-driver"));
-    answer.fix(at_least(floor.driver)).fix(other_cuda(ask, subject.driver, subject.field, std::nullopt));
+    answer.at_least(Field::driver, floor.driver.text());
+    offer_other_cuda(answer, subject.field);
+}
+
+// The branch says nothing of the CUDA that it runs natively: the nearest older one that does.
+Unresolved native_unknown(const Context& context, const lookup::Driver& driver) {
+    Unresolved gap{
+        Field::driver,
+        fmt::format("no fact says which CUDA driver branch {} runs natively", driver.exact.major()),
+        {}};
+    if (windows_driver(context)) return gap;
+    std::optional<Row> best;
+    for (const auto& row : context.facts.rows("driver_branches")) {
+        const auto newest = Version::parse(row.text("newest"));
+        if (row.has("cuda") && newest && newest->major() < driver.exact.major()) best = row;
+    }
+    gap.what += fmt::format(" (the nearest that is known is {}, of CUDA {})", best->text("newest"),
+                            best->text("cuda"));
+    gap.near.push_back(set_to(Field::driver, best->text("newest")));
+    return gap;
 }
 
 // A driver that is new enough: does it run the CUDA without limits?
@@ -57,14 +80,15 @@ void judge_limits(Ask& ask, const Subject& subject, const Floor& floor) {
             fmt::format("whether {} runs on it natively or by minor-version compatibility", subject.text));
         ask.unknown(native_unknown(ask, subject.driver)).because(facts);
     } else {
-        ask.degrade(
-               "{} runs {} by minor-version compatibility only: the driver itself is of CUDA {}, so PTX "
-               "newer than that is not compiled and features that need a newer driver fail",
-               subject.host, subject.text, native.at_most->text())
-            .because(facts)
-            .because(ask.facts.row("policy-minor-version-compatibility"))
-            .fix(native_driver(ask, minor))
-            .fix(other_cuda(ask, subject.driver, subject.field, native.at_least));
+        auto answer =
+            ask.degrade(
+                   "{} runs {} by minor-version compatibility only: the driver itself is of CUDA {}, so PTX "
+                   "newer than that is not compiled and features that need a newer driver fail",
+                   subject.host, subject.text, native.at_most->text())
+                .because(facts)
+                .because(ask.facts.row("policy-minor-version-compatibility"))
+                .at_least(Field::driver);
+        offer_other_cuda(answer, subject.field);
     }
 }
 
@@ -81,7 +105,7 @@ void judge_branch(Ask& ask, const Subject& subject, const Floor& floor) {
            driver.exact.major(), driver.exact.text(), floor.driver.text(), subject.text)
         .because(floor.row.ref())
         .because(driver.branch->ref())
-        .fix(at_least(floor.driver));
+        .at_least(Field::driver, floor.driver.text());
     ask.question(ask.about(), ask.text(), subject.aspect);
 }
 
@@ -111,7 +135,7 @@ bool by_compat(Ask& ask, const Subject& subject, const Floor& floor, Field libra
         .because(floor.row.ref())
         .because(compat.row)
         .because(policy)
-        .fix(native_driver(ask, minor));
+        .at_least(Field::driver);
     return true;
 }
 

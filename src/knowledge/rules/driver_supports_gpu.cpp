@@ -14,11 +14,6 @@ std::optional<std::uint32_t> branch_in(const Row& row, std::string_view column) 
     return version->major();
 }
 
-// The least release that suits the GPU by name, as a fix; of a bare branch nothing older is known to differ.
-FixOption at_least(std::string_view least) {
-    return set_to(Field::driver, least, fmt::format("driver >= {}", least));
-}
-
 // The GPU that is named, unless a `compute` that decides says something else.
 std::optional<Row> named_gpu(const Device& device) {
     return device.gpu && device.gpu->text("compute") == device.compute ? device.gpu : std::nullopt;
@@ -36,7 +31,7 @@ std::optional<Unresolved> not_listed(const Device& device, const Row& gpu, const
     if (here == all.end()) return std::nullopt;
     const auto first = *Version::parse(*here);
     if (driver >= first) return std::nullopt;
-    Unresolved gap{Field::driver, {}, {at_least(*here)}};
+    Unresolved gap{Field::driver, {}, {set_to(Field::driver, *here, fmt::format("driver >= {}", *here))}};
     if (here == all.begin()) {
         gap.what = fmt::format("{} is first listed in driver {}", device.text, *here);
     } else if (first.major() == branch) {
@@ -70,7 +65,7 @@ void judge_release(Ask& ask, const Device& device, const lookup::Driver& driver,
         ask.reject("{} is too old for {}: NVIDIA asks for >= {}", host_driver_text(ask, driver), device.text,
                    least->text())
             .because(of_gpu)
-            .fix(at_least(least->text()));
+            .at_least(Field::driver, least->text());
     } else if (const auto gap = not_listed(device, *gpu, driver.exact)) {
         ask.unknown(*gap).because(of_gpu);
     } else {
@@ -108,7 +103,7 @@ void judge_branch(Ask& ask, const Device& device) {
         ask.reject("{} does not know {}: driver branch {} is the first with {}", name, device.text, *first,
                    architecture.text("name"))
             .because(facts)
-            .fix(at_least(least_of(ask, device, *first)));
+            .at_least(Field::driver, least_of(ask, device, *first));
     } else if (last && number > *last) {
         ask.reject("{} no longer runs {}: driver branch {} is the last with {}", name, device.text, *last,
                    architecture.text("name"))

@@ -1,6 +1,5 @@
 // torch.compile refuses pythons whose frames Dynamo does not read yet; everything else of torch works there.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
@@ -50,11 +49,7 @@ void judge_build(Ask& ask, const TorchBuild& build, const Version& python, bool 
         ask.degrade("torch.compile of {} refuses python {}: {}; eager mode works", build.text, python.text(),
                     reason(*row, python))
             .because(row->ref())
-            .fix(torch_options(ask,
-                               [&](const Row& wheel) {
-                                   const auto other = compile_row(ask.facts, wheel.text("torch"));
-                                   return other && takes(*other, python) && has_wheel(wheel, python);
-                               }))
+            .accepted_other(Field::torch)
             .fix(Field::python, row->text("python_max"));
     }
 }

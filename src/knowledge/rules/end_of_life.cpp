@@ -16,47 +16,18 @@ bool is_past(std::string_view end, std::string_view today) {
     return today.substr(0, end.size()) > end;
 }
 
-// The first row behind `row` that is alive today and that `alike` takes for the same kind of thing.
-std::optional<Row> successor(const Context& context, std::string_view table, const Row& row,
-                             bool (*alike)(const Row&, const Row&)) {
-    if (!context.wants_fixes) return std::nullopt;
-    bool behind = false;
-    for (const auto& candidate : context.facts.rows(table)) {
-        if (candidate.id() == row.id()) {
-            behind = true;
-        } else if (behind && candidate.has("eol") && !is_past(candidate.text("eol"), context.today) &&
-                   alike(row, candidate)) {
-            return candidate;
-        }
-    }
-    return std::nullopt;
-}
-
-bool any(const Row&, const Row&) {
-    return true;
-}
-
-bool same_distribution(const Row& a, const Row& b) {
-    const auto name = [](const Row& row) { return row.text("name").substr(0, row.text("name").rfind(' ')); };
-    return name(a) == name(b);
-}
-
-// A branch without a release cannot be installed.
-bool has_release(const Row&, const Row& candidate) {
-    return candidate.has("newest");
-}
-
 // "on 2024-07-01", "in 2024-07".
 std::string when(std::string_view eol) {
     return fmt::format("{} {}", eol.size() == 10 ? "on" : "in", eol);
 }
 
 // Without a date there is no claim, neither way: NVIDIA names no end of a toolkit, and no day ends "windows".
-void judge_end(Ask& ask, const std::string& name, const Row& row, std::string_view eol,
-               std::vector<FixOption> next) {
+void judge_end(Ask& ask, const std::string& name, const Row& row, std::string_view eol) {
     if (eol.empty()) return;
     if (!is_past(eol, ask.today)) return ask.accept({row.ref()}, "whether {} is supported", name);
-    ask.degrade("{} reached its end of life {}", name, when(eol)).because(row.ref()).fix(std::move(next));
+    ask.degrade("{} reached its end of life {}", name, when(eol))
+        .because(row.ref())
+        .other(ask.about().front());
 }
 
 // Branches that outlive younger ones.
@@ -66,7 +37,7 @@ bool lasts(const Row& branch) {
 
 // A branch whose end no fact dates. A younger one that has ended leaves no older one alive, but of those that
 // are made to last only where that one was too; nothing is known about the end of the youngest.
-void judge_undated(Ask& ask, const std::string& name, const Row& row, std::vector<FixOption> next) {
+void judge_undated(Ask& ask, const std::string& name, const Row& row) {
     const auto branch = lookup::required_version(row, "branch");
     for (const auto& other : ask.facts.rows("driver_branches")) {
         if (lookup::required_version(other, "branch") <= branch || (lasts(row) && !lasts(other))) continue;
@@ -77,7 +48,7 @@ void judge_undated(Ask& ask, const std::string& name, const Row& row, std::vecto
                name, other.text("branch"), when(other.text("eol")))
             .because(row.ref())
             .because(other.ref())
-            .fix(std::move(next));
+            .other(ask.about().front());
         return;
     }
     // Nothing that works fails by it: a note, as an unknown would hide what is known of the cell.
@@ -89,11 +60,8 @@ void judge_driver(Ask& ask) {
     if (!driver) return;
     const auto& row = *driver->branch;
     const auto name = fmt::format("driver branch {}", row.text("branch"));
-    std::vector<FixOption> next;
-    if (const auto other = successor(ask, "driver_branches", row, has_release))
-        next.push_back(set_to(Field::driver, other->text(windows_driver(ask) ? "branch" : "newest")));
-    if (row.has("eol")) return judge_end(ask, name, row, row.text("eol"), std::move(next));
-    judge_undated(ask, name, row, std::move(next));
+    if (row.has("eol")) return judge_end(ask, name, row, row.text("eol"));
+    judge_undated(ask, name, row);
 }
 
 void judge_cuda(Ask& ask) {
@@ -102,10 +70,7 @@ void judge_cuda(Ask& ask) {
     const bool by_release = cuda->release && cuda->release->has("eol");
     const auto row = by_release ? cuda->release : cuda->toolkit;
     if (!row) return;
-    std::vector<FixOption> next;
-    if (const auto other = successor(ask, by_release ? "cuda_releases" : "cuda_toolkits", *row, any))
-        next.push_back(set_to(Field::cuda, other->text(other->has("newest") ? "newest" : "cuda")));
-    judge_end(ask, fmt::format("CUDA {}", row->text("cuda")), *row, row->text("eol"), std::move(next));
+    judge_end(ask, fmt::format("CUDA {}", row->text("cuda")), *row, row->text("eol"));
 }
 
 void judge_os(Ask& ask) {
@@ -125,10 +90,7 @@ void judge_os(Ask& ask) {
             .because(row->ref());
         return;
     }
-    std::vector<FixOption> next;
-    if (const auto other = successor(ask, "operating_systems", *row, same_distribution))
-        next.push_back(set_to(Field::os, other->text("os")));
-    judge_end(ask, name, *row, extended.empty() ? eol : extended, std::move(next));
+    judge_end(ask, name, *row, extended.empty() ? eol : extended);
 }
 
 void judge_python(Ask& ask) {
@@ -138,10 +100,7 @@ void judge_python(Ask& ask) {
         ask.unknown(unknown_python(ask.facts, text));
         return;
     }
-    std::vector<FixOption> next;
-    if (const auto other = successor(ask, "pythons", *row, any))
-        next.push_back(set_to(Field::python, other->text("python")));
-    judge_end(ask, fmt::format("python {}", row->text("python")), *row, row->text("eol"), std::move(next));
+    judge_end(ask, fmt::format("python {}", row->text("python")), *row, row->text("eol"));
 }
 
 // One thing of the four; none of them looks at another.

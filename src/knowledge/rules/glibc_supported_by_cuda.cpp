@@ -85,10 +85,7 @@ void reject_old_library(Ask& ask, const Row& row, const Version& cuda, const Lib
     auto answer =
         ask.degrade("{} of CUDA {} asks for glibc {}: with {} programs that use it neither link nor load",
                     row.text("library"), cuda.text(), row.text("glibc_min"), glibc.text);
-    answer.because(facts).fix(cuda_options(ask, cuda, [&](const Version& other) {
-        const auto limit = limits(ask, other);
-        return limit && !too_new(*limit, glibc.version) && !too_old(*limit, glibc.version);
-    }));
+    answer.because(facts).other(Field::cuda);
     if (ask.about().front() == Field::glibc) answer.fix(Field::glibc, row.text("glibc_min"));
 }
 
@@ -125,10 +122,7 @@ void reject_new_library(Ask& ask, const Row& row, const Version& cuda, const Lib
         return;
     }
     auto answer = ask.say(Severity::error, refusal(ask, row, cuda, glibc));
-    answer.because(facts).fix(cuda_options(ask, cuda, [&](const Version& other) {
-        const auto limit = limits(ask, other);
-        return limit && (!too_new(*limit, glibc.version) || works_there(ask, *limit, other));
-    }));
+    answer.because(facts).other(Field::cuda);
     if (field == Field::glibc) answer.fix(Field::glibc, row.text("glibc_max"));
 }
 

@@ -8,8 +8,6 @@
 namespace cudamatrix::rules {
 namespace {
 
-using Judge = std::function<void(Ask&, const ImageContent&)>;
-
 bool is_about(const std::vector<Field>& about, Field field) {
     return std::find(about.begin(), about.end(), field) != about.end();
 }
@@ -20,61 +18,17 @@ Finding about_image(const ImageContent& image, Finding found, Field stands_for, 
     std::replace(found.about.begin(), found.about.end(), stands_for, Field::image);
     found.message = fmt::format("{}: {}", image.text, found.message);
     found.facts.insert(found.facts.begin(), image.facts.begin(), image.facts.end());
-    std::erase_if(found.fixes, [&](const FixOption& fix) {
-        return std::any_of(fix.set.begin(), fix.set.end(),
-                           [&](const auto& set) { return set.first == stands_for; });
-    });
+    found.drop_bounds(stands_for);
     return found;
 }
 
-Acceptance about_image(const ImageContent& image, Acceptance accepted, Field stands_for) {
+Acceptance about_image(const ImageContent& image, Acceptance accepted, Field stands_for,
+                       std::string_view aspect) {
+    accepted.aspect = aspect;
     std::replace(accepted.about.begin(), accepted.about.end(), stands_for, Field::image);
     accepted.question = fmt::format("{}: {}", image.text, accepted.question);
     accepted.facts.insert(accepted.facts.begin(), image.facts.begin(), image.facts.end());
     return accepted;
-}
-
-// A tag of the image's repository, and the release by which it is near or far.
-struct Other {
-    std::string tag;
-    Version release;
-};
-
-std::vector<Other> cuda_tags(const Facts& facts, const CudaTag& own) {
-    std::vector<Other> out;
-    for (const auto& row : facts.rows("cuda_images")) {
-        if (row.text("status") == "deleted" || !contains(row.list("os"), own.os)) continue;
-        for (const auto flavour : row.list("flavours")) {
-            const CudaTag tag{std::string(row.text("cuda")), std::string(flavour), own.os};
-            if (tag.kind() == own.kind() && tag.has_cudnn() == own.has_cudnn())
-                out.push_back({tag.text(), lookup::required_version(row, "cuda")});
-        }
-    }
-    return out;
-}
-
-std::vector<Other> pytorch_tags(const Facts& facts, const PytorchTag& own) {
-    std::vector<Other> out;
-    for (const auto& row : facts.rows("pytorch_images")) {
-        if (row.text("exists") != "true" || !contains(row.list("flavours"), own.flavour)) continue;
-        for (const auto cuda : row.list("cuda")) {
-            out.push_back({lookup::pytorch_tag_of(row, cuda, own.flavour).text(),
-                           lookup::required_version(row, "torch")});
-        }
-    }
-    return out;
-}
-
-// "25.08-py3" as 25.08.
-std::optional<Version> ngc_release(std::string_view tag) {
-    return Version::parse(tag.substr(0, tag.find('-')));
-}
-
-std::vector<Other> ngc_tags(const Facts& facts) {
-    std::vector<Other> out;
-    for (const auto& row : facts.rows("ngc_images"))
-        out.push_back({std::string(row.text("tag")), *ngc_release(row.text("tag"))});
-    return out;
 }
 
 bool is_listed(const Facts& facts, const PytorchTag& tag) {
@@ -86,45 +40,9 @@ bool is_listed(const Facts& facts, const PytorchTag& tag) {
     });
 }
 
-bool passes(const Ask& ask, const std::string& tag, const ImageContent& image, const Judge& judge) {
-    const Value value{image.name + ":" + tag, {}, {}};
-    const auto cell = ask.cell.with(Field::image, &value);
-    Findings found;
-    Ask other({cell, ask.facts, ask.today, false}, ask.stage(), found);
-    judge(other, *image_content(other));
-    return std::none_of(found.begin(), found.end(),
-                        [](const Finding& finding) { return finding.verdict() >= Verdict::unknown; });
-}
-
-std::vector<FixOption> other_tags(const Ask& ask, const ImageContent& image, const Judge& judge) {
-    std::vector<Other> tags;
-    std::optional<Version> own;
-    if (image.cuda_tag) {
-        tags = cuda_tags(ask.facts, *image.cuda_tag);
-        own = Version::parse(image.cuda_tag->cuda);
-    } else if (image.pytorch_tag) {
-        tags = pytorch_tags(ask.facts, *image.pytorch_tag);
-        own = Version::parse(image.pytorch_tag->release());
-    } else {
-        tags = ngc_tags(ask.facts);
-        own = ngc_release(image.ngc->text("tag"));
-    }
-    std::optional<Other> same, newer, older;
-    for (const auto& tag : tags) {
-        auto& best = tag.release == *own ? same : tag.release > *own ? newer : older;
-        if (&best == &newer && newer) continue;  // the rows are sorted: the first is the nearest
-        if (passes(ask, tag.tag, image, judge)) best = tag;
-    }
-    std::vector<FixOption> out;
-    const auto offer = [&](const std::optional<Other>& other) {
-        if (other) out.push_back(set_to(Field::image, image.name + ":" + other->tag));
-    };
-    offer(same);
-    if (!same) {
-        offer(newer);
-        offer(older);
-    }
-    return out;
+// "25.08-py3" as 25.08.
+std::optional<Version> ngc_release(std::string_view tag) {
+    return Version::parse(tag.substr(0, tag.find('-')));
 }
 
 Unresolved moving(const ImageContent& image) {
@@ -217,7 +135,7 @@ void judge_as(Ask& ask, const ImageContent& image, const Rule& rule, Field field
     if (ask.accepted != nullptr) other.accepted = &accepted;
     rule.judge(other);
     for (auto& each : accepted) {
-        if (is_new(each.about)) ask.accepted->push_back(about_image(image, std::move(each), field));
+        if (is_new(each.about)) ask.accepted->push_back(about_image(image, std::move(each), field, aspect));
     }
     for (auto& finding : found) {
         // Gaps about the tag itself belong to the rules about images; of a tag that there is, it is what it
@@ -229,12 +147,9 @@ void judge_as(Ask& ask, const ImageContent& image, const Rule& rule, Field field
     }
 }
 
-void offer_other_tags(Ask& ask, const ImageContent& image, const Judge& judge) {
-    const auto is_rejection = [](const Finding& finding) { return finding.severity == Severity::error; };
-    if (!ask.wants_fixes || std::none_of(ask.out().begin(), ask.out().end(), is_rejection)) return;
-    const auto tags = other_tags(ask, image, judge);
+void offer_other_tags(Ask& ask) {
     for (auto& finding : ask.out()) {
-        if (is_rejection(finding)) Answer(finding).fix(tags);
+        if (finding.severity == Severity::error) Answer(finding).other(Field::image);
     }
 }
 

@@ -39,9 +39,7 @@ struct ImageContent {
 void judge_as(Ask& ask, const ImageContent& image, const Rule& rule, Field field, const std::string& value,
               std::string_view aspect);
 
-/// Gives each rejection so far the nearest tags of the same repository and flavour of which `judge` says
-/// nothing worse than a warning: of the same release, else of the next newer and the next older one.
-void offer_other_tags(Ask& ask, const ImageContent& image,
-                      const std::function<void(Ask&, const ImageContent&)>& judge);
+/// Another tag of the same repository may satisfy each rejection so far.
+void offer_other_tags(Ask& ask);
 
 }  // namespace cudamatrix::rules

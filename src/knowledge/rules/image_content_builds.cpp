@@ -58,7 +58,7 @@ void judge(Ask& ask) {
     if (!policy) return;
     image->facts.push_back(policy->ref());
     judge_content(ask, *image);
-    offer_other_tags(ask, *image, judge_content);
+    offer_other_tags(ask);
 }
 
 }  // namespace

@@ -113,31 +113,6 @@ void judge_content(Ask& ask, const ImageContent& image) {
     if (image.ngc && on_gpu && !says_torch) judge_gpu(ask, image);
 }
 
-void judge_family(Ask& ask);
-
-// Another CUDA whose newest image with the rest of what the cell says runs there.
-void offer_other_cuda(Ask& ask) {
-    const auto rows = ask.facts.rows("ngc_images");
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-        if (!row->has("cuda")) continue;
-        const Value value{std::string(row->text("cuda")), {}, {}};
-        const auto cell = ask.cell.with(Field::cuda, &value);
-        Findings found;
-        Ask other({cell, ask.facts, ask.today, false}, ask.stage(), found);
-        const auto image = ngc_image_of_family(other);
-        if (!image || !image->row || image->row->id() != row->id()) continue;
-        judge_family(other);
-        if (cell.has(Field::driver)) driver_supports_cuda().judge(other);
-        if (std::any_of(found.begin(), found.end(),
-                        [](const Finding& each) { return each.verdict() >= Verdict::unknown; }))
-            continue;
-        for (auto& finding : ask.out()) {
-            if (finding.severity == Severity::error) Answer(finding).fix(Field::cuda, value.text);
-        }
-        return;
-    }
-}
-
 // The image that family ngc is built on, judged as if the cell named it; the family stands for it.
 void judge_family(Ask& ask) {
     const auto image = ngc_image_of_family(ask);
@@ -152,15 +127,12 @@ void judge_family(Ask& ask) {
     for (auto& finding : found) {
         if (finding.primary == Field::image) finding.primary = Field::family;
         std::replace(finding.about.begin(), finding.about.end(), Field::image, Field::family);
-        std::erase_if(finding.fixes, [](const FixOption& fix) {
-            return std::any_of(fix.set.begin(), fix.set.end(),
-                               [](const auto& set) { return set.first == Field::image; });
-        });
+        finding.drop_bounds(Field::image);
         ask.out().push_back(std::move(finding));
     }
-    const bool rejected = std::any_of(ask.out().begin(), ask.out().end(),
-                                      [](const Finding& each) { return each.severity == Severity::error; });
-    if (ask.wants_fixes && rejected) offer_other_cuda(ask);
+    for (auto& finding : ask.out()) {
+        if (finding.severity == Severity::error) Answer(finding).other(Field::cuda);
+    }
     for (auto& each : accepted) {
         std::replace(each.about.begin(), each.about.end(), Field::image, Field::family);
         ask.accepted->push_back(std::move(each));
@@ -196,7 +168,7 @@ void judge(Ask& ask) {
         return judge_pinned(ask);
     }
     judge_content(ask, *image);
-    offer_other_tags(ask, *image, judge_content);
+    offer_other_tags(ask);
 }
 
 }  // namespace

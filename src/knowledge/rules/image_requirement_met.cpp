@@ -9,32 +9,6 @@
 namespace cudamatrix::rules {
 namespace {
 
-std::vector<FixOption> options(const Context& context, const CudaImage& image, const ImageHost& host) {
-    std::vector<FixOption> out;
-    const auto cuda = Version::parse(image.tag.cuda);
-    if (!context.wants_fixes) return out;
-    for (const auto& row : context.facts.rows("driver_branches")) {
-        const auto native = Version::parse(row.text("cuda"));
-        if (!native || !row.has("oldest") || native->major_minor() != cuda->major_minor()) continue;
-        out.push_back(
-            set_to(Field::driver, row.text("oldest"), fmt::format("driver >= {}", row.text("oldest"))));
-        break;
-    }
-    std::optional<CudaTag> best;
-    for (const auto& row : context.facts.rows("cuda_images")) {
-        const auto version = lookup::required_version(row, "cuda");
-        auto tag = image.tag;
-        tag.cuda = row.text("cuda");
-        if (row.text("status") != "supported" || version >= *cuda) continue;
-        const auto minor = Version::parse(version.major_minor());
-        if (runs_natively(host.native, *minor) != true) continue;
-        if (!tag.os.empty() && !cuda_image_row({{row}, true}, tag)) continue;
-        if (!best || *Version::parse(best->cuda) < version) best = tag;
-    }
-    if (best) out.push_back(set_to_tag(image, *best));
-    return out;
-}
-
 std::string runs_text(const ImageHost& host) {
     if (!host.native.at_least) return " is older";
     return fmt::format(" runs CUDA {}", host.native.at_least->text());
@@ -88,7 +62,8 @@ void refuse(Ask& ask, const CudaImage& image, const ImageHost& host, Requirement
     const bool is_error = is_checked(ask, toolkit) && !depends;
     ask.say(is_error ? Severity::error : Severity::warning, std::move(text))
         .because(wanted.facts)
-        .fix(options(ask, image, host));
+        .at_least(Field::driver)
+        .other(Field::image);
 }
 
 // True when the cell's env decides in place of the image.

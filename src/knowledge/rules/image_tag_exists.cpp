@@ -20,7 +20,7 @@ void refuse(Ask& ask, const CudaImage& image, const std::string& why, std::vecto
     if (facts.empty()) cite(facts, ask.facts, "image-policy-cuda-tag-form");
     auto answer = ask.reject("{} {}", image.text, why);
     answer.because(facts);
-    if (ask.wants_fixes) answer.fix(nearest_cuda_images(ask.facts, image));
+    answer.other(Field::image);
 }
 
 void accept(Ask& ask, const std::string& image, const Row& row) {
@@ -97,26 +97,9 @@ void judge_cuda(Ask& ask, const CudaImage& image) {
     }
 }
 
-// The parts of a tag that is none, for the search of the nearest.
-CudaTag guessed(std::string_view tag) {
-    CudaTag out;
-    for (const auto& part : text::split(tag, '-')) {
-        const bool is_flavour = part == "base" || part == "runtime" || part == "devel";
-        if (out.cuda.empty() && Version::parse(part))
-            out.cuda = part;
-        else if (is_flavour || part.starts_with("cudnn"))
-            out.flavour += (out.flavour.empty() ? "" : "-") + part;
-        else if (part.find_first_of("0123456789") != part.npos)
-            out.os = part;
-    }
-    return out;
-}
-
 void judge_pytorch(Ask& ask, const PytorchImage& image, const PytorchTag& tag) {
     const auto reject = [&](const std::string& why, const Row& row) {
-        ask.reject("{} never existed: {}", image.text, why)
-            .because(row.ref())
-            .fix(pytorch_options(ask, image, tag.torch, tag.flavour));
+        ask.reject("{} never existed: {}", image.text, why).because(row.ref()).other(Field::image);
     };
     ask.question(image.about(), "whether it exists");
     const auto release = ask.facts.row("torch-" + tag.release());
@@ -169,7 +152,7 @@ void judge_pytorch_reference(Ask& ask, const ImageReference& reference, const st
     } else {
         ask.reject("{} never existed: tags are TORCH-cudaX.Y-cudnnN-runtime or -devel", text)
             .because(policy.ref())
-            .fix(pytorch_options(ask, image, parts[0], "devel"));
+            .other(Field::image);
     }
 }
 
@@ -211,7 +194,7 @@ void judge_reference(Ask& ask) {
     } else if (const auto image = cuda_image(ask)) {
         judge_cuda(ask, *image);
     } else {
-        const CudaImage none{guessed(reference.tag), text, reference.name, true, false};
+        const CudaImage none{cuda_tag_like(reference.tag), text, reference.name, true, false};
         refuse(ask, none, "does not exist: a tag of nvidia/cuda is CUDA-FLAVOUR-OS", {});
     }
 }

@@ -26,35 +26,6 @@ std::optional<Row> newer_update(const Facts& facts, const Row& row) {
     return best;
 }
 
-// The newest supported release that has the same flavour on the same distribution, of this minor if it can
-// be.
-std::vector<FixOption> options(const Context& context, const CudaImage& image) {
-    std::vector<FixOption> out;
-    const auto mine = *Version::parse(image.tag.cuda);
-    if (!context.wants_fixes) return out;
-    std::optional<CudaTag> same_minor, later;
-    for (const auto& row : context.facts.rows("cuda_images")) {
-        const auto version = lookup::required_version(row, "cuda");
-        if (version <= mine || row.text("status") != "supported") continue;
-        if (!contains(row.list("os"), image.tag.os)) continue;
-        auto tag = image.tag;
-        tag.cuda = row.text("cuda");
-        const auto cudnn = tag.flavour.find('-');
-        for (const auto flavour : row.list("flavours")) {
-            if (image.tag.has_cudnn() && flavour.starts_with("cudnn") &&
-                flavour.ends_with(image.tag.flavour.substr(cudnn)))
-                tag.flavour = flavour;
-        }
-        if (!tag.flavour.empty() && !contains(row.list("flavours"), tag.flavour)) continue;
-        if (newer_update(context.facts, row)) continue;
-        (version.major_minor() == mine.major_minor() ? same_minor : later) = tag;
-    }
-    for (const auto& tag : {same_minor, later}) {
-        if (tag) out.push_back(set_to_tag(image, *tag));
-    }
-    return out;
-}
-
 // "image X is past its end of life since 2024-11-02 and can be deleted any day".
 std::string past_end(const Context& context, const CudaImage& image, const Row& row, const Row& policy) {
     auto text = image.text + " is past its end of life";
@@ -79,12 +50,14 @@ void judge(Ask& ask) {
         ask.degrade("{}", past_end(ask, *image, *row, policy))
             .because(row->ref())
             .because(policy.ref())
-            .fix(options(ask, *image));
+            .other(Field::image)
+            .at_least(Field::image);
     } else if (const auto newer = newer_update(ask.facts, *row)) {
         ask.degrade("{} is no longer supported: its update CUDA {} has images", image->text,
                     newer->text("cuda"))
             .because({row->ref(), newer->ref(), policy.ref()})
-            .fix(options(ask, *image));
+            .other(Field::image)
+            .at_least(Field::image);
     } else {
         ask.accept({row->ref()});
     }

@@ -47,7 +47,7 @@ bool judge_open(Ask& ask, const Device& device, bool has_other, const std::vecto
     auto answer = other.say(none ? Severity::error : Severity::warning, std::move(text));
     answer.because(facts).because(policy.ref());
     if (has_other) answer.fix(Field::kernel_module, "proprietary");
-    answer.fix(set_to(Field::driver, since, fmt::format("driver >= {}", since)));
+    answer.at_least(Field::driver, since);
     return true;
 }
 

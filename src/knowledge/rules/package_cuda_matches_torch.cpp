@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
@@ -88,17 +87,11 @@ const Row* row_for(std::span<const Row> rows, const Package& package, const pep4
     return nullptr;
 }
 
-void add_fixes(Ask& ask, std::span<const Row> rows, const Package& package, const Row& row,
-               const Libraries& libraries, Answer answer) {
-    if (!ask.wants_fixes) return;
+void add_fixes(Ask& ask, const Package& package, const Row& row, const Libraries& libraries, Answer answer) {
     if (auto option = renamed(ask, package, row, libraries)) answer.fix(*std::move(option));
-    answer.fix(release_options(ask, package, [&](const Release& release) {
-        const auto* other = row_for(rows, package, release.version);
-        return other != nullptr && has_libraries(*other, libraries);
-    }));
-    if (!libraries.torch.empty())
-        answer.fix(torch_options(ask, [&](const Row& wheel) { return is_for(row, wheel.text("cuda")); }));
-    answer.fix(without_package(ask, package.name));
+    answer.other_release(package.name);
+    if (!libraries.torch.empty()) answer.other(Field::torch);
+    answer.without(package.name);
 }
 
 // A package that holds a library for each CUDA has others in each release: of one that nobody looked into
@@ -135,7 +128,7 @@ void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, 
             text_of(libraries), row->text("consequence"),
             open ? fmt::format(", unless the image has the libraries of CUDA {}", built_for(*row)) : ""));
     answer.because(row->ref());
-    add_fixes(ask, rows, package, *row, libraries, answer);
+    add_fixes(ask, package, *row, libraries, answer);
 }
 
 void judge(Ask& ask) {

@@ -40,10 +40,9 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
         ask.say(source && !limit ? Severity::warning : Severity::error,
                 fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest));
     answer.because(facts_of(row, machine)).because(limit);
-    answer.fix(release_options(ask, package,
-                               [&](const Release& release) { return !lacks_wheels(release.row, machine); }));
-    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) answer.fix(linux_options(ask));
-    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
+    answer.other_release(package.name);
+    if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) answer.other(Field::os);
+    answer.without(package.name);
 }
 
 void judge(Ask& ask) {

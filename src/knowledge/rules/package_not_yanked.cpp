@@ -1,7 +1,6 @@
 // Releases that their authors took back (PEP 592). The index keeps them for those who pinned exactly them, as
 // a cell does: they install, and pip warns.
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
@@ -10,18 +9,6 @@ namespace {
 // A build for one CUDA (0.15.0+cu118) is a file of another index, which was not asked.
 bool is_of_default_index(const Package& package) {
     return package.field == Field::torch || package.text.find('+') == std::string::npos;
-}
-
-std::vector<FixOption> ways_out(const Context& context, const Package& package) {
-    if (!context.wants_fixes) return {};
-    if (package.field == Field::torch) {
-        return torch_options(
-            context, [&](const Row& wheel) { return !lookup::is_yanked_build(context.facts, wheel); });
-    }
-    auto options = release_options(context, package,
-                                   [](const Release& release) { return !lookup::is_yanked(release.row); });
-    if (options.empty()) options.push_back(without_package(context, package.name));
-    return options;
 }
 
 void judge(Ask& ask) {
@@ -38,12 +25,20 @@ void judge(Ask& ask) {
             continue;
         }
         const auto because = row.text("yanked_because");  // in the words of its author
-        ask.degrade(
-               "{} was yanked, its author took it back{}: pip installs it, with a warning, only where "
-               "exactly that release is pinned",
-               package.text, because.empty() ? "" : fmt::format(" (\"{}\")", because))
-            .because(row.ref())
-            .fix(ways_out(ask, package));
+        auto answer =
+            ask.degrade(
+                   "{} was yanked, its author took it back{}: pip installs it, with a warning, only where "
+                   "exactly that release is pinned",
+                   package.text, because.empty() ? "" : fmt::format(" (\"{}\")", because))
+                .because(row.ref());
+        const auto all = lookup::package_releases(ask.facts, package.name);
+        if (package.field == Field::torch) {
+            answer.other(Field::torch);
+        } else if (std::all_of(all.begin(), all.end(), lookup::is_yanked)) {
+            answer.without(package.name);
+        } else {
+            answer.other_release(package.name);
+        }
     }
 }
 

@@ -51,10 +51,6 @@ bool admits(const Row& row, const pep440::Version& python) {
     return !row.has("requires_python") || covers(row, "requires_python", python);
 }
 
-bool fits(const Row& row, const Python& python, const Machine& machine) {
-    return knows_wheels(row, machine) && admits(row, python.version) && has_wheel(row, python, machine);
-}
-
 // "cp39", "cp39-abi3" and "py3" as people say them.
 std::string named(std::string_view tag) {
     if (tag.starts_with("py")) return "any python 3";
@@ -68,25 +64,6 @@ std::string wheels_text(const Row& row, const Machine& machine) {
     for (const auto tag : wheel_tags(row, machine))
         out.append(out.empty() ? "it has them for " : ", ").append(named(tag));
     return out;
-}
-
-// The nearest known python, newer first, that the release serves; of the same minor where the cell's is
-// free-threaded.
-std::vector<FixOption> python_options(const Context& context, const Row& row, const Python& python,
-                                      const Machine& machine) {
-    if (!context.wants_fixes) return {};
-    std::optional<Python> newer, older;
-    for (const auto& candidate : context.facts.rows("pythons")) {
-        const auto other = python_of(candidate.text("python"));
-        if (!other || !fits(row, *other, machine)) continue;
-        if (other->minor < python.minor) older = other;
-        if (other->minor >= python.minor && !newer) newer = other;
-    }
-    std::vector<FixOption> options;
-    for (const auto& other : {newer, older}) {
-        if (other) options.push_back(set_to(Field::python, other->text));
-    }
-    return options;
 }
 
 void judge_package(Ask& ask, const Package& package, const Python& python) {
@@ -106,11 +83,7 @@ void judge_package(Ask& ask, const Package& package, const Python& python) {
                                : fmt::format("{} needs python {}; the cell has python {}", package.text,
                                              row.text("requires_python"), python.text);
     auto answer = ask.say(has_source ? Severity::warning : Severity::error, std::move(message));
-    answer.because(row.ref())
-        .fix(release_options(ask, package,
-                             [&](const Release& release) { return fits(release.row, python, machine); }))
-        .fix(python_options(ask, row, python, machine));
-    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
+    answer.because(row.ref()).other_release(package.name).other(Field::python).without(package.name);
 }
 
 void judge(Ask& ask) {

@@ -43,15 +43,6 @@ std::string_view compiled_with(const Row& wheels, const Version& torch) {
     return {};
 }
 
-// Whether facts say that a release works in the image: by a wheel that fits, or because it is compiled there.
-bool is_known_to_work(const Context& context, std::string_view package, const pep440::Version& version,
-                      const ImageTorch& torch) {
-    const auto wheels = wheels_of(context, torch, package, version);
-    if (!wheels || compiled_with(*wheels, *torch.release).empty()) return true;
-    const auto row = known_in_image(context, torch, package, version);
-    return row && row->text("works") == "true";
-}
-
 void judge_package(Ask& ask, const ImageTorch& torch, const Package& package) {
     const auto wheels = wheels_of(ask, torch, package.name, *package.version);
     if (!wheels) return;
@@ -77,10 +68,7 @@ void judge_package(Ask& ask, const ImageTorch& torch, const Package& package) {
         "the wheel of {} that its setup.py takes was compiled with torch {}, and does not fit {}: {}",
         package.text, compiled, torch.text, row->text("consequence"));
     answer.because(row->ref()).because(wheels->ref()).because(torch.facts());
-    answer.fix(release_options(ask, package, [&](const Release& release) {
-        return is_known_to_work(ask, package.name, release.version, torch);
-    }));
-    if (ask.wants_fixes) answer.fix(without_package(ask, package.name));
+    answer.other_release(package.name).without(package.name);
 }
 
 void judge(Ask& ask) {

@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
@@ -53,46 +52,6 @@ const Member* named(const std::vector<Member>& members, std::string_view name) {
     return found == members.end() ? nullptr : &*found;
 }
 
-// Whether the others' demands on `who` admit a release of it.
-bool is_met_by(const std::vector<Member>& members, const Package& who, const Release& release) {
-    return std::all_of(members.begin(), members.end(), [&](const Member& other) {
-        return std::all_of(other.demands.begin(), other.demands.end(), [&](const Demand& demand) {
-            return demand.name != who.name || demand.specifiers().admits(release.version);
-        });
-    });
-}
-
-// Whether a demand leaves room for the cell's pin of that package, or else for the others' demands on it.
-bool can_be_met(const std::vector<Member>& members, const Package& who, const Demand& demand) {
-    if (const auto* pinned = named(members, demand.name); pinned != nullptr) {
-        return pinned->package.name == who.name || !pinned->package.version ||
-               demand.specifiers().admits(*pinned->package.version);
-    }
-    return std::none_of(members.begin(), members.end(), [&](const Member& other) {
-        return other.package.name != who.name &&
-               std::any_of(other.demands.begin(), other.demands.end(), [&](const Demand& theirs) {
-                   return theirs.name == demand.name && demand.specifiers().excludes(theirs.specifiers());
-               });
-    });
-}
-
-// Whether a release of `who` would meet and be met by all others. Most releases end at the first line: the
-// own demands are read of few.
-bool fits_in(const Context& context, const std::vector<Member>& members, const Package& who,
-             const Release& release) {
-    if (!release.row.has("requires") || !is_met_by(members, who, release)) return false;
-    Package changed = who;
-    changed.row = release.row;
-    const auto demands = own_demands(context, changed);
-    // A sister of torch that demands none goes with one torch all the same: it is no way out.
-    const auto asks_for_torch = [](const Demand& demand) { return demand.name == "torch"; };
-    if (!wants_torch(context) && is_torch_sister(who.name) &&
-        std::none_of(demands.begin(), demands.end(), asks_for_torch))
-        return false;
-    return std::all_of(demands.begin(), demands.end(),
-                       [&](const Demand& demand) { return can_be_met(members, who, demand); });
-}
-
 std::vector<FactRef> facts_of(const Package& a, const Package& b) {
     std::vector<FactRef> facts;
     for (const auto* package : {&a, &b}) {
@@ -102,38 +61,20 @@ std::vector<FactRef> facts_of(const Package& a, const Package& b) {
     return facts;
 }
 
-// Another build of torch that meets all demands on it; of an image's own torch, a family with wheels.
-std::vector<FixOption> torch_fixes(const Context& context, const std::vector<Member>& members,
-                                   const Package& torch) {
-    if (torch.in_image) {
-        const bool by_family = torch.field == Field::family || context.cell.has(Field::family);
-        return by_family ? std::vector{set_to(Field::family, "nvidia-cuda")} : std::vector<FixOption>{};
-    }
-    return torch_options(context, [&](const Row& wheel) {
-        const auto version =
-            pep440::Version::parse(fmt::format("{}+{}", wheel.text("torch"), wheel.text("variant")));
-        return std::all_of(members.begin(), members.end(), [&](const Member& other) {
-            return std::all_of(other.demands.begin(), other.demands.end(), [&](const Demand& demand) {
-                return demand.name != "torch" || demand.specifiers().admits(*version);
-            });
-        });
-    });
-}
-
-// Changes of one of the two: another release that fits with all others, or, of torch, another build; then
-// without it.
-void offer_both(const Context& context, const std::vector<Member>& members, const Package& a,
-                const Package& b, Answer answer) {
+// Changes of one of the two: another release, of an image's own torch a family with wheels; then without it.
+void offer_both(const Context& context, const Package& a, const Package& b, Answer answer) {
     for (const auto* package : {&a, &b}) {
-        if (!context.wants_fixes) break;
-        answer.fix(package->in_image || package->field == Field::torch
-                       ? torch_fixes(context, members, *package)
-                       : release_options(context, *package, [&](const Release& release) {
-                             return fits_in(context, members, *package, release);
-                         }));
+        if (package->in_image) {
+            if (package->field == Field::family || context.cell.has(Field::family))
+                answer.fix(Field::family, "nvidia-cuda");
+        } else if (package->field == Field::torch) {
+            answer.other(Field::torch);
+        } else {
+            answer.other_release(package->name);
+        }
     }
     for (const auto* package : {&a, &b}) {
-        if (package->field == Field::packages) answer.fix(without_package(context, package->name));
+        if (package->field == Field::packages) answer.without(package->name);
     }
 }
 
@@ -164,7 +105,7 @@ void judge_demand(Ask& ask, const std::vector<Member>& members, const Package& p
         auto answer = ask.reject("{} needs {} {}; the cell has {}{}", package.text, demand.name,
                                  demand.clauses, other.text, other.in_image ? kReplaces : "");
         answer.because(facts_of(package, other));
-        offer_both(ask, members, other, package, answer);
+        offer_both(ask, other, package, answer);
     }
 }
 
@@ -173,12 +114,20 @@ void judge_pair(Ask& ask, const std::vector<Member>& members, const Member& a, c
     for (const auto& first : a.demands) {
         if (named(members, first.name) != nullptr) continue;
         for (const auto& second : b.demands) {
-            if (second.name != first.name || !first.specifiers().excludes(second.specifiers())) continue;
+            if (second.name != first.name) continue;
+            const bool is_conflict = first.specifiers().excludes(second.specifiers());
+            if (!is_conflict && ask.accepted == nullptr) continue;
             ask.question(fields_of(a.package, b.package), {}, first.text);
+            if (!is_conflict) {
+                ask.reword(fmt::format("whether {} and {}, which both ask for a {}, go together",
+                                       a.package.text, b.package.text, first.name));
+                ask.record_pass(facts_of(a.package, b.package));
+                continue;
+            }
             auto answer = ask.reject("{} needs {} {}; {} needs {} {}", a.package.text, first.name,
                                      first.clauses, b.package.text, second.name, second.clauses);
             answer.because(facts_of(a.package, b.package));
-            offer_both(ask, members, a.package, b.package, answer);
+            offer_both(ask, a.package, b.package, answer);
         }
     }
 }

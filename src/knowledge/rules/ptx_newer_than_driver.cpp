@@ -49,26 +49,6 @@ Compiler compiler_of(const Context& context, const lookup::Driver& driver) {
     return out;
 }
 
-// The oldest driver that knows the ISA, and the newest toolkit that writes none newer than `known`.
-std::vector<FixOption> options(const Context& context, const Version& wanted, const Version& known) {
-    std::vector<FixOption> out;
-    if (!context.wants_fixes) return out;
-    for (const auto& row : context.facts.rows("driver_branches")) {
-        const auto isa = Version::parse(row.text("ptx_isa"));
-        if (!isa || *isa < wanted || !row.has("oldest")) continue;
-        const auto least = row.text(windows_driver(context) ? "branch" : "oldest");
-        out.push_back(set_to(Field::driver, least, fmt::format("driver >= {}", least)));
-        break;
-    }
-    std::optional<std::string_view> newest;
-    for (const auto& row : context.facts.rows("cuda_toolkits")) {
-        if (row.has("newest") && lookup::required_version(row, "ptx_isa") <= known)
-            newest = row.text("newest");
-    }
-    if (newest) out.push_back(set_to(Field::cuda, *newest));
-    return out;
-}
-
 // The compiler knows the PTX. Of a list, arch-list-covers-gpu names the limit.
 void judge_known(Ask& ask, bool listed, const Compiler& compiler, std::vector<FactRef> facts) {
     cite(facts, ask.facts, "policy-ptx-jit-forward");
@@ -112,7 +92,7 @@ void judge_isa(Ask& ask, const std::optional<ListedPtx>& listed, const lookup::C
         compiler.text, compiler.at_most->text(), cuda.exact.text(), wanted->text(), code);
     answer.because(facts);
     if (listed) answer.fix(with_gpu_in_list(ask, listed->list, listed->gpu));
-    answer.fix(options(ask, *wanted, *compiler.at_most));
+    answer.at_least(Field::driver).at_most(Field::cuda);
 }
 
 void judge(Ask& ask) {

@@ -1,7 +1,6 @@
 // The CUDA of the image compiles extensions, the CUDA of the wheel runs them: torch compares their majors.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
@@ -26,10 +25,7 @@ void judge_mismatch(Ask& ask, const TorchBuild& build, const Version& wheel, con
         .because(build.torch.wheel->ref())
         .because(row->ref())
         .fix(Field::cuda, lookup::cuda(ask.facts, wheel.text())->exact.text())
-        .fix(torch_options(ask, [&](const Row& other) {
-            const auto cuda = Version::parse(other.text("cuda"));
-            return cuda && cuda->major() == image.major();
-        }));
+        .accepted_other(Field::torch);
 }
 
 void judge(Ask& ask) {

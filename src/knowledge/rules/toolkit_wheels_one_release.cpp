@@ -37,7 +37,6 @@ const Named* find(const std::vector<Named>& all, std::string_view name) {
 
 // Every part of the package's release, at its newest known release that belongs to the toolkit.
 std::vector<FixOption> pinned(const Context& context, const Package& package) {
-    if (!context.wants_fixes) return {};
     std::vector<std::pair<std::string, std::string>> changes;
     for (const auto& part : parts_of(*package.row, "one_release")) {
         const auto releases = fitting_releases(
@@ -87,12 +86,7 @@ void judge_open(Ask& ask, const std::vector<Package>& packages, const Package& p
         "compile with parts of another release",
         package.text, open, is_toolkit ? " in its extra [nvcc]" : "");
     answer.because(package.row->ref());
-    if (is_toolkit) {
-        answer.fix(release_options(ask, package, [](const Release& release) {
-            return release.row.list("nvcc").size() == release.row.list("one_release").size() &&
-                   release.row.has("nvcc");
-        }));
-    }
+    if (is_toolkit) answer.other_release(package.name);
     answer.fix(pinned(ask, package));
 }
 

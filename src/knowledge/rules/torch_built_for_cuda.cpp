@@ -17,17 +17,6 @@ std::string variants_text(const Facts& facts, const TorchBuild& build) {
     return variants.empty() ? listed(build.torch.release->list("variants")) : listed(variants);
 }
 
-// The highest CUDA of the same release, and the nearest releases that have the variant.
-std::vector<FixOption> options(const Context& context, const TorchBuild& build) {
-    auto same = torch_options(
-        context, [&](const Row& wheel) { return wheel.text("torch") == build.torch.exact.text(); });
-    for (auto& option : torch_options(
-             context, [&](const Row& wheel) { return wheel.text("variant") == build.torch.variant; })) {
-        same.push_back(std::move(option));
-    }
-    return same;
-}
-
 // The first release of the CUDA of a variant that facts date ("cu134": 13.4.1).
 std::optional<Row> first_release(const Facts& facts, std::string_view variant) {
     std::optional<Row> first;
@@ -66,14 +55,16 @@ void judge(Ask& ask) {
                    foreign ? "is no build for CUDA" : "was never published", torch.exact.text(),
                    variants_text(ask.facts, *build))
             .because(torch.release->ref())
-            .fix(options(ask, *build));
+            .other(Field::torch)
+            .other_build(torch.variant);
     } else if (const auto cuda = later_cuda(ask.facts, *build)) {
         ask.reject("{} was never published: torch {} came out on {}, CUDA {} on {}", build->text,
                    torch.exact.text(), torch.release->text("released"), cuda->text("minor"),
                    cuda->text("released"))
             .because(torch.release->ref())
             .because(cuda->ref())
-            .fix(options(ask, *build));
+            .other(Field::torch)
+            .other_build(torch.variant);
     } else {
         ask.unknown(no_wheel_row(*build));
     }

@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
@@ -39,11 +38,7 @@ void judge_library(Ask& ask, const TorchBuild& build, const Device& gpu, const R
         .because(gpu.facts)
         .because(library.ref())
         .because(ask.facts.row("policy-sass-same-major"))
-        .fix(torch_options(ask, [&](const Row& wheel) {
-            const auto others =
-                libraries_of(ask.facts, wheel.text("torch"), wheel.text("variant"), wheel.text("arch"));
-            return !others.empty() && all_run_on(others, arch);
-        }));
+        .accepted_other(Field::torch);
 }
 
 void judge(Ask& ask) {

@@ -2,19 +2,11 @@
 // on Windows the default index serves CPU builds: pip installs one without a word.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-// A build with code for the cell's GPU; every build where the GPU is none that facts know.
-bool serves_gpu(const Context& context, const Row& wheel) {
-    if (!wants_gpu(context)) return true;
-    const auto gpu = if_known(device(context));
-    return !gpu || has_sass(wheel.list("compute"), device_arch(gpu->arch));
-}
 
 // With a GPU in the cell the build cannot be what was meant, without one it may be.
 Answer silent_cpu(Ask& ask, const TorchBuild& build, std::string_view here, std::string_view elsewhere) {
@@ -45,7 +37,7 @@ void judge_no_wheel(Ask& ask, const TorchBuild& build, const OtherOs& os) {
     answer.because(build.torch.release->ref()).because(os.row.ref());
     if (is_older) answer.because(newest->ref());
     if (newest) answer.fix(Field::torch, newest->text("torch"));
-    answer.fix(linux_options(ask));
+    answer.other(Field::os);
 }
 
 void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
@@ -59,7 +51,7 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
                        os.row.text("name"), torch.exact.text());
         answer.because(os.row.ref());
         if (!wants_gpu(ask)) answer.fix(Field::torch, torch.exact.text());
-        answer.fix(linux_options(ask));
+        answer.other(Field::os);
         return;
     }
     if (names_cuda_variant(ask)) return;  // on an index of its own: torch-built-for-cuda asks
@@ -84,13 +76,13 @@ void judge(Ask& ask) {
     if (no_wheels_for_arch(*build)) {
         ask.reject("the default index has no wheel of torch {} for {}", torch.exact.text(), build->arch)
             .because(torch.release->ref())
-            .fix(torch_options(ask, [](const Row&) { return true; }))
+            .other(Field::torch)
             .fix(Field::arch, "x86_64");
     } else if (silent_cpu_build(ask, *build)) {
         silent_cpu(ask, *build, build->arch, "x86_64")
             .because(torch.release->ref())
             .because(torch.wheel->ref())
-            .fix(torch_options(ask, [&](const Row& wheel) { return serves_gpu(ask, wheel); }));
+            .other(Field::torch);
     } else {
         std::vector<FactRef> facts{torch.release->ref()};
         if (torch.wheel) facts.push_back(torch.wheel->ref());

@@ -2,17 +2,11 @@
 // driver compiles. It depends on torch and the wheel's CUDA: the variants of one release hold different code.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-std::vector<FixOption> builds_for(const Context& context, const Device& device) {
-    return torch_options(
-        context, [&](const Row& wheel) { return has_sass(wheel.list("compute"), device_arch(device.arch)); });
-}
 
 bool is_integrated(const Device& device) {
     return device.architecture.text("integrated") == "true";
@@ -36,7 +30,7 @@ void judge_jit(Ask& ask, const TorchBuild& build, const Device& device, std::str
                 .because(wheel.ref())
                 .because(driver->branch->ref())
                 .because(ask.facts.row("policy-ptx-isa-driver"))
-                .fix(builds_for(ask, device));
+                .other(Field::torch);
             return;
         }
     }
@@ -47,7 +41,7 @@ void judge_jit(Ask& ask, const TorchBuild& build, const Device& device, std::str
         .because(device.facts)
         .because(wheel.ref())
         .because(ask.facts.row("policy-ptx-jit-forward"))
-        .fix(builds_for(ask, device));
+        .other(Field::torch);
 }
 
 // Without a variant the index decides which CUDA it is: said, because nobody wrote it.
@@ -68,7 +62,7 @@ void judge_unlisted(Ask& ask, const TorchBuild& build, const Device& device) {
             .because(device.facts)
             .because(wheel.ref())
             .because(cuda->toolkit->ref())
-            .fix(builds_for(ask, device));
+            .other(Field::torch);
         return;
     }
     ask.unknown(Field::torch, "no fact lists the {} of {}", wheel.has("compute") ? "PTX" : "code", build.text)
@@ -84,7 +78,7 @@ void judge_wheel(Ask& ask, const TorchBuild& build, const Device& device) {
                    build.arch, device.text)
             .because(device.facts)
             .because(wheel.ref())
-            .fix(builds_for(ask, device));
+            .other(Field::torch);
         return;
     }
     if (has_sass(wheel.list("compute"), arch)) {
@@ -103,7 +97,7 @@ void judge_wheel(Ask& ask, const TorchBuild& build, const Device& device) {
         .because(device.facts)
         .because(wheel.ref())
         .because(ask.facts.row(is_integrated(device) ? "policy-sass-integrated" : "policy-sass-same-major"))
-        .fix(builds_for(ask, device));
+        .other(Field::torch);
 }
 
 void judge(Ask& ask) {

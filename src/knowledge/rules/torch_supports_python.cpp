@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
@@ -15,20 +14,6 @@ std::optional<std::string> abi_of(std::string_view text) {
     const auto version = Version::parse(text);
     if (!version || version->size() < 2) return std::nullopt;
     return version->major_minor() + version->suffix();
-}
-
-// The nearest python of the same kind (free-threaded or not) that the wheel has, as a fix.
-std::vector<FixOption> nearest(const Row& wheel, const std::string& abi) {
-    const auto wanted = *Version::parse(abi);
-    std::optional<Version> below, above;
-    for (const auto candidate : wheel.list("pythons")) {
-        const auto version = Version::parse(candidate);
-        if (candidate.ends_with('t') != abi.ends_with('t')) continue;
-        if (*version < wanted && (!below || *below < *version)) below = version;
-        if (*version > wanted && (!above || *version < *above)) above = version;
-    }
-    const auto& found = below ? below : above;
-    return found ? std::vector{set_to(Field::python, found->text())} : std::vector<FixOption>{};
 }
 
 void judge_wheel(Ask& ask, const TorchBuild& build, const std::string& abi) {
@@ -47,8 +32,8 @@ void judge_wheel(Ask& ask, const TorchBuild& build, const std::string& abi) {
     ask.reject("{} has no wheel for python {} on {}: it has them for {}", build.text, abi, build.arch,
                listed(wheel.list("pythons")))
         .because(wheel.ref())
-        .fix(nearest(wheel, abi))
-        .fix(torch_options(ask, [&](const Row& row) { return contains(row.list("pythons"), abi); }));
+        .one_of(Field::python, wheel.list("pythons"))
+        .other(Field::torch);
 }
 
 // The release has no wheel at all for a python this old or this new, whatever the system.
@@ -85,7 +70,7 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os, con
         ask.reject("{} has no wheel for python {} on {}: it has them for {}", what, abi, name,
                    listed(wheel.list("pythons")))
             .because(wheel.ref())
-            .fix(nearest(wheel, abi));
+            .one_of(Field::python, wheel.list("pythons"));
     }
 }
 

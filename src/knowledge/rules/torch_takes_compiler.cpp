@@ -3,7 +3,6 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
@@ -50,10 +49,7 @@ void judge_standard(Ask& ask, const TorchBuild& build, const HostCompiler& compi
                             build.text, text, row->text("cxx_standard"), least);
     answer.because(row->ref())
         .fix(Field::compiler, fmt::format("gcc-{}", least))
-        .fix(torch_options(ask, [&](const Row& wheel) {
-            const auto other = extension_row(ask.facts, wheel.text("torch"));
-            return other && major >= gcc_for(*other);
-        }));
+        .accepted_other(Field::torch);
 }
 
 // The row that limits a compiler for this torch and this minor of CUDA.
@@ -95,11 +91,7 @@ void judge_limit(Ask& ask, const TorchBuild& build, const HostCompiler& compiler
         .because(row->ref())
         .fix(Field::compiler, newest.minor() == 0 ? fmt::format("{}-{}", compiler.name, newest.major() - 1)
                                                   : fmt::format("{}-{}", compiler.name, newest.major_minor()))
-        .fix(torch_options(ask, [&](const Row& wheel) {
-            const auto other = lookup::required_version(wheel, "torch");
-            const auto bound = limit(ask.facts, other, compiler, cuda);
-            return !bound || above(compiler, lookup::required_version(*bound, "newest")) == Part::none;
-        }));
+        .other(Field::torch);
 }
 
 void judge_build(Ask& ask, const TorchBuild& build, const HostCompiler& compiler) {

@@ -31,7 +31,7 @@ void judge(Ask& ask) {
         refuses ? "it refuses the system" : "torch brings triton, its compiler for GPUs, for Linux only");
     answer.because(row->ref()).because(os->row.ref());
     if (!refuses) answer.fix(with_package(ask, "triton-windows", row->text("triton")));
-    answer.fix(linux_options(ask));
+    answer.other(Field::os);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void judge_in_image(Ask& ask, const ImageTorch& torch, const NamedTriton& named)
     ask.question(torch.about(ask, Field::packages),
                  fmt::format("whether torch.compile works with {} in its place", named.text));
     if (!triton) {
-        unknown_of(ask, torch, "which triton is in").fix(without_package(ask, named.package));
+        unknown_of(ask, torch, "which triton is in").without(named.package);
         return;
     }
     ask.reword(fmt::format("whether torch.compile of {} works with {}", torch.text, named.text));
@@ -24,7 +24,7 @@ void judge_in_image(Ask& ask, const ImageTorch& torch, const NamedTriton& named)
            "may fail; eager mode works",
            torch.text, triton->text(), named.text)
         .because(torch.facts())
-        .fix(without_package(ask, named.package));
+        .without(named.package);
 }
 
 void judge(Ask& ask) {

@@ -35,27 +35,6 @@ std::optional<Version> compat_version(const Context& context) {
     return compat ? Version::parse(compat->cuda) : std::nullopt;
 }
 
-std::vector<FixOption> options(const Context& context, const CellTriton& triton, const Device& gpu,
-                               const Version& ptxas, std::uint32_t major) {
-    std::vector<FixOption> out;
-    if (!context.wants_fixes) return out;
-    for (const auto& row : context.facts.rows("driver_branches")) {
-        const auto cuda = Version::parse(row.text("cuda"));
-        if (!cuda || cuda->major() < ptxas.major() || !row.has("newest")) continue;
-        out.push_back(set_to(Field::driver, row.text(windows_driver(context) ? "branch" : "newest")));
-        break;
-    }
-    if (triton.field != Field::packages) return out;
-    std::string_view older;
-    for (const auto& row : context.facts.rows("triton_releases")) {
-        const auto other = ptxas_for(row, gpu);
-        if (other && other->major() <= major && contains(row.list("targets"), gpu.compute))
-            older = row.text("triton");
-    }
-    if (!older.empty()) out.push_back(with_package(context, named_triton(context)->package, older));
-    return out;
-}
-
 void judge(Ask& ask) {
     const auto triton = cell_triton(ask);
     const auto gpu = if_known(device(ask));
@@ -77,14 +56,16 @@ void judge(Ask& ask) {
     facts.push_back(driver->branch->ref());
     if (ptxas->major() <= major) return ask.accept(std::move(facts));
     if (torch_is_too_new(ask, major)) return;
-    ask.degrade(
-           "{} assembles for {} with the ptxas of CUDA {}: {} (CUDA {}) does not load kernels of CUDA {} "
-           "(TRITON_PTXAS_PATH may name an older one)",
-           triton->text, gpu->text, ptxas->major_minor(), host_driver_text(ask, *driver),
-           native.at_most->text(), ptxas->major())
-        .because(facts)
-        .because(ask.facts.row("policy-minor-version-compatibility"))
-        .fix(options(ask, *triton, *gpu, *ptxas, major));
+    auto answer =
+        ask.degrade(
+               "{} assembles for {} with the ptxas of CUDA {}: {} (CUDA {}) does not load kernels of CUDA {} "
+               "(TRITON_PTXAS_PATH may name an older one)",
+               triton->text, gpu->text, ptxas->major_minor(), host_driver_text(ask, *driver),
+               native.at_most->text(), ptxas->major())
+            .because(facts)
+            .because(ask.facts.row("policy-minor-version-compatibility"))
+            .other(Field::driver);
+    if (triton->field == Field::packages) answer.other_release(named_triton(ask)->package);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
@@ -19,22 +18,13 @@ std::optional<Row> triton_of(const Context& context, const Row& row) {
 }
 
 // Builds that work, of those that torch-ships-compute accepts.
-std::vector<FixOption> builds_for(const Context& context, const Device& gpu) {
-    return torch_options(context, [&](const Row& wheel) {
-        if (!has_code(wheel, "compute", device_arch(gpu.arch))) return false;
-        const auto row = compile_row(context.facts, wheel.text("torch"));
-        const auto triton = row ? triton_of(context, *row) : std::nullopt;
-        return triton && !too_old(*row, gpu) && contains(triton->list("targets"), gpu.compute);
-    });
-}
-
 void warn_too_old(Ask& ask, const TorchBuild& build, const Device& gpu, const Row& row) {
     ask.question({Field::torch, gpu.field}, ask.text());
     ask.degrade("torch.compile of {} does not work on {}: triton needs compute >= {}; eager mode works",
                 build.text, gpu.text, row.text("gpu_min"))
         .because(gpu.facts)
         .because(row.ref())
-        .fix(builds_for(ask, gpu));
+        .accepted_other(Field::torch);
 }
 
 // Few facts say which triton is in an image of NVIDIA's own, and with which assembler: without one only the
@@ -77,7 +67,7 @@ void judge(Ask& ask) {
            "(TRITON_PTXAS_PATH may name a newer one)",
            build->text, gpu->text, triton->text("triton"), gpu->compute)
         .because(facts)
-        .fix(builds_for(ask, *gpu));
+        .accepted_other(Field::torch);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Does the C library of the system carry the wheel? pip compares the platform tag (manylinux_2_28) with the
 // glibc it runs on, and takes no manylinux wheel on musl.
 #include "base/text.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/resolve/wheel_os.hpp"
 #include "knowledge/rules/all_rules.hpp"
 
@@ -25,24 +24,6 @@ std::optional<Version> highest_floor(const Facts& facts, const TorchBuild& build
     return highest;
 }
 
-// Systems whose glibc carries the wheel, the nearest release of the same family first, then the oldest other.
-std::vector<FixOption> systems(const Context& context, const Version& floor) {
-    const auto text = context.cell.text(Field::os);
-    const auto family = text.substr(0, text.find_first_of("0123456789"));
-    std::optional<Row> same;
-    std::optional<Row> other;
-    for (const auto& row : context.facts.rows("operating_systems")) {
-        const auto glibc = Version::parse(row.text("glibc"));
-        if (!glibc || *glibc < floor) continue;
-        const auto slug = row.text("os");
-        auto& slot = slug.substr(0, slug.find_first_of("0123456789")) == family ? same : other;
-        const bool rendered = row.text("render") == "true";
-        if (!slot || (rendered && slot->text("render") != "true")) slot = row;
-    }
-    const auto& found = same ? same : other;
-    return found ? std::vector{set_to(Field::os, found->text("os"))} : std::vector<FixOption>{};
-}
-
 // `field` says the glibc, glibc or os; `text`: "ubuntu18.04 (glibc 2.27)"; `facts`: that the os has it.
 void judge_glibc(Ask& ask, const TorchBuild& build, Field field, const std::string& text,
                  const Version& glibc, std::vector<FactRef> facts) {
@@ -61,14 +42,11 @@ void judge_glibc(Ask& ask, const TorchBuild& build, Field field, const std::stri
                              build.text, text, build.arch, floor->text());
     answer.because(facts);
     if (field == Field::os) {
-        answer.fix(systems(ask, *floor));
+        answer.other(Field::os);
     } else {
         answer.fix(Field::glibc, floor->text());
     }
-    answer.fix(torch_options(ask, [&](const Row& row) {
-        const auto other = floor_of(row);
-        return other && *other <= glibc;
-    }));
+    answer.other(Field::torch);
 }
 
 void judge_os(Ask& ask, const TorchBuild& build) {
@@ -81,7 +59,7 @@ void judge_os(Ask& ask, const TorchBuild& build) {
         auto answer = ask.reject("{} does not install on {}: its wheels are for glibc, and {} has musl",
                                  build.text, name, os->text("name"));
         answer.because(os->ref()).because(build.torch.wheel->ref());
-        if (const auto floor = highest_floor(ask.facts, build)) answer.fix(systems(ask, *floor));
+        answer.other(Field::os);
     } else if (const auto glibc = Version::parse(os->text("glibc"))) {
         judge_glibc(ask, build, Field::os, fmt::format("{} (glibc {})", name, glibc->text()), *glibc,
                     {os->ref()});

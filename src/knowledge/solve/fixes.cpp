@@ -30,9 +30,14 @@ class WaysOut {
     }
 
     /// Whether all that the rule offers works, and it offers something where something is needed.
-    [[nodiscard]] bool is_enough() const { return kept_ == offered_ && (kept_ != 0 || !is_urgent()); }
+    [[nodiscard]] bool is_enough() {
+        return kept_ == offered_ && (kept_ != 0 || !is_urgent()) &&
+               std::none_of(seen_.begin(), seen_.end(),
+                            [&](const Assignment& assignment) { return repair_.is_refused(assignment); });
+    }
 
     std::vector<FixOption> search() {
+        improve();
         replace();
         if (found_.empty()) complete();
         if (found_.empty() && is_urgent()) look_around();
@@ -88,6 +93,29 @@ class WaysOut {
         return std::any_of(seen_.begin(), seen_.end(), [&](const Assignment& assignment) {
             return changed(assignment) == std::vector{variable};
         });
+    }
+
+    // The value nearest to one that takes the finding away, but not what other rules say of its field, that
+    // does both.
+    void improve() {
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            const auto changes = changed(seen_[i]);
+            if (changes.size() != 1 || !repair_.is_refused(seen_[i])) continue;
+            const auto variable = changes.front();
+            auto other = seen_[i];
+            for (const auto value : others(repair_.variables()[variable], seen_[i][variable])) {
+                if (budget_ == 0) return;
+                --budget_;
+                other[variable] = value;
+                if (!repair_.variables()[variable].values[value] || other == repair_.present() ||
+                    !repair_.works(other) || repair_.is_refused(other))
+                    continue;
+                found_[i] = repair_.option_of(other);
+                seen_[i] = other;
+                ++tally_.replaced;
+                break;
+            }
+        }
     }
 
     // Another value of the one field that an option changes.
