@@ -91,15 +91,15 @@ struct Around {
     Group newer, older;  ///< nearest first
 };
 
-// By minor; of each the newest update.
+// By minor; of each the newest update. Beside no CUDA, or one that no fact knows, all are older: newest
+// first.
 Around other_cuda(const Context& context, const std::string& note) {
     const auto present = lookup::cuda(context.facts, context.cell.text(Field::cuda));
-    if (!present) return {};
     std::vector<Version> newer, older;
     for (const auto& row : context.facts.rows("cuda_releases")) {  // sorted
         const auto version = lookup::required_version(row, "cuda");
-        if (version == present->exact) continue;
-        (version > present->exact ? newer : older).push_back(version);
+        if (present && version == present->exact) continue;
+        (present && version > present->exact ? newer : older).push_back(version);
     }
     std::stable_sort(newer.begin(), newer.end(), [](const Version& a, const Version& b) {
         const auto x = Version::parse(a.major_minor()), y = Version::parse(b.major_minor());

@@ -32,18 +32,6 @@ bool wants_gpu(const Context& context) {
     return context.cell.has(Field::gpu) || context.cell.has(Field::compute);
 }
 
-std::vector<FixOption> linux_options(const Context& context) {
-    std::string_view slug, longest;
-    for (const auto& row : context.facts.rows("operating_systems")) {
-        if (!row.has("package_manager")) continue;
-        const auto end = row.text(row.has("lts_eol") ? "lts_eol" : "eol");
-        if (end <= longest) continue;
-        slug = row.text("os");
-        longest = end;
-    }
-    return slug.empty() ? std::vector<FixOption>{} : std::vector{set_to(Field::os, slug)};
-}
-
 bool silent_cpu_build(const Context& context, const TorchBuild& build) {
     const bool bare = context.cell.text(Field::torch).find('+') == std::string_view::npos;
     const auto elsewhere = build.torch.release->text("default_variant");

@@ -27,9 +27,6 @@ struct OtherOs {
 /// The cell names a GPU.
 [[nodiscard]] bool wants_gpu(const Context& context);
 
-/// A Linux in place of the cell's system: of those that images are made on the one that is supported longest.
-[[nodiscard]] std::vector<FixOption> linux_options(const Context& context);
-
 /// On Linux: the bare name of a release installs a CPU build for the cell's processor, although it is one for
 /// a GPU on x86_64.
 [[nodiscard]] bool silent_cpu_build(const Context& context, const TorchBuild& build);

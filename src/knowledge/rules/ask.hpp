@@ -57,6 +57,13 @@ class Answer {
     Answer& other_release(std::string_view package) {
         return bound({Bound::Kind::other, Field::packages, std::string(package)});
     }
+    /// Another release that the rule accepts.
+    Answer& accepted_release(std::string_view package) {
+        return bound({.kind = Bound::Kind::other,
+                      .field = Field::packages,
+                      .package = std::string(package),
+                      .accepted_only = true});
+    }
     Answer& without(std::string_view package) {
         return bound({Bound::Kind::without, Field::packages, std::string(package)});
     }

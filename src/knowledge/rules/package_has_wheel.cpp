@@ -40,7 +40,7 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
         ask.say(source && !limit ? Severity::warning : Severity::error,
                 fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest));
     answer.because(facts_of(row, machine)).because(limit);
-    answer.other_release(package.name);
+    answer.accepted_release(package.name);
     if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) answer.other(Field::os);
     answer.without(package.name);
 }

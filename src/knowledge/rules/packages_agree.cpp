@@ -68,7 +68,7 @@ void offer_both(const Context& context, const Package& a, const Package& b, Answ
             if (package->field == Field::family || context.cell.has(Field::family))
                 answer.fix(Field::family, "nvidia-cuda");
         } else if (package->field == Field::torch) {
-            answer.other(Field::torch);
+            answer.accepted_other(Field::torch);
         } else {
             answer.other_release(package->name);
         }

@@ -108,7 +108,8 @@ class WaysOut {
                 --budget_;
                 other[variable] = value;
                 if (!repair_.variables()[variable].values[value] || other == repair_.present() ||
-                    !repair_.works(other) || repair_.is_refused(other))
+                    std::find(seen_.begin(), seen_.end(), other) != seen_.end() || !repair_.works(other) ||
+                    repair_.is_refused(other))
                     continue;
                 found_[i] = repair_.option_of(other);
                 seen_[i] = other;
