@@ -9,7 +9,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/override.hpp"
-#include "knowledge/facts/age.hpp"
+#include "knowledge/facts/facts.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/override.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/explain.hpp"
 #include "report/formats.hpp"
 

@@ -1,6 +1,6 @@
 #include "commands/index_options.hpp"
 
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "report/formats.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "matrix/override.hpp"
+#include "matrix/matrix.hpp"
 #include "run/host/host.hpp"
 
 namespace cudamatrix {

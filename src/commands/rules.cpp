@@ -1,5 +1,5 @@
 #include "commands/common.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "matrix/deployment/services.hpp"
 #include "matrix/field.hpp"
 
@@ -127,5 +127,18 @@ void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&
 /// Stable, injective, legal as file name and image tag, at most 100 characters:
 /// "drv550.54.15-rtx4090-cu12.4.1-py3.12". Fields that the file does not name are left out.
 [[nodiscard]] std::string cell_id(const Matrix& matrix, const Cell& cell);
+
+// A matrix as if its cells had other values than the file says, each with a place of its own.
+
+/// The same matrix with `field` set to `text`, checked, in every cell; findings about the value point at
+/// `where`.
+[[nodiscard]] Result<Matrix> with_override(const Matrix& matrix, Field field, std::string_view text,
+                                           const Location& where);
+
+/// The same matrix with each row's values of `fields` in every cell, so that a cell becomes as many as there
+/// are rows. What the file says of `without` is dropped. Cells that become equal are one.
+[[nodiscard]] Matrix with_rows(const Matrix& matrix, const std::vector<Field>& fields,
+                               const std::vector<std::vector<Value>>& rows,
+                               const std::vector<Field>& without = {});
 
 }  // namespace cudamatrix

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/byte_source.hpp"
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "base/process.hpp"
 #include "registry/url.hpp"
 

@@ -6,7 +6,6 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "registry/oci_auth.hpp"
 
 namespace cudamatrix {
 namespace {

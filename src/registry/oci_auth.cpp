@@ -1,4 +1,4 @@
-#include "registry/oci_auth.hpp"
+#include "registry/oci.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "knowledge/facts/age.hpp"
+#include "knowledge/facts/facts.hpp"
 #include "knowledge/facts/schema.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"

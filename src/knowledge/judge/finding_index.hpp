@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,5 +39,13 @@ class FindingIndex {
     std::vector<FindingGroup> groups_;
     std::vector<Cell> firsts_;  ///< the cell in which each finding was first seen
 };
+
+// The last resort of a rejection: to leave the combination out.
+
+/// The exclude that takes the values of `finding.about` out of the product, as they stand in `cell`. Nothing
+/// when none of them varies, when other values would go with them ("570" covers 570.124.06), or when one of
+/// them is a map or a list of several names, which no condition can spell.
+[[nodiscard]] std::optional<FixOption> exclude_fix(const Matrix& matrix, const Cell& cell,
+                                                   const Finding& finding);
 
 }  // namespace cudamatrix::rules

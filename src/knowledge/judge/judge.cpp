@@ -7,12 +7,10 @@
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/judge/progress.hpp"
-#include "knowledge/judge/projection.hpp"
 #include "knowledge/judge/rule_counts.hpp"
 #include "knowledge/judge/waiving.hpp"
 #include "knowledge/resolve/resolve.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -10,8 +10,9 @@
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/deployment/extended_cell.hpp"
+#include "matrix/deployment/services.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {

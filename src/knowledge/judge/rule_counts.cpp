@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

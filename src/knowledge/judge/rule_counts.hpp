@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/judge.hpp"
-#include "knowledge/judge/projection.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/image_torch.hpp"
-#include "knowledge/resolve/wheel_os.hpp"
+#include "knowledge/resolve/torch_options.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "knowledge/resolve/context.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 
@@ -26,5 +29,27 @@ namespace cudamatrix::rules {
 /// wheel-index-exists rejects it. Another CUDA beyond all that are known may have an index that the facts
 /// lack.
 [[nodiscard]] bool no_such_index(const Facts& facts, std::string_view variant);
+
+// Wheels of torch outside Linux: the table torch_wheels speaks of Linux, torch_os_wheels of the others.
+
+/// The cell's system where its wheels are not those of Linux.
+struct OtherOs {
+    std::string_view os;  ///< windows, macos: the word of torch_os_wheels
+    Row row;              ///< of operating_systems
+};
+[[nodiscard]] std::optional<OtherOs> other_os(const Context& context);
+
+/// The wheels of a release on the default index for that system: on the cell's processor, or on each of them
+/// where the cell names none.
+[[nodiscard]] std::vector<Row> os_wheels(const Context& context, const OtherOs& os, const TorchBuild& build);
+
+/// The cell names a variant with a CUDA ("2.6.0+cu124").
+[[nodiscard]] bool names_cuda_variant(const Context& context);
+/// The cell names a GPU.
+[[nodiscard]] bool wants_gpu(const Context& context);
+
+/// On Linux: the bare name of a release installs a CPU build for the cell's processor, although it is one for
+/// a GPU on x86_64.
+[[nodiscard]] bool silent_cpu_build(const Context& context, const TorchBuild& build);
 
 }  // namespace cudamatrix::rules

@@ -1,4 +1,4 @@
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/resolve/wheel_os.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

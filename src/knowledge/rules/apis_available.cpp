@@ -3,7 +3,7 @@
 
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/torch_options.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

@@ -1,6 +1,6 @@
 // Entries of a TORCH_CUDA_ARCH_LIST that nvcc cannot compile for, or that torch refuses to read.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

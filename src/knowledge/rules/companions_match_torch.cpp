@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "knowledge/facts/companions.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_options.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {

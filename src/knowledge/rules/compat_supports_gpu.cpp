@@ -1,8 +1,8 @@
 // Libraries that come into play in place of the driver's own have to know the GPU as well: a branch that
 // dropped an architecture has no compat libraries for it either.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/image_content.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

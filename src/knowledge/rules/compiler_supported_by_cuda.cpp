@@ -1,6 +1,6 @@
 // nvcc refuses host compilers that its headers do not know (crt/host_config.h).
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

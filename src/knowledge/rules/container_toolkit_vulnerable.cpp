@@ -1,6 +1,6 @@
 // Flaws of the container toolkit let a container reach its host: who runs foreign images wants to know.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

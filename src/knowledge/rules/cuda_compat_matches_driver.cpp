@@ -1,7 +1,7 @@
 // Do the compat libraries in the image go with the driver? They are made for some older branches; a driver of
 // the same or a newer CUDA does better without them.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -4,7 +4,7 @@
 #include "fatbin/cover.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

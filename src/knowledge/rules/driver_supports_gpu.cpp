@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

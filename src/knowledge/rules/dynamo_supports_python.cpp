@@ -1,6 +1,6 @@
 // torch.compile refuses pythons whose frames Dynamo does not read yet; everything else of torch works there.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

@@ -1,7 +1,7 @@
 // Does the hardware accept compat libraries? GeForce does not, and then they are worse than none: where the
 // container toolkit puts them to use, every CUDA call fails although the driver alone might have done.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -1,7 +1,7 @@
 // Newer C libraries declare functions that the toolkit's headers declare otherwise.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/wheel_os.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

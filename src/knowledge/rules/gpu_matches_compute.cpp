@@ -1,7 +1,7 @@
 // Where a cell gives both, compute decides; disagreement with a GPU that is known is worth a warning. A host
 // that does not exist is refused.
 #include "knowledge/resolve/resolve.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/image_content.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/image_content.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

@@ -1,6 +1,6 @@
 // Building CUDA code needs nvcc and headers, which the small images leave out.
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

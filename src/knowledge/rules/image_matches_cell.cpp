@@ -2,7 +2,7 @@
 // of all other rules are about something else than what will run.
 #include "base/text.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
 #include "knowledge/rules/image_content.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -1,6 +1,6 @@
 // Images of nvidia/cuda past their end: nobody rebuilds them when a hole is found, and NVIDIA deletes them.
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

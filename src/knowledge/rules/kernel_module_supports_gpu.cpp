@@ -1,7 +1,7 @@
 // Does that flavour of the Linux kernel module drive the GPU? The open one needs the GPU system processor
 // that came with Turing, and a driver that has it at all; new GPUs are left out of the proprietary one.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -6,7 +6,7 @@
 #include "knowledge/facts/known_problems.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "knowledge/resolve/resolve.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -3,7 +3,7 @@
 #include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_options.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -2,7 +2,7 @@
 // is built from the sources between two releases.
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

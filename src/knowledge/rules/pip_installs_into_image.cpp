@@ -1,7 +1,7 @@
 // pip refuses to install into a python that the distribution manages (PEP 668), as newer images have.
 #include "base/text.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -58,4 +58,16 @@ struct Rule {
 /// rule.
 [[nodiscard]] std::string need_text(const Rule& rule, FieldSet need);
 
+// The functions of the list in all_rules.def.
+#define CUDAMATRIX_RULE(name) [[nodiscard]] Rule name();
+#include "knowledge/rules/all_rules.def"
+#undef CUDAMATRIX_RULE
+
+/// In the order of all_rules.def.
+[[nodiscard]] const std::vector<Rule>& all_rules();
+[[nodiscard]] const Rule* rule_named(std::string_view id);
+
+/// Whether every need of the rule is met by the fields of the cell.
+[[nodiscard]] bool applies(const Rule& rule, const Cell& cell);
+
 }  // namespace cudamatrix::rules

@@ -3,7 +3,7 @@
 // about our images.
 #include "base/text.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -1,7 +1,7 @@
 // The CUDA of the image compiles extensions, the CUDA of the wheel runs them: torch compares their majors.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -1,7 +1,7 @@
 // Was that torch ever built for that CUDA? A variant that was never published cannot be installed, whatever
 // the rest says.
 #include "knowledge/resolve/torch_options.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

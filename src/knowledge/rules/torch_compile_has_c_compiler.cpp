@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -2,8 +2,8 @@
 // on Windows the default index serves CPU builds: pip installs one without a word.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/wheel_os.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -2,8 +2,8 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/wheel_os.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

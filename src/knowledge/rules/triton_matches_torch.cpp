@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
 namespace cudamatrix::rules {

@@ -2,7 +2,7 @@
 // never served a release.
 #include "base/text.hpp"
 #include "knowledge/resolve/torch_options.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/condition.hpp"
 #include "matrix/value.hpp"
 

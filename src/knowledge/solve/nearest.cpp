@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "knowledge/judge/evaluate.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/neighbourhood.hpp"
 #include "matrix/value.hpp"
 

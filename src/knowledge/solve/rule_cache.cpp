@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "knowledge/judge/evaluate.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::solve {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
-#include "knowledge/solve/row.hpp"
+#include "knowledge/solve/variable.hpp"
 
 namespace cudamatrix::solve {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "base/file.hpp"
 #include "base/image_reference.hpp"
-#include "base/mirrors.hpp"
 #include "base/text.hpp"
 #include "look/measure/image_news.hpp"
 #include "look/measure/rows.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/build_info.hpp"
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/files/image_folder.hpp"

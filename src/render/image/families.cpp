@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "matrix/value.hpp"
 

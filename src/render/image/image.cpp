@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/image_reference.hpp"
-#include "base/mirrors.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix {

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "matrix/deployment/extended_cell.hpp"
+#include "matrix/deployment/services.hpp"
 #include "render/image/resolve_cell.hpp"
 
 namespace cudamatrix {

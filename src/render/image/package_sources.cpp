@@ -4,9 +4,9 @@
 #include <charconv>
 #include <set>
 
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
-#include "knowledge/facts/companions.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "matrix/value.hpp"
 #include "render/image/families.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "matrix/override.hpp"
+#include "matrix/matrix.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::probe {

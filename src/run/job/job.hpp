@@ -15,7 +15,7 @@
 #include "run/engine/engine.hpp"
 #include "run/host/nvidia_smi.hpp"
 #include "run/job/bootstrap.hpp"
-#include "run/job/copies.hpp"
+#include "run/job/folder.hpp"
 #include "run/job/schedule.hpp"
 #include "run/job/session.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "base/mirrors.hpp"
+#include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "run/prove/rejection_attempt.hpp"

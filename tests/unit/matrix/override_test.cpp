@@ -1,5 +1,5 @@
 // Matrices whose cells have other values than the file says.
-#include "matrix/override.hpp"
+#include "matrix/matrix.hpp"
 
 #include "support.hpp"
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
-#include "registry/oci_auth.hpp"
+#include "registry/oci.hpp"
 #include "temp_folder.hpp"
 
 using namespace cudamatrix;

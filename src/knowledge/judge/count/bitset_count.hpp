@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "knowledge/judge/count/diagram.hpp"
-#include "knowledge/judge/progress.hpp"
+#include "knowledge/judge/judge.hpp"
 
 namespace cudamatrix::rules {
 

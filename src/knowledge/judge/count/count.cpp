@@ -11,7 +11,7 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/judge/rule_counts.hpp"
 #include "knowledge/judge/waiving.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "knowledge/judge/count/diagram.hpp"
-#include "knowledge/judge/progress.hpp"
+#include "knowledge/judge/judge.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 

@@ -1,4 +1,4 @@
-#include "knowledge/facts/age.hpp"
+#include "knowledge/facts/facts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "knowledge/finding/finding.hpp"
-#include "knowledge/judge/exclude_fix.hpp"
 #include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/judge.hpp"
-#include "knowledge/judge/progress.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;

@@ -6,7 +6,7 @@
 
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/judge.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;

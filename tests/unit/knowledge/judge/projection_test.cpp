@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-#include "knowledge/judge/projection.hpp"
+#include "knowledge/judge/evaluate.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::rules;

@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "entries.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::rules;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/version.hpp"
-#include "knowledge/facts/companions.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"

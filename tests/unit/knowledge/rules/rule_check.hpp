@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/evaluate.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "knowledge/solve/row.hpp"
+#include "knowledge/solve/variable.hpp"
 #include "matrix/value.hpp"
 #include "unit/knowledge/solve/rows.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/solve/fixes.hpp"
-#include "matrix/override.hpp"
+#include "matrix/matrix.hpp"
 #include "unit/knowledge/rules/golden_case.hpp"
 
 namespace cudamatrix::golden {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "folders.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "unit/knowledge/rules/entries.hpp"
 #include "unit/knowledge/solve/fix_check.hpp"
 

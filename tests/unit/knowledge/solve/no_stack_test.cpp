@@ -149,7 +149,7 @@ TEST_CASE("every remedy is a stack that check accepts") {
     for (const Query& query :
          {Query{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
           Query{{{Field::gpu, "K80"}, {Field::driver, "580"}, {Field::python, "3.13"}},
-                 {"transformers==4.27.4"}},
+                {"transformers==4.27.4"}},
           Query{{{Field::torch, "1.12.1+cu118"}}, {}},
           Query{{{Field::driver, "470.161.03"}, {Field::torch, ">=2.8"}, {Field::python, "2.7"}}, {}}}) {
         const auto found = suggested(query);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/conflict.hpp"
 #include "unit/knowledge/solve/rows.hpp"
 

@@ -1,5 +1,5 @@
 // What images: copies is found, hashed and staged; what could lead elsewhere is refused.
-#include "run/job/copies.hpp"
+#include "run/job/folder.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 #include "render/output/output_folder.hpp"
-#include "run/job/copies.hpp"
 #include "temp_folder.hpp"
 
 using namespace cudamatrix;

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
-#include "knowledge/rules/all_rules.hpp"
+#include "knowledge/rules/rule.hpp"
 #include "matrix/matrix_file.hpp"
 #include "run/prove/rejection_attempt.hpp"
 
