@@ -69,17 +69,17 @@ void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, std::
             Diagnostic::error(std::move(problem->message), where).with_fix(std::move(problem->fix)));
         return;
     }
-    auto& [name, version] = std::get<Requirement>(parsed);
+    auto& wanted = std::get<Requirement>(parsed);
     const auto first = std::find_if(image.pip.begin(), image.pip.end(), [&](const Variable& other) {
-        return text::normalised_project(other.name) == text::normalised_project(name);
+        return text::normalised_project(other.name) == text::normalised_project(wanted.first);
     });
     if (first != image.pip.end()) {
         problems.push_back(
-            Diagnostic::error(fmt::format("pip: {} appears twice: first at {}", name, place(first->where)),
-                              where)
+            Diagnostic::error(
+                fmt::format("pip: {} appears twice: first at {}", wanted.first, place(first->where)), where)
                 .with_fix("keep one of the two"));
     } else {
-        image.pip.push_back({std::move(name), std::move(version), where});
+        image.pip.push_back({std::move(wanted.first), std::move(wanted.second), where});
     }
 }
 

@@ -20,11 +20,13 @@ struct Row {
     std::string_view field, condition, covered, others;
 };
 void check(const std::vector<Row>& rows) {
-    for (const auto& [field, condition, covered, others] : rows) {
+    for (const auto& row : rows) {
         for (const bool expected : {true, false}) {
-            if ((expected ? covered : others).empty()) continue;
-            for (const auto& value : text::split(expected ? covered : others, '|'))
-                CHECK_MESSAGE(covers(field, condition, value) == expected, field, " ", condition, " ", value);
+            const auto values = expected ? row.covered : row.others;
+            if (values.empty()) continue;
+            for (const auto& value : text::split(values, '|'))
+                CHECK_MESSAGE(covers(row.field, row.condition, value) == expected, row.field, " ",
+                              row.condition, " ", value);
         }
     }
 }

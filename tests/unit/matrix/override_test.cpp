@@ -117,9 +117,9 @@ TEST_CASE("an override is checked like a value of the file") {
     const std::vector<std::pair<Field, std::string>> bad{{Field::driver, "<500"},   {Field::gpu, "$(x)"},
                                                          {Field::arch, "amd64"},    {Field::env, "PATH=/x"},
                                                          {Field::packages, "timm"}, {Field::uses, ""}};
-    for (const auto& [field, text] : bad) {
-        CAPTURE(text);
-        const auto result = with_override(matrix, field, text, {});
+    for (const auto& each : bad) {
+        CAPTURE(each.second);
+        const auto result = with_override(matrix, each.first, each.second, {});
         REQUIRE_FALSE(result.ok());
         CHECK(result.failure().code == ExitCode::bad_input);
     }
