@@ -335,6 +335,12 @@ Candidates nearest_of(const Context& context, Field field, const std::vector<std
             out.push_back(set_to(field, text));
         return out;
     };
+    // Of another kind the same minor comes first, then the last of the list.
+    std::reverse(rest.begin(), rest.end());
+    std::stable_partition(rest.begin(), rest.end(), [&](const FixOption& option) {
+        const auto version = version_of(field, option.set.front().second);
+        return version && present && version->major_minor() == present->major_minor();
+    });
     return {{group(older, true)}, {group(newer, false)}, {std::move(rest)}};
 }
 

@@ -7,9 +7,9 @@
 #include "base/text.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/lock/lock_file.hpp"
+#include "render/templates/context.hpp"
 #include "temp_folder.hpp"
 #include "unit/render/lock_images.hpp"
-#include "render/templates/context.hpp"
 
 using namespace cudamatrix;
 namespace fs = std::filesystem;

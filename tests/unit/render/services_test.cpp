@@ -4,8 +4,8 @@
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 #include "render/image/image_plan.hpp"
-#include "unit/render/planned.hpp"
 #include "render/image/resolve_cell.hpp"
+#include "unit/render/planned.hpp"
 
 using namespace cudamatrix;
 
