@@ -2,6 +2,7 @@
 // What we say of it must be what happened. The expectation is the report's, written down before our own
 // verdict was looked at: where the two differ, a fact or a rule is wrong, or the file tells of something else
 // than the report. The key `unknown` names the fact that is truly missing; once it is there, the key must go.
+// The key `today` is the verdict that we wrongly give still: it must go with the mistake.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ struct Report {
     std::string verdict;
     std::string because;
     std::string missing;  ///< `unknown:` the fact that nobody published, for want of which we cannot judge
+    std::string today;    ///< the verdict that we give instead: an open mistake
 };
 
 struct Incident {
@@ -71,7 +73,8 @@ Incident read_keys(const yaml::Node& file, Problems& problems) {
     auto& report = incident.report;
     const std::map<std::string_view, std::string*> keys{
         {"id", &incident.id},         {"link", &report.link},       {"stage", &report.stage},
-        {"verdict", &report.verdict}, {"because", &report.because}, {"unknown", &report.missing}};
+        {"verdict", &report.verdict}, {"because", &report.because}, {"unknown", &report.missing},
+        {"today", &report.today}};
     for (const auto& [key, value] : file.members) {
         if (const auto known = keys.find(key.text); known != keys.end())
             *known->second = value.text;
@@ -79,7 +82,8 @@ Incident read_keys(const yaml::Node& file, Problems& problems) {
             problems.push_back("unknown key " + key.text);
     }
     for (const auto& [key, value] : keys) {
-        if (value->empty() && (key != "unknown" || file.find(key) != nullptr))
+        const bool may_lack = key == "unknown" || key == "today";
+        if (value->empty() && (!may_lack || file.find(key) != nullptr))
             problems.push_back(fmt::format("no {}", key));
     }
     if (file.members.empty() || file.members.back().first.text != "cell" || file.members.back().first.quoted)
@@ -91,7 +95,7 @@ void check_words(const Incident& incident, std::string_view stem, Problems& prob
     const auto require = [&](bool holds, std::string_view what) {
         if (!holds) problems.emplace_back(what);
     };
-    const auto& [link, stage, verdict, because, missing] = incident.report;
+    const auto& [link, stage, verdict, because, missing, today] = incident.report;
     require(incident.id == stem, "the id is not the file's name");
     require(link.starts_with("https://") && link.find(' ') == std::string::npos,
             "the link is no https:// URL");
@@ -218,6 +222,7 @@ TEST_CASE("incidents: what was reported is what we say") {
     std::set<std::string> links;
     std::size_t misjudged = 0;
     std::size_t unknown = 0;
+    std::size_t open = 0;
     for (const auto& incident : incidents) {
         CAPTURE(incident.id);
         ++at_stage[incident.report.stage];
@@ -230,7 +235,12 @@ TEST_CASE("incidents: what was reported is what we say") {
         const auto actual = actual_verdict(cell, incident.report);
         const bool missing = !incident.report.missing.empty();
         if (missing && actual == Verdict::unknown) ++unknown;
-        if (missing ? actual == Verdict::unknown : as_reported(actual, incident.report)) continue;
+        const auto& today = incident.report.today;
+        if (!today.empty() && today == to_string(actual)) ++open;
+        if (!today.empty() ? today == to_string(actual) && !as_reported(actual, incident.report)
+            : missing      ? actual == Verdict::unknown
+                           : as_reported(actual, incident.report))
+            continue;
         ++misjudged;
         FAIL_CHECK(difference(incident, *judgement, cell));
     }
@@ -239,9 +249,9 @@ TEST_CASE("incidents: what was reported is what we say") {
     for (const auto& stage : stage_names())
         counts += fmt::format("{} {}, ", stage, at_stage[stage]);
     const auto accepts = at_stage["any"];
-    MESSAGE(fmt::format("{} of {}: {}accepts {}; misjudged {}, unknown {}",
+    MESSAGE(fmt::format("{} of {}: {}accepts {}; misjudged {}, unknown {}, open {}",
                         text::count(incidents.size(), "incident"), text::count(links.size(), "thread"),
-                        counts, accepts, misjudged, unknown));
+                        counts, accepts, misjudged, unknown, open));
     CHECK(links.size() >= 100);
     CHECK(unknown <= incidents.size() / 20);
     CHECK(3 * accepts >= incidents.size());
