@@ -60,12 +60,12 @@ struct Device {
 };
 
 /// How a file's code would run on the cell's device, as a check and as text.
-std::string add_road(Record& record, const std::string& name, const std::vector<fatbin::Entry>& entries,
-                     const Device& device) {
+std::string add_code_path(Record& record, const std::string& name, const std::vector<fatbin::Entry>& entries,
+                          const Device& device) {
     if (!device.arch) return "";
     const fatbin::Cover cover = fatbin::cover(fatbin::codes(entries), *device.arch, device.isa);
-    record.check(name + " road", cover.road != fatbin::Road::none, cover.text);
-    if (cover.road == fatbin::Road::none && record.fault.empty()) {
+    record.check(name + " code path", cover.code_path != fatbin::CodePath::none, cover.text);
+    if (cover.code_path == fatbin::CodePath::none && record.fault.empty()) {
         const bool ptx_too_new = cover.text.find("PTX ISA") != std::string::npos;
         record.fault = ptx_too_new ? "F7" : "F6";
     }
@@ -110,8 +110,8 @@ class Examination {
             const auto found = fatbin::summary(entries);
             record_.check(test.program() + " code", without_isa(found) == expected,
                           "found " + joined(found) + "; asked for " + joined(expected));
-            const std::string road = add_road(record_, test.program(), entries, device_);
-            note(found, road);
+            const std::string code_path = add_code_path(record_, test.program(), entries, device_);
+            note(found, code_path);
             programs_ += 1;
         }
     }
@@ -123,14 +123,14 @@ class Examination {
             record_.check(file_name(path) + " readable", file.contents.error.empty(),
                           path + ": " + file.contents.error);
             const auto entries = fatbin::entries_with_code(file.contents);
-            const std::string road = add_road(record_, file_name(path), ordinary(entries), device_);
+            const std::string code_path = add_code_path(record_, file_name(path), ordinary(entries), device_);
             // Where the suite has no device code of its own, the first file speaks for the image.
-            if (programs_ == 0 && files_.items().empty()) note(fatbin::summary(entries), road);
+            if (programs_ == 0 && files_.items().empty()) note(fatbin::summary(entries), code_path);
             json::Value facts = json::Value::object();
             facts.set("path", path);
             facts.set("fatbin", fatbin::summary(entries));
             facts.set("containers", file.contents.containers);
-            if (!road.empty()) facts.set("road", road);
+            if (!code_path.empty()) facts.set("code_path", code_path);
             files_.push_back(std::move(facts));
         }
     }
@@ -140,7 +140,7 @@ class Examination {
             if (without_nvcc) return Record::skip("no_nvcc", "the suite was built without nvcc");
             return Record::skip("prereq_failed", "no program was built: see static.compile");
         }
-        const std::string summary = road_.empty() ? joined(code_) : road_;
+        const std::string summary = code_path_.empty() ? joined(code_) : code_path_;
         const std::string fault = record_.fault;
         Record record = judge(record_, "fatbin", summary);
         if (record.status == Status::fail) {
@@ -152,24 +152,24 @@ class Examination {
             record.fault.clear();
         }
         add_evidence(record, "fatbin", code_);
-        if (!road_.empty()) add_evidence(record, "road", road_);
+        if (!code_path_.empty()) add_evidence(record, "code_path", code_path_);
         if (!files_.items().empty()) add_evidence(record, "files", files_);
         return record;
     }
 
   private:
-    void note(const std::vector<std::string>& found, const std::string& road) {
+    void note(const std::vector<std::string>& found, const std::string& code_path) {
         for (const std::string& line : found) {
             if (std::find(code_.begin(), code_.end(), line) == code_.end()) code_.push_back(line);
         }
-        if (road_.empty()) road_ = road;
+        if (code_path_.empty()) code_path_ = code_path;
     }
 
     const Context& context_;
     Device device_;
     Record record_;
     std::vector<std::string> code_;  ///< of the suite's programs, or of the first named file
-    std::string road_;               ///< likewise
+    std::string code_path_;          ///< likewise
     json::Value files_ = json::Value::array();
     int programs_ = 0;
 };

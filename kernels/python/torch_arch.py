@@ -93,8 +93,8 @@ def sass_runs(target, device):
     return (major, minor) not in TEGRA and device not in TEGRA
 
 
-def road(targets, compute):
-    """By which road code for `targets` runs on a device; '' for none. Whether the driver knows the PTX ISA is judged
+def code_path(targets, compute):
+    """The path on which code for `targets` runs on a device; '' for none. Whether the driver knows the PTX ISA is judged
     by static.fatbin, which sees the ISA."""
     device = tuple(int(part) for part in compute.split("."))
     sass = sorted((t for t in targets if t[0] == "sass" and sass_runs(t, device)), key=lambda t: t[1:3])
@@ -147,8 +147,8 @@ def check_arch(record, torch, opts):
                  "torch lists %s" % (" ".join(flags) or "no architecture"), "no_cuda", "F23")
     compute = opts.get("--compute", "")
     if compute and targets:
-        way = road(targets, compute)
-        record.evidence["road"] = way or "none"
+        way = code_path(targets, compute)
+        record.evidence["code_path"] = way or "none"
         record.check("compute_capability", bool(way),
                      "torch is built for %s, the cell needs %s" % (", ".join(map(code_text, targets)), compute),
                      "no_road", "F23", "choose a torch or a variant that ships this compute capability")
@@ -248,7 +248,7 @@ def judge(record):
     if not record.checks:
         record.reason = "nothing_checked"
         return record.line("error", "the test compared nothing")
-    return record.line("pass", "torch %s: %s" % (record.evidence["torch"], record.evidence.get("road", "no capability asked for")))
+    return record.line("pass", "torch %s: %s" % (record.evidence["torch"], record.evidence.get("code_path", "no capability asked for")))
 
 
 def main(argv):

@@ -1,4 +1,4 @@
-// build, test and run: the same options over the same road, each going further along it.
+// build, test and run: the same options, each going one step further than the one before.
 
 #include "base/text.hpp"
 #include "commands/common.hpp"

@@ -18,18 +18,18 @@ bool same_capability(const Arch& a, const Arch& b) {
 }
 
 /// Higher is better: the driver prefers machine code to PTX, and of each the nearest.
-bool better(const Cover& found, Road road, const Code& code) {
-    if (found.road == Road::none) return true;
-    if (road != found.road) return road < found.road;
+bool better(const Cover& found, CodePath code_path, const Code& code) {
+    if (found.code_path == CodePath::none) return true;
+    if (code_path != found.code_path) return code_path < found.code_path;
     // Of one capability the plain form: a file that has both holds its special kernels in the other.
     if (same_capability(found.code.arch, code.arch)) return code.arch.variant < found.code.arch.variant;
     return found.code.arch < code.arch;
 }
 
-std::string road_text(Road road, const Code& code, const Arch& device, bool isa_known) {
+std::string code_path_text(CodePath code_path, const Code& code, const Arch& device, bool isa_known) {
     const std::string arch = to_text(code.arch);
-    if (road == Road::sass) return "sass " + arch;
-    if (road == Road::sass_same_major)
+    if (code_path == CodePath::sass) return "sass " + arch;
+    if (code_path == CodePath::sass_same_major)
         return "sass " + arch + " (same major) for " + std::to_string(device.major) + "." +
                std::to_string(device.minor);
     std::string text = "ptx " + arch + " via JIT";
@@ -70,17 +70,17 @@ bool ptx_compiles_for(const Arch& code, const Arch& device) {
 Cover cover(const std::vector<Code>& offered, const Arch& device, std::optional<PtxIsa> driver_isa) {
     Cover best;
     for (const Code& code : offered) {
-        Road road = Road::none;
+        CodePath code_path = CodePath::none;
         if (code.kind == Kind::sass && sass_runs_on(code.arch, device)) {
-            road = same_capability(code.arch, device) ? Road::sass : Road::sass_same_major;
+            code_path = same_capability(code.arch, device) ? CodePath::sass : CodePath::sass_same_major;
         } else if (code.kind == Kind::ptx && ptx_compiles_for(code.arch, device) &&
                    !(driver_isa && *driver_isa < code.isa)) {
-            road = Road::ptx_jit;
+            code_path = CodePath::ptx_jit;
         }
-        if (road != Road::none && better(best, road, code))
-            best = {road, code, road_text(road, code, device, driver_isa.has_value())};
+        if (code_path != CodePath::none && better(best, code_path, code))
+            best = {code_path, code, code_path_text(code_path, code, device, driver_isa.has_value())};
     }
-    if (best.road == Road::none) best.text = none_text(offered, device, driver_isa);
+    if (best.code_path == CodePath::none) best.text = none_text(offered, device, driver_isa);
     return best;
 }
 

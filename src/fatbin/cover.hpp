@@ -21,17 +21,17 @@ struct Code {
     }
 };
 
-enum class Road {
+enum class CodePath {
     sass,             ///< machine code for exactly this compute capability
     sass_same_major,  ///< machine code for an earlier minor of the same major
     ptx_jit,          ///< PTX, compiled by the driver when it is loaded
     none,
 };
 
-/// By which road the code would run, and if by none, what stood in the way.
+/// The path on which the code would run, and if there is none, what stood in the way.
 struct Cover {
-    Road road = Road::none;
-    Code code;         ///< the piece that runs; meaningless for Road::none
+    CodePath code_path = CodePath::none;
+    Code code;         ///< the piece that runs; meaningless for CodePath::none
     std::string text;  ///< "sass 7.5", "sass 8.0 (same major) for 8.6", "ptx 9.0 via JIT", "none: ..."
 };
 
@@ -49,8 +49,8 @@ struct Cover {
 /// Whether the driver knows the PTX ISA is a separate question (see cover()).
 [[nodiscard]] bool ptx_compiles_for(const Arch& code, const Arch& device);
 
-/// The best road for a device, whose variant is ignored. Without `driver_isa`, the newest PTX ISA that the
-/// driver compiles, PTX counts and the text says on what it depends.
+/// The best code path for a device, whose variant is ignored. Without `driver_isa`, the newest PTX ISA that
+/// the driver compiles, PTX counts and the text says on what it depends.
 [[nodiscard]] Cover cover(const std::vector<Code>& offered, const Arch& device,
                           std::optional<PtxIsa> driver_isa);
 

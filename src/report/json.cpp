@@ -179,7 +179,7 @@ Json test_json(const TestResult& test) {
                 {"fault", test.fault},
                 {"summary", test.summary},
                 {"hint", test.hint},
-                {"road", test.road},
+                {"code_path", test.code_path},
                 {"fatbin", test.fatbin},
                 {"milliseconds", finite_seconds(test.milliseconds)},
                 {"evidence", test.evidence}};

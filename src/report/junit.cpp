@@ -101,7 +101,7 @@ void add_code_properties(Suite& suite, const TestResult& test) {
         const bool known = blank != std::string::npos && (kind == "sass" || kind == "ptx");
         add(test.id + (known ? "." + kind : ".code"), known ? code.substr(blank + 1) : code);
     }
-    if (!test.road.empty()) add(test.id + ".road", test.road);
+    if (!test.code_path.empty()) add(test.id + ".code_path", test.code_path);
 }
 
 void add_properties(Suite& suite, const ImagesById& images, const CellResult& cell) {

@@ -43,7 +43,7 @@ struct TestResult {
     std::string fault;   ///< F1 .. F25
     std::string summary;
     std::string hint;
-    std::string road;                 ///< static.fatbin, torch.arch: by which code the cell's GPU would run
+    std::string code_path;            ///< static.fatbin, torch.arch: by which code the cell's GPU would run
     std::vector<std::string> fatbin;  ///< the code found: "sass 7.5", "ptx 9.0@8.4"
     std::string evidence;             ///< tail of the test's output
     double milliseconds = 0;

@@ -117,20 +117,20 @@ std::string skipped_part(const RunReport& report, const TextOptions& options) {
 }
 
 // "sass 7.5", "ptx 9.0 via JIT" or "none: ..." in words.
-std::string would_run(std::string road) {
-    if (road.starts_with("sass ")) return "would run native SASS " + road.substr(5);
-    if (road.starts_with("none")) return "would not run" + road.substr(4);
-    if (!road.starts_with("ptx ")) return "would run " + road;
+std::string would_run(std::string code_path) {
+    if (code_path.starts_with("sass ")) return "would run native SASS " + code_path.substr(5);
+    if (code_path.starts_with("none")) return "would not run" + code_path.substr(4);
+    if (!code_path.starts_with("ptx ")) return "would run " + code_path;
     constexpr std::string_view jit = " via JIT";
-    if (const auto at = road.find(jit); at != std::string::npos) road.erase(at, jit.size());
-    return "would run JIT-compiled PTX " + road.substr(4);
+    if (const auto at = code_path.find(jit); at != std::string::npos) code_path.erase(at, jit.size());
+    return "would run JIT-compiled PTX " + code_path.substr(4);
 }
 
-std::string roads_part(const RunReport& report, const TextOptions& options) {
+std::string code_paths_part(const RunReport& report, const TextOptions& options) {
     TextTable table({{"CELL"}, {"CODE"}, {"SEEN BY"}});
     for (const auto& cell : report.cells) {
         for (const auto& test : cell.tests) {
-            if (!test.road.empty()) table.add({cell.id, would_run(test.road), test.id});
+            if (!test.code_path.empty()) table.add({cell.id, would_run(test.code_path), test.id});
         }
     }
     return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
@@ -181,7 +181,7 @@ std::string run_text(const RunReport& report, const TextOptions& wanted) {
     options.width = std::max<std::size_t>(options.width, 40);
     const auto closing = closing_line(report);
     const auto word = closing.substr(0, closing.find(':'));
-    return heading(report, options) + cells_part(report, options) + roads_part(report, options) +
+    return heading(report, options) + cells_part(report, options) + code_paths_part(report, options) +
            images_part(report, options) + skipped_part(report, options) + failures_part(report, options) +
            coloured(word, colour_of(word), options.colour) + closing.substr(word.size()) + "\n" +
            places(report);

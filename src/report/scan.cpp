@@ -27,7 +27,7 @@ bool only_lto(const scan::Library& library) {
 // Its PTX would do for the GPU, if the driver knew the ISA.
 bool ptx_too_new(const scan::Library& library, const scan::Question& question) {
     if (!question.ptx_isa) return false;
-    return fatbin::cover(library.codes(), question.arch, std::nullopt).road == fatbin::Road::ptx_jit;
+    return fatbin::cover(library.codes(), question.arch, std::nullopt).code_path == fatbin::CodePath::ptx_jit;
 }
 
 Finding finding_of(const scan::Library& library, const scan::Question& question, const scan::Answer& answer) {
@@ -219,8 +219,8 @@ std::string_view kind_name(fatbin::Kind kind) {
     return std::array{"sass", "ptx", "lto", "other"}[static_cast<std::size_t>(kind)];
 }
 
-std::string_view road_name(fatbin::Road road) {
-    return std::array{"sass", "sass_same_major", "ptx_jit", "none"}[static_cast<std::size_t>(road)];
+std::string_view code_path_name(fatbin::CodePath code_path) {
+    return std::array{"sass", "sass_same_major", "ptx_jit", "none"}[static_cast<std::size_t>(code_path)];
 }
 
 std::string_view outcome_name(scan::Outcome outcome) {
@@ -243,7 +243,7 @@ Json answer_json(const ScanReport& report, const scan::Answer& answer) {
     Json out{{"gpu", question.gpu}, {"compute", fatbin::to_text(question.arch)}};
     if (!question.driver.empty()) out["driver"] = question.driver;
     out["outcome"] = outcome_name(answer.outcome);
-    out["road"] = road_name(answer.cover.road);
+    out["code_path"] = code_path_name(answer.cover.code_path);
     out["text"] = answer.text;
     return out;
 }

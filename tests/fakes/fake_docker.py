@@ -146,8 +146,8 @@ def suite_lines(argv):
         if status == "skip":
             line["reason"] = "no_device" if part == "gpu" else "not_in_cell"
         if test == "static.fatbin":
-            road = "sass 7.0" if fault("other_road") else "sass " + compute
-            line["evidence"] = {"fatbin": ["sass " + compute, "ptx " + compute + "@7.8"], "road": road}
+            code_path = "sass 7.0" if fault("other_code_path") else "sass " + compute
+            line["evidence"] = {"fatbin": ["sass " + compute, "ptx " + compute + "@7.8"], "code_path": code_path}
         counts[status] = counts.get(status, 0) + 1
         lines.append(line)
     if fault("unknown_test"):

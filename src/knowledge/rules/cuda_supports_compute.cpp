@@ -74,10 +74,10 @@ void judge_target(Ask& ask, const lookup::Cuda& cuda, const Device& device) {
         return;
     }
     facts.push_back(device.architecture.ref());
-    if (const auto road = by_ptx(ask, toolkit, device.arch)) {
+    if (const auto code_path = by_ptx(ask, toolkit, device.arch)) {
         ask.degrade(
                "nvcc of CUDA {} has no target for {}: {}, compiled by the driver when it is first loaded",
-               cuda.exact.text(), device.text, *road)
+               cuda.exact.text(), device.text, *code_path)
             .because(facts)
             .because(ask.facts.row("policy-ptx-jit-forward"))
             .other(Field::cuda);

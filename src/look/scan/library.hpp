@@ -17,7 +17,7 @@ struct Target {
     std::uint16_t raw_kind = 0;  ///< the number in the file
     fatbin::Arch arch;
     fatbin::PtxIsa isa;   ///< PTX only
-    bool kernels = true;  ///< false: in containers without kernels, which are never a road
+    bool kernels = true;  ///< false: in containers without kernels, which are never a code path
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;       ///< of code as it lies in the file
     std::uint64_t compressed = 0;  ///< how many of the entries are

@@ -230,10 +230,11 @@ Answer answer_to(const Library& library, const Question& question) {
     auto codes = library.codes();
     answer.cover = fatbin::cover(codes, question.arch, question.ptx_isa);
     answer.text = answer.cover.text;
-    if (answer.cover.road == fatbin::Road::ptx_jit && !question.driver.empty() && !question.ptx_isa) {
+    if (answer.cover.code_path == fatbin::CodePath::ptx_jit && !question.driver.empty() &&
+        !question.ptx_isa) {
         // cover() takes PTX for granted without an ISA; here a driver was named of which it is not known.
         answer.outcome = Outcome::unknown;
-    } else if (answer.cover.road != fatbin::Road::none) {
+    } else if (answer.cover.code_path != fatbin::CodePath::none) {
         answer.outcome = Outcome::runs;
     } else if (!library.error.empty()) {
         answer.outcome = Outcome::unknown;

@@ -65,7 +65,7 @@ struct Question {
 };
 
 enum class Outcome {
-    runs,        ///< Cover::road says how
+    runs,        ///< Cover::code_path says how
     no_code,     ///< none of its code can run there
     unknown,     ///< it may: the file is damaged, or nothing is known of the driver's PTX ISA
     no_kernels,  ///< it holds nothing that would have to run

@@ -37,7 +37,7 @@ std::optional<TestResult> test_from(const Json& json) {
                     string_or(json, "fault"),
                     string_or(json, "summary"),
                     string_or(json, "hint"),
-                    string_or(json, "road"),
+                    string_or(json, "code_path"),
                     {},
                     string_or(json, "evidence"),
                     number_or_zero(json, "milliseconds")};

@@ -55,7 +55,7 @@ const Json* member(const Json& json, const char* name) {
 std::string evidence_text(const Json& evidence) {
     std::string text;
     for (const auto& [name, value] : evidence.items()) {
-        if (name == "fatbin" || name == "road" || name == "files") continue;
+        if (name == "fatbin" || name == "code_path" || name == "files") continue;
         if (!text.empty()) text += "; ";
         text += name + ": " + (value.is_string() ? value.get<std::string>() : to_text(value, false));
         if (text.size() > kLongestText) break;
@@ -75,13 +75,13 @@ void take_codes(const Json& holder, TestResult& test) {
 // The device code that a test found: its own programs', else that of the first file it was asked to look
 // into.
 void take_code(const Json& evidence, TestResult& test) {
-    test.road = clean(string_or(evidence, "road"));
+    test.code_path = clean(string_or(evidence, "code_path"));
     take_codes(evidence, test);
     if (const auto* library = member(evidence, "libtorch_cuda")) take_codes(*library, test);
     const auto* files = member(evidence, "files");
     if (files == nullptr || !files->is_array()) return;
     for (const auto& file : *files) {
-        if (test.road.empty()) test.road = clean(string_or(file, "road"));
+        if (test.code_path.empty()) test.code_path = clean(string_or(file, "code_path"));
         if (test.fatbin.empty()) take_codes(file, test);
     }
 }

@@ -74,25 +74,26 @@ std::set<std::string> required_tests(const Image& image) {
 void compare_with_rules(const Image& image, std::string_view compute, CellResult& cell) {
     if (compute.empty()) return;
     for (const auto& test : cell.tests) {
-        const bool suite = test.id == "static.fatbin";  // torch.arch tells the road of the wheel
-        if ((!suite && test.id != "torch.arch") || test.road.empty()) continue;
+        const bool suite = test.id == "static.fatbin";  // torch.arch tells the code path of the wheel
+        if ((!suite && test.id != "torch.arch") || test.code_path.empty()) continue;
         std::string expected;
         const bool own = suite && std::ranges::find(image.compute, compute) != image.compute.end();
-        if (test.road.substr(0, 4) == "none") {
+        if (test.code_path.substr(0, 4) == "none") {
             expected = "code that runs on it";
-        } else if (own && !image.cuda.empty() && test.road != fmt::format("sass {}", compute)) {
+        } else if (own && !image.cuda.empty() && test.code_path != fmt::format("sass {}", compute)) {
             expected = fmt::format("sass {}", compute);
         }
         if (expected.empty()) continue;
         cell.findings.push_back(
             fmt::format("error: the rules expect {} for compute capability {}, the image has: {} "
                         "[image-agrees-with-rules, at runtime]",
-                        expected, compute, test.road));
+                        expected, compute, test.code_path));
         if (cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static) {
             cell.outcome = CellOutcome::failed;
             cell.proof = Proof::built;
         }
-        cell.reason = fmt::format("rules and image disagree: expected {}, found {}", expected, test.road);
+        cell.reason =
+            fmt::format("rules and image disagree: expected {}, found {}", expected, test.code_path);
     }
 }
 

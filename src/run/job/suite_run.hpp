@@ -38,8 +38,8 @@ struct SuiteCall {
 /// The tests that a plan must hold for `image`: those of the suite's registry.
 [[nodiscard]] std::set<std::string> required_tests(const Image& image);
 
-/// A cell's result against the rules' word: where the code that was found in the image runs by another road
-/// than the rules expect, the cell gets a finding and is red.
+/// A cell's result against the rules' word: where the code that was found in the image runs by another code
+/// path than the rules expect, the cell gets a finding and is red.
 void compare_with_rules(const Image& image, std::string_view compute, CellResult& cell);
 
 // What the suite is asked for one cell: its arguments, and on which GPU of this machine.

@@ -26,8 +26,8 @@ class Scan(Cli):
         got = self.call("scan", "env", "a.whl", *asked, "--format", "json", "--out", "reports", code=1)
         document = json.loads(got.stdout)
         self.assertEqual(self.read("reports/scan.json"), got.stdout)
-        roads = [answer["road"] for answer in document["libraries"][0]["answers"]]
-        self.assertEqual(roads, ["sass", "sass", "sass", "sass", "none", "ptx_jit"])
+        code_paths = [answer["code_path"] for answer in document["libraries"][0]["answers"]]
+        self.assertEqual(code_paths, ["sass", "sass", "sass", "sass", "none", "ptx_jit"])
         (finding, again) = document["findings"]
         self.assertEqual((finding["rule"], finding["stage"], finding["severity"], finding["library"]), ("library-has-code-for-gpu", "runtime", "error", "lib.so"))
         self.assertIn("ptx 9.0 is PTX ISA 8.4, the driver knows up to 8.2", finding["message"])

@@ -24,7 +24,7 @@ Cover ask(std::initializer_list<const char*> texts, const char* device, const ch
     return cover(offered(texts), *arch, isa == nullptr ? std::nullopt : parse_ptx_isa(isa));
 }
 
-std::string road(std::initializer_list<const char*> texts, const char* device, const char* isa = "9.9") {
+std::string code_path(std::initializer_list<const char*> texts, const char* device, const char* isa = "9.9") {
     return ask(texts, device, isa).text;
 }
 
@@ -72,39 +72,42 @@ TEST_CASE("plain PTX compiles for any later device, a and f as their SASS") {
           "10.3f 10.0, 12.1 12.0");
 }
 
-TEST_CASE("the road: exact SASS before the nearest of the same major before PTX") {
-    CHECK(road({"sass 8.0", "sass 8.6", "ptx 8.6@7.8"}, "8.6") == "sass 8.6");
-    CHECK(ask({"sass 8.6"}, "8.6").road == Road::sass);
-    CHECK(road({"sass 8.6", "sass 8.0"}, "8.9") == "sass 8.6 (same major) for 8.9");
-    CHECK(road({"sass 8.0"}, "8.6") == "sass 8.0 (same major) for 8.6");
-    CHECK(ask({"sass 8.0"}, "8.6").road == Road::sass_same_major);
-    CHECK(road({"sass 8.0", "ptx 9.0@8.4"}, "12.0") == "ptx 9.0 via JIT");
-    CHECK(road({"ptx 7.5@8.4", "ptx 9.0@8.4"}, "12.0") == "ptx 9.0 via JIT");
-    CHECK(ask({"ptx 9.0@8.4"}, "9.0").road == Road::ptx_jit);
-    CHECK(road({"sass 9.0a"}, "9.0") == "sass 9.0a");
+TEST_CASE("the code path: exact SASS before the nearest of the same major before PTX") {
+    CHECK(code_path({"sass 8.0", "sass 8.6", "ptx 8.6@7.8"}, "8.6") == "sass 8.6");
+    CHECK(ask({"sass 8.6"}, "8.6").code_path == CodePath::sass);
+    CHECK(code_path({"sass 8.6", "sass 8.0"}, "8.9") == "sass 8.6 (same major) for 8.9");
+    CHECK(code_path({"sass 8.0"}, "8.6") == "sass 8.0 (same major) for 8.6");
+    CHECK(ask({"sass 8.0"}, "8.6").code_path == CodePath::sass_same_major);
+    CHECK(code_path({"sass 8.0", "ptx 9.0@8.4"}, "12.0") == "ptx 9.0 via JIT");
+    CHECK(code_path({"ptx 7.5@8.4", "ptx 9.0@8.4"}, "12.0") == "ptx 9.0 via JIT");
+    CHECK(ask({"ptx 9.0@8.4"}, "9.0").code_path == CodePath::ptx_jit);
+    CHECK(code_path({"sass 9.0a"}, "9.0") == "sass 9.0a");
 }
 
 TEST_CASE("PTX needs a driver that knows its ISA") {
-    CHECK(road({"ptx 9.0@8.4"}, "9.0", "8.4") == "ptx 9.0 via JIT");
-    CHECK(road({"ptx 9.0@8.4"}, "9.0", nullptr) == "ptx 9.0 via JIT, if the driver knows PTX ISA 8.4");
-    CHECK(road({"ptx 9.0@9.0"}, "9.0", "8.9") == "none: ptx 9.0 is PTX ISA 9.0, the driver knows up to 8.9");
-    CHECK(road({"ptx 9.0@8.4"}, "9.0", "7.8") == "none: ptx 9.0 is PTX ISA 8.4, the driver knows up to 7.8");
-    CHECK(road({"ptx 7.5@9.0", "sass 8.0"}, "7.5", "8.4") ==
+    CHECK(code_path({"ptx 9.0@8.4"}, "9.0", "8.4") == "ptx 9.0 via JIT");
+    CHECK(code_path({"ptx 9.0@8.4"}, "9.0", nullptr) == "ptx 9.0 via JIT, if the driver knows PTX ISA 8.4");
+    CHECK(code_path({"ptx 9.0@9.0"}, "9.0", "8.9") ==
+          "none: ptx 9.0 is PTX ISA 9.0, the driver knows up to 8.9");
+    CHECK(code_path({"ptx 9.0@8.4"}, "9.0", "7.8") ==
+          "none: ptx 9.0 is PTX ISA 8.4, the driver knows up to 7.8");
+    CHECK(code_path({"ptx 7.5@9.0", "sass 8.0"}, "7.5", "8.4") ==
           "none: ptx 7.5 is PTX ISA 9.0, the driver knows up to 8.4");
     // An older PTX in the same file is taken instead.
-    CHECK(road({"ptx 9.0@9.0", "ptx 7.5@7.8"}, "9.0", "8.4") == "ptx 7.5 via JIT");
+    CHECK(code_path({"ptx 9.0@9.0", "ptx 7.5@7.8"}, "9.0", "8.4") == "ptx 7.5 via JIT");
     // SASS does not ask for the ISA.
-    CHECK(road({"sass 9.0", "ptx 9.0@9.9"}, "9.0", "7.0") == "sass 9.0");
+    CHECK(code_path({"sass 9.0", "ptx 9.0@9.9"}, "9.0", "7.0") == "sass 9.0");
 }
 
-TEST_CASE("no road says what was there") {
-    CHECK(road({}, "7.5") == "none: no device code found");
-    CHECK(road({"sass 8.0", "sass 9.0a"}, "12.0") == "none: nothing here runs on 12.0 (sass 8.0, sass 9.0a)");
-    CHECK(road({"sass 9.0a", "ptx 9.0a@8.0"}, "10.0") ==
+TEST_CASE("no code path says what was there") {
+    CHECK(code_path({}, "7.5") == "none: no device code found");
+    CHECK(code_path({"sass 8.0", "sass 9.0a"}, "12.0") ==
+          "none: nothing here runs on 12.0 (sass 8.0, sass 9.0a)");
+    CHECK(code_path({"sass 9.0a", "ptx 9.0a@8.0"}, "10.0") ==
           "none: nothing here runs on 10.0 (sass 9.0a, ptx 9.0a@8.0)");
-    CHECK(road({"ptx 9.0@8.0"}, "8.9") == "none: nothing here runs on 8.9 (ptx 9.0@8.0)");
-    CHECK(ask({"sass 12.1"}, "12.0").road == Road::none);
-    CHECK(ask({"sass 7.5"}, "7.0").road == Road::none);
+    CHECK(code_path({"ptx 9.0@8.0"}, "8.9") == "none: nothing here runs on 8.9 (ptx 9.0@8.0)");
+    CHECK(ask({"sass 12.1"}, "12.0").code_path == CodePath::none);
+    CHECK(ask({"sass 7.5"}, "7.0").code_path == CodePath::none);
 }
 
 TEST_CASE("the form in reports reads back") {
@@ -120,8 +123,8 @@ TEST_CASE("the form in reports reads back") {
 }
 
 TEST_CASE("of one capability the plain code is named, wherever it stands") {
-    CHECK(road({"sass 9.0", "sass 9.0a"}, "9.0") == "sass 9.0");
-    CHECK(road({"sass 9.0a", "sass 9.0"}, "9.0") == "sass 9.0");
-    CHECK(road({"sass 9.0a", "sass 9.0", "sass 8.0"}, "10.0") ==
+    CHECK(code_path({"sass 9.0", "sass 9.0a"}, "9.0") == "sass 9.0");
+    CHECK(code_path({"sass 9.0a", "sass 9.0"}, "9.0") == "sass 9.0");
+    CHECK(code_path({"sass 9.0a", "sass 9.0", "sass 8.0"}, "10.0") ==
           "none: nothing here runs on 10.0 (sass 9.0a, sass 9.0, sass 8.0)");
 }

@@ -88,7 +88,7 @@ TEST_CASE("a cubin of ptxas 13 says in its notes whether it is for an a or f tar
         CHECK(arch_of(plain) == "12.0");
 }
 
-TEST_CASE("link-time code is its own kind: no cubin, no PTX, no road") {
+TEST_CASE("link-time code is its own kind: no cubin, no PTX, no code path") {
     const Blob blob = fixture::container({fixture::entry({8, 90, 0x118011}, Blob().text("ir"))});
     const Contents contents = read_blob(blob);
     REQUIRE(contents.entries.size() == 1);

@@ -175,26 +175,26 @@ TEST_CASE("static.compile: failures, no nvcc, and a record that is absent, damag
     CHECK(static_compile(prefix.context).status == Status::error);
 }
 
-TEST_CASE("static.fatbin: what was asked for is there, and the road is named") {
+TEST_CASE("static.fatbin: what was asked for is there, and the code path is named") {
     const Record exact = fatbin_of(good_program(), "7.5", "8.4");
     CHECK(exact.status == Status::pass);
     CHECK(exact.summary == "sass 7.5");
     CHECK(evidence_of(exact, "fatbin") == "[\"sass 7.5\",\"sass 9.0\",\"ptx 9.0@8.4\"]");
-    CHECK(evidence_of(exact, "road") == "\"sass 7.5\"");
+    CHECK(evidence_of(exact, "code_path") == "\"sass 7.5\"");
     CHECK(fatbin_of(good_program(), "12.0", "8.7").summary == "ptx 9.0 via JIT");
     CHECK(fatbin_of(good_program(), "12.0", "").summary ==
           "ptx 9.0 via JIT, if the driver knows PTX ISA 8.4");
     CHECK(fatbin_of(good_program(), "", "").status == Status::pass);
 }
 
-TEST_CASE("static.fatbin: no road is a failure with its fault") {
+TEST_CASE("static.fatbin: no code path is a failure with its fault") {
     const Record old = fatbin_of(good_program(), "7.0", "8.4");
     CHECK(old.status == Status::fail);
     CHECK(old.fault == "F6");
     CHECK(old.reason == "no_road");
     const Record ptx = fatbin_of(good_program(), "12.0", "8.3");
     CHECK(ptx.fault == "F7");
-    CHECK(ptx.summary == "cmp_vadd road: none: ptx 9.0 is PTX ISA 8.4, the driver knows up to 8.3");
+    CHECK(ptx.summary == "cmp_vadd code path: none: ptx 9.0 is PTX ISA 8.4, the driver knows up to 8.3");
     CHECK(fatbin_of(good_program(), "8.6", "8.4").fault == "F6");
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("static.fatbin: code that differs from what was asked for") {
     CHECK(wrong(cut.put<std::uint64_t>(40, 1ULL << 40)).status == Status::fail);
 }
 
-TEST_CASE("static.fatbin: named files are listed, with their own road") {
+TEST_CASE("static.fatbin: named files are listed, with their own code path") {
     Prefix prefix(good_program());
     prefix.context.compute = "9.0";
     prefix.context.ptx_isa = "8.4";
@@ -235,7 +235,7 @@ TEST_CASE("static.fatbin: named files are listed, with their own road") {
     CHECK(static_fatbin(prefix.context).status == Status::pass);
     CHECK(static_fatbin(prefix.context).summary == "sass 8.0 (same major) for 8.6");
     CHECK(evidence_of(static_fatbin(prefix.context), "fatbin") == "[\"sass 8.0\",\"sass 9.0a\"]");
-    CHECK(evidence_of(static_fatbin(prefix.context), "road") == "\"sass 8.0 (same major) for 8.6\"");
+    CHECK(evidence_of(static_fatbin(prefix.context), "code_path") == "\"sass 8.0 (same major) for 8.6\"");
     prefix.context.fatbins = {"/no/such/file"};
     CHECK(static_fatbin(prefix.context).status == Status::fail);
     prefix.context.fatbins = {};

@@ -30,7 +30,7 @@ TestResult test(std::string id, std::string part, TestStatus status, double mill
 TestResult fatbin_test() {
     auto out = test("static.fatbin", "static", TestStatus::pass, 12);
     out.fatbin = {"sass 7.5", "sass 8.0", "ptx 8.0@7.8"};
-    out.road = "sass 7.5";
+    out.code_path = "sass 7.5";
     return out;
 }
 
@@ -104,7 +104,7 @@ CellResult failed_cell() {
     fatbin.summary = "no code in the image runs on compute capability 9.0";
     fatbin.hint = "build for sm_90";
     fatbin.evidence = "found 3 entries\nnone covers 9.0\n";
-    fatbin.road.clear();
+    fatbin.code_path.clear();
     return out;
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("junit: the SASS found is a property of each cell") {
     for (const std::size_t suite : {1u, 2u}) {
         CHECK(property(root.children[suite], "static.fatbin.sass") == "7.5, 8.0");
         CHECK(property(root.children[suite], "static.fatbin.ptx") == "8.0@7.8");
-        CHECK(property(root.children[suite], "static.fatbin.road") == "sass 7.5");
+        CHECK(property(root.children[suite], "static.fatbin.code_path") == "sass 7.5");
     }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("junit: whatever the container printed, the document is well-formed an
             cell.findings = {hostile, hostile};
             cell.fields.emplace_back(hostile, hostile);
             for (auto& test : cell.tests) {
-                test.id = test.part = test.reason = test.fault = test.summary = test.hint = test.road =
+                test.id = test.part = test.reason = test.fault = test.summary = test.hint = test.code_path =
                     test.evidence = hostile;
                 test.fatbin = {hostile, "sass " + hostile};
             }

@@ -34,7 +34,7 @@ RunReport with_outcomes(std::initializer_list<CellOutcome> outcomes, bool gpu) {
 
 }  // namespace
 
-TEST_CASE("run text: failures, skipped cells, roads, images") {
+TEST_CASE("run text: failures, skipped cells, code paths, images") {
     CHECK(run_text(fixtures::run(), {}) == golden("run.txt"));
     CHECK(fixtures::widest_line(golden("run.txt")) <= 80);
 }
@@ -179,7 +179,7 @@ TEST_CASE("run text: whatever the container printed, the terminal is safe") {
             cell.reason = cell.image = hostile;
             cell.seconds = std::numeric_limits<double>::quiet_NaN();
             for (auto& test : cell.tests) {
-                test.id = test.part = test.reason = test.fault = test.summary = test.hint = test.road =
+                test.id = test.part = test.reason = test.fault = test.summary = test.hint = test.code_path =
                     test.evidence = hostile;
                 test.fatbin = {hostile};
             }
@@ -227,7 +227,7 @@ TEST_CASE("run json: whatever the container printed, it is one document") {
             cell.fields.emplace_back(hostile, hostile);
             cell.findings = {hostile};
             for (auto& test : cell.tests) {
-                test.evidence = test.road = hostile;
+                test.evidence = test.code_path = hostile;
                 test.fatbin = {hostile};
             }
         }

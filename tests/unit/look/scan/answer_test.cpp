@@ -40,7 +40,7 @@ TEST_CASE("machine code, of an earlier minor, PTX, nothing") {
           "unknown: ptx 8.0 via JIT, if the driver knows PTX ISA 8.4");
 }
 
-TEST_CASE("containers without kernels are never a road, and a library of nothing else needs none") {
+TEST_CASE("containers without kernels are never a code path, and a library of nothing else needs none") {
     CHECK(text(of({fixture::sass(75, {})}), on("7.5")) == "no kernels: no kernels");
     Blob both = fixture::container({fixture::sass(75, {})});
     both.append(fixture::container({fixture::sass(80, {"k"})}));
@@ -48,7 +48,7 @@ TEST_CASE("containers without kernels are never a road, and a library of nothing
           "no code: none: nothing here runs on 7.5 (sass 8.0)");
 }
 
-TEST_CASE("link-time code is no road") {
+TEST_CASE("link-time code is no code path") {
     fixture::EntryOptions options;
     options.kind = 8;
     options.arch = 90;

@@ -66,7 +66,7 @@ TEST_CASE("journal: what is appended is found again under the same key, whole") 
     CHECK(found->seconds == 1.5);
     REQUIRE(found->tests.size() == 2);
     CHECK(found->tests[0].fatbin == std::vector<std::string>{"sass 7.5", "ptx 9.0@7.8"});
-    CHECK(found->tests[0].road == "sass 7.5");
+    CHECK(found->tests[0].code_path == "sass 7.5");
     CHECK(found->tests[1].status == TestStatus::skip);
     CHECK(found->tests[1].reason == "no_device");
 }

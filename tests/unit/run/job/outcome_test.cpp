@@ -80,8 +80,8 @@ TEST_CASE("outcome: an interrupt beats everything") {
     CHECK(code(run_report("run", {}), settings) == 130);
 }
 
-TEST_CASE("outcome: rules and image are compared by the road of static.fatbin") {
-    const auto compared = [](const char* road, const char* compute, bool toolkit) {
+TEST_CASE("outcome: rules and image are compared by the code path of static.fatbin") {
+    const auto compared = [](const char* code_path, const char* compute, bool toolkit) {
         Image image;
         image.cuda = toolkit ? "11.8.0" : "";
         image.compute = {"7.5", "8.0"};
@@ -90,7 +90,7 @@ TEST_CASE("outcome: rules and image are compared by the road of static.fatbin") 
         cell.proof = Proof::loaded;
         TestResult test;
         test.id = "static.fatbin";
-        test.road = road;
+        test.code_path = code_path;
         cell.tests.push_back(test);
         compare_with_rules(image, compute, cell);
         return cell;

@@ -154,7 +154,7 @@ TEST_CASE("session: failed cells are repeated, passed ones are not") {
 TEST_CASE("session: whatever an image prints that is not a whole and honest answer is exit 1") {
     for (const auto* fault :
          {"fail:static.fatbin", "missing:cmp.vadd", "plan_short", "unknown_test", "forged_cell",
-          "forged_exit", "no_totals", "bad_utf8", "garbled", "run_floods", "run_dies", "other_road"}) {
+          "forged_exit", "no_totals", "bad_utf8", "garbled", "run_floods", "run_dies", "other_code_path"}) {
         World world;
         INFO(fault);
         world.fake.faults(fault);
@@ -188,9 +188,9 @@ TEST_CASE("session: a container that hangs is ended by the time limit and its ce
     CHECK(world.fake.containers().empty());
 }
 
-TEST_CASE("session: the code found in an image must run by the road that the rules expect") {
+TEST_CASE("session: the code found in an image must run by the code path that the rules expect") {
     World world;
-    world.fake.faults("other_road");
+    world.fake.faults("other_code_path");
     const auto report = world.ran();
     CHECK(report.cells[0].outcome == CellOutcome::failed);
     CHECK(report.cells[0].reason == "rules and image disagree: expected sass 7.5, found sass 7.0");

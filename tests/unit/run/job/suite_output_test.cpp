@@ -117,14 +117,14 @@ TEST_CASE("suite output: kernels that passed on the GPU that was given are ran")
 TEST_CASE("suite output: what static.fatbin found is kept") {
     Lines lines;
     SUBCASE("in its own programs") {
-        lines.results[1]["evidence"] = {{"fatbin", {"sass 7.5", "ptx 9.0@7.8"}}, {"road", "sass 7.5"}};
+        lines.results[1]["evidence"] = {{"fatbin", {"sass 7.5", "ptx 9.0@7.8"}}, {"code_path", "sass 7.5"}};
     }
     SUBCASE("in a file that it was asked to look into") {
-        lines.results[1]["evidence"]["files"] =
-            Json::array({Json{{"path", "x"}, {"road", "sass 7.5"}, {"fatbin", {"sass 7.5", "ptx 9.0@7.8"}}}});
+        lines.results[1]["evidence"]["files"] = Json::array(
+            {Json{{"path", "x"}, {"code_path", "sass 7.5"}, {"fatbin", {"sass 7.5", "ptx 9.0@7.8"}}}});
     }
     const auto output = read_lines(lines.all());
-    CHECK(output.tests[1].road == "sass 7.5");
+    CHECK(output.tests[1].code_path == "sass 7.5");
     CHECK(output.tests[1].fatbin == std::vector<std::string>{"sass 7.5", "ptx 9.0@7.8"});
 }
 
