@@ -56,7 +56,7 @@ Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const
                                {},
                                tool_info(loaded.facts, loaded.today),
                                {world.colour_out, world.columns}};
-    report.mend = fix_command(options, report.drift);
+    report.fix = fix_command(options, report.drift);
     print(report::format_named(report::drift_formats(), options.image.format)->write(report));
     return report.drift.empty() ? ExitCode::success : ExitCode::findings;
 }

@@ -19,7 +19,7 @@ struct LintReport {
 /// The findings as a compiler prints them, then one line with their counts.
 [[nodiscard]] std::string lint_text(const LintReport& report);
 
-/// One JSON document: matrix, counts, and the findings with the edits that mend them.
+/// One JSON document: matrix, counts, and the findings with the edits that fix them.
 [[nodiscard]] std::string lint_json(const LintReport& report);
 
 /// GitHub workflow commands, one for each finding.

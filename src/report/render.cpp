@@ -25,9 +25,9 @@ std::string shell_word(const std::string& word) {
     return "'" + text::replace_all(word, "'", "'\\''") + "'";
 }
 
-std::string mend_line(const DriftReport& report) {
+std::string fix_line(const DriftReport& report) {
     std::vector<std::string> words;
-    for (const auto& word : report.mend)
+    for (const auto& word : report.fix)
         words.push_back(shell_word(word));
     return text::join(words, " ");
 }
@@ -69,7 +69,7 @@ std::string shown(const std::string& diff, const TextOptions& options) {
 }
 
 bool needs_hand(const Drift& drift) {
-    return !is_mended_by_render(drift.kind);
+    return !is_fixed_by_render(drift.kind);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::string drift_text(const DriftReport& report) {
                        text::count(report.drift.size(), "file"), text::printable(report.output),
                        report.drift.size() == 1 ? "differs" : "differ",
                        by_hand ? "move foreign and edited files away, then " : "",
-                       text::printable(mend_line(report)));
+                       text::printable(fix_line(report)));
 }
 
 std::string drift_json(const DriftReport& report) {
@@ -110,11 +110,11 @@ std::string drift_json(const DriftReport& report) {
     document.array("drift", report.drift, [&](const auto& drift) {
         return Json{{"path", drift.path},
                     {"kind", to_string(drift.kind)},
-                    {"mended_by_render", is_mended_by_render(drift.kind)},
+                    {"fixed_by_render", is_fixed_by_render(drift.kind)},
                     {"diff", diff_of(drift)}};
     });
-    document.member("mend", report.mend);
-    document.member("mend_line", report.drift.empty() ? std::string() : mend_line(report));
+    document.member("fix", report.fix);
+    document.member("fix_line", report.drift.empty() ? std::string() : fix_line(report));
     return std::move(document).finish();
 }
 

@@ -14,10 +14,10 @@ namespace cudamatrix::report {
 
 struct DriftReport {
     std::string matrix;
-    std::string output;             ///< the folder
-    std::vector<Drift> drift;       ///< sorted by path; empty: the folder is what the matrix gives
-    std::size_t files = 0;          ///< how many the matrix gives
-    std::vector<std::string> mend;  ///< argv that makes it right
+    std::string output;            ///< the folder
+    std::vector<Drift> drift;      ///< sorted by path; empty: the folder is what the matrix gives
+    std::size_t files = 0;         ///< how many the matrix gives
+    std::vector<std::string> fix;  ///< argv that makes it right
     ToolInfo tool;
     TextOptions text;
 };

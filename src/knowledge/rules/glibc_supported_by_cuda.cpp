@@ -47,7 +47,7 @@ std::optional<Row> limits(const Context& context, const Version& cuda) {
 }
 
 // The release of a distribution's own toolkit that was seen to compile with its own C library.
-bool is_mended(const Context& context, const Row& row, const Version& cuda) {
+bool is_patched(const Context& context, const Row& row, const Version& cuda) {
     return !context.cell.has(Field::glibc) && row.has("works_on") &&
            row.text("works_on") == context.cell.text(Field::os) && row.text("works_cuda") == cuda.text();
 }
@@ -60,7 +60,7 @@ bool from_anywhere(const Context& context) {
 
 // Only the distribution's package has the patch, NVIDIA's own of the same release does not.
 bool works_there(const Context& context, const Row& row, const Version& cuda) {
-    if (!is_mended(context, row, cuda) || context.cell.has(Field::image)) return false;
+    if (!is_patched(context, row, cuda) || context.cell.has(Field::image)) return false;
     const auto from = context.cell.text(Field::cuda_from);
     if (!from.empty()) return from == "archive";
     return lookup::toolkit_source(context.facts, context.cell.text(Field::family),
@@ -105,7 +105,7 @@ std::string refusal(const Context& context, const Row& row, const Version& cuda,
 // The distribution's own toolkit was seen to compile, on another processor.
 bool seen_elsewhere(const Context& context, const Row& row, const Version& cuda) {
     const auto of_all = row.has("arch") ? limits(context, cuda, {}) : std::nullopt;
-    return of_all && is_mended(context, *of_all, cuda);
+    return of_all && is_patched(context, *of_all, cuda);
 }
 
 // The headers declare what the C library declares otherwise.
@@ -152,10 +152,10 @@ void judge(Ask& ask) {
         reject_old_library(ask, *row, cuda, *glibc, facts);
     } else if (!too_new(*row, glibc->version) || works_there(ask, *row, cuda)) {
         ask.accept(std::move(facts));
-    } else if (is_mended(ask, *row, cuda) && from_anywhere(ask)) {
+    } else if (is_patched(ask, *row, cuda) && from_anywhere(ask)) {
         // What is rendered without a family takes the archive's.
         ask.note(
-               "CUDA {} compiles with {} where it is the archive's own, which is mended for it; NVIDIA's is "
+               "CUDA {} compiles with {} where it is the archive's own, which is patched for it; NVIDIA's is "
                "not, and neither family nor cuda_from says which it is",
                cuda.text(), glibc->text)
             .because(facts);

@@ -54,7 +54,7 @@ Rule package_not_yanked() {
             "The "
             "index keeps such a release for those who pinned it before; pip takes it only for == or === of "
             "exactly that version and warns (\"The candidate selected for download or install is a yanked "
-            "version\"), so nobody else gets, tests or mends it.",
+            "version\"), so nobody else gets, tests or fixes it.",
         .fails = "packages: {transformers: 4.57.0}",
         .passes = "packages: {transformers: 4.57.1}",
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,

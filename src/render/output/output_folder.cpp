@@ -138,7 +138,7 @@ std::string_view to_string(Drift::Kind kind) {
         kind)];
 }
 
-bool is_mended_by_render(Drift::Kind kind) {
+bool is_fixed_by_render(Drift::Kind kind) {
     return kind != Drift::Kind::foreign && kind != Drift::Kind::edited;
 }
 

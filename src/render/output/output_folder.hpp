@@ -97,7 +97,7 @@ struct Drift {
 /// "changed", "missing" ...
 [[nodiscard]] std::string_view to_string(Drift::Kind kind);
 /// Whether a render (with --prune where there are orphans) makes it right by itself.
-[[nodiscard]] bool is_mended_by_render(Drift::Kind kind);
+[[nodiscard]] bool is_fixed_by_render(Drift::Kind kind);
 
 /// Compares without writing anything, sorted by path. Fails as write_artifacts does where a path leaves `out`
 /// or a link is on the way. A folder that is not there lacks every file.
