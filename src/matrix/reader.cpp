@@ -1,5 +1,6 @@
 #include "matrix/reader.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "matrix/syntax.hpp"

@@ -1,5 +1,6 @@
 // A project's page: anchors of HTML (PEP 503) or files of JSON (PEP 691).
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "base/json.hpp"

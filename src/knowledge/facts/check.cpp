@@ -1,6 +1,7 @@
 // The self-check of the facts: nothing enters a verdict that is not well formed, sourced and dated.
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>

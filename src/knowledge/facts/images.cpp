@@ -1,6 +1,7 @@
 #include "knowledge/facts/images.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "base/version.hpp"

@@ -1,6 +1,7 @@
 #include "knowledge/resolve/image_requirements.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "knowledge/resolve/host.hpp"

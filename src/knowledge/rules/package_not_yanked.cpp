@@ -1,5 +1,7 @@
 // Releases that their authors took back (PEP 592). The index keeps them for those who pinned exactly them, as
 // a cell does: they install, and pip warns.
+#include <algorithm>
+
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 

@@ -1,6 +1,7 @@
 #include "knowledge/solve/suggest.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "base/text.hpp"

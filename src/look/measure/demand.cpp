@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "knowledge/facts/pep440.hpp"

@@ -1,4 +1,5 @@
 // services: how containers of the images are started.
+#include <algorithm>
 #include <charconv>
 
 #include "matrix/deployment/service_syntax.hpp"

@@ -2,6 +2,7 @@
 // in the order of the names. What a name means is up to the reader (render/templates/embedded.hpp).
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
