@@ -23,7 +23,7 @@ struct Metadata {
 /// "torch (>=2.0,!=2.1) ; python_version >= '3.13'" as {"torch >=2.0,!=2.1; python >=3.13"}: the marker is
 /// judged for CPython on Linux without extras; where it depends on the python or the machine, a condition (or
 /// several, one text each) remains. Empty where nothing is demanded of anyone by version. Nothing for what is
-/// no requirement, or asks for what only the machine at hand can tell. `requires_python` limits the pythons
+/// no requirement, or asks for what only the machine itself can tell. `requires_python` limits the pythons
 /// that a condition has to speak of.
 [[nodiscard]] std::optional<std::vector<std::string>> demands(std::string_view requirement,
                                                               std::string_view requires_python);
@@ -43,7 +43,7 @@ class Marker {
     [[nodiscard]] static std::optional<Marker> parse(std::string_view text);
 
     /// With that python ("3.12") on that machine ("x86_64"). Nothing where the answer hangs on what only a
-    /// machine at hand can tell (platform_release, platform_version).
+    /// machine itself can tell (platform_release, platform_version).
     [[nodiscard]] std::optional<bool> holds(std::string_view python, std::string_view arch) const;
 
     struct Node;

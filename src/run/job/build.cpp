@@ -179,7 +179,7 @@ class Builder {
     }
 
     // The context of an image that needs no build stays one that `docker build` by hand takes, as far as its
-    // base is at hand: no reason to bootstrap.
+    // base is there: no reason to bootstrap.
     Status link_reused() {
         for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
             if (!job_.plan.report.images[i].reused) continue;
