@@ -158,7 +158,7 @@ std::optional<std::string> did_you_mean(std::string_view word, const std::vector
 std::string did_you_mean_or(std::string_view word, const std::vector<std::string>& candidates,
                             std::string otherwise) {
     const auto near = did_you_mean(word, candidates);
-    return near ? fmt::format("did you mean {}?", *near) : otherwise;
+    return near ? fmt::format("did you mean {}?", *near) : std::move(otherwise);
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
