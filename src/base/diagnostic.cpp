@@ -9,8 +9,10 @@ namespace cudamatrix {
 namespace {
 
 // In the order of the enumeration.
-constexpr std::array<std::string_view, 4> kNames{"error", "warning", "unknown", "note"};
-constexpr std::array<std::string_view, 4> kColours{"\x1b[1;31m", "\x1b[1;33m", "\x1b[1;35m", "\x1b[1;36m"};
+constexpr std::array<std::string_view, kSeverityCount> kNames{"error", "warning", "unknown", "note",
+                                                              "notice"};
+constexpr std::array<std::string_view, kSeverityCount> kColours{"\x1b[1;31m", "\x1b[1;33m", "\x1b[1;35m",
+                                                                "\x1b[1;36m", "\x1b[1;34m"};
 
 std::string_view line_of(std::string_view source, std::size_t line) {
     for (std::size_t current = 1; current < line; ++current) {

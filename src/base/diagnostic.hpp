@@ -19,7 +19,8 @@ struct Location {
     friend bool operator==(const Location&, const Location&) = default;
 };
 
-enum class Severity { error, warning, unknown, note };
+enum class Severity { error, warning, unknown, note, notice };
+inline constexpr std::size_t kSeverityCount = 5;
 
 [[nodiscard]] std::string_view to_string(Severity severity);
 

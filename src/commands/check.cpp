@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "report/formats.hpp"
@@ -9,8 +11,23 @@ struct CheckOptions {
     MatrixOptions input;
     std::string format;
     std::string out;
+    std::string fail_on = "unknown";
     bool summary = false;
 };
+
+// Whether something is as bad as --fail-on says.
+bool fails(const Judgement& judgement, std::string_view fail_on) {
+    const auto found = [&](Verdict verdict, Severity severity) {
+        return judgement.count(verdict) != 0 || judgement.deployment_has(severity);
+    };
+    const auto is_old = [](const RuleCount& rule) { return rule.by(Severity::notice) != 0; };
+    if (fail_on == "never") return false;
+    if (found(Verdict::rejected, Severity::error)) return true;
+    if (fail_on == "rejected") return false;
+    if (found(Verdict::unknown, Severity::unknown)) return true;
+    if (fail_on == "degraded") return found(Verdict::degraded, Severity::warning);
+    return fail_on == "end-of-life" && std::ranges::any_of(judgement.rules, is_old);
+}
 
 Result<ExitCode> check(const CheckOptions& options, const World& world) {
     const auto& format = *report::format_named(report::check_formats(), options.format);
@@ -26,9 +43,7 @@ Result<ExitCode> check(const CheckOptions& options, const World& world) {
     auto report = check_report(*loaded, world);
     CM_TRY(publish(report, options.summary ? "check-summary" : "check", options.format, options.out,
                    options.summary ? format.write_summary : format.write));
-    const bool act = judgement.count(Verdict::rejected) + judgement.count(Verdict::unknown) > 0 ||
-                     judgement.deployment_has(Severity::error) || judgement.deployment_has(Severity::unknown);
-    return act ? ExitCode::findings : ExitCode::success;
+    return fails(judgement, options.fail_on) ? ExitCode::findings : ExitCode::success;
 }
 
 }  // namespace
@@ -41,6 +56,11 @@ Action add_check(const Arguments& app) {
                  "Judge against this machine: its driver, GPUs, kernel module, container toolkit and "
                  "architecture instead of those of the file");
     add_report_folder(app, options->out);
+    app.add_option("--fail-on", options->fail_on,
+                   "Exit code 1 where a cell is rejected, unknown or rejected (unknown), or degraded, too; "
+                   "end-of-life: as unknown, or where something is no longer supported; never: nothing")
+        .one_of({"rejected", "unknown", "degraded", "end-of-life", "never"})
+        .show_default();
     app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
     return [options](const World& world) { return check(*options, world); };
 }

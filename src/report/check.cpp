@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
@@ -14,16 +15,23 @@ namespace {
 
 constexpr std::size_t kTableCells = 64;  // more rows than a few screens help nobody
 
+std::string where_it_strikes(const Finding& finding, Verdict cell) {
+    if (finding.verdict() == cell) return std::string(to_string(finding.stage));
+    return fmt::format("no {}",
+                       finding.stage == Stage::torch_compile ? "torch.compile" : to_string(finding.stage));
+}
+
 // "runtime: driver-supports-cuda (+1)": the first finding that alone gives the cell its verdict, and how many
-// more do.
+// more do. "no torch.compile: triton-supports-gpu" where the stage fails and does not decide.
 std::string deciding_finding(const CheckReport& report, const JudgedCell& cell) {
     if (cell.verdict == Verdict::accepted) return {};
+    const DecidingStages deciding(report.matrix);
     const Finding* first = nullptr;
     std::size_t more = 0;
     for (const auto index : cell.findings) {
         const auto& group = report.judgement.findings[index];
         const auto& finding = group.finding;
-        if (group.verdict() != cell.verdict || !stage_counts(report.matrix, finding.stage)) continue;
+        if (deciding.weigh(finding.stage, group.verdict(), cell.cell) != cell.verdict) continue;
         if (first == nullptr) {
             first = &finding;
         } else {
@@ -31,7 +39,7 @@ std::string deciding_finding(const CheckReport& report, const JudgedCell& cell) 
         }
     }
     if (first == nullptr) return {};
-    const auto text = fmt::format("{}: {}", to_string(first->stage), first->rule);
+    const auto text = fmt::format("{}: {}", where_it_strikes(*first, cell.verdict), first->rule);
     return more == 0 ? text : fmt::format("{} (+{})", text, more);
 }
 
@@ -131,7 +139,7 @@ std::vector<RuleCount> count_rules(const Judgement& judgement) {
     auto out = judgement.rules;
     const auto weight = [](const RuleCount& c) {
         return std::tuple(c.by(Severity::error), c.by(Severity::unknown), c.by(Severity::warning),
-                          c.by(Severity::note), c.waived);
+                          c.by(Severity::notice), c.by(Severity::note), c.waived);
     };
     std::ranges::sort(out, [&](const auto& a, const auto& b) {
         return weight(a) != weight(b) ? weight(a) > weight(b) : a.rule < b.rule;
@@ -149,14 +157,16 @@ std::string check_summary_text(const CheckReport& report) {
     if (!warnings.empty()) out += "\n";
     const auto counts = count_rules(report.judgement);
     const bool waived = std::ranges::any_of(counts, [](const RuleCount& count) { return count.waived != 0; });
-    std::vector<TextTable::Column> columns{
-        {"RULE"}, {"REJECTED", true}, {"UNKNOWN", true}, {"DEGRADED", true}, {"NOTES", true}};
+    std::vector<TextTable::Column> columns{{"RULE"},           {"REJECTED", true},    {"UNKNOWN", true},
+                                           {"DEGRADED", true}, {"END OF LIFE", true}, {"NOTES", true}};
     if (waived) columns.push_back({"WAIVED", true});
     TextTable table(columns);
     for (const auto& count : counts) {
-        std::vector<std::string> row{count.rule, std::to_string(count.by(Severity::error)),
+        std::vector<std::string> row{count.rule,
+                                     std::to_string(count.by(Severity::error)),
                                      std::to_string(count.by(Severity::unknown)),
                                      std::to_string(count.by(Severity::warning)),
+                                     std::to_string(count.by(Severity::notice)),
                                      std::to_string(count.by(Severity::note))};
         if (waived) row.push_back(std::to_string(count.waived));
         table.add(std::move(row));
@@ -176,6 +186,7 @@ std::string check_summary_json(const CheckReport& report) {
                     {"rejected", count.by(Severity::error)},
                     {"unknown", count.by(Severity::unknown)},
                     {"degraded", count.by(Severity::warning)},
+                    {"end_of_life", count.by(Severity::notice)},
                     {"notes", count.by(Severity::note)},
                     {"waived", count.waived}};
     });

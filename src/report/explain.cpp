@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
@@ -24,11 +25,12 @@ std::string verdict_text(const ExplainReport& report, Verdict verdict) {
 }
 
 std::string stages_text(const ExplainReport& report, const JudgedCell& cell) {
+    const DecidingStages deciding(report.matrix);
     std::string out = "stages:\n";
     for (std::size_t s = 0; s < kStageCount; ++s) {
         const auto stage = static_cast<Stage>(s);
         out += fmt::format("  {:<16}{}{}\n", to_string(stage), verdict_text(report, cell.stages[s]),
-                           stage_counts(report.matrix, stage) ? "" : " (not asked for by `stages`)");
+                           deciding.contain(stage, cell.cell) ? "" : " (does not decide the verdict)");
     }
     return out;
 }

@@ -103,13 +103,18 @@ Json fixes_json(const Finding& finding) {
 }
 
 Json finding_json(const Finding& finding) {
-    return Json{{"rule", finding.rule},
-                {"stage", to_string(finding.stage)},
-                {"severity", to_string(finding.severity)},
-                {"message", finding.message},
-                {"fix", finding.fix_text()},
-                {"fixes", fixes_json(finding)},
-                {"facts", facts_json(finding.facts)}};
+    Json out{{"rule", finding.rule},
+             {"stage", to_string(finding.stage)},
+             {"severity", to_string(finding.severity)},
+             {"message", finding.message},
+             {"fix", finding.fix_text()},
+             {"fixes", fixes_json(finding)},
+             {"facts", facts_json(finding.facts)}};
+    if (finding.severity == Severity::notice) {
+        out["lifecycle"] = Json{{"end", nullptr}, {"successor", finding.fix_text()}};
+        if (!finding.ended.empty()) out["lifecycle"]["end"] = finding.ended;
+    }
+    return out;
 }
 
 Json stages_json(const JudgedCell& cell) {
@@ -213,10 +218,6 @@ std::string host_text(const HostInfo* host) {
 
 std::uint64_t cell_count(const Judgement& judgement) {
     return std::accumulate(judgement.verdicts.begin(), judgement.verdicts.end(), std::uint64_t{0});
-}
-
-bool stage_counts(const Matrix& matrix, Stage stage) {
-    return matrix.stages.empty() || std::ranges::find(matrix.stages, to_string(stage)) != matrix.stages.end();
 }
 
 std::string verdicts_text(const Judgement& judgement) {

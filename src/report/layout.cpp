@@ -172,7 +172,7 @@ std::string escaped_property(std::string_view text) {
 
 std::string_view github_command(Severity severity) {
     if (severity == Severity::error) return "error";
-    return severity == Severity::note ? "notice" : "warning";
+    return severity == Severity::note || severity == Severity::notice ? "notice" : "warning";
 }
 
 std::string github_annotation(std::string_view command, const Location& where, std::string_view title,

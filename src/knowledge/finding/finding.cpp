@@ -39,8 +39,8 @@ void Finding::drop_bounds(Field field) {
 }
 
 Verdict Finding::verdict() const {
-    constexpr std::array<Verdict, 4> by_severity{Verdict::rejected, Verdict::degraded, Verdict::unknown,
-                                                 Verdict::accepted};
+    constexpr std::array<Verdict, kSeverityCount> by_severity{
+        Verdict::rejected, Verdict::degraded, Verdict::unknown, Verdict::accepted, Verdict::accepted};
     return by_severity[static_cast<std::size_t>(severity)];
 }
 

@@ -65,7 +65,8 @@ struct Bound {
 
 /// One rule's answer for one projection.
 struct Finding {
-    Severity severity = Severity::error;  ///< error: rejected, warning: degraded, unknown, note
+    /// error: rejected, warning: degraded, unknown; note, and notice for an end of life: no verdict
+    Severity severity = Severity::error;
     Stage stage = Stage::runtime;
     std::string_view rule;
     std::string aspect = {};  ///< which of the rule's questions this answers ("image", "wheel"); often empty
@@ -75,6 +76,7 @@ struct Finding {
     std::vector<FixOption> fixes;   ///< what does satisfy it, best first; may be empty for unknown and notes
     std::vector<FactRef> facts;     ///< what the answer rests on
     std::vector<Field> about;       ///< the halves of the conflict, `primary` among them
+    std::string ended = {};         ///< of a notice: YYYY-MM-DD or YYYY-MM; empty where no fact names the day
 
     [[nodiscard]] Verdict verdict() const;
     /// Nothing that would satisfy it sets the field any more.

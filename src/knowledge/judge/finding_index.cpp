@@ -1,5 +1,7 @@
 #include "knowledge/judge/finding_index.hpp"
 
+#include "knowledge/judge/deciding.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -57,8 +59,10 @@ void FindingIndex::meet(std::uint32_t group, const std::string& cell_id) {
 }
 
 std::vector<FindingGroup> FindingIndex::take() && {
+    const DecidingStages deciding(matrix_);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
         auto& finding = groups_[i].finding;
+        if (!deciding.contain(finding.stage, firsts_[i])) continue;  // it rejects no cell
         // An exclude does not touch includes.
         if (finding.severity != Severity::error || firsts_[i].index >= product_) continue;
         if (auto option = exclude_fix(matrix_, firsts_[i], finding))

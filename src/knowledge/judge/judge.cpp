@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/count/count.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/own_rules.hpp"
@@ -56,17 +57,13 @@ class Judge {
           gaps_(own_),
           waiving_(matrix, options.today),
           matching_(matrix),
-          gpu_implies_arch_(rules::gpu_implies_arch(matrix, facts)) {
+          gpu_implies_arch_(rules::gpu_implies_arch(matrix, facts)),
+          deciding_(matrix) {
         for (const auto& rule : rules::all_rules())
             add_rule(rule);
         for (const auto& rule : own_)
             add_rule(rule);
         answers_.resize(2);
-        for (std::size_t s = 0; s < kStageCount; ++s) {
-            const auto name = to_string(static_cast<Stage>(s));
-            asked_stages_[s] = matrix.stages.empty() || std::find(matrix.stages.begin(), matrix.stages.end(),
-                                                                  name) != matrix.stages.end();
-        }
     }
 
     enum class End { all, too_many, stopped };
@@ -116,7 +113,6 @@ class Judge {
             if (of_product ? !asked.in_product : !rules::applies(*asked.rule, cell)) continue;
             met_.push_back(of_product ? shared_answer(asked, cell) : ask(asked, cell));
         }
-        Verdict verdict = Verdict::accepted;
         std::array<Verdict, kStageCount> stages{};
         counts_.begin_cell();
         for (const auto id : met_) {
@@ -126,9 +122,7 @@ class Judge {
             for (std::size_t s = 0; s < kStageCount; ++s)
                 stages[s] = std::max(stages[s], answer.stages[s]);
         }
-        for (std::size_t s = 0; s < kStageCount; ++s) {
-            if (asked_stages_[s]) verdict = std::max(verdict, stages[s]);
-        }
+        const auto verdict = deciding_.worst(stages, cell);
         ++out_.verdicts[static_cast<std::size_t>(verdict)];
         list(cell, verdict, stages);
     }
@@ -202,6 +196,8 @@ class Judge {
                 if (complete.empty()) complete = rules::evaluate(*asked.rule, cell, facts_, options_.today);
                 return complete[i];
             }));
+            // What makes no verdict counts for nothing again, either.
+            if (finding.verdict() == Verdict::accepted) continue;
             for (const auto* waiver : met.expired) {
                 const auto news = Waiving::expiry(*waiver, finding);
                 answer.tally.expired = true;
@@ -232,10 +228,10 @@ class Judge {
     Waiving waiving_;
     rules::Matching matching_;
     bool gpu_implies_arch_;  ///< an answer about the arch is then one about the GPU
+    DecidingStages deciding_;
     rules::Counts counts_;
     std::vector<Asked> rules_;
     bool product_seen_ = false;
-    std::array<bool, kStageCount> asked_stages_{};
     std::vector<Answer> answers_;
     std::vector<std::uint32_t> met_;  ///< the answers for the current cell
     Judgement out_;

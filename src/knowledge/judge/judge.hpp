@@ -22,7 +22,7 @@ namespace cudamatrix {
 /// How many cells a rule has something to say about. A cell that two findings of a rule meet counts once.
 struct RuleCount {
     std::string rule;
-    std::array<std::uint64_t, 4> cells{};  ///< by Severity, without waived findings
+    std::array<std::uint64_t, kSeverityCount> cells{};  ///< by Severity, without waived findings
     std::uint64_t waived = 0;
 
     [[nodiscard]] std::uint64_t by(Severity severity) const {
@@ -33,8 +33,8 @@ struct RuleCount {
 struct JudgedCell {
     Cell cell;
     std::string id;
-    Verdict verdict = Verdict::accepted;        ///< the worst over the stages that the matrix asks for
-    std::array<Verdict, kStageCount> stages{};  ///< every stage, asked for or not
+    Verdict verdict = Verdict::accepted;        ///< the worst of its stages, as DecidingStages weigh them
+    std::array<Verdict, kStageCount> stages{};  ///< every stage, deciding or not
     std::vector<std::uint32_t> findings;        ///< indices into Judgement::findings
     std::string held = {};  ///< what images or services add to it that no fact knows: it is unknown by that
     std::vector<std::string_view>

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/images.hpp"
 #include "knowledge/finding/finding.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
@@ -248,18 +249,17 @@ std::vector<Diagnostic> unknown_capabilities(const Deployment& deployment, const
     return out;
 }
 
-// Like cells that say it by themselves, where the matrix asks for the stage.
+// Like cells that say it by themselves, where the stage decides.
 void mark_unknown(const Matrix& matrix, const UnknownCells& unknown, Judgement& judgement) {
     const auto counted = [&](Verdict verdict) -> std::uint64_t& {
         return judgement.verdicts[static_cast<std::size_t>(verdict)];
     };
+    const DecidingStages deciding(matrix);
     for (const auto& [place, why] : unknown) {
         auto& cell = judgement.cells[place];
         auto& stage = cell.stages[static_cast<std::size_t>(why.first)];
         stage = std::max(stage, Verdict::unknown);
-        const auto& asked = matrix.stages;
-        if (!asked.empty() && std::find(asked.begin(), asked.end(), to_string(why.first)) == asked.end())
-            continue;
+        if (!deciding.contain(why.first, cell.cell)) continue;
         --counted(cell.verdict);
         ++counted(cell.verdict = Verdict::unknown);
         cell.held = why.second;

@@ -17,7 +17,7 @@ namespace cudamatrix::rules {
 /// What an answer adds to the counts of its rule.
 struct Tally {
     std::size_t line = 0;
-    std::array<bool, 4> severities{};
+    std::array<bool, kSeverityCount> severities{};
     bool waived = false;
     bool expired = false;  ///< a waiver that has ended would have covered it
 

@@ -36,10 +36,21 @@ Part part_within(const Version& written, const Row& row, std::string_view first,
     return part_within(written, lookup::required_version(row, first), lookup::required_version(row, last));
 }
 
-bool says_it_builds(const Context& context) {
-    const auto& cell = context.cell;
+namespace {
+bool names_a_build(const ProjectedCell& cell) {
     return cell.has(Field::compiler) || cell.has(Field::arch_list) || cell.has(Field::uses) ||
            cell.text(Field::flavour) == "devel";
+}
+}  // namespace
+
+bool says_it_builds(const Context& context) {
+    return names_a_build(context.cell);
+}
+
+bool compiles(const ProjectedCell& cell) {
+    if (names_a_build(cell)) return true;
+    const bool has_torch = cell.has(Field::torch) && cell.text(Field::torch) != "none";
+    return cell.has(Field::cuda) && !has_torch && !cell.has(Field::flavour);
 }
 
 bool says_it_does_not_build(const Context& context) {

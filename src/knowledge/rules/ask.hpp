@@ -130,6 +130,13 @@ class Ask : public Context {
     Answer note(fmt::format_string<Args...> text, Args&&... args) {
         return say(Severity::note, fmt::format(text, std::forward<Args>(args)...));
     }
+    /// An end of life: no verdict. `ended` as in Finding.
+    template <class... Args>
+    Answer notice(std::string_view ended, fmt::format_string<Args...> text, Args&&... args) {
+        auto answer = say(Severity::notice, fmt::format(text, std::forward<Args>(args)...));
+        answer.finding().ended = ended;
+        return answer;
+    }
     /// The whole sentence, where it is not of the form "WHAT: QUESTION is unknown".
     template <class... Args>
     Answer unknown_as(fmt::format_string<Args...> text, Args&&... args) {

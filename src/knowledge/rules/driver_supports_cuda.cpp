@@ -80,15 +80,14 @@ void judge_limits(Ask& ask, const Subject& subject, const Floor& floor) {
             fmt::format("whether {} runs on it natively or by minor-version compatibility", subject.text));
         ask.unknown(native_unknown(ask, subject.driver)).because(facts);
     } else {
-        auto answer =
-            ask.degrade(
-                   "{} runs {} by minor-version compatibility only: the driver itself is of CUDA {}, so PTX "
-                   "newer than that is not compiled and features that need a newer driver fail",
-                   subject.host, subject.text, native.at_most->text())
-                .because(facts)
-                .because(ask.facts.row("policy-minor-version-compatibility"))
-                .at_least(Field::driver);
-        offer_other_cuda(answer, subject.field);
+        // How CUDA 11 and later are meant to run. Who meets its limits is told by ptx-newer-than-driver and
+        // triton-runs-on-driver.
+        ask.note(
+               "{} runs {} by minor-version compatibility: the driver itself is of CUDA {}, so PTX newer "
+               "than that is not compiled and features that need a newer driver fail",
+               subject.host, subject.text, native.at_most->text())
+            .because(facts)
+            .because(ask.facts.row("policy-minor-version-compatibility"));
     }
 }
 

@@ -46,8 +46,8 @@ void judge_build(Ask& ask, const TorchBuild& build, const Version& python, bool 
         ask.reword(fmt::format("whether torch.compile of {} takes python {}", build.text, python.text()));
         ask.accept({row->ref()});
     } else {
-        ask.degrade("torch.compile of {} refuses python {}: {}; eager mode works", build.text, python.text(),
-                    reason(*row, python))
+        ask.reject("torch.compile of {} refuses python {}: {}; eager mode works", build.text, python.text(),
+                   reason(*row, python))
             .because(row->ref())
             .accepted_other(Field::torch)
             .fix(Field::python, row->text("python_max"));
@@ -75,20 +75,20 @@ void judge(Ask& ask) {
 }  // namespace
 
 Rule dynamo_supports_python() {
-    return {.id = "dynamo-supports-python",
-            .stage = Stage::torch_compile,
-            .summary = "torch.compile takes the python, which is not the same as having a wheel for it.",
-            .why =
-                "Wheels for a new python come out before Dynamo can read its bytecode, and torch.compile "
-                "raises at once: \"Dynamo is not supported on Python 3.12+\". Everything but "
-                "torch.compile works, and a rule cannot see whether the code calls it, so the cell is "
-                "degraded, not rejected. Releases before 2.0 have no torch.compile and are not asked.",
-            .fails = "torch: 2.3.1+cu121, python: \"3.12\"",
-            .passes = "torch: 2.4.1+cu121, python: \"3.12\"",
-            .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
-                      Field::os},
-            .needs = {{Field::torch}, {Field::python}},
-            .judge = judge};
+    return {
+        .id = "dynamo-supports-python",
+        .stage = Stage::torch_compile,
+        .summary = "torch.compile takes the python, which is not the same as having a wheel for it.",
+        .why =
+            "Wheels for a new python come out before Dynamo can read its bytecode, and torch.compile "
+            "raises at once: \"Dynamo is not supported on Python 3.12+\". Everything else "
+            "works: the cell is degraded unless `stages` asks for torch_compile. Releases before 2.0 have no torch.compile and are not asked.",
+        .fails = "torch: 2.3.1+cu121, python: \"3.12\"",
+        .passes = "torch: 2.4.1+cu121, python: \"3.12\"",
+        .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
+                  Field::os},
+        .needs = {{Field::torch}, {Field::python}},
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

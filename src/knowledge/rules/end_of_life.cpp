@@ -1,5 +1,6 @@
-// Past its end of life a thing still works, and gets no fixes: a warning with the date. Dates are measured
-// against the day that the caller gives (--on DATE), never against a clock.
+// Past its end of life a thing still works, and gets no repairs: a notice with the date and the successor,
+// which changes no verdict. Dates are measured against the day that the caller gives (--on DATE), never
+// against a clock.
 #include <array>
 
 #include "knowledge/resolve/host.hpp"
@@ -25,7 +26,7 @@ std::string when(std::string_view eol) {
 void judge_end(Ask& ask, const std::string& name, const Row& row, std::string_view eol) {
     if (eol.empty()) return;
     if (!is_past(eol, ask.today)) return ask.accept({row.ref()}, "whether {} is supported", name);
-    ask.degrade("{} reached its end of life {}", name, when(eol))
+    ask.notice(eol, "{} reached its end of life {}", name, when(eol))
         .because(row.ref())
         .other(ask.about().front());
 }
@@ -42,10 +43,10 @@ void judge_undated(Ask& ask, const std::string& name, const Row& row) {
     for (const auto& other : ask.facts.rows("driver_branches")) {
         if (lookup::required_version(other, "branch") <= branch || (lasts(row) && !lasts(other))) continue;
         if (!is_past(other.text("eol"), ask.today)) continue;
-        ask.degrade(
-               "{} has reached its end of life, on a day that no fact names: branch {}, which came after "
-               "it, did so {}",
-               name, other.text("branch"), when(other.text("eol")))
+        ask.notice({},
+                   "{} has reached its end of life, on a day that no fact names: branch {}, which came after "
+                   "it, did so {}",
+                   name, other.text("branch"), when(other.text("eol")))
             .because(row.ref())
             .because(other.ref())
             .other(ask.about().front());
@@ -144,20 +145,21 @@ Rule end_of_life() {
     std::vector<Rule> questions;
     for (const auto& part : kParts)
         questions.push_back(rule_of(part));
-    return {.id = kId,
-            .stage = Stage::install,
-            .summary =
-                "Driver branch, CUDA, distribution and python are still supported on the day of the check.",
-            .why =
-                "What has reached its end of life gets no security fixes, its packages and image tags "
-                "vanish, and its bugs stay. It still works today: hence degraded, not rejected. CUDA is "
-                "judged only where --facts dates its end: NVIDIA names none.",
-            .fails = "driver: 470.161.03",
-            .passes = "driver: 580.95.05",
-            .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
-            .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
-            .judge = judge,
-            .questions = std::move(questions)};
+    return {
+        .id = kId,
+        .stage = Stage::install,
+        .summary =
+            "Driver branch, CUDA, distribution and python are still supported on the day of the check.",
+        .why =
+            "What has reached its end of life gets no security fixes, its packages and image tags "
+            "vanish, and its bugs stay. It still works today: a notice, which changes no verdict unless "
+            "`check --fail-on end-of-life` makes it count. CUDA is judged only where --facts dates its end: NVIDIA names none.",
+        .fails = "driver: 470.161.03",
+        .passes = "driver: 580.95.05",
+        .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
+        .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
+        .judge = judge,
+        .questions = std::move(questions)};
 }
 
 }  // namespace cudamatrix::rules

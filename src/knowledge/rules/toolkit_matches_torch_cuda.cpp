@@ -16,7 +16,7 @@ void judge_mismatch(Ask& ask, const TorchBuild& build, const Version& wheel, con
         return;
     }
     const bool refuses = row->text("checks_cuda") == "true";
-    ask.say(builds && refuses ? Severity::error : Severity::warning,
+    ask.say(refuses ? Severity::error : Severity::warning,
             fmt::format("{} was built with CUDA {} and nvcc of CUDA {} {}{}", build.text, wheel.text(),
                         image.text(),
                         refuses ? "is refused for its extensions: the majors differ"

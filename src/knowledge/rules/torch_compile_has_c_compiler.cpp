@@ -8,7 +8,7 @@ namespace cudamatrix::rules {
 namespace {
 
 void warn(Ask& ask, std::string_view torch, std::string_view image, const Row& policy, FixOption devel) {
-    ask.degrade(
+    ask.reject(
            "torch.compile of {} needs a C compiler where it runs, and {} holds none: \"Failed to find "
            "C compiler\"; eager mode works, and so does an image with the package gcc added",
            torch, image)

@@ -26,7 +26,7 @@ void judge(Ask& ask) {
     const bool fills = package && package->package == "triton-windows";
     if (contains(row->list("triton_os"), os->os) || (fills && !refuses))
         return ask.record_pass({row->ref(), os->row.ref()});
-    auto answer = ask.degrade(
+    auto answer = ask.reject(
         "torch.compile of {} does not work on {}: {}; eager mode works", build->text, name,
         refuses ? "it refuses the system" : "torch brings triton, its compiler for GPUs, for Linux only");
     answer.because(row->ref()).because(os->row.ref());

@@ -57,7 +57,7 @@ void judge(Ask& ask) {
     if (ptxas->major() <= major) return ask.accept(std::move(facts));
     if (torch_is_too_new(ask, major)) return;
     auto answer =
-        ask.degrade(
+        ask.reject(
                "{} assembles for {} with the ptxas of CUDA {}: {} (CUDA {}) does not load kernels of CUDA {} "
                "(TRITON_PTXAS_PATH may name an older one)",
                triton->text, gpu->text, ptxas->major_minor(), host_driver_text(ask, *driver),
@@ -77,8 +77,8 @@ Rule triton_runs_on_driver() {
             .why =
                 "The triton wheel brings a ptxas of one CUDA release, newer ones a second for Blackwell. "
                 "What it makes is machine code of that CUDA's major, and a driver of an older major refuses "
-                "it: \"device kernel image is invalid\". Only torch.compile and kernels in triton are lost, "
-                "so the cell is degraded, not rejected.",
+                "it: \"device kernel image is invalid\". Only torch.compile and kernels in triton are lost: "
+                "the cell is degraded unless `stages` asks for torch_compile.",
             .fails = "driver: 470.57.02, gpu: A100, packages: {triton: 2.2.0}",
             .passes = "driver: 535.104.05, gpu: A100, packages: {triton: 2.2.0}",
             .reads = {Field::driver, Field::gpu, Field::compute, Field::torch, Field::arch, Field::packages,

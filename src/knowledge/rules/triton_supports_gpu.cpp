@@ -20,8 +20,8 @@ std::optional<Row> triton_of(const Context& context, const Row& row) {
 // Builds that work, of those that torch-ships-compute accepts.
 void warn_too_old(Ask& ask, const TorchBuild& build, const Device& gpu, const Row& row) {
     ask.question({Field::torch, gpu.field}, ask.text());
-    ask.degrade("torch.compile of {} does not work on {}: triton needs compute >= {}; eager mode works",
-                build.text, gpu.text, row.text("gpu_min"))
+    ask.reject("torch.compile of {} does not work on {}: triton needs compute >= {}; eager mode works",
+               build.text, gpu.text, row.text("gpu_min"))
         .because(gpu.facts)
         .because(row.ref())
         .accepted_other(Field::torch);
@@ -62,7 +62,7 @@ void judge(Ask& ask) {
     auto facts = gpu->facts;
     facts.insert(facts.end(), {row->ref(), triton->ref()});
     if (contains(triton->list("targets"), gpu->compute)) return ask.accept(std::move(facts));
-    ask.degrade(
+    ask.reject(
            "torch.compile of {} does not work on {}: the ptxas in its triton {} does not know compute {} "
            "(TRITON_PTXAS_PATH may name a newer one)",
            build->text, gpu->text, triton->text("triton"), gpu->compute)
@@ -80,8 +80,8 @@ Rule triton_supports_gpu() {
         .why =
             "inductor raises below compute 7.0 (\"too old to be supported by the triton GPU compiler\"), "
             "and the ptxas in the triton wheel stops at GPUs newer than itself (\"Value 'sm_121a' is "
-            "not defined for option 'gpu-name'\"). Only torch.compile is lost, and a rule cannot see "
-            "whether the code calls it, so the cell is degraded, not rejected.",
+            "not defined for option 'gpu-name'\"). Only torch.compile is lost: the cell is degraded "
+            "unless `stages` asks for torch_compile.",
         .fails = "torch: 2.6.0+cu124, gpu: P100",
         .passes = "torch: 2.6.0+cu124, gpu: T4",
         .reads = {Field::torch, Field::arch, Field::gpu, Field::compute, Field::image, Field::family,

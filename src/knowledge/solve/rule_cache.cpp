@@ -3,25 +3,17 @@
 #include <algorithm>
 
 #include "knowledge/judge/evaluate.hpp"
+#include "knowledge/resolve/building.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::solve {
 
-Stages all_stages() {
-    Stages stages{};
-    stages.fill(true);
-    return stages;
-}
-
 Setting setting_of(const Matrix& matrix, const std::vector<rules::Rule>& own) {
     Setting setting;
     for (const auto& rule : own)
         setting.own.push_back(&rule);
-    for (std::size_t stage = 0; stage < kStageCount && !matrix.stages.empty(); ++stage) {
-        setting.stages[stage] = std::find(matrix.stages.begin(), matrix.stages.end(),
-                                          to_string(static_cast<Stage>(stage))) != matrix.stages.end();
-    }
+    setting.deciding = DecidingStages(matrix);
     return setting;
 }
 
@@ -30,7 +22,7 @@ RuleCache::RuleCache(const Facts& facts, std::string today, std::vector<Variable
     : facts_(facts),
       today_(std::move(today)),
       variables_(std::move(variables)),
-      stages_(setting.stages),
+      deciding_(setting.deciding),
       on_progress_(setting.on_progress) {
     compare_hosts();
     for (const auto& rule : rules::all_rules())
@@ -56,14 +48,19 @@ void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
     Asked asked{&rule, {}, false, {}};
     const auto fields = rules::depends_on(rule);
+    // Whether the stage decides is asked of the cell, too.
+    const auto weighed = rule.stage == Stage::build ? rules::kReadByCompiles : FieldSet{};
+    bool reads_any = false;
     bool has_arch = false;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
-        if (fields.contains(variables_[i].field)) asked.variables.push_back(i);
-        has_arch = has_arch || variables_[i].field == Field::arch;
+        const auto field = variables_[i].field;
+        reads_any = reads_any || fields.contains(field);
+        if (fields.contains(field) || weighed.contains(field)) asked.variables.push_back(i);
+        has_arch = has_arch || field == Field::arch;
     }
     asked.host_only =
         gpu_variable_ && !has_arch && !rule.reads.contains(Field::gpu) && fields.contains(Field::gpu);
-    if (!asked.variables.empty()) asked_.push_back(std::move(asked));
+    if (reads_any) asked_.push_back(std::move(asked));
 }
 
 Verdict RuleCache::verdict(std::size_t index, const Assignment& assignment) {
@@ -81,8 +78,7 @@ Verdict RuleCache::verdict(std::size_t index, const Assignment& assignment) {
     if (!rules::applies(*asked.rule, here)) return entry->second;
     ++questions_;
     for (const auto& finding : rules::ask(*asked.rule, here, facts_, today_, &memo_)) {
-        if (stages_[static_cast<std::size_t>(finding.stage)])
-            entry->second = std::max(entry->second, finding.verdict());
+        entry->second = std::max(entry->second, deciding_.weigh(finding.stage, finding.verdict(), here));
     }
     return entry->second;
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
@@ -17,15 +18,11 @@
 
 namespace cudamatrix::solve {
 
-/// Which stages decide a verdict, by Stage.
-using Stages = std::array<bool, kStageCount>;
-[[nodiscard]] Stages all_stages();
-
 /// What a matrix file adds to the list of rules, and takes away.
 struct Setting {
     std::vector<const rules::Rule*> own = {};   ///< rules of its own; they live longer than the cache
     std::vector<std::string_view> waived = {};  ///< ids of rules that do not count
-    Stages stages = all_stages();
+    DecidingStages deciding = {};
     OnProgress on_progress = {};  ///< told now and then how many values a search has tried; it may end it
 };
 
@@ -53,7 +50,7 @@ class RuleCache {
     /// The first GPU that is in the same hosts.
     [[nodiscard]] std::uint32_t same_host(std::uint32_t gpu) const { return same_host_[gpu]; }
 
-    /// The worst that the rule has to say at the stages that count; only the variables that it reads matter.
+    /// The worst that the rule makes of a cell; only the variables that it reads matter.
     [[nodiscard]] Verdict verdict(std::size_t index, const Assignment& assignment);
     /// The same over all rules.
     [[nodiscard]] Verdict verdict(const Assignment& assignment);
@@ -84,7 +81,7 @@ class RuleCache {
     const Facts& facts_;
     std::string today_;
     std::vector<Variable> variables_;
-    Stages stages_;
+    DecidingStages deciding_;
     std::optional<std::size_t> gpu_variable_;
     std::vector<std::uint32_t> same_host_;  ///< by GPU
     std::vector<Asked> asked_;

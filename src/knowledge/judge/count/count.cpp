@@ -32,9 +32,12 @@ Code verdict_planes(Code code) {
 
 // Severities, waived, expired: one plane each, behind the one of dead cells.
 constexpr unsigned kBehindDead = 1;
+constexpr Code kWaived = 0x40;
+constexpr Code kExpired = 0x80;
 Code line_planes(Code code) {
-    return static_cast<Code>((code & (answer::kSeverities | answer::kWaived | answer::kExpired))
-                             << kBehindDead);
+    const auto severities = static_cast<unsigned>(code & answer::kSeverities) << kBehindDead;
+    if ((code & answer::kWaiver) == 0) return static_cast<Code>(severities);
+    return static_cast<Code>(severities | (severities == 0 ? kWaived : kExpired));
 }
 
 std::uint64_t cells_with(Code flag, const BitsetCounts& counts) {
@@ -60,15 +63,11 @@ class Counter {
           own_(own_rules(matrix)),
           waiving_(matrix, today),
           matching_(matrix),
+          deciding_(matrix),
           diagrams_(sizes_of(matrix)) {
         for (const auto* list : {&all_rules(), &own_}) {
             for (const auto& rule : *list)
                 add_rule(rule);
-        }
-        for (std::size_t s = 0; s < kStageCount; ++s) {
-            const auto name = to_string(static_cast<Stage>(s));
-            asked_[s] = matrix.stages.empty() ||
-                        std::find(matrix.stages.begin(), matrix.stages.end(), name) != matrix.stages.end();
         }
     }
 
@@ -80,7 +79,7 @@ class Counter {
             return true;
         });
         for (auto& line : lines_) {
-            if (line.waived != 0 || line.cells != std::array<std::uint64_t, 4>{})
+            if (line.waived != 0 || line.cells != decltype(line.cells){})
                 out_.rules.push_back(std::move(line));
         }
         if (expired_ != 0) {
@@ -118,7 +117,7 @@ class Counter {
     }
 
     void count_product() {
-        Explorer explorer(matrix_, facts_, today_, asked_, memo_, diagrams_, progress_);
+        Explorer explorer(matrix_, facts_, today_, deciding_, memo_, diagrams_, progress_);
         progress_.begin("rules asked", rules_.size());
         for (auto& asked : rules_) {
             asked.said = explorer.build_diagram(*asked.rule);
@@ -223,10 +222,9 @@ class Counter {
             const auto found = counted(std::move(layers[i]));
             for (std::size_t s = 0; s < lines_[i].cells.size(); ++s)
                 lines_[i].cells[s] += found.flag[s + kBehindDead];
-            lines_[i].waived += cells_with(answer::kWaived << kBehindDead, found);
+            lines_[i].waived += cells_with(kWaived, found);
         }
-        if (!expired.empty())
-            expired_ += cells_with(answer::kExpired << kBehindDead, counted(std::move(expired)));
+        if (!expired.empty()) expired_ += cells_with(kExpired, counted(std::move(expired)));
     }
 
     // Own rules and waivers without a cell in the product.
@@ -255,11 +253,11 @@ class Counter {
         auto worst = Verdict::accepted;
         for (const auto& asked : rules_) {
             if (!applies(*asked.rule, cell)) continue;
-            const auto code = answer::of(ask(*asked.rule, cell, facts_, today_, &memo_), asked_);
+            const auto code = answer::of(ask(*asked.rule, cell, facts_, today_, &memo_), deciding_, cell);
             if (code == 0) continue;
             const auto met = asked.waived ? waiving_.meet(asked.rule->id, cell) : Waiving::Met{};
             const auto counts = answer::after_waiving(code, met.active != nullptr, !met.expired.empty());
-            said[asked.line] |= counts;
+            said[asked.line] |= line_planes(counts);
             worst = std::max(worst, answer::verdict(counts));
         }
         add(worst, 1);
@@ -267,10 +265,10 @@ class Counter {
         for (std::size_t i = 0; i < lines_.size(); ++i) {
             all |= said[i];
             for (std::size_t s = 0; s < lines_[i].cells.size(); ++s)
-                lines_[i].cells[s] += said[i] >> s & 1u;
-            if ((said[i] & answer::kWaived) != 0) ++lines_[i].waived;
+                lines_[i].cells[s] += said[i] >> (s + kBehindDead) & 1u;
+            if ((said[i] & kWaived) != 0) ++lines_[i].waived;
         }
-        if ((all & answer::kExpired) != 0) ++expired_;
+        if ((all & kExpired) != 0) ++expired_;
     }
 
     void add(Verdict verdict, std::uint64_t cells) {
@@ -285,9 +283,9 @@ class Counter {
     const std::vector<Rule> own_;
     Waiving waiving_;
     Matching matching_;
+    DecidingStages deciding_;
     Memo memo_;
     Diagrams diagrams_;
-    answer::Stages asked_{};
     std::vector<RuleCount> lines_;
     std::vector<Asked> rules_;
     std::vector<Ref> excluded_;

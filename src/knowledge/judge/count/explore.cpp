@@ -11,7 +11,7 @@ using Code = Diagrams::Code;
 using Ref = Diagrams::Ref;
 
 constexpr unsigned kVerdictShift = 6;
-constexpr Code kAtAskedStage = answer::kExpired;  // before waivers: a finding, of any severity, is at one
+constexpr Code kCounting = 0x07;  // the severities that make a verdict: error, warning, unknown
 
 std::size_t number(Field field) {
     return static_cast<std::size_t>(field);
@@ -23,26 +23,22 @@ Code with_verdict(Code flags, Verdict verdict) {
 
 }  // namespace
 
-Code answer::of(const Findings& findings, const Stages& asked) {
+Code answer::of(const Findings& findings, const DecidingStages& deciding, const Cell& cell, ReadLog* log) {
     Code flags = 0;
     auto worst = Verdict::accepted;
     for (const auto& finding : findings) {
         flags |= static_cast<Code>(1u << static_cast<unsigned>(finding.severity));
-        if (!asked[static_cast<std::size_t>(finding.stage)]) continue;
-        flags |= kAtAskedStage;
-        worst = std::max(worst, finding.verdict());
+        worst = std::max(worst, deciding.weigh(finding.stage, finding.verdict(), cell, log));
     }
     return with_verdict(flags, worst);
 }
 
 Code answer::after_waiving(Code code, bool active, bool expired) {
     if (code == 0) return 0;
-    if (active) return kWaived;
-    const auto severities = static_cast<Code>(code & kSeverities);
-    if (!expired) return with_verdict(severities, verdict(code));
-    // That the waiver has ended is a warning at the stage of the finding.
-    const auto least = (code & kAtAskedStage) != 0 ? Verdict::degraded : Verdict::accepted;
-    return with_verdict(static_cast<Code>(severities | kExpired), std::max(verdict(code), least));
+    if (active) return kWaiver;
+    if (!expired || (code & kCounting) == 0) return code;
+    // That the waiver has ended is a warning.
+    return with_verdict((code & kSeverities) | kWaiver, std::max(verdict(code), Verdict::degraded));
 }
 
 Verdict answer::verdict(Code code) {
@@ -50,11 +46,11 @@ Verdict answer::verdict(Code code) {
 }
 
 Explorer::Explorer(const Matrix& matrix, const Facts& facts, std::string_view today,
-                   const answer::Stages& asked, Memo& memo, Diagrams& diagrams, Progress& progress)
+                   const DecidingStages& deciding, Memo& memo, Diagrams& diagrams, Progress& progress)
     : matrix_(matrix),
       facts_(facts),
       today_(today),
-      asked_(asked),
+      deciding_(deciding),
       memo_(memo),
       diagrams_(diagrams),
       progress_(progress) {
@@ -77,7 +73,8 @@ void Explorer::take(std::size_t axis, std::size_t row) {
 
 Explorer::Answer Explorer::ask(const Rule& rule) {
     ReadLog log;
-    Answer answer{answer::of(rules::ask(rule, cell_, facts_, today_, &memo_, &log), asked_), {}};
+    const auto findings = rules::ask(rule, cell_, facts_, today_, &memo_, &log);
+    Answer answer{answer::of(findings, deciding_, cell_, &log), {}};
     for (const auto field : log.fields()) {
         if (axis_of_[number(field)] != kNone) answer.axes.push_back(axis_of_[number(field)]);
         if (field == Field::arch && gpu_implies_arch_) answer.axes.push_back(axis_of_[number(Field::gpu)]);

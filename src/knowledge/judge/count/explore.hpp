@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "knowledge/judge/count/diagram.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
@@ -13,15 +14,13 @@ namespace cudamatrix::rules {
 /// All that counting needs of a rule's answer, in one byte.
 namespace answer {
 using Code = Diagrams::Code;
-inline constexpr Code kSeverities = 0x0F;  ///< the flag of a Severity is 1 << its number
-inline constexpr Code kWaived = 0x10;
-inline constexpr Code kExpired = 0x20;  ///< a waiver that has ended would have covered it
+inline constexpr Code kSeverities = 0x1F;  ///< the flag of a Severity is 1 << its number
+/// With severities: a waiver that has ended would have covered them. Alone: they are waived.
+inline constexpr Code kWaiver = 0x20;
 
-/// Of which stages the verdict counts.
-using Stages = std::array<bool, kStageCount>;
-
-/// Before waivers: severities and verdict; 0 where there are no findings.
-[[nodiscard]] Code of(const Findings& findings, const Stages& asked);
+/// Before waivers: severities and verdict; 0 where there are no findings. `log` learns what was looked at.
+[[nodiscard]] Code of(const Findings& findings, const DecidingStages& deciding, const Cell& cell,
+                      ReadLog* log = nullptr);
 /// What `met` makes of it.
 [[nodiscard]] Code after_waiving(Code code, bool active, bool expired);
 [[nodiscard]] Verdict verdict(Code code);
@@ -31,7 +30,7 @@ using Stages = std::array<bool, kStageCount>;
 class Explorer {
   public:
     /// The product must not be empty. All of it is kept by reference.
-    Explorer(const Matrix& matrix, const Facts& facts, std::string_view today, const answer::Stages& asked,
+    Explorer(const Matrix& matrix, const Facts& facts, std::string_view today, const DecidingStages& deciding,
              Memo& memo, Diagrams& diagrams, Progress& progress);
 
     /// What the rule says of each cell, as answer::of. It is asked only where it looks at other rows, which
@@ -61,7 +60,7 @@ class Explorer {
     const Matrix& matrix_;
     const Facts& facts_;
     std::string_view today_;
-    const answer::Stages& asked_;
+    const DecidingStages& deciding_;
     Memo& memo_;
     Diagrams& diagrams_;
     Progress& progress_;

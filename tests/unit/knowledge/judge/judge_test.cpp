@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
@@ -119,21 +120,21 @@ TEST_CASE("one finding for all the cells that share it") {
     CHECK(group.where.line == 3);
     CHECK(group.where.column == 12);
     CHECK(judgement.count(Verdict::rejected) == 3);
-    CHECK(judgement.count(Verdict::degraded) == 3);
+    CHECK(judgement.count(Verdict::accepted) == 3);
     const auto& first = judgement.cells[0];
     CHECK(first.verdict == Verdict::rejected);
     CHECK(first.stages[static_cast<std::size_t>(Stage::runtime)] == Verdict::rejected);
-    CHECK(first.stages[static_cast<std::size_t>(Stage::driver_load)] == Verdict::degraded);
+    CHECK(first.stages[static_cast<std::size_t>(Stage::driver_load)] == Verdict::accepted);
     CHECK(first.stages[static_cast<std::size_t>(Stage::install)] == Verdict::accepted);
     CHECK(std::find(first.not_checked.begin(), first.not_checked.end(), "torch-ships-compute: torch") !=
           first.not_checked.end());
 }
 
-TEST_CASE("stages: decides which of them count") {
+TEST_CASE("stages: what does not decide degrades") {
     const std::string axes = "version: 1\nset: {driver: \"470.161.03\", cuda: \"12.4.1\"}\n";
     CHECK(judged(read(axes)).cells[0].verdict == Verdict::rejected);
     const auto other = judged(read(axes + "stages: [install, build]\n"));
-    CHECK(other.cells[0].verdict == Verdict::accepted);
+    CHECK(other.cells[0].verdict == Verdict::degraded);
     CHECK(other.cells[0].stages[static_cast<std::size_t>(Stage::runtime)] == Verdict::rejected);
     CHECK(other.findings.size() == 2);
 }
@@ -157,7 +158,8 @@ TEST_CASE("shared answers equal those of each cell judged alone") {
                 REQUIRE(count < cell.findings.size());
                 const auto& shared = judgement.findings[cell.findings[count++]].finding;
                 CHECK(finding_line(shared) == finding_line(finding));
-                verdict = std::max(verdict, finding.verdict());
+                verdict =
+                    std::max(verdict, DecidingStages().weigh(finding.stage, finding.verdict(), cell.cell));
             }
         }
         CHECK(count == cell.findings.size());

@@ -54,7 +54,7 @@ std::string alone(const Matrix& matrix, const Cell& cell) {
                     }
                 }
                 out += fmt::format("{}{}\n", active != nullptr ? "waived " : "", finding_line(finding));
-                if (active != nullptr) continue;
+                if (active != nullptr || finding.verdict() == Verdict::accepted) continue;
                 verdict = std::max(verdict, finding.verdict());
                 for (const auto* waiver : ended) {
                     verdict = std::max(verdict, Verdict::degraded);
@@ -79,14 +79,14 @@ std::string listed_lines(const Judgement& judgement, const JudgedCell& cell) {
 }
 
 // The counts of a judgement that lists its cells, made anew.
-std::map<std::string, std::array<std::uint64_t, 5>> counts_of(const Judgement& judgement) {
-    std::map<std::string, std::array<std::uint64_t, 5>> counts;
+std::map<std::string, std::array<std::uint64_t, 6>> counts_of(const Judgement& judgement) {
+    std::map<std::string, std::array<std::uint64_t, 6>> counts;
     for (const auto& cell : judgement.cells) {
         std::set<std::pair<std::string, std::size_t>> seen;
         for (const auto id : cell.findings) {
             const auto& group = judgement.findings[id];
             seen.emplace(group.finding.rule,
-                         group.waived ? 4 : static_cast<std::size_t>(group.finding.severity));
+                         group.waived ? 5 : static_cast<std::size_t>(group.finding.severity));
         }
         for (const auto& [rule, column] : seen)
             ++counts[rule][column];
@@ -94,10 +94,11 @@ std::map<std::string, std::array<std::uint64_t, 5>> counts_of(const Judgement& j
     return counts;
 }
 
-std::map<std::string, std::array<std::uint64_t, 5>> counts_of(const std::vector<RuleCount>& rules) {
-    std::map<std::string, std::array<std::uint64_t, 5>> counts;
+std::map<std::string, std::array<std::uint64_t, 6>> counts_of(const std::vector<RuleCount>& rules) {
+    std::map<std::string, std::array<std::uint64_t, 6>> counts;
     for (const auto& rule : rules)
-        counts[rule.rule] = {rule.cells[0], rule.cells[1], rule.cells[2], rule.cells[3], rule.waived};
+        counts[rule.rule] = {rule.cells[0], rule.cells[1], rule.cells[2],
+                             rule.cells[3], rule.cells[4], rule.waived};
     return counts;
 }
 
@@ -208,8 +209,8 @@ TEST_CASE("a waiver covers its last day, and no day after it") {
     const auto on = [&](std::string_view day) { return judged(matrix, false, day); };
     CHECK(on("2026-11-21").count(Verdict::rejected) == 0);
     CHECK(on("2026-11-22").count(Verdict::rejected) == 1);
-    CHECK(counts_of(on("2026-11-21").rules).at("driver-supports-cuda")[4] == 2);
-    CHECK(counts_of(on("2026-11-22").rules).at("waiver-expired")[1] == 2);
+    CHECK(counts_of(on("2026-11-21").rules).at("driver-supports-cuda")[5] == 2);
+    CHECK(counts_of(on("2026-11-22").rules).at("waiver-expired")[1] == 1);  // a note counts for nothing again
 }
 
 TEST_CASE("a waiver that has ended is not reported where a later one holds") {
@@ -220,7 +221,7 @@ TEST_CASE("a waiver that has ended is not reported where a later one holds") {
              "  - {rule: driver-supports-cuda, when: {cuda: \"12.4.1\"}, because: y, until: 2027-01-01}\n");
     for (const bool list_cells : {true, false}) {
         const auto counts = counts_of(judged(matrix, list_cells, "2026-11-21").rules);
-        CHECK(counts.at("driver-supports-cuda")[4] == 2);
+        CHECK(counts.at("driver-supports-cuda")[5] == 2);
         CHECK(counts.count("waiver-expired") == 0);
     }
 }

@@ -1,6 +1,7 @@
 // Asks one rule about one cell, from the words that a user would write.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -40,6 +41,16 @@ inline Verdict verdict_of(const Findings& findings) {
     for (const auto& finding : findings)
         verdict = std::max(verdict, finding.verdict());
     return verdict;
+}
+
+/// The word of an entry: the verdict, or notice where an end of life is all that is said.
+inline std::string_view word_of(const Findings& findings) {
+    const auto verdict = verdict_of(findings);
+    const bool is_notice = verdict == Verdict::accepted &&
+                           std::any_of(findings.begin(), findings.end(), [](const auto& finding) {
+                               return finding.severity == Severity::notice;
+                           });
+    return is_notice ? to_string(Severity::notice) : to_string(verdict);
 }
 
 inline Verdict verdict_of(std::string_view rule_id, const Words& words,

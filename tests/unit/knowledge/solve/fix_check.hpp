@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix.hpp"
@@ -35,9 +36,11 @@ inline rules::Findings findings_of(const Judgement& judgement, const JudgedCell&
 }
 
 // Rules that refuse the cell, or cannot answer, and did not do so before.
-inline std::string new_trouble(const rules::Findings& before, const rules::Findings& after) {
+inline std::string new_trouble(const Matrix& fixed, const Cell& cell, const rules::Findings& before,
+                               const rules::Findings& after) {
+    const DecidingStages deciding(fixed);
     for (const auto& now : after) {
-        if (now.verdict() < Verdict::unknown) continue;
+        if (deciding.weigh(now.stage, now.verdict(), cell) < Verdict::unknown) continue;
         const bool known = std::any_of(before.begin(), before.end(), [&](const Finding& then) {
             return then.rule == now.rule && then.verdict() >= now.verdict();
         });
@@ -63,7 +66,7 @@ inline void check_set(const Matrix& matrix, const JudgedBy& by, const Judgement&
         CHECK_MESSAGE(rules::vanished(finding, after),
                       fmt::format("'{}' stays after its fix: {}", finding.message, option.text));
         if (option.text.ends_with(solve::kNotEnough)) continue;
-        const auto trouble = new_trouble(findings_of(judgement, cell), after);
+        const auto trouble = new_trouble(fixed, other.cell, findings_of(judgement, cell), after);
         CHECK_MESSAGE(trouble.empty(),
                       fmt::format("the fix of '{}', {}, meets {}", finding.message, option.text, trouble));
     }

@@ -90,7 +90,7 @@ TEST_CASE("driver 470 and torch 2.8: every smallest conflict and the least that 
     CHECK(found.all_clashes);
     CHECK(why_nothing(found) == R"(driver 470.161.03 and torch >=2.8
   driver-supports-cuda: driver 470.161.03 is too old for torch 2.15.0+cu132 (CUDA 13.2): CUDA 13 needs >= 580.65.06
-driver >= 525.60.13: degraded {driver: "525.60.13", gpu: "T4", torch: "2.14.0+cu126", python: "3.14"}
+driver >= 525.60.13: accepted {driver: "525.60.13", gpu: "T4", torch: "2.14.0+cu126", python: "3.14"}
 torch >= 2.7.1: degraded {driver: "470.161.03", gpu: "T4", torch: "2.7.1+cu118", python: "3.13"}
 )");
 }
@@ -103,7 +103,7 @@ TEST_CASE("driver 470 and an H200: no torch is at fault") {
     CHECK(why_nothing(found) == R"(gpu H200 and driver 470.161.03
   driver-supports-gpu: driver 470.161.03 does not know H200 (compute 9.0): driver branch 520 is the first with Hopper
 gpu A10: degraded {driver: "470.161.03", gpu: "A10", torch: "2.7.1+cu118", python: "3.13"}
-driver >= 550.163.01: degraded {driver: "550.163.01", gpu: "H200", torch: "2.14.0+cu126", python: "3.14"}
+driver >= 550.163.01: accepted {driver: "550.163.01", gpu: "H200", torch: "2.14.0+cu126", python: "3.14"}
 )");
 }
 
