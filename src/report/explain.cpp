@@ -1,4 +1,4 @@
-#include "report/solve.hpp"
+#include "report/matrix_reports.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "report/check.hpp"
-#include "report/run.hpp"
+#include "report/matrix_reports.hpp"
+#include "report/run_reports.hpp"
 
 namespace cudamatrix::report {
 

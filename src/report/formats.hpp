@@ -10,16 +10,11 @@
 
 #include "base/result.hpp"
 #include "render/image/image_plan.hpp"
-#include "report/facts.hpp"
 #include "report/inputs.hpp"
-#include "report/lint.hpp"
-#include "report/measure.hpp"
-#include "report/rejections.hpp"
-#include "report/render.hpp"
+#include "report/knowledge_reports.hpp"
+#include "report/matrix_reports.hpp"
 #include "report/results.hpp"
-#include "report/rules.hpp"
-#include "report/scan.hpp"
-#include "report/solve.hpp"
+#include "report/run_reports.hpp"
 
 namespace cudamatrix::report {
 

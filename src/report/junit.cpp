@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "report/layout.hpp"
 #include "report/results.hpp"
-#include "report/run.hpp"
-#include "report/xml.hpp"
+#include "report/run_reports.hpp"
 
 namespace cudamatrix::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/check.hpp"
+#include "report/matrix_reports.hpp"
 
 #include "base/json.hpp"
 #include "base/text.hpp"

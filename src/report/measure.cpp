@@ -1,4 +1,4 @@
-#include "report/measure.hpp"
+#include "report/knowledge_reports.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "report/rejections.hpp"
+#include "report/run_reports.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/results.hpp"
-#include "report/xml.hpp"
 
 namespace cudamatrix {
 

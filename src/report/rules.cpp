@@ -1,4 +1,4 @@
-#include "report/rules.hpp"
+#include "report/knowledge_reports.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "report/run.hpp"
+#include "report/run_reports.hpp"
 
 #include <algorithm>
 

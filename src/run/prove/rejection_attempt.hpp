@@ -12,7 +12,7 @@
 #include "knowledge/rules/rule.hpp"
 #include "matrix/matrix.hpp"
 #include "render/files/attempt.hpp"
-#include "report/rejections.hpp"
+#include "report/run_reports.hpp"
 #include "run/job/session.hpp"
 
 namespace cudamatrix::job {

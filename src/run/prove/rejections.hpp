@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 #include "matrix/matrix.hpp"
-#include "report/rejections.hpp"
+#include "report/run_reports.hpp"
 #include "run/job/session.hpp"
 
 namespace cudamatrix {

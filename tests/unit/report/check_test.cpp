@@ -1,4 +1,4 @@
-#include "report/check.hpp"
+#include "report/matrix_reports.hpp"
 
 #include <doctest/doctest.h>
 

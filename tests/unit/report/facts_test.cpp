@@ -1,4 +1,4 @@
-#include "report/facts.hpp"
+#include "report/knowledge_reports.hpp"
 
 #include <doctest/doctest.h>
 

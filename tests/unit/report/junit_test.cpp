@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "report/run.hpp"
-#include "report/xml.hpp"
+#include "report/layout.hpp"
+#include "report/run_reports.hpp"
 #include "unit/report/fixtures.hpp"
 #include "unit/report/xml_check.hpp"
 

@@ -1,4 +1,4 @@
-#include "report/rejections.hpp"
+#include "report/run_reports.hpp"
 
 #include <doctest/doctest.h>
 

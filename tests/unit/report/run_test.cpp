@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "report/results.hpp"
-#include "report/run.hpp"
+#include "report/run_reports.hpp"
 #include "unit/report/fixtures.hpp"
 
 using namespace cudamatrix;

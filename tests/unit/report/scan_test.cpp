@@ -1,4 +1,4 @@
-#include "report/scan.hpp"
+#include "report/run_reports.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include "base/json.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/value.hpp"
-#include "report/solve.hpp"
+#include "report/matrix_reports.hpp"
 #include "unit/report/fixtures.hpp"
 
 using namespace cudamatrix;

@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "folders.hpp"
 #include "matrix/matrix_file.hpp"
-#include "report/lint.hpp"
+#include "report/matrix_reports.hpp"
 
 using namespace cudamatrix;
 

@@ -1,4 +1,4 @@
-// The reports of `facts`.
+// The reports about what the program knows: of `facts`, `facts measure`, `facts refresh` and `rules`.
 #pragma once
 
 #include <span>
@@ -8,6 +8,9 @@
 
 #include "base/result.hpp"
 #include "knowledge/facts/facts.hpp"
+#include "knowledge/rules/rule.hpp"
+#include "look/measure/measure.hpp"
+#include "look/measure/refresh.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {
@@ -50,5 +53,44 @@ struct FactsFound {
 /// self-check.
 [[nodiscard]] std::string facts_check_text(const FactsReport& report);
 [[nodiscard]] std::string facts_check_json(const FactsReport& report);
+
+/// What `rules` prints from: the list, the facts that its examples are judged by, and the day.
+struct RulesReport {
+    std::span<const rules::Rule> rules;
+    const Facts& facts;
+    std::string today;
+    ToolInfo tool;
+    TextOptions text;
+};
+
+/// One line for each rule, then how many there are at each stage.
+[[nodiscard]] std::string rules_text(const RulesReport& report);
+[[nodiscard]] std::string rules_json(const RulesReport& report);
+
+/// One rule: what it says and why, the fields that it reads, a matrix that fails and one that passes, and
+/// what it says about the failing one. An id that no rule has is an input failure with "did you mean".
+[[nodiscard]] Result<std::string> rule_text(const RulesReport& report, std::string_view id);
+[[nodiscard]] Result<std::string> rule_json(const RulesReport& report, std::string_view id);
+
+struct MeasureReport {
+    const measure::Measured& measured;
+    const Facts& facts;     ///< that it was compared with
+    std::string out;        ///< the folder of the rows
+    bool accepted = false;  ///< contradicting rows were written, too
+};
+
+/// What contradicts the facts beside what they say, what could not be measured, then the counts.
+[[nodiscard]] std::string measured_text(const MeasureReport& report);
+[[nodiscard]] std::string measured_json(const MeasureReport& report);
+
+struct RefreshReport {
+    const measure::Refreshed& refreshed;
+    const Facts& facts;
+    std::string out;
+};
+
+/// A line for each change, for each row, and for what was not measured or not reached, then the counts.
+[[nodiscard]] std::string refreshed_text(const RefreshReport& report);
+[[nodiscard]] std::string refreshed_json(const RefreshReport& report);
 
 }  // namespace cudamatrix::report
