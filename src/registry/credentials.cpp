@@ -1,4 +1,4 @@
-#include "registry/credentials.hpp"
+#include "registry/oci.hpp"
 
 #include <algorithm>
 #include <filesystem>

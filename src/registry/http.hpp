@@ -1,5 +1,5 @@
 // HTTP for wheel indexes and image registries: ranges, redirects, retries, the site's CA bundle, proxies and
-// credentials.
+// credentials; its URLs, and a file behind range requests as a source of bytes.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,46 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/byte_source.hpp"
 #include "base/image_reference.hpp"
 #include "base/process.hpp"
-#include "registry/url.hpp"
+
+/// URLs of indexes and wheels: taken apart, joined, and shown without what is secret in them.
+namespace cudamatrix::url {
+
+/// An http or https URL.
+struct Parts {
+    std::string scheme;     ///< lower case
+    std::string user_info;  ///< "user:password", as it was written; may be empty
+    std::string authority;  ///< host and port, lower case
+    std::string path;       ///< starts with '/', with query and without fragment
+    std::string fragment;   ///< without '#'
+
+    /// "https://host:port": what credentials belong to.
+    [[nodiscard]] std::string origin() const { return scheme + "://" + authority; }
+    /// Without user and fragment.
+    [[nodiscard]] std::string text() const { return origin() + path; }
+    /// Without fragment.
+    [[nodiscard]] std::string with_user() const {
+        return scheme + "://" + (user_info.empty() ? "" : user_info + "@") + authority + path;
+    }
+};
+
+/// Nothing for another scheme, a missing host, blanks or control characters.
+[[nodiscard]] std::optional<Parts> parse(std::string_view text);
+
+/// `reference` of a page at `base` as an absolute URL (RFC 3986, 5.2); nothing where that is no http(s) URL.
+[[nodiscard]] std::optional<std::string> join(std::string_view base, std::string_view reference);
+
+/// Fit for messages: without user, password, query and fragment (all of which can be secret).
+[[nodiscard]] std::string shown(std::string_view text);
+
+/// "%2B" as "+"; nothing where an escape is incomplete.
+[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
+
+}  // namespace cudamatrix::url
 
 namespace cudamatrix {
 
@@ -130,5 +165,45 @@ class HttpConnection {
 
 /// What a status that is no success means for the user: "not found (404)", "needs credentials (401)".
 [[nodiscard]] std::string describe_status(long status);
+
+/// Reads ahead: little where reading jumps, up to 4 MiB at once where it goes on. Of one thread at a time.
+class HttpSource final : public ByteSource {
+  public:
+    /// Asks for the last `tail` bytes, which tells the size as well (of a zip they are the directory).
+    /// Environment failures: those of `connection`, which has to outlive the source, another status, a server
+    /// that ignores ranges.
+    [[nodiscard]] static Result<std::unique_ptr<HttpSource>> open(HttpConnection& connection, std::string url,
+                                                                  std::uint64_t tail = 128 * 1024);
+
+    [[nodiscard]] std::uint64_t size() const override { return size_; }
+    /// Also fails for another range than the asked one, a file that changed (by size or ETag), a short
+    /// answer.
+    [[nodiscard]] Status read(std::uint64_t offset, std::span<std::uint8_t> into) override;
+
+    /// Bytes of the file that came over the network for this source.
+    [[nodiscard]] std::uint64_t transferred() const { return transferred_; }
+
+  private:
+    struct Window {
+        std::uint64_t offset = 0;
+        std::string bytes;
+        [[nodiscard]] std::uint64_t end() const { return offset + bytes.size(); }
+    };
+
+    HttpSource(HttpConnection& connection, std::string url) : connection_(connection), url_(std::move(url)) {}
+    [[nodiscard]] Result<HttpResponse> ask(const HttpRange& range, std::uint64_t limit);
+    [[nodiscard]] Result<Window> checked(HttpResponse response, std::uint64_t first, std::uint64_t last);
+    [[nodiscard]] Status fetch(std::uint64_t offset, std::uint64_t wanted);
+
+    HttpConnection& connection_;
+    std::string url_;
+    std::string final_url_;  ///< where the redirects of the first request ended
+    std::string etag_;
+    std::uint64_t size_ = 0;
+    std::uint64_t ahead_ = 0;
+    std::uint64_t transferred_ = 0;
+    Window tail_;
+    Window last_;
+};
 
 }  // namespace cudamatrix

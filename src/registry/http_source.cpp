@@ -1,4 +1,4 @@
-#include "registry/http_source.hpp"
+#include "registry/http.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "registry/url.hpp"
+#include "registry/http.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,9 @@
-// Python package indexes: a project's page (PEP 503 as HTML, PEP 691 as JSON) and its files' names (PEP 427).
+// Python package indexes: a project's page (PEP 503 as HTML, PEP 691 as JSON), kept on disk, and its files'
+// names (PEP 427).
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +13,20 @@
 
 namespace cudamatrix {
 
-class PageCache;
+/// Pages kept on disk with their ETag: what did not change is not transferred again (RFC 9110, 13.1.2). A
+/// folder with two files for each page: the bytes, and what is known of them. A torn or changed one is asked
+/// for anew.
+class PageCache {
+  public:
+    explicit PageCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    /// As HttpConnection::get, but what the server says is still the same comes from the disk, with the
+    /// status 200.
+    [[nodiscard]] Result<HttpResponse> get(HttpConnection& connection, HttpRequest request) const;
+
+  private:
+    std::filesystem::path folder_;
+};
 
 /// One file of a project, as the index lists it.
 struct IndexFile {

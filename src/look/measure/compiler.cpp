@@ -9,7 +9,7 @@
 #include "base/version.hpp"
 #include "fatbin/arch.hpp"
 #include "look/scan/wheel.hpp"
-#include "registry/http_source.hpp"
+#include "registry/http.hpp"
 #include "registry/zip.hpp"
 
 namespace cudamatrix::measure {

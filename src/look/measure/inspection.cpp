@@ -12,7 +12,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "look/scan/wheel.hpp"
-#include "registry/http_source.hpp"
+#include "registry/http.hpp"
 
 namespace cudamatrix::measure {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "look/measure/rows.hpp"
-#include "registry/page_cache.hpp"
+#include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
 namespace {

@@ -8,7 +8,7 @@
 #include "knowledge/facts/pep440.hpp"
 #include "look/measure/measure.hpp"
 #include "look/measure/toolkit.hpp"
-#include "registry/page_cache.hpp"
+#include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
 namespace {

@@ -13,10 +13,10 @@
 #include "look/measure/image_news.hpp"
 #include "look/measure/rows.hpp"
 #include "look/measure/toolkit.hpp"
+#include "registry/http.hpp"
 #include "registry/inflate.hpp"
 #include "registry/oci.hpp"
-#include "registry/page_cache.hpp"
-#include "registry/url.hpp"
+#include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "registry/http_source.hpp"
+#include "registry/http.hpp"
 #include "registry/zip.hpp"
 
 namespace cudamatrix::measure {

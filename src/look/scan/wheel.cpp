@@ -8,7 +8,7 @@
 #include "base/version.hpp"
 #include "look/scan/local.hpp"
 #include "look/scan/stream.hpp"
-#include "registry/http_source.hpp"
+#include "registry/http.hpp"
 #include "registry/zip.hpp"
 
 namespace cudamatrix::scan {

@@ -1,9 +1,8 @@
-#include "registry/credentials.hpp"
+#include "registry/oci.hpp"
 
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
-#include "registry/oci.hpp"
 #include "temp_folder.hpp"
 
 using namespace cudamatrix;

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
-#include "registry/http_source.hpp"
 
 using namespace cudamatrix;
 using fakes::HttpServer;

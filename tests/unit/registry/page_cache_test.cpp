@@ -1,4 +1,4 @@
-#include "registry/page_cache.hpp"
+#include "registry/wheel_index.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "fakes/http_server.hpp"
-#include "registry/wheel_index.hpp"
 #include "temp_folder.hpp"
 
 using namespace cudamatrix;
