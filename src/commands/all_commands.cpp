@@ -2,7 +2,7 @@
 
 #include "commands/command.hpp"
 #include "commands/common.hpp"
-#include "matrix/schema.hpp"
+#include "matrix/matrix_file.hpp"
 
 namespace cudamatrix {
 

@@ -5,11 +5,10 @@
 #include <charconv>
 
 #include "base/file.hpp"
-#include "matrix/deployment/requirements.hpp"
+#include "matrix/deployment/images.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/yaml.hpp"
-#include "matrix/yaml_text.hpp"
 
 namespace cudamatrix {
 namespace {

@@ -1,4 +1,5 @@
-// Reads a matrix file: YAML in, Matrix or every mistake of the file out.
+// Reads a matrix file: YAML in, Matrix or every mistake of the file out; and the JSON schema that editors
+// take.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "matrix/matrix.hpp"
 
@@ -23,5 +25,9 @@ using AlsoWrong = std::function<std::vector<Diagnostic>(const Matrix&)>;
 /// The same for a text; `name` stands for the file in messages.
 [[nodiscard]] Result<Matrix> read_matrix_text(std::string_view text, std::string_view name,
                                               const AlsoWrong& also_wrong = {});
+
+/// JSON Schema (draft 7, which editors read): the keys, and the words of closed lists. Everything that the
+/// reader accepts is valid by it.
+[[nodiscard]] Json matrix_schema();
 
 }  // namespace cudamatrix

@@ -3,7 +3,7 @@
 #include <array>
 #include <filesystem>
 
-#include "matrix/deployment/system_folders.hpp"
+#include "matrix/deployment/syntax.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/syntax.hpp"
 

@@ -1,4 +1,4 @@
-#include "matrix/schema.hpp"
+#include "matrix/matrix_file.hpp"
 
 #include "matrix/field.hpp"
 #include "matrix/reader.hpp"

@@ -12,7 +12,6 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
-#include "matrix/yaml_text.hpp"
 
 namespace cudamatrix::yaml {
 namespace {

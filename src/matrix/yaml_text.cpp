@@ -1,4 +1,4 @@
-#include "matrix/yaml_text.hpp"
+#include "matrix/yaml.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "matrix/yaml_text.hpp"
+#include "matrix/yaml.hpp"
 
 namespace cudamatrix::lint {
 namespace {

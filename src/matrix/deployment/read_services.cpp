@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "matrix/deployment/service_syntax.hpp"
+#include "matrix/deployment/syntax.hpp"
 #include "matrix/reader.hpp"
 
 namespace cudamatrix {

@@ -1,6 +1,6 @@
 // The published schema: as the file in matrix/ has it, in step with what the reader takes, and true of every
 // matrix file that we ship.
-#include "matrix/schema.hpp"
+#include "matrix/matrix_file.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "matrix/deployment/system_folders.hpp"
+#include "matrix/deployment/syntax.hpp"
 
 #include "support.hpp"
 

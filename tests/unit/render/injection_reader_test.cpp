@@ -13,7 +13,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "matrix/schema.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/files/image_folder.hpp"

@@ -1,4 +1,4 @@
-// Exact requirements of Python packages, in a list of the matrix file or in a file beside it.
+// images: of a matrix file: exact requirements of Python packages, in its list or in a file beside it.
 #pragma once
 
 #include <string>
