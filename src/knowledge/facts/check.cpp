@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/facts.hpp"
-#include "knowledge/facts/kind.hpp"
 #include "knowledge/facts/known_problems.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/facts/ranges.hpp"

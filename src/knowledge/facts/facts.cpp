@@ -9,7 +9,6 @@
 #include "knowledge/facts/embedded.hpp"
 #include "knowledge/facts/read_table.hpp"
 #include "knowledge/facts/store.hpp"
-#include "knowledge/facts/table_hash.hpp"
 
 namespace cudamatrix {
 namespace {

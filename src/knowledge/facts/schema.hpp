@@ -58,4 +58,21 @@ struct Schema {
 /// YYYY-MM-DD of a day that exists.
 [[nodiscard]] bool is_date(std::string_view text);
 
+/// Whether `value` is what a column of that kind holds. Private to src/facts, like accepts().
+[[nodiscard]] bool is_of(Kind kind, std::string_view value);
+/// "a version such as 12.4.1", for messages.
+[[nodiscard]] std::string_view accepts(Kind kind);
+
+// The schemas by topic, one file each (schema_<topic>.cpp); all_schemas() joins them. Private to src/facts.
+
+inline constexpr bool kRequired = true;
+inline constexpr bool kOptional = false;
+
+[[nodiscard]] std::span<const Schema> build_schemas();
+[[nodiscard]] std::span<const Schema> cuda_schemas();
+[[nodiscard]] std::span<const Schema> image_schemas();
+[[nodiscard]] std::span<const Schema> package_schemas();
+[[nodiscard]] std::span<const Schema> system_schemas();
+[[nodiscard]] std::span<const Schema> torch_schemas();
+
 }  // namespace cudamatrix::facts

@@ -1,5 +1,5 @@
 // Schemas of the tables about building against the toolkit and torch, and about torch.compile.
-#include "knowledge/facts/schema_groups.hpp"
+#include "knowledge/facts/schema.hpp"
 
 namespace cudamatrix::facts {
 namespace {

@@ -1,5 +1,5 @@
 // Schemas of the tables about container images and the container toolkit.
-#include "knowledge/facts/schema_groups.hpp"
+#include "knowledge/facts/schema.hpp"
 
 namespace cudamatrix::facts {
 namespace {

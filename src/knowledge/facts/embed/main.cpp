@@ -10,8 +10,8 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/embedded.hpp"
 #include "knowledge/facts/read_table.hpp"
-#include "knowledge/facts/table_hash.hpp"
 
 namespace cudamatrix::facts {
 namespace {
