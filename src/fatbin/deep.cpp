@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fatbin/archive.hpp"
 #include "fatbin/container.hpp"
-#include "fatbin/elf.hpp"
+#include "fatbin/object_files.hpp"
 
 namespace cudamatrix::fatbin {
 namespace {

@@ -5,9 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "fatbin/archive.hpp"
 #include "fatbin/container.hpp"
-#include "fatbin/elf.hpp"
+#include "fatbin/object_files.hpp"
 
 namespace cudamatrix::fatbin {
 namespace {

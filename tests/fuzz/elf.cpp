@@ -1,6 +1,5 @@
 // libFuzzer: ELF section tables and symbols, static libraries.
-#include "fatbin/elf.hpp"
-#include "fatbin/archive.hpp"
+#include "fatbin/object_files.hpp"
 
 namespace fatbin = cudamatrix::fatbin;
 

@@ -6,9 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "fatbin/archive.hpp"
 #include "fatbin/container.hpp"
-#include "fatbin/elf.hpp"
+#include "fatbin/object_files.hpp"
 
 namespace cudamatrix::scan {
 namespace {

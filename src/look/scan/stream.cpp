@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "fatbin/archive.hpp"
-#include "fatbin/elf.hpp"
+#include "fatbin/object_files.hpp"
 #include "look/scan/container_stream.hpp"
 
 namespace cudamatrix::scan {

@@ -29,7 +29,7 @@ struct EmbeddedFile {
 
 /// The sources of the kernel suite, as they lie in an image's folder.
 struct SuiteFile {
-    std::string path;  ///< below suite/: "kernels/compute/vadd.cu", "fatbin/elf.hpp"
+    std::string path;  ///< below suite/: "kernels/compute/vadd.cu", "fatbin/object_files.hpp"
     std::string content;
 };
 

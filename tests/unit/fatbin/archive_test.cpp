@@ -1,4 +1,4 @@
-#include "fatbin/archive.hpp"
+#include "fatbin/object_files.hpp"
 
 #include <doctest/doctest.h>
 
