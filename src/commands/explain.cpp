@@ -3,7 +3,6 @@
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "commands/override.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/explain.hpp"
 #include "report/formats.hpp"

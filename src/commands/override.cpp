@@ -1,4 +1,4 @@
-#include "commands/override.hpp"
+#include "commands/common.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // --override and --host: what becomes of a matrix, and what is said.
-#include "commands/override.hpp"
+#include "commands/common.hpp"
 
 #include <doctest/doctest.h>
 
