@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -190,19 +192,19 @@ class RangeChecker {
     }
 
     void problems_apart() {
-        const auto all = rows("known_problems");
-        for (auto later = all.begin(); later != all.end(); ++later) {
-            const auto problem = known_problem(**later);
-            for (auto earlier = all.begin(); problem && earlier != later; ++earlier) {
-                const auto other = known_problem(**earlier);
-                if (!other || (*later)->text("rule") != (*earlier)->text("rule") ||
-                    !overlap(*problem, *other))
+        std::vector<std::pair<Place, KnownProblem>> before;
+        for (const auto& later : rows("known_problems")) {
+            auto problem = known_problem(*later);
+            if (!problem) continue;
+            for (const auto& [earlier, other] : before) {
+                if (problem->row.text("rule") != other.row.text("rule") || !overlap(*problem, other))
                     continue;
-                const bool blames_earlier = is_overlaid(*earlier) && !is_overlaid(*later);
-                mistake(blames_earlier ? *earlier : *later,
+                const bool blames_earlier = is_overlaid(earlier) && !is_overlaid(later);
+                mistake(blames_earlier ? earlier : later,
                         fmt::format("it overlaps row '{}': expected conditions that no cell meets both of",
-                                    (blames_earlier ? *later : *earlier)->id()));
+                                    (blames_earlier ? later : earlier)->id()));
             }
+            before.emplace_back(later, *std::move(problem));
         }
     }
 
