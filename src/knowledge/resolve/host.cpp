@@ -55,8 +55,8 @@ std::string host_driver_text(const Context& context, const lookup::Driver& drive
 
 std::optional<Integrated> integrated_gpu(const Context& context) {
     if (context.cell.has(Field::gpu) || context.cell.has(Field::compute)) {
-        const auto resolved = device(context);
-        if (const auto* known = std::get_if<Device>(&resolved)) {
+        Resolved<Device> own = Unresolved{};
+        if (const auto* known = known_device(context, own)) {
             if (known->architecture.text("integrated") != "true") return std::nullopt;
             auto facts = known->facts;
             facts.push_back(known->architecture.ref());

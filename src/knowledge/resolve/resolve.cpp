@@ -48,14 +48,19 @@ std::optional<Row> architecture_of(const Facts& facts, std::string_view compute)
     return std::nullopt;
 }
 
-// `make` is asked once for each key, where there is a memo.
+// `make` is asked once for each key.
 template <class T, class Make>
-Resolved<T> remembered(Memo* memo, Memo::Known<T> Memo::*known, std::string key, const Make& make) {
-    if (memo == nullptr) return make();
-    auto& map = memo->*known;
+const Resolved<T>& recalled(Memo::Known<T>& map, std::string key, const Make& make) {
     const auto found = map.find(key);
     if (found != map.end()) return found->second;
     return map.emplace(std::move(key), make()).first->second;
+}
+
+// The same where there is a memo.
+template <class T, class Make>
+Resolved<T> remembered(Memo* memo, Memo::Known<T> Memo::*known, std::string key, const Make& make) {
+    if (memo == nullptr) return make();
+    return recalled(memo->*known, std::move(key), make);
 }
 
 Resolved<Device> look_up_device(const Context& context) {
@@ -196,6 +201,16 @@ Unresolved unknown_python(const Facts& facts, std::string_view text) {
 Resolved<Device> device(const Context& context) {
     return remembered(context.memo, &Memo::devices, key_of(context, {Field::gpu, Field::compute}),
                       [&] { return look_up_device(context); });
+}
+
+const Device* known_device(const Context& context, Resolved<Device>& own) {
+    const auto look_up = [&] { return look_up_device(context); };
+    if (context.memo == nullptr) {
+        own = look_up();
+        return std::get_if<Device>(&own);
+    }
+    return std::get_if<Device>(
+        &recalled(context.memo->devices, key_of(context, {Field::gpu, Field::compute}), look_up));
 }
 
 std::string_view host_arch(const Facts& facts, std::string_view gpu) {

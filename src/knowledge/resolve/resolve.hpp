@@ -46,6 +46,9 @@ struct Device {
     std::vector<FactRef> facts;
 };
 [[nodiscard]] Resolved<Device> device(const Context& context);
+/// The same where it stands, for those who ask for every cell: in the memo, else in `own`. nullptr: no fact
+/// knows it.
+[[nodiscard]] const Device* known_device(const Context& context, Resolved<Device>& own);
 
 /// The processor of every host that a GPU is sold in, where that is one only: an Arm one beside a Grace, on a
 /// Jetson. Empty for all others, which are plugged into any host. A rule that reads the arch is asked with it
