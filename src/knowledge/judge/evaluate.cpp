@@ -118,15 +118,16 @@ std::optional<Answers> after_fix(const Rule& rule, const Cell& cell, const FixOp
     const auto implied = implied_arch(rule, facts, changed);
     const auto projected = with_arch(ProjectedCell(changed, rule.reads), implied);
     Answers out;
-    out.findings = ask_projected(rule, {projected, facts, today, false, &memo, &out.passed});
+    out.findings = ask_projected(rule, {projected, facts, today, &memo, &out.passed});
     return out;
 }
 
+// A limit is no worse: the rule names it.
 bool makes_worse(const Findings& before, const Findings& after) {
     return std::any_of(after.begin(), after.end(), [&](const Finding& now) {
-        if (now.verdict() != Verdict::rejected) return false;
+        if (now.verdict() < Verdict::unknown) return false;
         return std::none_of(before.begin(), before.end(), [&](const Finding& then) {
-            return same_question(then, now) && then.verdict() == Verdict::rejected;
+            return same_question(then, now) && then.verdict() >= now.verdict();
         });
     });
 }
@@ -140,7 +141,7 @@ class Satisfying {
   public:
     Satisfying(const Rule& rule, const Cell& cell, const ProjectedCell& projected, const Facts& facts,
                std::string_view today, const Findings& found)
-        : rule_(rule), cell_(cell), context_{projected, facts, today, true, &memo_, nullptr}, found_(found) {}
+        : rule_(rule), cell_(cell), context_{projected, facts, today, &memo_, nullptr}, found_(found) {}
 
     std::vector<FixOption> options_for(const Finding& finding) {
         std::vector<FixOption> out;
@@ -248,7 +249,7 @@ Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts, std::
     Acceptances accepted;
     Findings found;
     // Without a memo: it remembers findings only.
-    Ask ask(Context{projected, facts, today, false, nullptr, &accepted}, rule.stage, found);
+    Ask ask(Context{projected, facts, today, nullptr, &accepted}, rule.stage, found);
     rule.judge(ask);
     for (auto& each : accepted) {
         each.rule = rule.id;
@@ -271,7 +272,7 @@ Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string
              ReadLog* log) {
     const auto implied = implied_arch(rule, facts, cell);
     const auto projected = with_arch(ProjectedCell(cell, rule.reads, log), implied);
-    auto found = ask_projected(rule, {projected, facts, today, false, memo, nullptr});
+    auto found = ask_projected(rule, {projected, facts, today, memo, nullptr});
     name_gpu(found, implied);
     return found;
 }
@@ -279,7 +280,7 @@ Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string
 Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
     const auto implied = implied_arch(rule, facts, cell);
     const auto projected = with_arch(ProjectedCell(cell, rule.reads), implied);
-    auto found = ask_projected(rule, {projected, facts, today, true, nullptr, nullptr});
+    auto found = ask_projected(rule, {projected, facts, today, nullptr, nullptr});
     name_gpu(found, implied);
     Satisfying satisfying(rule, cell, projected, facts, today, found);
     for (auto& finding : found)

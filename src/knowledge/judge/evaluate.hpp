@@ -26,7 +26,7 @@ namespace cudamatrix::rules {
                            Memo* memo = nullptr, ReadLog* log = nullptr);
 
 /// The same findings with their fixes: for each bound the best of `candidates` that, applied, makes the
-/// finding vanish (`vanished`) and turns no other question of the rule into a rejection.
+/// finding vanish (`vanished`) and makes no other question of the rule open or a rejection.
 [[nodiscard]] Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts,
                                 std::string_view today);
 

@@ -41,7 +41,8 @@ FactRef reference(const Matrix& matrix, const OwnRule& rule) {
     return ref;
 }
 
-void judge_clause(Ask& ask, const Matrix& matrix, const OwnRule& rule, const Condition::Clause& clause) {
+void judge_clause(Ask& ask, const Matrix& matrix, const OwnRule& rule, const Condition::Clause& clause,
+                  const std::vector<FixOption>& fixes) {
     const Cell cell = ask.cell.cell();
     if (!matches(rule.when, cell) || matches(clause, cell)) return;
     std::vector<Field> about{clause.field};
@@ -57,7 +58,7 @@ void judge_clause(Ask& ask, const Matrix& matrix, const OwnRule& rule, const Con
                                            reasons.empty() ? "" : ", required with ",
                                            text::join(reasons, ", "), rule.because));
     answer.because(reference(matrix, rule));
-    if (ask.wants_fixes) answer.fix(values_that_meet(matrix, clause));
+    answer.fix(fixes);
 }
 
 }  // namespace
@@ -95,7 +96,9 @@ std::vector<Rule> own_rules(const Matrix& matrix) {
                 rule.needs.push_back({each.field});
             if (!rule.reads.contains(clause.field)) rule.needs.push_back({clause.field});
             rule.reads.insert(clause.field);
-            rule.judge = [&matrix, &own, &clause](Ask& ask) { judge_clause(ask, matrix, own, clause); };
+            rule.judge = [&matrix, &own, &clause, fixes = values_that_meet(matrix, clause)](Ask& ask) {
+                judge_clause(ask, matrix, own, clause, fixes);
+            };
             rules.push_back(std::move(rule));
         }
     }

@@ -63,23 +63,6 @@ bool is_ptx_only(const Context& context) {
                                           [](const auto& item) { return item.first == kPtxOnly; });
 }
 
-std::vector<FixOption> cuda_options(const Context& context, const Version& from,
-                                    const std::function<bool(const Version&)>& fits) {
-    if (!context.wants_fixes) return {};
-    std::optional<Version> newer, older;
-    for (const auto& row : context.facts.rows("cuda_releases")) {
-        const auto version = lookup::required_version(row, "cuda");
-        if (!fits(version)) continue;
-        // The rows are sorted.
-        if (version > from && !newer) newer = version;
-        if (version < from) older = version;
-    }
-    std::vector<FixOption> options;
-    if (newer) options.push_back(set_to(Field::cuda, newer->text()));
-    if (older) options.push_back(set_to(Field::cuda, older->text()));
-    return options;
-}
-
 bool has_names(std::string_view list) {
     return text::replace_all(list, "+PTX", "").find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") !=
            std::string::npos;

@@ -1,8 +1,6 @@
-// What the rules of the build stage share: host compilers, ranges of versions, lists of architectures, and
-// other toolkits as ways out.
+// What the rules of the build stage share: host compilers, ranges of versions and lists of architectures.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,10 +39,6 @@ inline constexpr FieldSet kReadByCompiles{Field::compiler, Field::arch_list, Fie
                                           Field::flavour,  Field::cuda,      Field::torch};
 /// Does it say, by `uses`, that its code reaches the GPU as PTX only?
 [[nodiscard]] bool is_ptx_only(const Context& context);
-
-/// The nearest newer and the nearest older CUDA release that `fits`, as fixes of `cuda`.
-[[nodiscard]] std::vector<FixOption> cuda_options(const Context& context, const Version& from,
-                                                  const std::function<bool(const Version&)>& fits);
 
 /// One entry of a TORCH_CUDA_ARCH_LIST.
 struct ArchEntry {

@@ -7,7 +7,7 @@
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
@@ -314,12 +314,18 @@ Candidates other_image(const Context& context, bool newest_first) {
 
 // --- a list that the rule names
 
+// Of a compiler its own: 11 of gcc-11.
+std::optional<Version> number_of(Field field, std::string_view text) {
+    return field == Field::compiler ? Version::parse(text.substr(text.find('-') + 1))
+                                    : version_of(field, text);
+}
+
 Candidates nearest_of(const Context& context, Field field, const std::vector<std::string>& values) {
-    const auto present = version_of(field, context.cell.text(field));
+    const auto present = number_of(field, context.cell.text(field));
     std::vector<std::pair<Version, std::string>> older, newer;
     Group rest;  // of another kind: 3.13 for 3.13t
     for (const auto& text : values) {
-        const auto version = version_of(field, text);
+        const auto version = number_of(field, text);
         if (!version || !present || version->suffix() != present->suffix()) {
             rest.push_back(set_to(field, text));
         } else {
@@ -338,7 +344,7 @@ Candidates nearest_of(const Context& context, Field field, const std::vector<std
     // Of another kind the same minor comes first, then the last of the list.
     std::reverse(rest.begin(), rest.end());
     std::stable_partition(rest.begin(), rest.end(), [&](const FixOption& option) {
-        const auto version = version_of(field, option.set.front().second);
+        const auto version = number_of(field, option.set.front().second);
         return version && present && version->major_minor() == present->major_minor();
     });
     return {{group(older, true)}, {group(newer, false)}, {std::move(rest)}};
@@ -380,7 +386,9 @@ Candidates candidates(const Context& context, const Bound& bound) {
         case Bound::Kind::other:
             return any_other(context, bound);
         case Bound::Kind::at_least:
-            return bound.field == Field::image ? other_image(context, true) : newer_driver(context);
+            if (bound.field == Field::image) return other_image(context, true);
+            if (bound.field == Field::cuda) return {{other_cuda(context, bound.note).newer}};
+            return newer_driver(context);
         case Bound::Kind::at_most:
             return {{other_cuda(context, bound.note).older}};
         case Bound::Kind::one_of:

@@ -59,13 +59,12 @@ struct Context {
     const ProjectedCell& cell;
     const Facts& facts;
     std::string_view today;           ///< YYYY-MM-DD
-    bool wants_fixes = true;          ///< false: look for no ways out, they would not be shown
     Memo* memo = nullptr;             ///< what was looked up before for the same facts (resolve.hpp)
     Acceptances* accepted = nullptr;  ///< where acceptances go; nullptr: they are silent
 
     /// The same question about another cell, which must outlive the answer.
     [[nodiscard]] Context about(const ProjectedCell& other) const {
-        return {other, facts, today, wants_fixes, memo, accepted};
+        return {other, facts, today, memo, accepted};
     }
 };
 

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/image_torch.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
@@ -194,26 +194,6 @@ FixOption without_package(const Context& context, std::string_view name) {
     auto items = items_of(context);
     std::erase_if(items, [&](const auto& item) { return pep440::canonical_name(item.first) == name; });
     return set_packages(items, fmt::format("leave {} out", name));
-}
-
-std::vector<FixOption> release_options(const Context& context, const Package& package,
-                                       const std::function<bool(const Release&)>& fits) {
-    if (!context.wants_fixes) return {};
-    const auto releases = releases_of(context.facts, package.name);
-    for (const bool yanked : {false, true}) {
-        const auto newer = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
-            return release.version > *package.version && lookup::is_yanked(release.row) == yanked &&
-                   fits(release);
-        });
-        if (newer != releases.end()) return {with_package(context, package.name, newer->version.text())};
-        // Only where no newer release will do: an old one often fits because it asks for less than it needs.
-        const auto older = std::find_if(releases.rbegin(), releases.rend(), [&](const Release& release) {
-            return release.version < *package.version && lookup::is_yanked(release.row) == yanked &&
-                   fits(release);
-        });
-        if (older != releases.rend()) return {with_package(context, package.name, older->version.text())};
-    }
-    return {};
 }
 
 std::string_view arch_of(const Context& context) {

@@ -74,11 +74,6 @@ struct Release {
                                       const std::vector<std::pair<std::string, std::string>>& changes);
 /// The cell's packages without `name`.
 [[nodiscard]] FixOption without_package(const Context& context, std::string_view name);
-/// The nearest newer release of `package` that `fits` takes, else the nearest older one; one that was yanked
-/// only where there is no other.
-[[nodiscard]] std::vector<FixOption> release_options(const Context& context, const Package& package,
-                                                     const std::function<bool(const Release&)>& fits);
-
 /// The cell's machine: as it says, or as its GPU does that is in hosts of one kind only; else x86_64.
 [[nodiscard]] std::string_view arch_of(const Context& context);
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 

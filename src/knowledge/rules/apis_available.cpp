@@ -1,8 +1,4 @@
 // What code uses (`uses:`), against the headers that the cell's torch and toolkit still have.
-#include <algorithm>
-
-#include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 
@@ -35,11 +31,9 @@ bool gone(const Row& word, std::string_view column, const Version& version) {
     return removed && version >= *removed;
 }
 
-using Fits = std::function<bool(const Version&)>;
-
-// `column` says which release of `who` dropped a word, `others` gives the releases that have all of them.
+// `column` says which release of `who`, the value of `field`, dropped a word.
 void judge_words(Ask& ask, const std::vector<Row>& words, std::string_view column, const std::string& who,
-                 const Version& version, const std::function<std::vector<FixOption>(const Fits&)>& others) {
+                 const Version& version, Field field) {
     std::string missing;
     std::vector<FactRef> all, removed;
     for (const auto& row : words) {
@@ -56,18 +50,12 @@ void judge_words(Ask& ask, const std::vector<Row>& words, std::string_view colum
         ask.record_pass(std::move(all));
         return;
     }
-    ask.reject("{} does not have {}", who, missing).because(removed).fix(others([&](const Version& other) {
-        return std::none_of(words.begin(), words.end(),
-                            [&](const Row& row) { return gone(row, column, other); });
-    }));
+    ask.reject("{} does not have {}", who, missing).because(removed).other(field);
 }
 
 void judge_build(Ask& ask, const std::vector<Row>& words, const TorchBuild& build) {
     ask.question({Field::uses, Field::torch}, {}, "torch");
-    judge_words(ask, words, "removed_in_torch", build.text, build.torch.exact, [&](const Fits& fits) {
-        return torch_options(
-            ask, [&](const Row& wheel) { return fits(lookup::required_version(wheel, "torch")); });
-    });
+    judge_words(ask, words, "removed_in_torch", build.text, build.torch.exact, Field::torch);
 }
 
 void judge_torch(Ask& ask, const std::vector<Row>& words) {
@@ -87,8 +75,7 @@ void judge_cuda(Ask& ask, const std::vector<Row>& words) {
     const auto cuda = ask.cuda();
     if (!cuda) return;
     ask.question({Field::uses, Field::cuda}, {}, "cuda");
-    judge_words(ask, words, "removed_in_cuda", "CUDA " + cuda->exact.text(), cuda->exact,
-                [&](const Fits& fits) { return cuda_options(ask, cuda->exact, fits); });
+    judge_words(ask, words, "removed_in_cuda", "CUDA " + cuda->exact.text(), cuda->exact, Field::cuda);
 }
 
 void judge(Ask& ask) {

@@ -42,10 +42,6 @@ Answer& Answer::at_least(Field field, std::string_view value) {
     return fix(set_to(field, value, fmt::format("{} >= {}", info(field).name, value)));
 }
 
-Answer& Answer::one_of(Field field, std::span<const std::string_view> values) {
-    return bound({.kind = Bound::Kind::one_of, .field = field, .values = {values.begin(), values.end()}});
-}
-
 Answer& Answer::at(Field field) {
     finding_.primary = field;
     if (std::find(finding_.about.begin(), finding_.about.end(), field) == finding_.about.end())

@@ -67,7 +67,12 @@ class Answer {
     Answer& without(std::string_view package) {
         return bound({Bound::Kind::without, Field::packages, std::string(package)});
     }
-    Answer& one_of(Field field, std::span<const std::string_view> values);
+    Answer& one_of(Field field, std::vector<std::string> values) {
+        return bound({.kind = Bound::Kind::one_of, .field = field, .values = std::move(values)});
+    }
+    Answer& one_of(Field field, std::span<const std::string_view> values) {
+        return one_of(field, std::vector<std::string>(values.begin(), values.end()));
+    }
     Answer& bound(Bound bound);
     /// The caret points at `field`, which stays or becomes one of those that the finding is about.
     Answer& at(Field field);
@@ -166,8 +171,8 @@ class Ask : public Context {
         if (accepted != nullptr) record_pass(std::vector{row.ref()});
     }
 
-    /// Answers that depend on `fields` only: asked once for each of their combinations while no fixes are
-    /// wanted. `name` tells them apart from those of all other rules.
+    /// Answers that depend on `fields` only: asked once for each of their combinations, where a memo keeps
+    /// the answers. `name` tells them apart from those of all other rules.
     void once_per(std::string_view name, std::initializer_list<Field> fields,
                   const std::function<void(Ask&)>& judge);
 

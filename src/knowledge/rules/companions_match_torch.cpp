@@ -5,7 +5,7 @@
 
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "matrix/value.hpp"
 
@@ -30,20 +30,6 @@ std::optional<Row> row_of(const Facts& facts, const Wanted& wanted) {
     return std::nullopt;
 }
 
-// The whole map with one version replaced.
-FixOption set_package(const Context& context, std::string_view package, std::string_view version) {
-    std::string map;
-    for (const auto& [name, value] : context.cell.value(Field::packages)->items)
-        map += fmt::format("{}{}={}", map.empty() ? "" : ",", name, name == package ? version : value);
-    return set_to(Field::packages, map, fmt::format("{} {}", package, version));
-}
-
-// That torch, where there is a wheel of it.
-std::vector<FixOption> set_torch(const Context& context, const TorchBuild& build, const std::string& torch) {
-    if (!lookup::torch(context.facts, torch, build.arch)->wheel) return {};
-    return {set_to(Field::torch, torch)};
-}
-
 void reject_release(Ask& ask, const TorchBuild& build, const Wanted& wanted, const Row& row) {
     const auto right = lookup::torch_companion(ask.facts, wanted.package, build.torch.exact);
     const auto demanded = row.has("torch") ? fmt::format("torch {}", row.text("torch"))
@@ -55,12 +41,9 @@ void reject_release(Ask& ask, const TorchBuild& build, const Wanted& wanted, con
     answer.because(row.ref()).because(right);
     if (right) {
         const auto suffix = wanted.variant.empty() ? "" : "+" + build.torch.variant;
-        answer.fix(set_package(ask, wanted.package, std::string(right->text("version")) + suffix));
+        answer.fix(with_package(ask, wanted.package, std::string(right->text("version")) + suffix));
     }
-    if (!row.has("torch")) return;
-    const bool names_variant = ask.cell.text(Field::torch).find('+') != std::string_view::npos;
-    answer.fix(set_torch(ask, build,
-                         std::string(row.text("torch")) + (names_variant ? "+" + build.torch.variant : "")));
+    if (row.has("torch")) answer.other(Field::torch);
 }
 
 void judge_release(Ask& ask, const TorchBuild& build, const Wanted& wanted, const Row& row) {
@@ -76,8 +59,8 @@ void judge_release(Ask& ask, const TorchBuild& build, const Wanted& wanted, cons
         .because(row.ref())
         .because(build.torch.release->ref())
         .because(ask.facts.row("policy-companion-same-cuda"))
-        .fix(set_package(ask, wanted.package, fmt::format("{}+{}", wanted.version, variant)))
-        .fix(set_torch(ask, build, fmt::format("{}+{}", build.torch.exact.text(), wanted.variant)));
+        .fix(with_package(ask, wanted.package, fmt::format("{}+{}", wanted.version, variant)))
+        .other_build(wanted.variant);
 }
 
 void judge_one(Ask& ask, const TorchBuild& build, const Wanted& wanted) {
@@ -89,7 +72,7 @@ void judge_one(Ask& ask, const TorchBuild& build, const Wanted& wanted) {
         Unresolved gap{Field::packages, fmt::format("no fact knows {}", wanted.text), {}};
         if (const auto right = lookup::torch_companion(ask.facts, wanted.package, torch)) {
             gap.what += fmt::format(" (torch {} goes with {})", torch.text(), right->text("version"));
-            gap.near.push_back(set_package(ask, wanted.package, right->text("version")));
+            gap.near.push_back(with_package(ask, wanted.package, right->text("version")));
         }
         ask.unknown(gap);
     } else if (lookup::goes_with_torch(*row, torch)) {

@@ -1,39 +1,12 @@
 // Can the chosen family install that host compiler on that distribution? Asked only where the cell names a
 // family, as toolkit-available does.
+#include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-// "gcc-11, gcc-12".
-std::string named(std::span<const std::string_view> majors) {
-    std::string out;
-    for (const auto major : majors)
-        out += fmt::format("{}gcc-{}", out.empty() ? "" : ", ", major);
-    return out;
-}
-
-// The nearest older and newer ones of the archive, and the distributions whose archive has this one.
-std::vector<FixOption> options(const Context& context, std::span<const std::string_view> majors,
-                               std::uint32_t wanted) {
-    std::vector<FixOption> found;
-    std::string_view older, newer;
-    for (const auto major : majors) {
-        const auto number = Version::parse(major)->major();
-        if (number < wanted) older = major;
-        if (number > wanted && newer.empty()) newer = major;
-    }
-    for (const auto major : {older, newer}) {
-        if (!major.empty()) found.push_back(set_to(Field::compiler, fmt::format("gcc-{}", major)));
-    }
-    for (const auto& row : context.facts.rows("archive_compilers")) {
-        if (contains(row.list("gccs"), std::to_string(wanted)))
-            found.push_back(set_to(Field::os, row.text("os")));
-    }
-    return found;
-}
 
 void judge(Ask& ask) {
     const auto family = ask.cell.text(Field::family);
@@ -63,10 +36,14 @@ void judge(Ask& ask) {
     } else if (contains(majors, std::to_string(wanted))) {
         ask.accept({fact});
     } else {
+        std::vector<std::string> compilers;
+        for (const auto major : majors)
+            compilers.push_back(fmt::format("gcc-{}", major));
         ask.reject("family {} cannot install {} on {}: its archive has {}", family,
-                   ask.cell.text(Field::compiler), os, named(majors))
+                   ask.cell.text(Field::compiler), os, text::join(compilers, ", "))
             .because(fact)
-            .fix(options(ask, majors, wanted));
+            .one_of(Field::compiler, compilers)
+            .accepted_other(Field::os);
     }
 }
 

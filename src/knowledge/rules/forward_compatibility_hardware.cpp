@@ -43,22 +43,6 @@ std::string refused_text(const Context& context, const Hardware& hardware, Use u
                        libraries, how);
 }
 
-// The libraries of the driver's own CUDA, or the first driver that does what these would do.
-std::vector<FixOption> options(const Context& context) {
-    std::vector<FixOption> out;
-    const auto native = compat_on(context, std::get<lookup::Driver>(host_driver(context))).native;
-    if (native.at_least) out.push_back(set_to(Field::cuda_compat, native.at_least->text()));
-    const auto wanted = *Version::parse(Version::parse(context.cell.text(Field::cuda_compat))->major_minor());
-    for (const auto& branch : context.facts.rows("driver_branches")) {
-        const auto cuda = Version::parse(branch.text("cuda"));
-        if (!cuda || *cuda < wanted || !branch.has("oldest")) continue;
-        const auto oldest = branch.text("oldest");
-        out.push_back(set_to(Field::driver, oldest, fmt::format("driver >= {}", oldest)));
-        break;
-    }
-    return out;
-}
-
 void refuse(Ask& ask, const Hardware& hardware, Use use, const std::vector<FactRef>& facts) {
     ask.question({Field::cuda_compat, hardware.field, Field::driver}, ask.text());
     auto answer =
@@ -66,7 +50,11 @@ void refuse(Ask& ask, const Hardware& hardware, Use use, const std::vector<FactR
     answer.because(facts)
         .because(ask.facts.row("policy-compat-refused"))
         .because(ask.facts.row("policy-compat-hook"));
-    if (use != Use::unknown) answer.fix(options(ask));
+    if (use == Use::unknown) return;
+    // The libraries of the driver's own CUDA, or a driver that does what these would do.
+    const auto native = compat_on(ask, std::get<lookup::Driver>(host_driver(ask))).native;
+    if (native.at_least) answer.fix(Field::cuda_compat, native.at_least->text());
+    answer.at_least(Field::driver);
 }
 
 void judge(Ask& ask) {

@@ -1,6 +1,6 @@
 // Newer C libraries declare functions that the toolkit's headers declare otherwise.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -61,11 +61,7 @@ bool judge_proprietary(Ask& ask, bool has_open, const std::vector<FactRef>& fact
     auto answer = other.reject("{} has open kernel modules only", driver_text(*driver));
     answer.because(facts).because(driver->branch->ref());
     if (has_open) answer.fix(Field::kernel_module, "open");
-    std::string_view last;
-    for (const auto& row : ask.facts.rows("driver_branches")) {
-        if (row.text("kernel_modules") != "open") last = row.text("branch");  // sorted
-    }
-    answer.fix(set_to(Field::driver, last, fmt::format("driver {}", last)));
+    answer.other(Field::driver);
     return true;
 }
 

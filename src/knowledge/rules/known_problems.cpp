@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/known_problems.hpp"
-#include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -12,7 +11,6 @@ namespace cudamatrix::rules {
 namespace {
 
 using Clause = KnownProblem::Clause;
-using Problems = std::span<const KnownProblem>;
 
 /// How a cell meets a condition. It meets a row as it meets the least of its conditions.
 enum class Match {
@@ -23,7 +21,7 @@ enum class Match {
     yes
 };
 
-/// What the conditions see of a cell: looked up when first asked for, or put there instead.
+/// What the conditions see of a cell: looked up when first asked for.
 struct Meaning {
     const Context& context;
     mutable std::optional<std::string> exact_cuda = std::nullopt;
@@ -75,11 +73,6 @@ struct Meaning {
         return least;
     }
 
-    [[nodiscard]] bool is_spared_by(Problems problems) const {
-        return std::ranges::all_of(problems,
-                                   [&](const KnownProblem& problem) { return match(problem) <= Match::no; });
-    }
-
     /// Empty: the cell does not say it, or no fact knows it.
     [[nodiscard]] std::string value(Field field) const {
         if (field == Field::cuda) return cuda();
@@ -100,53 +93,27 @@ std::string worded(const KnownProblem& problem, std::string_view column, const M
     return text;
 }
 
-// The nearest release with which no problem strikes the packages that this one is about.
-std::vector<FixOption> another_release(const Ask& ask, Problems problems, const KnownProblem& problem,
-                                       const Meaning& meaning, std::string_view name) {
-    Meaning other{ask, {}, std::vector<Package>()};
-    for (const auto& clause : problem.when)
-        other.named->push_back(*meaning.package(clause.package));
-    const auto changed = std::ranges::find(*other.named, name, &Package::name);
-    const auto package = *changed;
-    return release_options(ask, package, [&](const Release& release) {
-        changed->version = release.version;
-        return other.is_spared_by(problems);
-    });
-}
-
-// An older toolkit is no way out: it often does not take the rest of the cell at all.
-std::vector<FixOption> newer_cuda(const Ask& ask, Problems problems, const Meaning& meaning) {
-    const auto own = *Version::parse(meaning.cuda());
-    Meaning other = meaning;
-    return cuda_options(ask, own, [&](const Version& release) {
-        other.exact_cuda = release.text();
-        return release > own && other.is_spared_by(problems);
-    });
-}
-
-void add_fixes(const Ask& ask, Answer& answer, Problems problems, const KnownProblem& problem,
-               const Meaning& meaning) {
+void add_fixes(Answer& answer, const Row& row) {
     constexpr std::string_view prefix = "fix.", package = "fix.packages.";
-    for (const auto& column : problem.row.columns()) {
+    for (const auto& column : row.columns()) {
         if (!column.name.starts_with(prefix)) continue;
+        const auto name =
+            column.name.substr(column.name.starts_with(package) ? package.size() : prefix.size());
         for (const auto value : column.values) {
-            if (!column.name.starts_with(package) && value != "newer") {
-                answer.fix(*field_named(column.name.substr(prefix.size())), value);
-            } else if (!ask.wants_fixes) {
-                continue;
-            } else if (value == "newer") {
-                answer.fix(newer_cuda(ask, problems, meaning));
+            if (value == "another") {
+                answer.other_release(name);
             } else if (value == "none") {
-                answer.fix(without_package(ask, column.name.substr(package.size())));
+                answer.without(name);
+            } else if (value == "newer") {
+                answer.at_least(*field_named(name));  // an older one often does not take the rest of the cell
             } else {
-                answer.fix(
-                    another_release(ask, problems, problem, meaning, column.name.substr(package.size())));
+                answer.fix(*field_named(name), value);
             }
         }
     }
 }
 
-void judge_problem(Ask& ask, const std::vector<Field>& about, Problems problems, const KnownProblem& problem,
+void judge_problem(Ask& ask, const std::vector<Field>& about, const KnownProblem& problem,
                    const Meaning& meaning) {
     const auto& row = problem.row;
     auto match = meaning.match(problem);
@@ -160,16 +127,15 @@ void judge_problem(Ask& ask, const std::vector<Field>& about, Problems problems,
                                                  : Severity::note;
     auto answer = ask.say(severity, worded(problem, match == Match::some ? "says_of_some" : "says", meaning));
     answer.because(row.ref());
-    add_fixes(ask, answer, problems, problem, meaning);
+    add_fixes(answer, row);
 }
 
 /// The judge of the rule whose rows these are, with answers about the fields `about`.
 std::function<void(Ask&)> rows_of(std::string_view rule, std::vector<Field> about) {
     return [rule, about = std::move(about)](Ask& ask) {
         const Meaning meaning{ask};
-        const auto problems = ask.facts.known_problems(rule);
-        for (const auto& problem : problems)
-            judge_problem(ask, about, problems, problem, meaning);
+        for (const auto& problem : ask.facts.known_problems(rule))
+            judge_problem(ask, about, problem, meaning);
     };
 }
 

@@ -2,21 +2,10 @@
 // say so in their demands.
 #include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-// The newest release of numpy, older than the cell's, outside what the row excludes.
-std::optional<FixOption> older_numpy(const Context& context, const Package& numpy, const Row& row) {
-    if (!context.wants_fixes) return std::nullopt;
-    const auto older = fitting_releases(context.facts, numpy.name, [&](const Release& release) {
-        return release.version < *numpy.version && !covers(row, "numpy", release.version);
-    });
-    if (older.empty()) return std::nullopt;
-    return with_package(context, numpy.name, older.back().version.text());
-}
 
 void judge_package(Ask& ask, const Package& package, const Package& numpy, const Row& row) {
     const bool is_torch = package.field == Field::torch;
@@ -25,16 +14,8 @@ void judge_package(Ask& ask, const Package& package, const Package& numpy, const
     auto answer =
         ask.say(severity_in(row), fmt::format("{} was compiled against NumPy 1.x; the cell has {}: {}",
                                               package.text, numpy.text, row.text("consequence")));
-    answer.because(row.ref());
-    if (auto option = older_numpy(ask, numpy, row)) answer.fix(*std::move(option));
-    if (is_torch) {
-        answer.fix(torch_options(ask, [&](const Row& wheel) {
-            return !covers(row, "versions", *pep440::Version::parse(wheel.text("torch")));
-        }));
-    } else {
-        answer.fix(release_options(
-            ask, package, [&](const Release& release) { return !covers(row, "versions", release.version); }));
-    }
+    answer.because(row.ref()).other_release(numpy.name);
+    is_torch ? answer.other(Field::torch) : answer.other_release(package.name);
 }
 
 // The row that says from which numpy on NVIDIA's own torch does not load: of the image, else of the next one

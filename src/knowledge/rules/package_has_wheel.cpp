@@ -1,7 +1,6 @@
 // Packages of which the index serves a source distribution only, or nothing for the machine and its system.
 // package-supports-python asks about the python where there are wheels.
 #include "knowledge/resolve/packages.hpp"
-#include "knowledge/resolve/torch_options.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

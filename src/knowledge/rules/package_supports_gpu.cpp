@@ -53,18 +53,6 @@ Coverage coverage(const Facts& facts, const Package& package) {
     return found;
 }
 
-// Releases that are known to do better on the GPU.
-std::vector<FixOption> better(const Context& context, const Package& package, const Device& gpu,
-                              const Row& row) {
-    return release_options(context, package, [&](const Release& release) {
-        Package other = package;
-        other.version = release.version;
-        const auto left = worst_unmet(context, other, gpu);
-        return coverage(context.facts, other) == Coverage::known &&
-               (!left || severity_in(*left) < severity_in(row));
-    });
-}
-
 void judge_met(Ask& ask, const Package& package, const Device& gpu) {
     const auto cuda = torch_cuda(ask);
     for (const auto& row : ask.facts.rows("package_gpu_floors")) {
@@ -92,9 +80,9 @@ void judge_package(Ask& ask, const Package& package, const Device& gpu) {
             : fmt::format("has machine code for compute {} and no PTX", listed(row->list("sass")));
     auto answer = ask.say(severity_in(*row), fmt::format("{} {}; the cell has {}: {}", package.text, needs,
                                                          gpu.text, row->text("consequence")));
-    answer.because(row->ref()).because(gpu.facts).fix(better(ask, package, gpu, *row));
+    answer.because(row->ref()).because(gpu.facts).other_release(package.name);
     if (gpu.field == Field::compute) answer.fix(Field::compute, row->text("compute_min"));
-    answer.fix(without_package(ask, package.name));
+    answer.without(package.name);
 }
 
 void judge(Ask& ask) {

@@ -43,17 +43,6 @@ std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep
     return worst;
 }
 
-// The oldest torch that the package works with.
-std::vector<FixOption> torch_for(const Context& context, const Package& package) {
-    if (!context.wants_fixes) return {};
-    for (const auto& row : context.facts.rows("torch_releases")) {
-        const auto torch = lookup::required_version(row, "torch");
-        if (!unmet(context.facts, package.name, *package.version, torch))
-            return {set_to(Field::torch, torch.text())};
-    }
-    return {};
-}
-
 void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
     const auto& torch = build.torch.exact;
     const auto floor = unmet(ask.facts, package.name, *package.version, torch);
@@ -62,10 +51,8 @@ void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
         ask.say(severity_in(*floor), fmt::format("{} works with {}; the cell has {}: {}", package.text,
                                                  demand_text(*floor), build.text, floor->text("consequence")))
             .because(floor->ref())
-            .fix(torch_for(ask, package))
-            .fix(release_options(ask, package, [&](const Release& release) {
-                return !unmet(ask.facts, package.name, release.version, torch);
-            }));
+            .other(Field::torch)
+            .other_release(package.name);
         return;
     }
     for (const auto& row : ask.facts.rows("package_torch_floors")) {

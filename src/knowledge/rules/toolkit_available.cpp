@@ -56,27 +56,6 @@ std::vector<Row> nearest(const std::vector<Row>& rows, const Version& cuda) {
     return found;
 }
 
-// A distribution that has this toolkit, the other source of it; for a family without toolkits one that has
-// it.
-std::vector<FixOption> other_sources(const Context& context, const Version& cuda) {
-    const auto family = context.cell.text(Field::family);
-    const auto os = context.cell.text(Field::os);
-    const auto from = context.cell.text(Field::cuda_from);
-    std::vector<FixOption> found;
-    for (const auto& row : context.facts.rows("toolkit_sources")) {
-        if (lookup::required_version(row, "cuda") != cuda || (!from.empty() && row.text("cuda_from") != from))
-            continue;
-        const bool here = !row.has("os") || contains(row.list("os"), os);
-        if (row.text("family") == family) found.push_back(set_to(Field::os, row.text("os")));
-        if (row.text("family") != family && here) found.push_back(set_to(Field::family, row.text("family")));
-    }
-    for (const std::string_view other : {"archive", "wheels"}) {
-        if (!from.empty() && lookup::toolkit_source(context.facts, family, os, cuda, other))
-            found.push_back(set_to(Field::cuda_from, other));
-    }
-    return found;
-}
-
 void judge_missing(Ask& ask, const Version& cuda) {
     const auto family = ask.cell.text(Field::family);
     const auto os = ask.cell.text(Field::os);
@@ -86,7 +65,15 @@ void judge_missing(Ask& ask, const Version& cuda) {
     auto answer =
         ask.reject("family {} cannot supply CUDA {} on {}{}: it has {} there", family, cuda.text(), os,
                    from.empty() ? std::string() : fmt::format(" from {}", from), supplied_text(here));
-    answer.fix(other_sources(ask, cuda));
+    // A distribution that has this toolkit, another family that has it, the other source of it.
+    for (const auto& row : ask.facts.rows("toolkit_sources")) {
+        if (lookup::required_version(row, "cuda") != cuda) continue;
+        const auto field = row.text("family") == family ? Field::os : Field::family;
+        answer.fix(field, row.text(info(field).name));
+    }
+    for (const std::string_view other : {"archive", "wheels"}) {
+        if (!from.empty()) answer.fix(Field::cuda_from, other);
+    }
     for (const auto& row : near)
         answer.because(row.ref()).fix(Field::cuda, row.text("cuda"));
     if (near.empty()) answer.because(ask.facts.row(fmt::format("os-{}", os)));

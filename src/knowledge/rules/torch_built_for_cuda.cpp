@@ -1,6 +1,6 @@
 // Was that torch ever built for that CUDA? A variant that was never published cannot be installed, whatever
 // the rest says.
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -2,7 +2,7 @@
 // on Windows the default index serves CPU builds: pip installs one without a word.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

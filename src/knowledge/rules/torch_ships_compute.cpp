@@ -2,7 +2,7 @@
 // driver compiles. It depends on torch and the wheel's CUDA: the variants of one release hold different code.
 #include "base/text.hpp"
 #include "knowledge/resolve/gpu_code.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

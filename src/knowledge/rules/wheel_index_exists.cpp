@@ -1,7 +1,7 @@
 // Did the PyTorch project ever publish wheels for that CUDA at all? cu127 and cu112 look like the others and
 // never served a release.
 #include "base/text.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -1,7 +1,7 @@
 // Does the C library of the system carry the wheel? pip compares the platform tag (manylinux_2_28) with the
 // glibc it runs on, and takes no manylinux wheel on musl.
 #include "base/text.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

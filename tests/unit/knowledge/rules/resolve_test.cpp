@@ -8,7 +8,7 @@
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"
-#include "knowledge/resolve/torch_options.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "own_facts.hpp"
 
 using namespace cudamatrix;

@@ -1,7 +1,6 @@
-// Other builds of torch that a fix can offer.
+// The indexes and systems that torch is published for.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,14 +10,6 @@
 #include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
-
-/// The nearest builds for the cell's arch that `fits` accepts: another variant of the same release, else the
-/// next newer and the next older release that have one. Of several variants of a release the default of the
-/// index where the cell names no variant, else the one with the CUDA nearest to the cell's, the newer of two
-/// (for a CPU build the newest). One that was yanked only where there is no other. Values keep the cell's way
-/// of writing: with a variant where it has one or needs one.
-[[nodiscard]] std::vector<FixOption> torch_options(const Context& context,
-                                                   const std::function<bool(const Row&)>& fits);
 
 /// 124 of "cu124", 0 of "cpu": the order of these numbers is that of the CUDA versions.
 [[nodiscard]] int cuda_number(std::string_view variant);
