@@ -30,7 +30,9 @@ std::string stages_text(const ExplainReport& report, const JudgedCell& cell) {
     for (std::size_t s = 0; s < kStageCount; ++s) {
         const auto stage = static_cast<Stage>(s);
         out += fmt::format("  {:<16}{}{}\n", to_string(stage), verdict_text(report, cell.stages[s]),
-                           deciding.contain(stage, cell.cell) ? "" : " (does not decide the verdict)");
+                           cell.stages[s] == Verdict::accepted || deciding.contain(stage, cell.cell)
+                               ? ""
+                               : " (does not decide the verdict)");
     }
     return out;
 }

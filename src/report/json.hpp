@@ -97,7 +97,6 @@ class JsonDocument {
 
 [[nodiscard]] std::uint64_t cell_count(const Judgement& judgement);
 
-
 /// "3 cells: 1 accepted, 2 rejected": what is zero is left out, but never everything.
 [[nodiscard]] std::string verdicts_text(const Judgement& judgement);
 

@@ -1,13 +1,10 @@
 // Do the compat libraries in the image go with the driver? They are made for some older branches; a driver of
 // the same or a newer CUDA does better without them.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr std::string_view kLibraryPath = "LD_LIBRARY_PATH";
 
 void judge_unused(Ask& ask, const lookup::Driver& driver, const Compat& compat) {
     const auto& native = *compat.native.at_least;
@@ -18,17 +15,11 @@ void judge_unused(Ask& ask, const lookup::Driver& driver, const Compat& compat) 
             .because(ask.facts.row("policy-compat-hook"));
         return;
     }
-    const auto text = fmt::format("the compat libraries of CUDA {} are older than {} (CUDA {})",
-                                  compat.cuda.text(), driver_text(driver), native.text());
-    const auto path = member(ask, Field::env, kLibraryPath);
-    const bool forced = path && path->find("compat") != std::string::npos;
-    auto answer =
-        forced ? ask.reject("{}: {}={} forces them, and CUDA fails with error 803", text, kLibraryPath, *path)
-               : ask.degrade(
-                     "{}: nvidia-container-toolkit leaves them unused, and forced onto the "
-                     "library path they fail with error 803",
-                     text);
-    answer.because(driver.branch)
+    ask.degrade(
+           "the compat libraries of CUDA {} are older than {} (CUDA {}): nvidia-container-toolkit leaves "
+           "them unused, and forced onto the library path they fail with error 803",
+           compat.cuda.text(), driver_text(driver), native.text())
+        .because(driver.branch)
         .because(ask.facts.row("policy-compat-hook"))
         .because(ask.facts.row("policy-compat-mismatch"))
         .fix(Field::cuda_compat, native.text());
@@ -101,7 +92,7 @@ Rule cuda_compat_matches_driver() {
             .fails = "driver: 580.95.05, cuda_compat: \"12.4\"",
             .passes = "driver: 535.183.01, cuda_compat: \"12.4\"",
             .reads = {Field::driver, Field::cuda_compat, Field::os, Field::platform, Field::gpu,
-                      Field::compute, Field::host_class, Field::toolkit, Field::env},
+                      Field::compute, Field::host_class, Field::toolkit},
             .needs = {{Field::driver}, {Field::cuda_compat}},
             .judge = judge};
 }

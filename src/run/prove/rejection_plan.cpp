@@ -76,7 +76,7 @@ std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Condi
     const auto& findings = input.judgement.findings;
     std::vector<std::vector<const JudgedCell*>> cells_of(findings.size());
     for (const auto& judged : input.judgement.cells) {
-        if (judged.verdict != Verdict::rejected || !matches(where, judged.cell)) continue;
+        if (!matches(where, judged.cell)) continue;
         for (const auto index : judged.findings)
             cells_of[index].push_back(&judged);
     }

@@ -193,9 +193,9 @@ TEST_CASE("check github: the reader's warnings are annotations too") {
 TEST_CASE("check summary: counts by rule") {
     Judged data;
     CHECK(check_summary_text(data.report()) ==
-          "  RULE                  REJECTED  UNKNOWN  DEGRADED  NOTES\n"
-          "  driver-supports-cuda         1        0         0      0\n"
-          "  end-of-life                  0        0         1      0\n"
+          "  RULE                  REJECTED  UNKNOWN  DEGRADED  END OF LIFE  NOTES\n"
+          "  driver-supports-cuda         1        0         0            0      0\n"
+          "  end-of-life                  0        0         1            0      0\n"
           "\n"
           "training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n");
     CHECK(check_summary_json(data.report()) == golden("summary.json"));
@@ -205,12 +205,12 @@ TEST_CASE("check summary: waived findings have a column of their own, where ther
     Judged data;
     data.judgement.rules[1].waived = 7;
     CHECK(check_summary_text(data.report()) ==
-          "  RULE                  REJECTED  UNKNOWN  DEGRADED  NOTES  WAIVED\n"
-          "  driver-supports-cuda         1        0         0      0       7\n"
-          "  end-of-life                  0        0         1      0       0\n"
+          "  RULE                  REJECTED  UNKNOWN  DEGRADED  END OF LIFE  NOTES  WAIVED\n"
+          "  driver-supports-cuda         1        0         0            0      0       7\n"
+          "  end-of-life                  0        0         1            0      0       0\n"
           "\n"
           "training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n");
-    CHECK(check_summary_json(data.report()).find(R"("degraded":0,"notes":0,"waived":7})") !=
+    CHECK(check_summary_json(data.report()).find(R"("degraded":0,"end_of_life":0,"notes":0,"waived":7})") !=
           std::string::npos);
 }
 
@@ -261,6 +261,7 @@ TEST_CASE("check summary: counts beyond 32 bits, without a listed cell") {
                                           {"rejected", 10'000'000'000},
                                           {"unknown", 0},
                                           {"degraded", 0},
+                                          {"end_of_life", 0},
                                           {"notes", 0},
                                           {"waived", 0}});
     CHECK(json->at("verdicts").at("rejected") == 10'000'000'000);

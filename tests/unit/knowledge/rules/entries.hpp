@@ -1,4 +1,5 @@
-// tests/verdicts/RULE.txt: cells, written as under `set:`, each with the verdict that RULE gives, or `notice`.
+// tests/verdicts/RULE.txt: cells, written as under `set:`, each with the verdict that RULE gives, or
+// `notice`.
 //
 //     accepted: gpu: (H100 | B200), arch: aarch64
 //     rejected: gpu: GH200, torch: 2.6.0
