@@ -53,6 +53,30 @@ constexpr Column kCudaToolkits[] = {
     {"eol", Kind::month},
 };
 
+// first, last: of the releases of cuDNN that were published for the major. forward_from: the first that newer
+// GPUs run by its PTX.
+constexpr Column kCudnnCuda[] = {
+    {"cuda_major", Kind::number, Form::scalar, kRequired},
+    {"first", Kind::version},
+    {"last", Kind::version},
+    {"forward_from", Kind::version},
+};
+
+constexpr std::string_view kCudnnCudaOneOf[] = {"first", "last"};
+
+// sass, ptx: what each of its libraries has. partly: what only those have that partly_in names. named: not
+// looked into, for the architectures that its maker names.
+constexpr Column kCudnnReleases[] = {
+    {"cudnn", Kind::version, Form::scalar, kRequired},
+    {"cuda_major", Kind::number, Form::scalar, kRequired, "cudnn_cuda.cuda_major"},
+    {"arch", Kind::text, Form::scalar, kRequired},
+    {"sass", Kind::compute, Form::list},
+    {"ptx", Kind::compute, Form::list},
+    {"partly", Kind::compute, Form::list},
+    {"partly_in", Kind::text, Form::list},
+    {"named", Kind::compute, Form::list},
+};
+
 constexpr Column kDriverBranches[] = {
     {"branch", Kind::number, Form::scalar, kRequired},
     {"type", Kind::text},
@@ -129,6 +153,8 @@ constexpr Schema kSchemas[] = {
     {"cuda_releases", "cuda-{cuda}", kCudaReleases},
     {"cuda_runtimes", "cuda-runtime-{major}", kCudaRuntimes},
     {"cuda_toolkits", "cuda-toolkit-{cuda}", kCudaToolkits},
+    {"cudnn_cuda", "cudnn-cuda-{cuda_major}", kCudnnCuda, kCudnnCudaOneOf},
+    {"cudnn_releases", "cudnn-{cudnn}-cu{cuda_major}-{arch}", kCudnnReleases},
     {"driver_branches", "driver-r{branch}", kDriverBranches},
     {"forward_compatibility", "compat-{cuda}", kForwardCompatibility},
     {"gpus", "gpu-*", kGpus},

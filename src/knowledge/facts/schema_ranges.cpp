@@ -19,6 +19,7 @@ constexpr Order kOrders[] = {
     {"container_toolkits", "first", "last"},
     {"cuda_glibc", "cuda_first", "cuda_last"},
     {"cuda_glibc", "glibc_min", "glibc_max"},
+    {"cudnn_cuda", "first", "last"},
     {"cuda_releases", "min_driver_linux", "bundled_driver_linux"},
     {"cuda_releases", "min_driver_windows", "bundled_driver_windows"},
     {"cuda_releases", "released", "eol"},

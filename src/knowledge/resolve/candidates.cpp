@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "knowledge/resolve/cudnn.hpp"
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/packages.hpp"
@@ -125,6 +126,19 @@ Around other_python(const Context& context) {
     for (const auto& row : context.facts.rows("pythons")) {  // sorted
         const auto version = lookup::required_version(row, "python");
         (version < minor ? out.older : out.newer).push_back(set_to(Field::python, version.text()));
+    }
+    std::reverse(out.older.begin(), out.older.end());
+    return out;
+}
+
+// Beside no cuDNN all are older. A short one that stands for releases of both sides is none of them.
+Around other_cudnn(const Context& context) {
+    const auto present = Version::parse(context.cell.text(Field::cudnn));
+    Around out;
+    for (const auto& release : all_cudnn(context.facts)) {
+        if (present && means(*present, release) && present->size() >= release.size()) continue;
+        (present && release > *present && !means(*present, release) ? out.newer : out.older)
+            .push_back(set_to(Field::cudnn, release.text()));
     }
     std::reverse(out.older.begin(), out.older.end());
     return out;
@@ -366,6 +380,10 @@ Candidates any_other(const Context& context, const Bound& bound) {
         }
         case Field::cuda: {
             auto around = other_cuda(context, bound.note);
+            return {{std::move(around.newer), std::move(around.older)}};
+        }
+        case Field::cudnn: {
+            auto around = other_cudnn(context);
             return {{std::move(around.newer), std::move(around.older)}};
         }
         case Field::python: {
