@@ -59,6 +59,19 @@ constexpr Column kPackageCuda[] = {
 // the oldest that it compiles with.
 constexpr std::string_view kPackageCudaOneOf[] = {"cuda_major", "cuda_majors", "cuda_minors", "cuda_min"};
 
+constexpr Column kPackageCudnn[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"cudnn_major", Kind::number},
+    {"cudnn_min", Kind::version},
+    {"of_local", Kind::truth},  // its version says it: +cuda11.cudnn86
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+// The major that it loads by name, or the oldest that it takes of a major.
+constexpr std::string_view kPackageCudnnOneOf[] = {"cudnn_major", "cudnn_min", "of_local"};
+
 constexpr Column kPackageNumpyAbi[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
@@ -99,6 +112,7 @@ constexpr Column kManylinuxTags[] = {
 constexpr Schema kSchemas[] = {
     {"manylinux_tags", "tag-{tag}", kManylinuxTags},
     {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
+    {"package_cudnn", "package-cudnn-*", kPackageCudnn, kPackageCudnnOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_images", "package-image-*", kPackageImages},
     {"package_makers_wheels", "package-makers-wheel-*", kPackageMakersWheels},

@@ -87,6 +87,7 @@ constexpr Apart kApart[] = {
     {"driver_branches", {{{"windows_oldest", "windows_newest"}}}},
     {"gpus", {{{"aliases"}}}},
     {"package_cuda", {{{"package"}, {"severity"}, {"versions"}}}},
+    {"package_cudnn", {{{"package"}, {"severity"}, {"versions"}}}},
     {"package_images", {{{"package"}, {"images"}, {"versions"}}}},
     {"package_makers_wheels", {{{"package"}, {"versions"}}}},
     {"package_numpy_abi", {{{"package"}, {"severity"}, {"versions"}, {"numpy"}}}},
