@@ -128,6 +128,9 @@ bool holds_token(std::string_view text) {
     return false;
 }
 
+// "2.7.4.post1+cu12torch2.6cxx11abiFALSE" has 37.
+constexpr std::size_t kLongestVersion = 64;
+
 std::optional<ValueProblem> check_package(std::string_view name, std::string_view text) {
     if (!is_package_name(name))
         return ValueProblem{
@@ -138,7 +141,8 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
         return ValueProblem{fmt::format("packages: {} is a field of its own: expected another package", name),
                             fmt::format("write it as a field: torch{}",
                                         is_python_version(text) ? fmt::format(": {}", text) : std::string())};
-    if (text == kCompanionVersion || (text.size() <= 32 && is_python_version(text))) return std::nullopt;
+    if (text == kCompanionVersion || (text.size() <= kLongestVersion && is_python_version(text)))
+        return std::nullopt;
     return ValueProblem{fmt::format("packages: invalid version {} of {}: expected an exact version such as "
                                     "4.27.4, or auto for the one that matches torch",
                                     in_quotes(text), name),

@@ -88,6 +88,14 @@ constexpr Column kPackageMakersWheels[] = {
     {"arches", Kind::text, Form::list, kRequired},
 };
 
+constexpr Column kPackageMakersAbi[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"torch", Kind::version, Form::scalar, kRequired},    // the minor that the wheel is for
+    {"cxx11_abi", Kind::truth, Form::scalar, kRequired},  // what it holds
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
 constexpr Column kPackageImages[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
@@ -115,6 +123,7 @@ constexpr Schema kSchemas[] = {
     {"package_cudnn", "package-cudnn-*", kPackageCudnn, kPackageCudnnOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_images", "package-image-*", kPackageImages},
+    {"package_makers_abi", "package-makers-abi-*", kPackageMakersAbi},
     {"package_makers_wheels", "package-makers-wheel-*", kPackageMakersWheels},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
     {"package_releases", "package-{package}-{version}", kPackageReleases},

@@ -89,6 +89,7 @@ constexpr Apart kApart[] = {
     {"package_cuda", {{{"package"}, {"severity"}, {"versions"}}}},
     {"package_cudnn", {{{"package"}, {"severity"}, {"versions"}}}},
     {"package_images", {{{"package"}, {"images"}, {"versions"}}}},
+    {"package_makers_abi", {{{"package"}, {"versions"}, {"torch"}}}},
     {"package_makers_wheels", {{{"package"}, {"versions"}}}},
     {"package_numpy_abi", {{{"package"}, {"severity"}, {"versions"}, {"numpy"}}}},
     {"package_sources", {{{"package"}, {"not_on"}, {"versions"}}}},

@@ -1,0 +1,145 @@
+// A wheel that its makers compiled for one torch: is the cell's torch that one, for that CUDA, with that C++
+// ABI? The version names it, and where somebody looked, what the wheel holds counts instead.
+#include "base/text.hpp"
+#include "knowledge/resolve/makers_wheel.hpp"
+#include "knowledge/rules/rule.hpp"
+
+namespace cudamatrix::rules {
+namespace {
+
+// The makers' wheels of that release for that torch, of which it is known which ABI they hold.
+std::optional<Row> held_abi(const Facts& facts, const Package& package, const Version& torch) {
+    for (const auto& row : facts.rows("package_makers_abi")) {
+        if (row.text("package") == package.name && covers(row, "versions", *package.version) &&
+            lookup::required_version(row, "torch").covers(torch))
+            return row;
+    }
+    return std::nullopt;
+}
+
+void reject(Ask& ask, const Package& package, const std::string& text, std::vector<FactRef> facts) {
+    auto answer = ask.reject("{}", text);
+    answer.because(facts);
+    answer.accepted_other(Field::torch).without(package.name);
+}
+
+// The build that the name means where it says no ABI: 2.6 and 124 for 2.6.0+cu124.
+std::optional<TorchAbi> named_build_abi(const Context& context, const MakersWheel& wheel,
+                                        const TorchBuild& build) {
+    for (const auto& row : context.facts.rows("torch_wheels")) {
+        if (row.text("arch") != build.arch || row.text("variant") != "cu" + wheel.cuda) continue;
+        if (!Version::parse(wheel.torch)->covers(lookup::required_version(row, "torch"))) continue;
+        TorchBuild named = build;
+        named.torch.exact = lookup::required_version(row, "torch");
+        named.torch.wheel = row;
+        return torch_abi(context.facts, named);
+    }
+    return std::nullopt;
+}
+
+// The ABI of the wheel: as somebody found it, as its name says, or that of the torch that it names.
+struct WheelAbi {
+    bool cxx11 = false;
+    std::string why;
+    std::vector<FactRef> facts;
+    std::string consequence = "its import ends with \"undefined symbol\"";
+};
+
+std::optional<WheelAbi> abi_of(const Context& context, const Package& package,
+                               const std::optional<MakersWheel>& wheel, const TorchBuild& build) {
+    if (const auto row = held_abi(context.facts, package, build.torch.exact))
+        return WheelAbi{row->text("cxx11_abi") == "true",
+                        "whatever its name says, ",
+                        {row->ref()},
+                        std::string(row->text("consequence"))};
+    if (!wheel) return std::nullopt;
+    if (wheel->cxx11_abi) return WheelAbi{*wheel->cxx11_abi, "as its version says, ", {}};
+    if (const auto abi = named_build_abi(context, *wheel, build))
+        return WheelAbi{abi->cxx11, "as its torch was, ", {abi->fact}};
+    return std::nullopt;
+}
+
+void judge_abi(Ask& ask, const Package& package, const std::optional<MakersWheel>& wheel,
+               const TorchBuild& build) {
+    const auto held = abi_of(ask, package, wheel, build);
+    if (!held) return;
+    const auto own = torch_abi(ask.facts, build);
+    ask.question({Field::packages, Field::torch},
+                 fmt::format("whether {} has the C++ ABI of {}", package.text, build.text), package.name);
+    if (!own) {
+        ask.unknown(Field::torch, "no fact says with which C++ ABI {} was built", build.text);
+        return;
+    }
+    auto facts = held->facts;
+    facts.push_back(own->fact);
+    if (own->cxx11 == held->cxx11) return ask.record_pass(std::move(facts));
+    reject(ask, package,
+           fmt::format("the makers' wheel of {} was compiled, {}with {}; {} has {}: {}", package.text,
+                       held->why, abi_text(held->cxx11), build.text, abi_text(own->cxx11), held->consequence),
+           std::move(facts));
+}
+
+// True where something was said.
+bool judge_name(Ask& ask, const Package& package, const MakersWheel& wheel, const TorchBuild& build) {
+    const auto torch = Version::parse(wheel.torch);
+    std::vector<FactRef> facts{build.torch.release->ref()};
+    if (build.torch.wheel) facts = {build.torch.wheel->ref()};
+    ask.question({Field::packages, Field::torch},
+                 fmt::format("whether {} was compiled for {}", package.text, build.text), package.name);
+    if (torch->major_minor() != build.torch.exact.major_minor()) {
+        reject(ask, package,
+               fmt::format("{} is the makers' wheel for torch {}; the cell has {}: its import may end with "
+                           "\"undefined symbol\"",
+                           package.text, torch->major_minor(), build.text),
+               std::move(facts));
+        return true;
+    }
+    const auto cuda = build.torch.wheel ? Version::parse(build.torch.wheel->text("cuda")) : std::nullopt;
+    const auto major = wheel.cuda.substr(0, wheel.cuda.starts_with('9') ? 1 : 2);  // cu92, cu102, cu12
+    const bool is_cpu = build.torch.variant == "cpu";
+    if (!major.empty() && (is_cpu || (cuda && std::to_string(cuda->major()) != major))) {
+        reject(ask, package,
+               fmt::format(
+                   "{} is the makers' wheel for CUDA {}; the cell has {}, {}: its libraries are not there",
+                   package.text, major, build.text,
+                   is_cpu ? "a build without CUDA" : "built for CUDA " + cuda->text()),
+               std::move(facts));
+        return true;
+    }
+    ask.record_pass(std::move(facts));
+    return false;
+}
+
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    const auto build = if_known(torch_build(ask));
+    if (!build || never_published(*build)) return;
+    const auto machine = machine_of(ask);
+    for (const auto& package : packages_of(ask)) {
+        if (!package.version) continue;
+        const auto wheel = makers_wheel(package);
+        if (wheel && judge_name(ask, package, *wheel, *build)) continue;
+        if (machine.is_glibc()) judge_abi(ask, package, wheel, *build);
+    }
+}
+
+}  // namespace
+
+Rule extension_abi_matches_torch() {
+    return {
+        .id = "extension-abi-matches-torch",
+        .stage = Stage::runtime,
+        .summary = "A wheel that its makers compiled for one torch finds that torch, CUDA and C++ ABI.",
+        .why =
+            "Extensions of torch link its C++ symbols, whose names carry the ABI of libstdc++ (_GLIBCXX_USE_"
+            "CXX11_ABI): torch for Linux had the old one up to 2.6, and changed with one CUDA variant first. "
+            "pip installs a wheel for another torch without a word, and its import ends with \"undefined "
+            "symbol: _ZN3c105Error...\".",
+        .fails = "torch: 2.6.0+cu126, packages: {flash-attn: 2.7.4.post1+cu12torch2.6cxx11abiFALSE}",
+        .passes = "torch: 2.6.0+cu124, packages: {flash-attn: 2.7.4.post1+cu12torch2.6cxx11abiFALSE}",
+        .reads = {Field::packages, Field::torch, Field::arch, Field::os, Field::image, Field::family},
+        .needs = {{Field::packages}, {Field::torch}},
+        .judge = judge};
+}
+
+}  // namespace cudamatrix::rules
