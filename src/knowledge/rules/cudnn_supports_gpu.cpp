@@ -17,17 +17,16 @@ std::span<const std::string_view> native(const Row& row) {
     return row.list(row.has("sass") ? "sass" : "named");
 }
 
-// What its maker says of the releases for that CUDA.
-std::optional<Row> range_of(const Facts& facts, const Row& row) {
-    return facts.row(fmt::format("cudnn-cuda-{}", row.text("cuda_major")));
+// What its maker says of the releases for that CUDA: each row has one.
+Row range_of(const Facts& facts, const Row& row) {
+    return *facts.row(fmt::format("cudnn-cuda-{}", row.text("cuda_major")));
 }
 
 Code code_for(const Context& context, const Row& row, const Device& gpu) {
     const auto device = device_arch(gpu.arch);
     if (has_sass(native(row), device)) return Code::native;
     if (!ptx_for(row.list("ptx"), device)) return Code::none;
-    const auto range = range_of(context.facts, row);
-    const auto since = range ? Version::parse(range->text("forward_from")) : std::nullopt;
+    const auto since = Version::parse(range_of(context.facts, row).text("forward_from"));
     return since && lookup::required_version(row, "cudnn") >= *since ? Code::ptx : Code::none;
 }
 
@@ -62,7 +61,7 @@ void say(Ask& ask, const Device& gpu, const Row& row, Code code, std::size_t oth
                "the limits that NVIDIA lists for hardware forward compatibility",
                text_of(row), gpu.text, *ptx_for(row.list("ptx"), device_arch(gpu.arch)))
             .because(facts)
-            .because(range_of(ask.facts, row))
+            .because(range_of(ask.facts, row).ref())
             .accepted_other(Field::cudnn);
         return;
     }
@@ -72,7 +71,7 @@ void say(Ask& ask, const Device& gpu, const Row& row, Code code, std::size_t oth
                                         ask.cell.text(Field::cudnn), gpu.text, text_of(row), holds(row));
     auto answer = ask.reject("{}", text);
     answer.because(facts);
-    if (!row.list("ptx").empty()) answer.because(range_of(ask.facts, row));
+    if (!row.list("ptx").empty()) answer.because(range_of(ask.facts, row).ref());
     answer.accepted_other(Field::cudnn).accepted_other(Field::cuda);
 }
 

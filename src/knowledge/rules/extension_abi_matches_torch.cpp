@@ -79,6 +79,16 @@ void judge_abi(Ask& ask, const Package& package, const std::optional<MakersWheel
            std::move(facts));
 }
 
+// The row of the wheels that its makers publish, where the python is none of theirs.
+std::optional<Row> lacks_python(const Context& context, const Package& package) {
+    const auto python = Version::parse(context.cell.text(Field::python));
+    for (const auto& row : context.facts.rows("package_makers_wheels")) {
+        if (python && row.text("package") == package.name && covers(row, "versions", *package.version))
+            return contains(row.list("pythons"), python->major_minor()) ? std::nullopt : std::optional(row);
+    }
+    return std::nullopt;
+}
+
 // True where something was said.
 bool judge_name(Ask& ask, const Package& package, const MakersWheel& wheel, const TorchBuild& build) {
     const auto torch = Version::parse(wheel.torch);
@@ -104,6 +114,15 @@ bool judge_name(Ask& ask, const Package& package, const MakersWheel& wheel, cons
                    package.text, major, build.text,
                    is_cpu ? "a build without CUDA" : "built for CUDA " + cuda->text()),
                std::move(facts));
+        return true;
+    }
+    if (const auto row = lacks_python(ask, package)) {
+        ask.question({Field::packages, Field::python}, {}, package.name);
+        ask.reject("{} is a makers' wheel, which there is for python {} only; the cell has python {}",
+                   package.text, listed(row->list("pythons")), ask.cell.text(Field::python))
+            .because(row->ref())
+            .accepted_other(Field::python)
+            .without(package.name);
         return true;
     }
     ask.record_pass(std::move(facts));
@@ -137,7 +156,8 @@ Rule extension_abi_matches_torch() {
             "symbol: _ZN3c105Error...\".",
         .fails = "torch: 2.6.0+cu126, packages: {flash-attn: 2.7.4.post1+cu12torch2.6cxx11abiFALSE}",
         .passes = "torch: 2.6.0+cu124, packages: {flash-attn: 2.7.4.post1+cu12torch2.6cxx11abiFALSE}",
-        .reads = {Field::packages, Field::torch, Field::arch, Field::os, Field::image, Field::family},
+        .reads = {Field::packages, Field::torch, Field::arch, Field::os, Field::image, Field::family,
+                  Field::python},
         .needs = {{Field::packages}, {Field::torch}},
         .judge = judge};
 }
