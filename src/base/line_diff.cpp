@@ -1,4 +1,3 @@
-#include "base/line_diff.hpp"
 
 #include <algorithm>
 #include <cstddef>

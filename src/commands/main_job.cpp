@@ -4,7 +4,7 @@
 #include "commands/common.hpp"
 #include "matrix/condition.hpp"
 #include "report/formats.hpp"
-#include "run/prove/rejections.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 namespace cudamatrix {
 namespace {

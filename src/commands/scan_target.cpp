@@ -10,7 +10,7 @@
 #include "look/scan/image.hpp"
 #include "look/scan/wheel.hpp"
 #include "registry/oci.hpp"
-#include "run/engine/container.hpp"
+#include "run/engine/engine.hpp"
 #include "run/job/job.hpp"
 
 namespace cudamatrix {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/json.hpp"
-#include "base/line_diff.hpp"
 #include "base/text.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"

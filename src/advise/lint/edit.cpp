@@ -1,4 +1,4 @@
-#include "advise/lint/edit.hpp"
+#include "advise/lint/lint.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "advise/lint/lint.hpp"
-#include "advise/lint/suppressions.hpp"
 #include "render/image/image_plan.hpp"
 
 namespace cudamatrix::lint {

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "advise/lint/find.hpp"
-#include "advise/lint/suppressions.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::lint {

@@ -1,4 +1,4 @@
-#include "advise/lint/suppressions.hpp"
+#include "advise/lint/lint.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/embedded.hpp"
-#include "knowledge/facts/read_table.hpp"
 #include "knowledge/facts/store.hpp"
 
 namespace cudamatrix {

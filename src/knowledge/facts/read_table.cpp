@@ -1,4 +1,4 @@
-#include "knowledge/facts/read_table.hpp"
+#include "knowledge/facts/store.hpp"
 
 #include "base/text.hpp"
 #include "matrix/yaml.hpp"

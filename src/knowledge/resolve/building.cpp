@@ -4,8 +4,8 @@
 
 #include "base/text.hpp"
 #include "fatbin/cover.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
 #include "knowledge/resolve/images.hpp"
+#include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
 namespace {
@@ -48,7 +48,8 @@ bool says_it_builds(const Context& context) {
 }
 
 bool compiles(const ProjectedCell& cell) {
-    if (names_a_build(cell)) return true;
+    const bool devel_image = cell.text(Field::image).find("-devel") != std::string_view::npos;
+    if (names_a_build(cell) || devel_image) return true;
     const bool has_torch = cell.has(Field::torch) && cell.text(Field::torch) != "none";
     return cell.has(Field::cuda) && !has_torch && !cell.has(Field::flavour);
 }

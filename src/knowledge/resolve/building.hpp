@@ -35,8 +35,8 @@ enum class Part { none, some, all };
 [[nodiscard]] bool says_it_does_not_build(const Context& context);
 /// Is something compiled for the cell? It says so, or it is a toolkit without torch, whose use that is.
 [[nodiscard]] bool compiles(const ProjectedCell& cell);
-inline constexpr FieldSet kReadByCompiles{Field::compiler, Field::arch_list, Field::uses,
-                                          Field::flavour,  Field::cuda,      Field::torch};
+inline constexpr FieldSet kReadByCompiles{Field::compiler, Field::arch_list, Field::uses, Field::flavour,
+                                          Field::image,    Field::cuda,      Field::torch};
 /// Does it say, by `uses`, that its code reaches the GPU as PTX only?
 [[nodiscard]] bool is_ptx_only(const Context& context);
 

@@ -1,4 +1,4 @@
-#include "knowledge/resolve/image_requirements.hpp"
+#include "knowledge/resolve/images.hpp"
 
 #include <algorithm>
 #include <iterator>

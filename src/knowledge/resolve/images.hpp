@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "knowledge/facts/images.hpp"
+#include "knowledge/resolve/context.hpp"
 #include "knowledge/resolve/resolve.hpp"
 
 namespace cudamatrix::rules {
@@ -91,5 +92,57 @@ struct NearTags {
 [[nodiscard]] std::vector<CudaTag> nearest_cuda_tags(const Facts& facts, const CudaTag& wanted);
 /// `tag` in place of the image's own.
 [[nodiscard]] FixOption set_to_tag(const CudaImage& image, const CudaTag& tag);
+
+// The torch that no index has: the build inside an image of NVIDIA's own. Rules that know wheels only ask
+// here which torch is inside, and say that it is unknown what a wheel cannot tell of it.
+
+/// The torch of an image nvcr.io/nvidia/pytorch. It is made from the sources on the way to a release, calls
+/// itself a pre-release of it (2.9.0a0+145a3a7bda) and is compiled for the CUDA of its image.
+struct ImageTorch {
+    Field field = Field::image;      ///< image or family: what brings it
+    std::string image;               ///< "image nvcr.io/nvidia/pytorch:25.10-py3"
+    std::string text;                ///< "torch 2.9.0a0 of image nvcr.io/nvidia/pytorch:25.10-py3"
+    std::optional<Row> row;          ///< of ngc_images; none: no fact describes the image
+    std::optional<Version> release;  ///< 2.9.0; none: no fact says which
+    std::string cuda;                ///< "13.0.2"; empty: no fact says which
+    /// The fields that decide which it is, `first` before them.
+    [[nodiscard]] std::vector<Field> about(const Context& context, Field first) const;
+    [[nodiscard]] std::vector<FactRef> facts() const;
+};
+/// Nothing where the cell's torch is a wheel, or where it wants none. A rule that asks declares image,
+/// family, torch, cuda, python, os and arch.
+[[nodiscard]] std::optional<ImageTorch> image_torch(const Context& context);
+
+// The condition that an nvidia/cuda image puts on its host, NVIDIA_REQUIRE_CUDA, and whether a host meets it.
+
+/// The machine that the image is started on.
+struct ImageHost {
+    lookup::Driver driver;
+    NativeCuda native;
+    std::string_view gpu_class;  ///< datacenter, workstation, geforce, jetson; empty: not known
+};
+/// Nothing for a driver that no fact knows, except one older than all of them: that bounds its CUDA too.
+[[nodiscard]] std::optional<ImageHost> image_host(const Context& context);
+
+enum class RequirementAnswer {
+    met,
+    refused,
+    depends_on_gpu,    ///< a clause names the driver's branch for some brands, and the GPU's is not known
+    depends_on_image,  ///< the cell leaves the distribution open, and the images differ
+    open               ///< the facts do not settle it
+};
+
+struct Requirement {
+    RequirementAnswer answer = RequirementAnswer::open;
+    std::vector<FactRef> facts;
+    std::string text;  ///< "cuda>=12.6, or driver branch 470, 535 or 550 with a ... GPU"
+};
+
+/// The nvidia/cuda image that the cell names; a family without `os` names all images of its release.
+[[nodiscard]] std::optional<CudaImage> started_image(const Context& context);
+[[nodiscard]] Requirement requirement(const Context& context, const CudaImage& image, const ImageHost& host);
+
+/// Whether the driver itself runs `cuda`: nothing where the facts leave it open.
+[[nodiscard]] std::optional<bool> runs_natively(const NativeCuda& native, const Version& cuda);
 
 }  // namespace cudamatrix::rules

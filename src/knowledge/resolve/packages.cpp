@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/image_torch.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
 #include "matrix/value.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "fatbin/cover.hpp"
 #include "knowledge/facts/images.hpp"
 #include "matrix/value.hpp"
 
@@ -313,6 +314,67 @@ std::string listed(std::span<const std::string_view> values) {
 
 bool contains(std::span<const std::string_view> values, std::string_view value) {
     return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+fatbin::Arch device_arch(fatbin::Arch arch) {
+    arch.variant = fatbin::Variant::base;
+    return arch;
+}
+
+TargetRange target_range(const Row& toolkit) {
+    TargetRange range;
+    for (const auto target : toolkit.list("targets")) {
+        const auto arch = fatbin::parse_arch(target);
+        if (arch->variant != fatbin::Variant::base) continue;
+        if (!range.lowest || *arch < *range.lowest) range.lowest = arch;
+        if (!range.highest || *range.highest < *arch) range.highest = arch;
+    }
+    return range;
+}
+
+bool has_sass(std::span<const std::string_view> compute, const fatbin::Arch& device) {
+    return std::any_of(compute.begin(), compute.end(), [&](std::string_view text) {
+        return fatbin::sass_runs_on(*fatbin::parse_arch(text), device);  // the self-check lets no others in
+    });
+}
+
+std::optional<std::string_view> ptx_for(std::span<const std::string_view> compute,
+                                        const fatbin::Arch& device) {
+    const auto found = std::find_if(compute.begin(), compute.end(), [&](std::string_view text) {
+        return fatbin::ptx_compiles_for(*fatbin::parse_arch(text), device);
+    });
+    return found == compute.end() ? std::nullopt : std::optional(*found);
+}
+
+bool has_code(const Row& row, std::string_view sass, const fatbin::Arch& device) {
+    return has_sass(row.list(sass), device) || ptx_for(row.list("ptx"), device).has_value();
+}
+
+ProjectedCell::ProjectedCell(const Cell& cell, FieldSet visible, ReadLog* log)
+    : visible_(visible), log_(log) {
+    for (const auto& field : all_fields()) {
+        if (visible.contains(field.field))
+            values_[static_cast<std::size_t>(field.field)] = cell.get(field.field);
+    }
+}
+
+std::string_view ProjectedCell::text(Field field) const {
+    const auto* found = value(field);
+    return found != nullptr ? std::string_view(found->text) : std::string_view{};
+}
+
+Cell ProjectedCell::cell() const {
+    Cell out;
+    for (const auto& field : all_fields()) {
+        if (visible_.contains(field.field)) out.set(field.field, value(field.field));
+    }
+    return out;
+}
+
+ProjectedCell ProjectedCell::with(Field field, const Value* value) const {
+    ProjectedCell copy = *this;
+    if (visible_.contains(field)) copy.values_[static_cast<std::size_t>(field)] = value;
+    return copy;
 }
 
 }  // namespace cudamatrix::rules

@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "fatbin/arch.hpp"
+#include "knowledge/facts/facts.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/context.hpp"
 
@@ -127,5 +129,24 @@ void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
 /// "3.10, 3.11, 3.12".
 [[nodiscard]] std::string listed(std::span<const std::string_view> values);
 [[nodiscard]] bool contains(std::span<const std::string_view> values, std::string_view value);
+
+// Which code of a file runs on a GPU, by the lists that rows of facts write. Shared by rules.
+
+/// The lowest and the highest plain target of a toolkit's nvcc (a row of cuda_toolkits).
+struct TargetRange {
+    std::optional<fatbin::Arch> lowest, highest;
+};
+[[nodiscard]] TargetRange target_range(const Row& toolkit);
+
+/// What devices are compared by: a device has no variant, and the a or f of a `compute` asks for code.
+[[nodiscard]] fatbin::Arch device_arch(fatbin::Arch arch);
+
+/// Does the device run machine code for one of these capabilities ("8.6")?
+[[nodiscard]] bool has_sass(std::span<const std::string_view> compute, const fatbin::Arch& device);
+/// The first capability whose PTX a driver compiles for the device.
+[[nodiscard]] std::optional<std::string_view> ptx_for(std::span<const std::string_view> compute,
+                                                      const fatbin::Arch& device);
+/// Does the row serve the device by the machine code in column `sass`, or by its `ptx`?
+[[nodiscard]] bool has_code(const Row& row, std::string_view sass, const fatbin::Arch& device);
 
 }  // namespace cudamatrix::rules

@@ -1,4 +1,4 @@
-// The indexes and systems that torch is published for.
+// The indexes and systems that torch is published for, and the builds that may take the place of the cell's.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "knowledge/resolve/candidates.hpp"
 #include "knowledge/resolve/context.hpp"
 #include "knowledge/resolve/resolve.hpp"
 
@@ -42,5 +43,8 @@ struct OtherOs {
 /// On Linux: the bare name of a release installs a CPU build for the cell's processor, although it is one for
 /// a GPU on x86_64.
 [[nodiscard]] bool silent_cpu_build(const Context& context, const TorchBuild& build);
+
+/// The builds of torch that a search for ways out may try (candidates.hpp); of `variants` the first, if any.
+[[nodiscard]] Candidates other_torch(const Context& context, const std::vector<std::string>& variants);
 
 }  // namespace cudamatrix::rules

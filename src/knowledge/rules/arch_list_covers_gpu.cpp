@@ -1,6 +1,6 @@
 // An extension built with a list that leaves the GPU out fails at its first kernel.
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -3,7 +3,7 @@
 // an answer, with that limit, where the cell asks for PTX or compiles nothing.
 #include "fatbin/cover.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

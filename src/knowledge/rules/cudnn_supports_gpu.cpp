@@ -4,8 +4,8 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/cudnn.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
 #include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/image_content.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"

@@ -2,7 +2,6 @@
 // checks at start, or does not: stricter than what the driver could run, since minor-version compatibility is
 // not in it.
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/resolve/image_requirements.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/rule.hpp"
 

@@ -1,6 +1,6 @@
 // numpy 2 changed its binary interface: modules compiled against 1.x do not load beside it, and few of them
 // say so in their demands.
-#include "knowledge/resolve/image_torch.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 

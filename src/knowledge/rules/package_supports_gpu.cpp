@@ -1,8 +1,8 @@
 // Has each package code for the GPU? Most rows are floors; what the binaries hold above them only a scan of
 // the wheel tells, except where a row lists their machine code.
 #include "base/text.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
 #include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

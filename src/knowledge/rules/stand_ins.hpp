@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "knowledge/resolve/image_torch.hpp"
+#include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/ask.hpp"
 
 namespace cudamatrix::rules {

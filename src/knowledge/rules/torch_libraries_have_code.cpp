@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -1,7 +1,7 @@
 // Is there a wheel for the processor and the system at all, and is it the one that was meant? On aarch64 and
 // on Windows the default index serves CPU builds: pip installs one without a word.
 #include "base/text.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 

@@ -1,7 +1,7 @@
 // Does that wheel hold code for the GPU? SASS of the same major and a lower or equal minor, or PTX that the
 // driver compiles. It depends on torch and the wheel's CUDA: the variants of one release hold different code.
 #include "base/text.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 

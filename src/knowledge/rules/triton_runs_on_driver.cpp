@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/host.hpp"
-#include "knowledge/resolve/image_torch.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"

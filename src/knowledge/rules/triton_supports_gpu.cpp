@@ -2,7 +2,7 @@
 // too new.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
-#include "knowledge/resolve/gpu_code.hpp"
+#include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/rules/stand_ins.hpp"
 

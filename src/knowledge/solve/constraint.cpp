@@ -1,4 +1,4 @@
-#include "knowledge/solve/constraint.hpp"
+#include "knowledge/solve/suggest.hpp"
 
 #include <algorithm>
 #include <numeric>

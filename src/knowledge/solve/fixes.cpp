@@ -4,8 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "knowledge/solve/neighbourhood.hpp"
-#include "knowledge/solve/repair.hpp"
+#include "knowledge/solve/variable.hpp"
 
 namespace cudamatrix::solve {
 namespace {

@@ -1,11 +1,11 @@
-#include "knowledge/solve/nearest.hpp"
+#include "knowledge/solve/explain.hpp"
 
 #include <algorithm>
 #include <deque>
 
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/rules/rule.hpp"
-#include "knowledge/solve/neighbourhood.hpp"
+#include "knowledge/solve/variable.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::solve {

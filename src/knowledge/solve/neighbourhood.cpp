@@ -1,4 +1,4 @@
-#include "knowledge/solve/neighbourhood.hpp"
+#include "knowledge/solve/variable.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "knowledge/solve/repair.hpp"
+#include "knowledge/solve/fixes.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
 #include "knowledge/judge/evaluate.hpp"
-#include "knowledge/solve/neighbourhood.hpp"
+#include "knowledge/solve/variable.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::solve {

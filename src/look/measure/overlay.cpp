@@ -8,7 +8,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/facts.hpp"
-#include "knowledge/facts/read_table.hpp"
+#include "knowledge/facts/store.hpp"
 
 namespace cudamatrix::measure {
 namespace {

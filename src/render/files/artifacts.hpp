@@ -10,7 +10,6 @@
 #include "render/image/image.hpp"
 #include "render/lock/lock_file.hpp"
 #include "render/output/output_folder.hpp"
-#include "render/templates/embedded.hpp"
 #include "render/templates/template.hpp"
 
 namespace cudamatrix {

@@ -1,4 +1,3 @@
-#include "render/files/common_model.hpp"
 
 #include <algorithm>
 

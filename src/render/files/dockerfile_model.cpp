@@ -6,7 +6,6 @@
 #include "base/build_info.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "render/files/common_model.hpp"
 #include "render/files/image_folder.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "render/lock/lock_file.hpp"

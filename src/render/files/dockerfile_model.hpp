@@ -3,6 +3,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "render/files/artifacts.hpp"
 #include "render/files/attempt.hpp"
@@ -38,5 +40,37 @@ struct ImageInput {
 
 /// Hash of the pins that the image rests on, "unpinned" without them.
 [[nodiscard]] std::string pins_hash(const Image& image, const Lock& lock);
+
+// What the Dockerfile of an image and the one of its `lock` both have (names: templates/README.md).
+
+/// Where the environment of the image's wheels lies.
+inline constexpr std::string_view kVenv = "/opt/venv";
+/// In place of a version or a hash that no lock gives.
+inline constexpr std::string_view kUnpinned = "unpinned";
+
+/// tool, image, header (empty), ca, netrc, cache, copies (empty), pip (its options and installer), python,
+/// interpreter. `pins` nullptr: nothing is pinned.
+[[nodiscard]] mustache::Data::Object common_model(const Matrix& matrix, const Image& image,
+                                                  const ImagePins* pins);
+
+/// Whether programs of the image run in an environment of their own.
+[[nodiscard]] bool has_venv(const Image& image);
+
+/// {package, version, pinned} of each: of the pins or, nullptr, of what is wanted.
+[[nodiscard]] mustache::Data::List package_list(const std::vector<AptPin>* pins,
+                                                const std::vector<std::string>& wanted);
+
+/// The python that makes environments.
+[[nodiscard]] std::string python_command(const Image& image);
+
+/// A list of the value; empty where it is.
+[[nodiscard]] mustache::Data::List list_of_one(const std::string& value);
+
+// What the templates of families on a registry's base have beside the others (names: templates/README.md).
+
+/// Adds the bases and the package sources of `image` to `model`, which has what all have in common. `lock`
+/// nullptr: no digest counts.
+void add_registry_model(mustache::Data::Object& model, const Matrix& matrix, const Image& image,
+                        const Lock* lock);
 
 }  // namespace cudamatrix

@@ -10,7 +10,7 @@
 #include "render/files/attempt.hpp"
 #include "render/files/lock_request.hpp"
 #include "render/image/image_plan.hpp"
-#include "render/templates/embedded.hpp"
+#include "render/templates/template.hpp"
 
 namespace cudamatrix {
 namespace {

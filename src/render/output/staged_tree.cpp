@@ -1,4 +1,4 @@
-#include "render/output/staged_tree.hpp"
+#include "render/output/output_folder.hpp"
 
 #include <algorithm>
 #include <system_error>

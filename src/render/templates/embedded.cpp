@@ -1,4 +1,4 @@
-#include "render/templates/embedded.hpp"
+#include "render/templates/template.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "run/engine/container.hpp"
+#include "run/engine/engine.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "run/job/bootstrap.hpp"
+#include "run/job/engine_build.hpp"
 
 #include <system_error>
 

@@ -5,9 +5,8 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "render/output/output_folder.hpp"
-#include "run/job/bootstrap.hpp"
-#include "run/job/disk.hpp"
 #include "run/job/engine_build.hpp"
+#include "run/job/folder.hpp"
 #include "run/job/lock.hpp"
 #include "run/job/schedule.hpp"
 

@@ -1,4 +1,4 @@
-#include "run/job/disk.hpp"
+#include "run/job/folder.hpp"
 
 #include <sys/stat.h>
 

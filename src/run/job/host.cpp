@@ -6,7 +6,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "render/templates/embedded.hpp"
+#include "render/templates/template.hpp"
 #include "run/job/engine_build.hpp"
 #include "run/job/suite_run.hpp"
 

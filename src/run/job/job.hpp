@@ -14,7 +14,7 @@
 #include "report/results.hpp"
 #include "run/engine/engine.hpp"
 #include "run/host/nvidia_smi.hpp"
-#include "run/job/bootstrap.hpp"
+#include "run/job/engine_build.hpp"
 #include "run/job/folder.hpp"
 #include "run/job/schedule.hpp"
 #include "run/job/session.hpp"

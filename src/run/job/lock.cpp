@@ -8,7 +8,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "render/files/lock_request.hpp"
-#include "run/job/bootstrap.hpp"
 #include "run/job/engine_build.hpp"
 
 namespace cudamatrix::job {

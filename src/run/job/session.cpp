@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "base/text.hpp"
-#include "run/engine/container.hpp"
 #include "run/engine/engine.hpp"
 #include "run/job/folder.hpp"
 #include "run/job/job.hpp"

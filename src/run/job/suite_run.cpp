@@ -7,7 +7,7 @@
 #include "base/version.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "matrix/value.hpp"
-#include "render/templates/embedded.hpp"
+#include "render/templates/template.hpp"
 
 namespace cudamatrix::job {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/build_info.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "run/engine/container.hpp"
+#include "run/engine/engine.hpp"
 #include "run/job/journal.hpp"
 #include "run/job/schedule.hpp"
 #include "run/job/suite_run.hpp"

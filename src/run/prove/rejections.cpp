@@ -1,4 +1,3 @@
-#include "run/prove/rejections.hpp"
 
 #include <map>
 #include <mutex>
@@ -10,7 +9,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "run/engine/engine.hpp"
-#include "run/job/disk.hpp"
 #include "run/job/engine_build.hpp"
 #include "run/job/folder.hpp"
 #include "run/job/job.hpp"

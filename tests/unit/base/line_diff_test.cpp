@@ -1,4 +1,3 @@
-#include "base/line_diff.hpp"
 
 #include <doctest/doctest.h>
 

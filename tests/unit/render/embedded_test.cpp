@@ -10,7 +10,7 @@
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/output/output_folder.hpp"
-#include "render/templates/embedded.hpp"
+#include "render/templates/template.hpp"
 #include "temp_folder.hpp"
 #include "unit/render/planned.hpp"
 

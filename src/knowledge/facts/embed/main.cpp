@@ -11,7 +11,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/embedded.hpp"
-#include "knowledge/facts/read_table.hpp"
+#include "knowledge/facts/store.hpp"
 
 namespace cudamatrix::facts {
 namespace {

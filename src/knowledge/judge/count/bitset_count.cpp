@@ -1,4 +1,4 @@
-#include "knowledge/judge/count/bitset_count.hpp"
+#include "knowledge/judge/count/count.hpp"
 
 #include <algorithm>
 #include <bit>

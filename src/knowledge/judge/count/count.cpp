@@ -10,7 +10,6 @@
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/judge/rule_counts.hpp"
-#include "knowledge/judge/waiving.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

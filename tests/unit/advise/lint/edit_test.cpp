@@ -1,5 +1,5 @@
 // Edits of the text of a matrix file, in every way that YAML has to write a list.
-#include "advise/lint/edit.hpp"
+#include "advise/lint/lint.hpp"
 
 #include <doctest/doctest.h>
 

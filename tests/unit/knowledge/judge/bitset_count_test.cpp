@@ -1,5 +1,5 @@
 // Diagrams and the counting over them, against every position of small products.
-#include "knowledge/judge/count/bitset_count.hpp"
+#include "knowledge/judge/count/count.hpp"
 
 #include <doctest/doctest.h>
 

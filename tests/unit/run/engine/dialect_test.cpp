@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "run/engine/container.hpp"
+#include "run/engine/engine.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::engine;

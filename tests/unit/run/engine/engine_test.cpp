@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "fakes/fake_docker.hpp"
-#include "run/engine/container.hpp"
 #include "run/host/nvidia_smi.hpp"
 
 using namespace cudamatrix;

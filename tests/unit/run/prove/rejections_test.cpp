@@ -1,5 +1,5 @@
 // `test --prove-rejected` with a fake engine, whose builds export what a test put there.
-#include "run/prove/rejections.hpp"
+#include "run/prove/rejection_attempt.hpp"
 
 #include <doctest/doctest.h>
 
