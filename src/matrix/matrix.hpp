@@ -98,7 +98,7 @@ struct Matrix {
     std::vector<OwnRule> rules;
     std::vector<Waiver> waivers;
     std::optional<std::uint64_t> expect_cells;
-    std::vector<std::string> stages;  ///< empty: all
+    std::vector<std::string> stages;  ///< that decide a verdict; empty: the default (DecidingStages)
     BuildSettings build;
     Mirrors mirrors;
     Deployment deployment;

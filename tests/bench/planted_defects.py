@@ -38,8 +38,8 @@ DEFECTS = [
     # judging and counting
     ("judge", "knowledge/judge/finding_index.cpp", "    if (!is_new) return known->second;", "    if (is_new) return known->second;"),
     ("judge", "knowledge/judge/judge.cpp", "if (cells++ == options_.cell_limit) end = End::too_many;", "if (cells++ > options_.cell_limit) end = End::too_many;"),
-    ("judge", "knowledge/judge/judge.cpp", "if (asked_stages_[s]) verdict = std::max(verdict, stages[s]);", "verdict = std::max(verdict, stages[s]);"),
-    ("judge", "knowledge/judge/waiving.cpp", "if (met.active != nullptr) met.expired.clear();", ""),
+    ("judge", "knowledge/judge/judge.cpp", "if (verdict <= Verdict::degraded || contain(stage, cell, log)) return verdict;", "if (verdict <= Verdict::unknown || contain(stage, cell, log)) return verdict;"),
+    ("judge", "knowledge/judge/own_rules.cpp", "if (met.active != nullptr) met.expired.clear();", ""),
     ("rules", "knowledge/judge/evaluate.cpp", "    finding.severity = Severity::unknown;\n", ""),
     # what a rendered value may be
     ("render", "render/templates/context.cpp", "if (c == '\\\\' || c == '\"' || c == '$') out += '\\\\';", "if (c == '\\\\' || c == '\"') out += '\\\\';"),
@@ -66,7 +66,7 @@ DEFECTS = [
     ("scan", "look/scan/tar_stream.cpp", 'if (part == "..") return std::nullopt;', ""),
     ("scan", "look/scan/tar_stream.cpp", "return told && *told == sum;", "return told && *told <= sum;"),
     ("scan", "look/scan/layer.cpp", "if (has('f', above) || has('o', above)) return true;", "if (has('f', above)) return true;"),
-    ("scan", "look/scan/local.cpp", "&& !question.ptx_isa) {", "&& question.ptx_isa) {"),
+    ("scan", "look/scan/local.cpp", "        !question.ptx_isa) {", "        question.ptx_isa) {"),
     # the matrix file
     ("matrix", "matrix/yaml_text.cpp", "if (c >= 0x202A && c <= 0x202E) return true;", ""),
     ("matrix", "matrix/yaml_text.cpp", "if (text.size() > limits.bytes)", "if (text.size() > 2 * limits.bytes)"),

@@ -42,6 +42,35 @@ class Check(Cli):
         self.assertNotIn("[end-of-life", self.call("check", name, "--on", "2023-09-01").stdout)
         self.assertIn("[end-of-life", self.call("check", name, "--on", "2035-01-01").stdout)
 
+    def test_fail_on(self):
+        def exits(text, *codes):
+            name = self.write(text)
+            for word, code in zip(("rejected", "unknown", "degraded", "end-of-life", "never"), codes):
+                self.call("check", name, "--fail-on", word, "--on", "2026-11-21", code=code)
+                self.call("check", name, "--fail-on", word, "--on", "2026-11-21", "--summary", code=code)
+
+        cell = "version: 1\nset: {driver: \"%s\", %s}\n"
+        exits(cell % ("470.161.03", 'cuda: "12.4.1"'), 1, 1, 1, 1, 0)
+        exits(cell % ("580.95.05", 'gpu: RTX 9999'), 0, 1, 1, 1, 0)
+        exits(cell % ("580.95.05", 'gpu: P100, torch: 2.6.0+cu124'), 0, 0, 1, 0, 0)
+        exits(cell % ("535.183.01", 'cuda: "12.4.1"'), 0, 0, 0, 1, 0)
+        exits(cell % ("580.95.05", 'cuda: "12.4.1"'), 0, 0, 0, 0, 0)
+        self.call("check", self.write(GOOD), "--fail-on", "warning", code=2)
+
+    def test_an_end_of_life_is_a_notice(self):
+        document = self.json_of("check", self.write("version: 1\nset: {driver: \"535.183.01\", cuda: \"12.4.1\"}\n"), "--on", "2026-11-21")
+        (cell,) = document["cells"]
+        self.assertEqual(cell["verdict"], "accepted")
+        (notice,) = [each for each in cell["findings"] if each["rule"] == "end-of-life"]
+        self.assertEqual((notice["severity"], notice["lifecycle"]), ("notice", {"end": "2026-06", "successor": notice["fix"]}))
+        self.assertTrue(all("lifecycle" not in each for each in cell["findings"] if each is not notice))
+
+    def test_what_does_not_decide_degrades(self):
+        cell = "version: 1\nset: {gpu: P100, torch: 2.6.0+cu124}\n"
+        got = self.call("check", self.write(cell), code=0)
+        self.assertIn("no torch.compile: triton-supports-gpu", got.stdout)
+        self.call("check", self.write(cell + "stages: [runtime, torch_compile]\n"), code=1)
+
     def test_own_rules_and_waivers(self):
         own = GOOD + "rules: [{id: no-535, require: {driver: \"!=535\"}, because: frozen}]\n"
         got = self.call("check", self.write(own), code=1)
