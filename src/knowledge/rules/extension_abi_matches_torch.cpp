@@ -17,7 +17,7 @@ std::optional<Row> held_abi(const Facts& facts, const Package& package, const Ve
     return std::nullopt;
 }
 
-void reject(Ask& ask, const Package& package, const std::string& text, std::vector<FactRef> facts) {
+void reject(Ask& ask, const Package& package, const std::string& text, const std::vector<FactRef>& facts) {
     auto answer = ask.reject("{}", text);
     answer.because(facts);
     answer.accepted_other(Field::torch).without(package.name);
