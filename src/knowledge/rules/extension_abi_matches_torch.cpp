@@ -76,7 +76,7 @@ void judge_abi(Ask& ask, const Package& package, const std::optional<MakersWheel
     reject(ask, package,
            fmt::format("the makers' wheel of {} was compiled, {}with {}; {} has {}: {}", package.text,
                        held->why, abi_text(held->cxx11), build.text, abi_text(own->cxx11), held->consequence),
-           std::move(facts));
+           facts);
 }
 
 // The row of the wheels that its makers publish, where the python is none of theirs.
@@ -101,7 +101,7 @@ bool judge_name(Ask& ask, const Package& package, const MakersWheel& wheel, cons
                fmt::format("{} is the makers' wheel for torch {}; the cell has {}: its import may end with "
                            "\"undefined symbol\"",
                            package.text, torch->major_minor(), build.text),
-               std::move(facts));
+               facts);
         return true;
     }
     const auto cuda = build.torch.wheel ? Version::parse(build.torch.wheel->text("cuda")) : std::nullopt;
@@ -113,7 +113,7 @@ bool judge_name(Ask& ask, const Package& package, const MakersWheel& wheel, cons
                    "{} is the makers' wheel for CUDA {}; the cell has {}, {}: its libraries are not there",
                    package.text, major, build.text,
                    is_cpu ? "a build without CUDA" : "built for CUDA " + cuda->text()),
-               std::move(facts));
+               facts);
         return true;
     }
     if (const auto row = lacks_python(ask, package)) {
