@@ -23,9 +23,9 @@ std::string where_it_strikes(const Finding& finding, Verdict cell) {
 
 // "runtime: driver-supports-cuda (+1)": the first finding that alone gives the cell its verdict, and how many
 // more do. "no torch.compile: triton-supports-gpu" where the stage fails and does not decide.
-std::string deciding_finding(const CheckReport& report, const JudgedCell& cell) {
+std::string deciding_finding(const CheckReport& report, const DecidingStages& deciding,
+                             const JudgedCell& cell) {
     if (cell.verdict == Verdict::accepted) return {};
-    const DecidingStages deciding(report.matrix);
     const Finding* first = nullptr;
     std::size_t more = 0;
     for (const auto index : cell.findings) {
@@ -57,9 +57,11 @@ std::string check_text(const CheckReport& report) {
 
     const auto& cells = report.judgement.cells;
     if (!cells.empty() && cells.size() <= kTableCells) {
+        const DecidingStages deciding(report.matrix);
         TextTable table({{"CELL"}, {"VERDICT"}, {"DECIDED BY"}});
         for (const auto& cell : cells) {
-            table.add({cell.id, std::string(to_string(cell.verdict)), deciding_finding(report, cell)});
+            table.add(
+                {cell.id, std::string(to_string(cell.verdict)), deciding_finding(report, deciding, cell)});
         }
         out += table.render(report.text.width, colour) + "\n";
     }

@@ -36,20 +36,14 @@ Part part_within(const Version& written, const Row& row, std::string_view first,
     return part_within(written, lookup::required_version(row, first), lookup::required_version(row, last));
 }
 
-namespace {
-bool names_a_build(const ProjectedCell& cell) {
+bool says_it_builds(const ProjectedCell& cell) {
     return cell.has(Field::compiler) || cell.has(Field::arch_list) || cell.has(Field::uses) ||
            cell.text(Field::flavour) == "devel";
-}
-}  // namespace
-
-bool says_it_builds(const Context& context) {
-    return names_a_build(context.cell);
 }
 
 bool compiles(const ProjectedCell& cell) {
     const bool devel_image = cell.text(Field::image).find("-devel") != std::string_view::npos;
-    if (names_a_build(cell) || devel_image) return true;
+    if (says_it_builds(cell) || devel_image) return true;
     const bool has_torch = cell.has(Field::torch) && cell.text(Field::torch) != "none";
     return cell.has(Field::cuda) && !has_torch && !cell.has(Field::flavour);
 }

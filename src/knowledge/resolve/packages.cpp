@@ -159,6 +159,10 @@ bool covers(const Row& row, std::string_view column, const pep440::Version& vers
     return pep440::Specifiers::parse(row.text(column))->admits(version);
 }
 
+bool describes(const Row& row, std::string_view package, const pep440::Version& version) {
+    return row.text("package") == package && covers(row, "versions", version);
+}
+
 std::optional<pep440::Version> python_version(std::string_view text) {
     if (text.ends_with('t')) text.remove_suffix(1);
     const auto version = Version::parse(text);

@@ -63,6 +63,8 @@ struct Release {
 
 /// True when `version` is covered by the PEP 440 specifier in `column` of `row`.
 [[nodiscard]] bool covers(const Row& row, std::string_view column, const pep440::Version& version);
+/// A row of that package whose `versions` cover the release.
+[[nodiscard]] bool describes(const Row& row, std::string_view package, const pep440::Version& version);
 
 /// "3.12" -> 3.12.99, its newest patch level whatever it is; "3.12.4" -> itself; "3.13t" loses the t.
 [[nodiscard]] std::optional<pep440::Version> python_version(std::string_view text);

@@ -10,7 +10,7 @@ namespace {
 // The makers' wheels of that release for that torch, of which it is known which ABI they hold.
 std::optional<Row> held_abi(const Facts& facts, const Package& package, const Version& torch) {
     for (const auto& row : facts.rows("package_makers_abi")) {
-        if (row.text("package") == package.name && covers(row, "versions", *package.version) &&
+        if (describes(row, package.name, *package.version) &&
             lookup::required_version(row, "torch").covers(torch))
             return row;
     }
@@ -83,7 +83,7 @@ void judge_abi(Ask& ask, const Package& package, const std::optional<MakersWheel
 std::optional<Row> lacks_python(const Context& context, const Package& package) {
     const auto python = Version::parse(context.cell.text(Field::python));
     for (const auto& row : context.facts.rows("package_makers_wheels")) {
-        if (python && row.text("package") == package.name && covers(row, "versions", *package.version))
+        if (python && describes(row, package.name, *package.version))
             return contains(row.list("pythons"), python->major_minor()) ? std::nullopt : std::optional(row);
     }
     return std::nullopt;

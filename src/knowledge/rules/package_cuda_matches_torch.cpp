@@ -82,7 +82,7 @@ std::optional<FixOption> renamed(const Context& context, const Package& package,
 
 const Row* row_for(std::span<const Row> rows, const Package& package, const pep440::Version& version) {
     for (const auto& row : rows) {
-        if (row.text("package") == package.name && covers(row, "versions", version)) return &row;
+        if (describes(row, package.name, version)) return &row;
     }
     return nullptr;
 }

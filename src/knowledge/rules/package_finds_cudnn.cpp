@@ -88,8 +88,7 @@ void judge(Ask& ask) {
     for (const auto& package : packages_of(ask)) {
         if (!package.version) continue;
         for (const auto& row : ask.facts.rows("package_cudnn")) {
-            if (row.text("package") == package.name && covers(row, "versions", *package.version))
-                judge_package(ask, all, package, row);
+            if (describes(row, package.name, *package.version)) judge_package(ask, all, package, row);
         }
     }
 }

@@ -10,7 +10,7 @@ namespace {
 
 // Whether the row is about this release beside this torch.
 bool is_about(const Row& row, const Package& package, std::string_view cuda) {
-    if (row.text("package") != package.name || !covers(row, "versions", *package.version)) return false;
+    if (!describes(row, package.name, *package.version)) return false;
     if (!row.has("torch_cuda")) return true;
     const auto version = pep440::Version::parse(cuda);
     return version && covers(row, "torch_cuda", *version);

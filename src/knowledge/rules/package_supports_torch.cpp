@@ -19,7 +19,7 @@ bool is_met(const Row& floor, const Version& torch) {
 // while for the next there are none and the package is built from its source.
 bool is_about(const Row& row, std::string_view package, const pep440::Version& version,
               const Version& torch) {
-    if (row.text("package") != package || !covers(row, "versions", version)) return false;
+    if (!describes(row, package, version)) return false;
     if (!row.has("torch_versions")) return true;
     const auto release = pep440::Version::parse(torch.text());
     return release && covers(row, "torch_versions", *release);
@@ -67,9 +67,8 @@ void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
 
 bool has_floors(const Facts& facts, const Package& package) {
     const auto rows = facts.rows("package_torch_floors");
-    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.text("package") == package.name && covers(row, "versions", *package.version);
-    });
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Row& row) { return describes(row, package.name, *package.version); });
 }
 
 void judge_in_image(Ask& ask, const ImageTorch& torch) {

@@ -14,8 +14,7 @@ std::optional<Row> wheels_of(const Context& context, const ImageTorch& torch, st
                              const pep440::Version& version) {
     const auto python = torch.row ? torch.row->text("python") : std::string_view{};
     for (const auto& row : context.facts.rows("package_makers_wheels")) {
-        if (row.text("package") == package && covers(row, "versions", version) &&
-            contains(row.list("arches"), arch_of(context)) &&
+        if (describes(row, package, version) && contains(row.list("arches"), arch_of(context)) &&
             (python.empty() || contains(row.list("pythons"), Version::parse(python)->major_minor())))
             return row;
     }
@@ -27,8 +26,7 @@ std::optional<Row> known_in_image(const Context& context, const ImageTorch& torc
                                   const pep440::Version& version) {
     if (!torch.row) return std::nullopt;
     for (const auto& row : context.facts.rows("package_images")) {
-        if (row.text("package") == package && covers(row, "versions", version) &&
-            contains(row.list("images"), torch.row->text("tag")))
+        if (describes(row, package, version) && contains(row.list("images"), torch.row->text("tag")))
             return row;
     }
     return std::nullopt;

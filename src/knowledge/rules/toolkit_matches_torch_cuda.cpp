@@ -7,7 +7,7 @@ namespace cudamatrix::rules {
 namespace {
 
 void judge_mismatch(Ask& ask, const TorchBuild& build, const Version& wheel, const Version& image) {
-    const bool builds = says_it_builds(ask);
+    const bool builds = says_it_builds(ask.cell);
     if (!builds && says_it_does_not_build(ask)) return;
     const auto row = extension_row(ask.facts, build.torch.release->text("torch"));
     if (!row) {
