@@ -24,8 +24,8 @@ void doubt_unverified(Finding& finding) {
         return fact.confidence == Confidence::unverified;
     });
     if (doubtful == finding.facts.end()) return;
-    finding.message = fmt::format("{}; this rests on the unverified fact {}: would be {}", finding.message,
-                                  doubtful->id, to_string(finding.verdict()));
+    finding.message = fmt::format("{}; this rests on fact {}, which is unverified: {} if it is right",
+                                  finding.message, doubtful->id, to_string(finding.verdict()));
     finding.severity = Severity::unknown;
 }
 

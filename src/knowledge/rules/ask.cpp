@@ -94,7 +94,8 @@ Answer Ask::unknown(const Unresolved& gap) {
 void Ask::accept(std::vector<FactRef> because) {
     const auto* fact = doubtful(because);
     if (fact == nullptr) return record_pass(std::move(because));
-    unknown_as("{} rests on the unverified fact {}: would be accepted", text(), fact->id).because(because);
+    unknown_as("{} rests on fact {}, which is unverified: accepted if it is right", text(), fact->id)
+        .because(because);
 }
 
 const FactRef* Ask::doubtful(const std::vector<FactRef>& facts) {
