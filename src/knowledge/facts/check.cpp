@@ -57,6 +57,7 @@ class Checker {
                 previous = id;
                 row(*schema);
                 if (table.name == "known_problems") known_problem();
+                shared_releases();
             }
         }
         return std::move(found_);
@@ -99,6 +100,14 @@ class Checker {
         if (!problem) return;
         for (auto& each : facts::mistakes_in(*problem))
             mistake(std::move(each));
+    }
+
+    void shared_releases() {
+        for (const auto each : row_->list("also")) {
+            const auto release = fmt::format("{} {}", row_->text("package"), each);
+            if (each == row_->text("version") || !shared_.insert(release).second)
+                mistake(fmt::format("{} is there twice", release));
+        }
     }
 
     static const facts::Column* find(const facts::Schema& schema, std::string_view name) {
@@ -171,6 +180,7 @@ class Checker {
                 form.remove_prefix(1);
             }
         }
+        if (row_->has("also")) expected += "-and-others";
         const bool is_free = !form.empty();
         const auto id = row_->id();
         if (is_free ? !(id.starts_with(expected) && id.size() > expected.size()) : id != expected) {
@@ -199,6 +209,7 @@ class Checker {
     const Row* row_ = nullptr;
     Location place_;
     std::map<std::string, std::set<std::string, std::less<>>, std::less<>> targets_;
+    std::set<std::string> shared_;  ///< releases that a row has in common with others
     std::vector<Diagnostic> found_;
 };
 

@@ -1,6 +1,7 @@
 #include "knowledge/facts/lookup.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -138,7 +139,9 @@ std::optional<Row> python(const Facts& facts, std::string_view text) {
     return facts.row(id("python-", version->major_minor()));
 }
 
-std::span<const Row> package_releases(const Facts& facts, std::string_view package) {
+namespace {
+
+std::span<const Row> rows_of_package(const Facts& facts, std::string_view package) {
     const auto rows = facts.rows("package_releases");
     const auto prefix = fmt::format("package-{}-", package);
     const auto first = std::partition_point(rows.begin(), rows.end(), [&](const Row& row) {
@@ -151,12 +154,44 @@ std::span<const Row> package_releases(const Facts& facts, std::string_view packa
     return {first, last};
 }
 
+}  // namespace
+
+std::vector<PackageRelease> package_releases(const Facts& facts, std::string_view package) {
+    const auto rows = rows_of_package(facts, package);
+    std::vector<PackageRelease> out;
+    std::set<std::string_view> own;
+    for (const auto& row : rows) {
+        if (!is_shared(row)) own.insert(row.text("version"));
+    }
+    for (const auto& row : rows) {
+        if (!is_shared(row) || own.count(row.text("version")) == 0) out.push_back({row.text("version"), row});
+        for (const auto version : row.list("also")) {
+            if (own.count(version) == 0) out.push_back({version, row});
+        }
+    }
+    return out;
+}
+
+std::optional<Row> package_release(const Facts& facts, std::string_view package, std::string_view version) {
+    if (auto row = facts.row(fmt::format("package-{}-{}", package, version))) return row;
+    for (const auto& row : rows_of_package(facts, package)) {
+        const auto also = row.list("also");
+        if (row.text("version") == version || std::find(also.begin(), also.end(), version) != also.end())
+            return row;
+    }
+    return std::nullopt;
+}
+
+bool is_shared(const Row& release) {
+    return release.has("also");
+}
+
 bool is_yanked(const Row& release) {
     return release.text("yanked") == "true";
 }
 
 bool is_yanked_build(const Facts& facts, const Row& wheel) {
-    const auto release = facts.row(id("package-torch-", wheel.text("torch")));
+    const auto release = package_release(facts, "torch", wheel.text("torch"));
     return release && is_yanked(*release);
 }
 
@@ -230,7 +265,7 @@ std::optional<Row> torch_companion(const Facts& facts, std::string_view package,
     std::optional<Rank> highest;
     for (const auto& row : facts.rows("torch_companions")) {
         if (row.text("package") != package || !goes_with_torch(row, torch)) continue;
-        const auto release = facts.row(fmt::format("package-{}-{}", package, row.text("version")));
+        const auto release = package_release(facts, package, row.text("version"));
         Rank rank{row.has("torch"), !release || !is_yanked(*release), required_version(row, "version")};
         if (highest && !(*highest < rank)) continue;
         best = row;
@@ -239,20 +274,21 @@ std::optional<Row> torch_companion(const Facts& facts, std::string_view package,
     return best;
 }
 
-std::optional<Row> numpy_companion(const Facts& facts, std::string_view python, const Version& torch) {
+std::optional<PackageRelease> numpy_companion(const Facts& facts, std::string_view python,
+                                              const Version& torch) {
     const auto release = pep440::Version::parse(torch.text());
     const auto tag = "cp" + text::replace_all(python, ".", "");
-    std::optional<Row> best;
+    std::optional<PackageRelease> best;
     std::optional<pep440::Version> newest;
-    for (const auto& row : package_releases(facts, "numpy")) {
-        auto version = pep440::Version::parse(row.text("version"));
-        const auto tags = row.list("abi");
+    for (const auto& each : package_releases(facts, "numpy")) {
+        auto version = pep440::Version::parse(each.version);
+        const auto tags = each.row.list("abi");
         if (!release || !version || std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
-        const bool kept = !is_yanked(row), best_kept = best && !is_yanked(*best);
+        const bool kept = !is_yanked(each.row), best_kept = best && !is_yanked(best->row);
         if (best_kept && !kept) continue;
         if ((newest && kept == best_kept && *version <= *newest) || breaks_with(facts, *version, *release))
             continue;
-        best = row;
+        best = each;
         newest = std::move(version);
     }
     return best;

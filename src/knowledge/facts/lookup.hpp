@@ -51,9 +51,19 @@ struct Torch {
 [[nodiscard]] std::optional<Row> os(const Facts& facts, std::string_view slug);
 [[nodiscard]] std::optional<Row> python(const Facts& facts, std::string_view text);
 
-/// All rows of package_releases about `package` (canonical name), found by their place: the table is large
-/// and its rows are sorted by id.
-[[nodiscard]] std::span<const Row> package_releases(const Facts& facts, std::string_view package);
+/// A release of a package and the row of package_releases that describes it.
+struct PackageRelease {
+    std::string_view version;
+    Row row;
+};
+/// The row is about several releases: its source is a wheel of the first.
+[[nodiscard]] bool is_shared(const Row& release);
+/// All of `package` (canonical name), found by their place: the table is large and its rows are sorted by id.
+/// A row of a release's own comes before one that it shares with others.
+[[nodiscard]] std::vector<PackageRelease> package_releases(const Facts& facts, std::string_view package);
+/// The row of the release that is written so.
+[[nodiscard]] std::optional<Row> package_release(const Facts& facts, std::string_view package,
+                                                 std::string_view version);
 
 /// Whether the author of a release (a row of package_releases) took it back (PEP 592): an index keeps it for
 /// those who pinned exactly it, and everybody else gets another.
@@ -88,7 +98,7 @@ struct Torch {
 
 /// The newest numpy that has wheels for the python ("3.11") and that `torch` can work with; one that was
 /// yanked only where there is no other.
-[[nodiscard]] std::optional<Row> numpy_companion(const Facts& facts, std::string_view python,
+[[nodiscard]] std::optional<PackageRelease> numpy_companion(const Facts& facts, std::string_view python,
                                                  const Version& torch);
 
 }  // namespace cudamatrix::lookup

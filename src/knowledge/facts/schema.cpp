@@ -62,7 +62,7 @@ const Schema* schema_of(std::string_view table) {
 
 bool is_source(std::string_view text) {
     constexpr std::string_view url = "https://", github = "github:", wheel = "wheel:", sha = ".whl sha256:";
-    constexpr std::string_view sdist = "sdist:", sdist_sha = ".tar.gz sha256:";
+    constexpr std::string_view sdist = "sdist:", sdist_sha = ".tar.gz sha256:", zip_sha = ".zip sha256:";
     constexpr std::string_view deb = "deb:", deb_sha = ".deb sha256:";
     if (text.starts_with(url))
         return all_of(text.substr(url.size()), is_visible) && text.find('.') != text.npos;
@@ -85,10 +85,11 @@ bool is_source(std::string_view text) {
                all_of(name, is_visible) && digest.size() == 64 && all_of(digest, is_hex);
     }
     // A file that was opened: its name, and its digest.
-    for (const auto& [start, ending] : {std::pair{wheel, sha}, {sdist, sdist_sha}, {deb, deb_sha}}) {
+    for (const auto& [start, ending] :
+         {std::pair{wheel, sha}, {sdist, sdist_sha}, {sdist, zip_sha}, {deb, deb_sha}}) {
         if (!text.starts_with(start)) continue;
         const auto at = text.find(ending);
-        if (at == text.npos || at == start.size()) return false;
+        if (at == text.npos || at == start.size()) continue;
         const auto digest = text.substr(at + ending.size());
         return digest.size() == 64 && all_of(digest, is_hex) &&
                all_of(text.substr(start.size(), at - start.size()), is_visible);
@@ -216,7 +217,7 @@ std::string_view accepts(Kind kind) {
             return "an https:// URL without a slash at its end";
         case Kind::source:
             return "an https:// URL, github:OWNER/REPO@REF:PATH, wheel:FILE.whl sha256:DIGEST, "
-                   "sdist:FILE.tar.gz "
+                   "sdist:FILE.tar.gz (or .zip) "
                    "sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or image:HOST/PATH:TAG sha256:DIGEST";
         case Kind::level:
             return "measured, read or unverified";

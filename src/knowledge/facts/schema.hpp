@@ -51,7 +51,7 @@ struct Schema {
 [[nodiscard]] const Schema* schema_of(std::string_view table);
 
 /// A public URL (https://), `github:OWNER/REPO@REF:PATH`, `wheel:FILE.whl sha256:64 hexadecimal digits`, or
-/// `sdist:FILE.tar.gz` or `deb:FILE.deb` with the same.
+/// `sdist:FILE.tar.gz` (or .zip) or `deb:FILE.deb` with the same.
 [[nodiscard]] bool is_source(std::string_view text);
 /// "https://HOST/PATH" without a slash at its end.
 [[nodiscard]] bool is_url(std::string_view text);

@@ -7,6 +7,7 @@ namespace {
 constexpr Column kPackageReleases[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"version", Kind::release, Form::scalar, kRequired},
+    {"also", Kind::release, Form::list},  // releases of which all the rest is true as well
     {"requires_python", Kind::specifiers},
     {"requires", Kind::demand, Form::list},
     {"one_release", Kind::demand, Form::list},

@@ -14,15 +14,11 @@ namespace {
 
 constexpr std::string_view kNewestPatch = ".99";
 
-std::string prefix_of(std::string_view package) {
-    return fmt::format("package-{}-", package);
-}
-
-// By id; a version written another way (2.0 for 2.0.0) is found by its value, and a build for one CUDA
+// By its text; a version written another way (2.0 for 2.0.0) is found by its value, and a build for one CUDA
 // (0.13.1+cu113) as the release that it is a build of: both demand the same.
 std::optional<Row> release_row(const Facts& facts, std::string_view package, std::string_view text,
                                const std::optional<pep440::Version>& version) {
-    if (auto row = facts.row(prefix_of(package) + std::string(text))) return row;
+    if (auto row = lookup::package_release(facts, package, text)) return row;
     if (!version) return std::nullopt;
     for (const auto& release : releases_of(facts, package)) {
         if (release.version == *version) return release.row;
@@ -95,7 +91,7 @@ std::optional<Package> torch_package(const Context& context) {
     package.text = plus == text.npos ? "torch " + exact : build->text;
     package.version =
         pep440::Version::parse(plus == text.npos ? exact : exact + std::string(text.substr(plus)));
-    if (build->torch.index_default) package.row = context.facts.row(prefix_of("torch") + exact);
+    if (build->torch.index_default) package.row = lookup::package_release(context.facts, "torch", exact);
     package.field = Field::torch;
     package.torch_release = build->torch.release->ref();
     return package;
@@ -134,9 +130,8 @@ std::vector<Demand> demands_of(const Context& context, const Row& release) {
 
 std::vector<Release> releases_of(const Facts& facts, std::string_view package) {
     std::vector<Release> out;
-    for (const auto& row : lookup::package_releases(facts, package)) {
-        out.push_back({*pep440::Version::parse(row.text("version")), row});
-    }
+    for (const auto& [version, row] : lookup::package_releases(facts, package))
+        out.push_back({*pep440::Version::parse(version), row});
     std::sort(out.begin(), out.end(),
               [](const Release& a, const Release& b) { return a.version < b.version; });
     return out;

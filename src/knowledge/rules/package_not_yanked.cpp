@@ -34,9 +34,10 @@ void judge(Ask& ask) {
                    package.text, because.empty() ? "" : fmt::format(" (\"{}\")", because))
                 .because(row.ref());
         const auto all = lookup::package_releases(ask.facts, package.name);
+        const auto is_yanked = [](const auto& release) { return lookup::is_yanked(release.row); };
         if (package.field == Field::torch) {
             answer.other(Field::torch);
-        } else if (std::all_of(all.begin(), all.end(), lookup::is_yanked)) {
+        } else if (std::all_of(all.begin(), all.end(), is_yanked)) {
             answer.without(package.name);
         } else {
             answer.other_release(package.name);

@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "look/measure/rows.hpp"
 #include "registry/wheel_index.hpp"
 
@@ -48,7 +49,7 @@ bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, c
     const auto version = pep440::Version::parse(release.version);
     if (!version || release.wheels.empty() || !versions.admits(version->without_local())) return false;
     if (request.missing) {
-        const auto row = facts.row(fmt::format("package-{}-{}", package, release.version));
+        const auto row = lookup::package_release(facts, package, release.version);
         return row && lacks_requires(*row);
     }
     return !version->is_prerelease() && !yanked_because(release);

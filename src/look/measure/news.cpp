@@ -90,7 +90,7 @@ void add_yanked(const Release& release, const Known& known, const std::string& n
     } else if (says_all) {
         add_once(news.changes, {Change::Kind::changed, name, known.version, "no longer yanked"});
     }
-    if (says_all) news.rows.push_back(yanked_row(*package, now));
+    if (says_all && !lookup::is_shared(*package)) news.rows.push_back(yanked_row(*package, now));
 }
 
 // What changed of a release that the facts have; true where it is to be looked into again.
@@ -98,7 +98,8 @@ bool add_changes(const Release& release, const Known& known, const std::string& 
                  const std::optional<Row>& package, bool torch, News& news) {
     add_swapped(release, known, name, news);
     add_yanked(release, known, name, package, news);
-    if (yanked_because(release)) return false;
+    // What shares a row with others and is yanked now gets one of its own.
+    if (yanked_because(release)) return !known.yanked && package && lookup::is_shared(*package);
     if (known.pythons.empty() || release.wheels.empty()) return false;
     const auto now = torch ? pythons_of(release.wheels) : abis_of(release.wheels, "x86_64");
     if (now.empty() || now == known.pythons) return false;  // empty: tags that are not read here
@@ -137,9 +138,8 @@ News news_of(std::vector<Release> releases, const std::vector<Known>& known, con
         });
         if (found != known.end()) {
             // Its row speaks of the default index.
-            const auto row = name == package
-                                 ? facts.row(fmt::format("package-{}-{}", package, found->version))
-                                 : std::nullopt;
+            const auto row =
+                name == package ? lookup::package_release(facts, package, found->version) : std::nullopt;
             if (add_changes(release, *found, name, row, torch, news))
                 news.tasks.push_back({package, torch, std::move(release)});
             continue;
@@ -169,7 +169,7 @@ News torch_news(const std::vector<IndexFile>& files, std::string_view variant, c
         Known each{std::string(row.text("torch")), std::string(row.text("arch"))};
         // Rows of a variant are from the default index where that serves the same build.
         each.from_wheel = variant.empty() && names_a_wheel(row);
-        const auto package = facts.row("package-torch-" + each.version);
+        const auto package = lookup::package_release(facts, "torch", each.version);
         each.yanked = package && lookup::is_yanked(*package);
         if (each.from_wheel) {
             each.sources = texts(row.list("source"));
@@ -185,13 +185,14 @@ News torch_news(const std::vector<IndexFile>& files, std::string_view variant, c
 
 News package_news(const std::vector<IndexFile>& files, std::string_view package, const Facts& facts) {
     std::vector<Known> known;
-    for (const auto& row : facts.rows("package_releases")) {
-        if (row.text("package") != package) continue;
-        Known each{std::string(row.text("version")), ""};
+    for (const auto& release : lookup::package_releases(facts, package)) {
+        const auto& row = release.row;
+        Known each{std::string(release.version), ""};
         each.from_wheel = names_a_wheel(row);
         each.yanked = lookup::is_yanked(row);
         if (each.from_wheel) {
-            each.sources = texts(row.list("source"));
+            // The wheels of those that share a row are not written down.
+            if (!lookup::is_shared(row)) each.sources = texts(row.list("source"));
             each.pythons = texts(row.list("abi"));
         }
         known.push_back(std::move(each));

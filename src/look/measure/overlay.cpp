@@ -114,6 +114,67 @@ bool take_away(std::vector<MeasuredRow>& fresh, const std::vector<Diagnostic>& m
     return fresh.size() != before;
 }
 
+// What the row of a release says, but for which one it is and where that was read.
+std::string said_of_release(const MeasuredRow& row) {
+    auto rest = row;
+    rest.id.clear();
+    std::erase_if(rest.cells, [](const Cell& cell) {
+        return cell.name == "version" || cell.name == "also" || cell.name == "source";
+    });
+    return yaml_line(rest);
+}
+
+std::vector<std::string> releases_of(const MeasuredRow& row) {
+    std::vector<std::string> releases;
+    for (const auto* name : {"version", "also"}) {
+        if (const auto* cell = row.cell(name); cell != nullptr)
+            releases.insert(releases.end(), cell->values.begin(), cell->values.end());
+    }
+    return releases;
+}
+
+MeasuredRow shared_row(const MeasuredRow& first, std::vector<std::string> releases) {
+    auto row = first;
+    std::erase_if(row.cells, [](const Cell& cell) { return cell.name == "also"; });
+    const auto version =
+        std::ranges::find_if(row.cells, [](const Cell& cell) { return cell.name == "version"; });
+    version->values = {releases.front()};
+    row.id = fmt::format("package-{}-{}", row.cell("package")->values.front(), releases.front());
+    if (releases.size() == 1) return row;
+    row.id += "-and-others";
+    releases.erase(releases.begin());
+    row.cells.insert(version + 1, list("also", std::move(releases)));
+    return row;
+}
+
+// Releases of a package that say the same share a row: what a package demands changes seldom.
+void share_rows(std::vector<MeasuredRow>& rows) {
+    std::set<std::string> own;
+    for (const auto& row : rows) {
+        if (row.table == "package_releases" && row.cell("also") == nullptr) own.insert(row.id);
+    }
+    std::map<std::string, std::pair<const MeasuredRow*, std::vector<std::string>>> groups;
+    std::vector<MeasuredRow> out;
+    std::ranges::stable_sort(
+        rows, [](const MeasuredRow& a, const MeasuredRow& b) { return facts::natural_less(a.id, b.id); });
+    for (const auto& row : rows) {
+        if (row.table != "package_releases" || row.cell("version") == nullptr) {
+            out.push_back(row);
+            continue;
+        }
+        auto& [first, releases] = groups[said_of_release(row)];
+        if (first == nullptr) first = &row;
+        for (auto& release : releases_of(row)) {
+            const auto id = fmt::format("package-{}-{}", row.cell("package")->values.front(), release);
+            if (row.cell("also") == nullptr || own.count(id) == 0) releases.push_back(std::move(release));
+        }
+    }
+    for (auto& [said, group] : groups) {
+        if (!group.second.empty()) out.push_back(shared_row(*group.first, std::move(group.second)));
+    }
+    rows = std::move(out);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> write_overlay(const fs::path& folder, std::vector<MeasuredRow> rows,
@@ -133,6 +194,11 @@ Result<std::vector<std::string>> write_overlay(const fs::path& folder, std::vect
             CM_TRY_ASSIGN(const auto mistakes, rehearsal.mistakes(tables));
             if (!take_away(rows, mistakes, left_out)) break;
         }
+    }
+    if (!tables.empty()) {
+        rows.insert(rows.end(), kept.begin(), kept.end());
+        share_rows(rows);
+        tables = yaml_tables(rows, today);
     }
     for (const auto& [table, text] : tables) {
         CM_TRY(file::write(folder / (table + ".yaml"), text));

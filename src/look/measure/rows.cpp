@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/facts/store.hpp"
 
@@ -137,6 +138,13 @@ std::optional<MeasuredRow> release_row(const std::string& version, const std::st
     return row;
 }
 
+// That of a release may be one that it shares with others.
+std::optional<Row> known_row(const MeasuredRow& row, const Facts& facts) {
+    const auto *package = row.cell("package"), *version = row.cell("version");
+    if (row.table != "package_releases" || package == nullptr || version == nullptr) return facts.row(row.id);
+    return lookup::package_release(facts, package->values.front(), version->values.front());
+}
+
 }  // namespace
 
 std::string source_text(const WheelInfo& info) {
@@ -261,7 +269,7 @@ std::vector<std::string> differing_columns(const MeasuredRow& a, const MeasuredR
 
 Compared compare(MeasuredRow row, const Facts& facts) {
     Compared out;
-    const auto known = facts.row(row.id);
+    const auto known = known_row(row, facts);
     if (!known) {
         out.row = std::move(row);
         return out;
@@ -270,7 +278,7 @@ Compared compare(MeasuredRow row, const Facts& facts) {
     for (auto& cell : row.cells) {
         const auto before = known->list(cell.name);
         const std::vector<std::string> old(before.begin(), before.end());
-        if (cell.name == "source" || cell.name == "confidence") {
+        if (cell.name == "source" || cell.name == "confidence" || cell.name == "version") {
         } else if (!known->has(cell.name)) {
             out.filled.push_back(cell.name);
         } else if (cell.name == "requires" ? !same_demands(old, cell.values)
@@ -285,7 +293,9 @@ Compared compare(MeasuredRow row, const Facts& facts) {
                                            : RowStatus::confirmed;
     // In the order of the known row: what it has besides stays.
     for (const auto& column : known->columns()) {
-        if (column.name == "id" || column.name == "as_of" || row.cell(column.name) != nullptr) continue;
+        if (column.name == "id" || column.name == "as_of" || column.name == "also" ||
+            row.cell(column.name) != nullptr)
+            continue;
         merged.push_back(
             {std::string(column.name), {column.values.begin(), column.values.end()}, column.is_list});
     }

@@ -99,6 +99,14 @@ bool has_variants(std::string_view package) {
     return package == "torchvision" || package == "torchaudio";
 }
 
+// The release that goes with the torch of the image.
+std::optional<lookup::PackageRelease> companion(const Request& request, std::string_view package) {
+    const auto& torch = request.torch->exact;
+    if (package == "numpy") return lookup::numpy_companion(request.facts, request.image.python, torch);
+    const auto row = lookup::torch_companion(request.facts, package, torch);
+    return row ? std::optional(lookup::PackageRelease{row->text("version"), *row}) : std::nullopt;
+}
+
 }  // namespace
 
 std::string find_companions(Request& request) {
@@ -108,21 +116,19 @@ std::string find_companions(Request& request) {
         if (!request.torch)
             return fmt::format("packages {} auto: the cell names no torch that it could go with", name);
         const auto package = pep440::canonical_name(name);
-        const auto& torch = request.torch->exact;
         if (package == "numpy" && image.python.empty())
             return fmt::format("packages {} auto: the cell names no python, and the tag of its image neither",
                                name);
-        const auto row = package == "numpy" ? lookup::numpy_companion(request.facts, image.python, torch)
-                                            : lookup::torch_companion(request.facts, package, torch);
-        if (!row) {
+        const auto found = companion(request, package);
+        if (!found) {
             return fmt::format(
                 "packages {} auto: no fact says which release goes with torch {}; write its version", name,
                 image.torch);
         }
-        version = row->text("version");
+        version = found->version;
         image.companions.push_back(
             fmt::format("{} {} goes with torch {}{} [{}]", package, version, image.torch,
-                        package == "numpy" ? " and python " + image.python : "", row->id()));
+                        package == "numpy" ? " and python " + image.python : "", found->row.id()));
         if (!image.torch_index_default && has_variants(package)) version += "+" + image.torch_variant;
     }
     return {};

@@ -119,8 +119,8 @@ std::vector<std::string> pythons_of(const Row& wheel) {
 
 std::optional<Row> release_of(const Facts& facts, std::string_view package, std::string_view version) {
     const auto wanted = Version::parse(version);
-    for (const auto& row : lookup::package_releases(facts, package)) {
-        const auto known = Version::parse(row.text("version"));
+    for (const auto& [text, row] : lookup::package_releases(facts, package)) {
+        const auto known = Version::parse(text);
         if (known && wanted && *known == *wanted) return row;
     }
     return std::nullopt;

@@ -55,7 +55,7 @@ TEST_CASE("each mistake is reported at its row") {
         {"id: driver-r700, branch: 700, source: [], confidence: read", "row 'driver-r700': it has no source"},
         {"id: driver-r700, branch: 700, source: \"a friend\", confidence: read",
          "row 'driver-r700': source 'a friend': expected an https:// URL, github:OWNER/REPO@REF:PATH, "
-         "wheel:FILE.whl sha256:DIGEST, sdist:FILE.tar.gz sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or "
+         "wheel:FILE.whl sha256:DIGEST, sdist:FILE.tar.gz (or .zip) sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or "
          "image:HOST/PATH:TAG sha256:DIGEST"},
         {"id: driver-r700, branch: 700, source: \"https://example.org/a\", confidence: unverified",
          "row 'driver-r700': it is unverified, so its source is 'none found, DATE', not "
@@ -110,6 +110,15 @@ TEST_CASE("what the rules take for granted is checked in the rows of packages") 
         CHECK(mistake_in("package_releases", release + ", abi: [\"" + tag + "\"]") ==
               at + "'abi' holds '" + tag + "': expected a tag such as cp312, cp313t, cp39-abi3 or py3\n");
     }
+    const std::string shared =
+        "id: package-acme-1.0-and-others, package: acme, version: \"1.0\", also: [\"1.1\", \"";
+    CHECK(mistake_in("package_releases", shared + "1.1\"]") ==
+          "a.yaml:4:5: error: row 'package-acme-1.0-and-others': acme 1.1 is there twice\n");
+    CHECK(mistake_in("package_releases", shared + "1.0\"]") ==
+          "a.yaml:4:5: error: row 'package-acme-1.0-and-others': acme 1.0 is there twice\n");
+    CHECK(
+        mistake_in("package_releases", release + ", also: [\"1.1\"]") ==
+        "a.yaml:4:5: error: row 'package-acme-1.0': its id is made of its columns: expected 'package-acme-1.0-and-others'\n");
     CHECK(mistake_in("package_releases", release + ", requires_python: \"3.9 or so\"") ==
           at + "'requires_python' holds '3.9 or so': expected clauses such as >=2.0,<3\n");
     CHECK(mistake_in("package_releases", "id: package-acme-one, package: acme, version: one") ==

@@ -79,7 +79,7 @@ TEST_CASE("new, yanked and vanished releases of torch") {
     files.push_back(listed("torch-99.2.0-cp312-cp312-manylinux_2_28_x86_64.whl", true));
     CHECK(shown(torch_news(files, "", facts)) ==
           "torch 2.6.0: vanished for x86_64\ntorch 2.5.1: yanked broken\ntorch 99.0.0: new \n"
-          "row package-torch-2.5.1\n"
+          "task torch 2.5.1 x86_64\n"  // it leaves the row that it shares
           "task torch 99.0.0 aarch64\ntask torch 99.0.0 x86_64\n");
 }
 
@@ -157,14 +157,14 @@ TEST_CASE("toolkits: whatever release the facts do not have, of an old minor as 
 TEST_CASE("what was taken back becomes a row that says so, and is no news from then on") {
     const auto facts = Facts::embedded();
     const auto yanked_now = [&](const Facts& known) {
-        auto news = package_news({listed("timm-1.0.9-py3-none-linux_x86_64.whl", true)}, "timm", known);
+        auto news = package_news({listed("timm-1.0.31-py3-none-linux_x86_64.whl", true)}, "timm", known);
         std::erase_if(news.changes,
                       [](const Change& change) { return change.kind == Change::Kind::vanished; });
         return news;
     };
     const auto news = yanked_now(facts);
-    CHECK(shown(news) == "timm 1.0.9: yanked broken\nrow package-timm-1.0.9\n");
-    const auto known = facts.row("package-timm-1.0.9");
+    CHECK(shown(news) == "timm 1.0.31: yanked broken\nrow package-timm-1.0.31\n");
+    const auto known = facts.row("package-timm-1.0.31");
     REQUIRE(known.has_value());
     const auto line = [&](const std::optional<std::string>& because) {
         const auto text = yaml_line(yanked_row(*known, because));
@@ -180,10 +180,15 @@ TEST_CASE("what was taken back becomes a row that says so, and is no news from t
     const auto overlaid = Facts::with_overlay(folder.path(), "2026-11-21").value();
     CHECK(shown(yanked_now(overlaid)).empty());
 
+    // A release that shares its row with others is looked into, for a row of its own.
+    auto shared = package_news({listed("timm-1.0.9-py3-none-linux_x86_64.whl", true)}, "timm", facts);
+    std::erase_if(shared.changes, [](const Change& change) { return change.kind == Change::Kind::vanished; });
+    CHECK(shown(shared) == "timm 1.0.9: yanked broken\ntask timm 1.0.9 \n");
+
     // Its author may think better of it.
-    auto back = package_news({listed("timm-1.0.9-py3-none-linux_x86_64.whl")}, "timm", overlaid);
+    auto back = package_news({listed("timm-1.0.31-py3-none-linux_x86_64.whl")}, "timm", overlaid);
     std::erase_if(back.changes, [](const Change& change) { return change.kind == Change::Kind::vanished; });
-    CHECK(shown(back) == "timm 1.0.9: changed no longer yanked\nrow package-timm-1.0.9\n");
+    CHECK(shown(back) == "timm 1.0.31: changed no longer yanked\nrow package-timm-1.0.31\n");
     REQUIRE(write_overlay(folder.path(), {compare(back.rows.front(), overlaid).row}, "2026-11-21").ok());
     CHECK(shown(yanked_now(Facts::with_overlay(folder.path(), "2026-11-21").value())) == shown(news));
 }

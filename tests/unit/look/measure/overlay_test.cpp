@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "temp_folder.hpp"
 
 using namespace cudamatrix;
@@ -28,11 +29,12 @@ MeasuredRow package(const std::string& name, const std::string& version, const s
              {"confidence", {"measured"}, false}}};
 }
 
-std::string line(const std::string& name, const std::string& version, const std::string& more = "") {
+std::string line(const std::string& name, const std::string& version, const std::string& more = "",
+                 const std::string& abi = "py3") {
     return fmt::format(
-        "  - {{id: package-{0}-{1}, package: \"{0}\", version: \"{1}\", requires: [], abi: [\"py3\"], "
+        "  - {{id: package-{0}-{1}, package: \"{0}\", version: \"{1}\", requires: [], abi: [\"{4}\"], "
         "source: \"wheel:{0}-{1}-py3-none-any.whl sha256:{2}\", confidence: measured{3}}}\n",
-        name, version, std::string(64, 'b'), more);
+        name, version, std::string(64, 'b'), more, abi);
 }
 
 std::string table(const std::string& lines, const std::string& as_of = kToday) {
@@ -54,11 +56,38 @@ TEST_CASE("rows become a table that --facts reads; none become nothing") {
     const test::TempFolder folder;
     CHECK(left_out(folder, {}).empty());
     CHECK(folder.entries() == 0);
-    CHECK(left_out(folder, {package("b", "1.0"), package("a", "10.0"), package("a", "9.0")}).empty());
+    CHECK(
+        left_out(folder, {package("b", "1.0"), package("a", "10.0", "cp312"), package("a", "9.0")}).empty());
     CHECK(folder.text("package_releases.yaml") ==
-          table(line("a", "9.0") + line("a", "10.0") + line("b", "1.0")));
+          table(line("a", "9.0") + line("a", "10.0", "", "cp312") + line("b", "1.0")));
     CHECK(folder.entries() == 1);
     CHECK(Facts::with_overlay(folder.path(), kToday).ok());
+}
+
+TEST_CASE("releases that say the same share a row, and leave it when they are measured again") {
+    const test::TempFolder folder;
+    const auto shared = [](const std::string& first, const std::string& also, const std::string& as_of = "") {
+        auto text = line("a", first, as_of);
+        text.replace(text.find(", package"), 0, "-and-others");
+        text.replace(text.find(", requires"), 0, ", also: [" + also + "]");
+        return text;
+    };
+    CHECK(left_out(folder, {package("a", "10.0"), package("a", "9.0"), package("a", "9.5")}).empty());
+    CHECK(folder.text("package_releases.yaml") == table(shared("9.0", "\"9.5\", \"10.0\"")));
+    const auto facts = Facts::with_overlay(folder.path(), kToday);
+    REQUIRE(facts.ok());
+    for (const auto* version : {"9.0", "9.5", "10.0"})
+        CHECK(lookup::package_release(*facts, "a", version)->id() == "package-a-9.0-and-others");
+    CHECK(!lookup::package_release(*facts, "a", "9.1"));
+    // A row of its own counts.
+    CHECK(left_out(folder, {package("a", "9.0", "cp312")}).empty());
+    CHECK(folder.text("package_releases.yaml") ==
+          table(line("a", "9.0", "", "cp312") +
+                text::replace_all(shared("9.5", "\"10.0\""), "a-9.5-py3", "a-9.0-py3")));
+    // What was measured on another day says so, and is not in one row with the rest.
+    CHECK(left_out(folder, {package("a", "11.0")}, "2026-11-22").empty());
+    CHECK(Facts::with_overlay(folder.path(), "2026-11-22").ok());
+    CHECK(folder.text("package_releases.yaml").find("version: \"11.0\", requires") != std::string::npos);
 }
 
 TEST_CASE("rows of earlier runs stay, with their day, until they are measured again") {
