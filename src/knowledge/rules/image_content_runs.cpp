@@ -154,9 +154,9 @@ void say_unlisted(Ask& ask) {
     if (reference.pinned || image_repository(ask.facts, reference.repository)) return;
     if (ask.cell.has(Field::cuda) || ask.cell.has(Field::torch)) return;
     ask.question({Field::image}, {}, "content");
-    ask.note(
-        "no fact describes the images of {}: whether what is in them runs on the host is not checked; cuda "
-        "and torch can say what it is",
+    ask.unknown_as(
+        "no fact describes the images of {}: whether what is in them runs on the host is unknown; cuda and "
+        "torch can say what it is",
         reference.repository);
 }
 

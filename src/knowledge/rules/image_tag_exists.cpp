@@ -1,6 +1,6 @@
 // Can the image be pulled at all? Tags of nvidia/cuda end and are deleted, and many that circulate in
-// Dockerfiles never were. Of a repository that no fact describes nothing can be said, which is a note: a
-// verdict "unknown" on every private image would make the verdicts of such a matrix worthless.
+// Dockerfiles never were. Of a repository that no fact describes nothing can be said: that is unknown, and a
+// digest in place of the tag answers it.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -140,7 +140,7 @@ void judge_pytorch_reference(Ask& ask, const ImageReference& reference, const st
     const auto tag = pytorch_tag(reference.tag);
     const auto parts = text::split(reference.tag, '-');
     if (parts.size() < 2 || !parts[1].starts_with("cuda") || !Version::parse(parts[0])) {
-        ask.note("{}: the facts describe tags of releases only", text);
+        ask.unknown(Field::image, "no fact describes {}, the facts know the tags of releases", text);
         return;
     }
     const auto policy = image_policy(ask.facts, "pytorch-tag-form");
@@ -167,6 +167,13 @@ void judge_ngc_reference(Ask& ask, const ImageReference& reference, const std::s
     ask.unknown(knows_nearest ? content->gap : Unresolved{Field::image, "no fact describes " + text, {}});
 }
 
+void unlisted(Ask& ask, const ImageReference& reference) {
+    ask.unknown_as(
+        "no fact describes the images of {}: whether the tag {} exists is unknown; `cudamatrix scan {}:{}` "
+        "looks into it",
+        reference.repository, reference.tag, reference.repository, reference.tag);
+}
+
 void judge_reference(Ask& ask) {
     auto reference = image_reference(ask.cell.text(Field::image));
     if (reference.pinned) return;  // a digest is pulled whatever its tag is called
@@ -175,8 +182,7 @@ void judge_reference(Ask& ask) {
     ask.question({Field::image}, "whether it exists");
     const auto repository = image_repository(ask.facts, reference.repository);
     if (!repository) {
-        ask.note("no fact describes the images of {}: whether the tag exists is not checked",
-                 reference.repository);
+        unlisted(ask, reference);
         return;
     }
     const auto scheme = repository->text("scheme");
@@ -189,7 +195,8 @@ void judge_reference(Ask& ask) {
         if (const auto row = ask.facts.row("python-image-" + reference.tag)) {
             accept(ask, text, *row);
         } else {
-            ask.note("{}: the facts describe the tags MINOR-slim-DISTRIBUTION only", text);
+            ask.unknown(Field::image, "no fact describes {}, the facts know the tags MINOR-slim-DISTRIBUTION",
+                        text);
         }
     } else if (const auto image = cuda_image(ask)) {
         judge_cuda(ask, *image);

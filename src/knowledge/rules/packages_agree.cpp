@@ -132,6 +132,23 @@ void judge_pair(Ask& ask, const std::vector<Member>& members, const Member& a, c
     }
 }
 
+// What another table says of a release that is older than those that were looked up: makers' wheels, which
+// the index never had. Builds of triton for Windows are described as triton.
+std::optional<Row> described(const Context& context, const Package& package) {
+    const auto& facts = context.facts;
+    if (package.name == "triton-windows") return cell_triton(context)->row;
+    const auto known = releases_of(facts, package.name);
+    if (!package.version || (!known.empty() && known.front().version <= *package.version))
+        return std::nullopt;
+    for (const auto& table : facts.tables()) {
+        if (!table.name.starts_with("package_") || table.name == "package_releases") continue;
+        for (const auto& row : table.rows) {
+            if (row.has("versions") && describes(row, package.name, *package.version)) return row;
+        }
+    }
+    return std::nullopt;
+}
+
 // The known release below the version, else the one above it; only such as were opened where demands are
 // asked for.
 std::optional<Release> nearest(const Facts& facts, const Package& package, bool opened) {
@@ -147,9 +164,19 @@ std::optional<Release> nearest(const Facts& facts, const Package& package, bool 
 
 void judge_known(Ask& ask, const Package& package, bool alone) {
     if (package.field != Field::packages) return;
-    ask.question({Field::packages}, {});
+    ask.question({Field::packages}, {}, package.name);
+    const auto other = package.row ? std::nullopt : described(ask, package);
+    if (other) {
+        ask.note("no fact lists what {} demands of other packages: that is not checked", package.text)
+            .because(other->ref());
+        return;
+    }
     if (!package.row && !knows_package(ask.facts, package.name)) {
-        ask.note("no fact lists the releases of {}: its own demands are not checked", package.name);
+        ask.unknown_as(
+               "no fact knows {}: whether it works here is unknown; `cudamatrix facts measure package {}` looks "
+               "into its wheels",
+               package.text, package.name)
+            .without(package.name);
         return;
     }
     if (package.row && (alone || package.row->has("requires"))) return;
