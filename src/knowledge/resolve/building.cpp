@@ -41,9 +41,13 @@ bool says_it_builds(const ProjectedCell& cell) {
            cell.text(Field::flavour) == "devel";
 }
 
+bool has_compilers(const ProjectedCell& cell) {
+    return cell.has(Field::compiler) || cell.text(Field::flavour) == "devel" ||
+           cell.text(Field::image).find("-devel") != std::string_view::npos;
+}
+
 bool compiles(const ProjectedCell& cell) {
-    const bool devel_image = cell.text(Field::image).find("-devel") != std::string_view::npos;
-    if (says_it_builds(cell) || devel_image) return true;
+    if (says_it_builds(cell) || has_compilers(cell)) return true;
     const bool has_torch = cell.has(Field::torch) && cell.text(Field::torch) != "none";
     return cell.has(Field::cuda) && !has_torch && !cell.has(Field::flavour);
 }

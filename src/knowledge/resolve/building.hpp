@@ -31,6 +31,9 @@ enum class Part { none, some, all };
 /// Does the cell say that something is compiled in the image: a compiler, an architecture list, interfaces
 /// that code uses, or a devel image? A rule that asks declares these four fields.
 [[nodiscard]] bool says_it_builds(const ProjectedCell& cell);
+/// Does it say that there is a compiler: it names one, or a devel flavour or image? A rule that asks declares
+/// these three fields.
+[[nodiscard]] bool has_compilers(const ProjectedCell& cell);
 /// Does it say the opposite, by an image without a compiler?
 [[nodiscard]] bool says_it_does_not_build(const Context& context);
 /// Is something compiled for the cell? It says so, or it is a toolkit without torch, whose use that is.

@@ -1,9 +1,11 @@
-// Does each package run on the python, and has it a wheel for it? Free-threaded pythons (3.13t) have an ABI
-// of their own, which abi3 wheels do not serve.
+// Does each package run on the python, and has it a wheel for it? The same of the packages that it demands,
+// where the cell does not name them. Free-threaded pythons (3.13t) have an ABI of their own, which abi3
+// wheels do not serve. Without a wheel pip builds from source, which needs a compiler.
 #include <algorithm>
 #include <charconv>
 
 #include "base/text.hpp"
+#include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -59,16 +61,28 @@ std::string named(std::string_view tag) {
     return fmt::format("3.{}{}", minor, tag.ends_with('t') ? "t" : "");
 }
 
-std::string wheels_text(const Row& row, const Machine& machine) {
+// "3.9, 3.10 and later": the pythons that it has wheels for.
+std::string pythons_with_wheels(const Row& row, const Machine& machine) {
     std::string out;
     for (const auto tag : wheel_tags(row, machine))
-        out.append(out.empty() ? "it has them for " : ", ").append(named(tag));
+        out.append(out.empty() ? "" : ", ").append(named(tag));
     return out;
+}
+
+std::string on_system(const Machine& machine) {
+    return machine.is_glibc() ? std::string(machine.arch) : machine.text;
+}
+
+// No wheel, and what pip makes of it.
+Answer lacks_wheel(Ask& ask, const std::string& message, bool has_source) {
+    if (!has_source) return ask.reject("{}", message);
+    if (has_compilers(ask.cell)) return ask.degrade("{}, and pip builds it from source", message);
+    return ask.reject("{}; pip would build it from source, and the cell names no compiler", message);
 }
 
 void judge_package(Ask& ask, const Package& package, const Python& python) {
     const auto machine = machine_of(ask);
-    const auto on = machine.is_glibc() ? std::string(machine.arch) : machine.text;
+    const auto on = on_system(machine);
     const auto& row = *package.row;
     ask.question({Field::packages, Field::python},
                  fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, on),
@@ -76,14 +90,53 @@ void judge_package(Ask& ask, const Package& package, const Python& python) {
     const bool is_admitted = admits(row, python.version);
     if (is_admitted && (lacks_wheels(row, machine) || has_wheel(row, python, machine)))
         return ask.record_pass({row.ref()});
-    const bool has_source = is_admitted && row.text("sdist") == "true";
-    auto message = is_admitted ? fmt::format("{} has no wheel for python {} on {}: {}{}", package.text,
-                                             python.text, on, wheels_text(row, machine),
-                                             has_source ? ", and pip builds it from source" : "")
-                               : fmt::format("{} needs python {}; the cell has python {}", package.text,
-                                             row.text("requires_python"), python.text);
-    auto answer = ask.say(has_source ? Severity::warning : Severity::error, std::move(message));
+    const auto message = is_admitted
+                             ? fmt::format("{} has no wheel for python {} on {}: it has them for {}",
+                                           package.text, python.text, on, pythons_with_wheels(row, machine))
+                             : fmt::format("{} needs python {}; the cell has python {}", package.text,
+                                           row.text("requires_python"), python.text);
+    auto answer = lacks_wheel(ask, message, is_admitted && row.text("sdist") == "true");
     answer.because(row.ref()).other_release(package.name).other(Field::python).without(package.name);
+}
+
+// A package that the cell does not name, because another one demands it. False where it has no wheel.
+bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, const Python& python) {
+    const auto machine = machine_of(ask);
+    const auto known = releases_of(ask.facts, demand.name);
+    // Where a newer release than all known ones may be taken, nothing follows from those.
+    if (known.empty() || demand.specifiers().admits(known.back().version)) return true;
+    ask.question(
+        {Field::packages, Field::python},
+        [&] {
+            return fmt::format("whether a {} that {} takes has a wheel for python {} on {}", demand.name,
+                               package.text, python.text, on_system(machine));
+        },
+        demand.text);
+    std::optional<Release> newest;
+    bool has_source = false;
+    for (const auto& release : known) {
+        const auto& row = release.row;
+        if (!demand.specifiers().admits(release.version) || lookup::is_yanked(row)) continue;
+        if (!row.has("abi") || !knows_wheels(row, machine)) return true;
+        if (admits(row, python.version) && has_wheel(row, python, machine)) {
+            ask.record_pass(row);
+            return true;
+        }
+        has_source = has_source || (admits(row, python.version) && row.text("sdist") == "true");
+        newest = release;
+    }
+    if (!newest) return true;
+    const auto message = fmt::format(
+        "{} needs {} {}, of which no release has a wheel for python {} on {}: the newest, {}, {}",
+        package.text, demand.name, demand.clauses, python.text, on_system(machine), newest->version.text(),
+        lacks_wheels(newest->row, machine) ? "has none"
+                                           : "has them for " + pythons_with_wheels(newest->row, machine));
+    lacks_wheel(ask, message, has_source)
+        .because({package.row->ref(), newest->row.ref()})
+        .other_release(package.name)
+        .other(Field::python)
+        .without(package.name);
+    return false;
 }
 
 void judge(Ask& ask) {
@@ -95,8 +148,17 @@ void judge(Ask& ask) {
         return;
     }
     // packages-agree reports an unknown release.
-    for (const auto& package : packages_of(ask)) {
-        if (package.row) judge_package(ask, package, *python);
+    const auto packages = packages_of(ask);
+    const auto is_named = [&](std::string_view name) {
+        return name == "torch" || std::any_of(packages.begin(), packages.end(),
+                                              [&](const Package& package) { return package.name == name; });
+    };
+    for (const auto& package : packages) {
+        if (!package.row) continue;
+        judge_package(ask, package, *python);
+        for (const auto& demand : demands_of(ask, *package.row)) {
+            if (!is_named(demand.name) && !judge_demanded(ask, package, demand, *python)) break;
+        }
     }
 }
 
@@ -106,14 +168,17 @@ Rule package_supports_python() {
     return {
         .id = "package-supports-python",
         .stage = Stage::install,
-        .summary = "Each Python package takes the cell's python and has a wheel for it.",
+        .summary =
+            "Each Python package takes the cell's python and has a wheel for it, and so have those that it "
+            "demands.",
         .why =
             "pip skips releases whose Requires-Python excludes the interpreter and wheels of another ABI. "
             "What is left is \"No matching distribution found\", or a build from source that needs "
-            "compilers and headers the image may not have.",
+            "compilers and headers.",
         .fails = "python: \"3.13\", packages: {triton: 2.3.1}",
         .passes = "python: \"3.12\", packages: {triton: 3.2.0}",
-        .reads = {Field::packages, Field::python, Field::arch, Field::os},
+        .reads = {Field::packages, Field::python, Field::arch, Field::os, Field::compiler, Field::flavour,
+                  Field::image},
         .needs = {{Field::packages}, {Field::python}},
         .judge = judge,
         .monotone = {Field::packages, Field::python}};
