@@ -173,6 +173,10 @@ std::span<const KnownProblem> Facts::known_problems(std::string_view rule) const
     return found == store_->problems.end() ? std::span<const KnownProblem>() : found->second;
 }
 
+std::span<const PackageRelease> Facts::package_releases(std::string_view package) const {
+    return store_->releases(package);
+}
+
 std::optional<Row> Facts::row(std::string_view id) const {
     const auto found = store_->by_id.find(id);
     if (found == store_->by_id.end()) return std::nullopt;

@@ -61,6 +61,7 @@ struct Table {
 };
 
 struct KnownProblem;
+struct PackageRelease;
 
 class Facts {
   public:
@@ -83,6 +84,10 @@ class Facts {
 
     /// The rows of known_problems that speak for a rule.
     [[nodiscard]] std::span<const KnownProblem> known_problems(std::string_view rule) const;
+
+    /// All releases of a package (canonical name) that package_releases describes, oldest first. A row of a
+    /// release's own comes before one that it shares with others.
+    [[nodiscard]] std::span<const PackageRelease> package_releases(std::string_view package) const;
 
     /// Newest `as_of` of all rows, YYYY-MM-DD.
     [[nodiscard]] std::string date() const;

@@ -1,7 +1,6 @@
 #include "knowledge/facts/lookup.hpp"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -139,45 +138,10 @@ std::optional<Row> python(const Facts& facts, std::string_view text) {
     return facts.row(id("python-", version->major_minor()));
 }
 
-namespace {
-
-std::span<const Row> rows_of_package(const Facts& facts, std::string_view package) {
-    const auto rows = facts.rows("package_releases");
-    const auto prefix = fmt::format("package-{}-", package);
-    const auto first = std::partition_point(rows.begin(), rows.end(), [&](const Row& row) {
-        return cudamatrix::facts::natural_less(row.id(), prefix);
-    });
-    // "package-cuda-toolkit-12.0" has the prefix of a package named cuda, too.
-    const auto last = std::find_if(first, rows.end(), [&](const Row& row) {
-        return !row.id().starts_with(prefix) || row.text("package") != package;
-    });
-    return {first, last};
-}
-
-}  // namespace
-
-std::vector<PackageRelease> package_releases(const Facts& facts, std::string_view package) {
-    const auto rows = rows_of_package(facts, package);
-    std::vector<PackageRelease> out;
-    std::set<std::string_view> own;
-    for (const auto& row : rows) {
-        if (!is_shared(row)) own.insert(row.text("version"));
-    }
-    for (const auto& row : rows) {
-        if (!is_shared(row) || own.count(row.text("version")) == 0) out.push_back({row.text("version"), row});
-        for (const auto version : row.list("also")) {
-            if (own.count(version) == 0) out.push_back({version, row});
-        }
-    }
-    return out;
-}
-
 std::optional<Row> package_release(const Facts& facts, std::string_view package, std::string_view version) {
     if (auto row = facts.row(fmt::format("package-{}-{}", package, version))) return row;
-    for (const auto& row : rows_of_package(facts, package)) {
-        const auto also = row.list("also");
-        if (row.text("version") == version || std::find(also.begin(), also.end(), version) != also.end())
-            return row;
+    for (const auto& release : facts.package_releases(package)) {
+        if (release.text == version) return release.row;
     }
     return std::nullopt;
 }
@@ -279,17 +243,12 @@ std::optional<PackageRelease> numpy_companion(const Facts& facts, std::string_vi
     const auto release = pep440::Version::parse(torch.text());
     const auto tag = "cp" + text::replace_all(python, ".", "");
     std::optional<PackageRelease> best;
-    std::optional<pep440::Version> newest;
-    for (const auto& each : package_releases(facts, "numpy")) {
-        auto version = pep440::Version::parse(each.version);
+    for (const auto& each : facts.package_releases("numpy")) {
         const auto tags = each.row.list("abi");
-        if (!release || !version || std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
+        if (!release || std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
         const bool kept = !is_yanked(each.row), best_kept = best && !is_yanked(best->row);
         if (best_kept && !kept) continue;
-        if ((newest && kept == best_kept && *version <= *newest) || breaks_with(facts, *version, *release))
-            continue;
-        best = each;
-        newest = std::move(version);
+        if (!breaks_with(facts, each.version, *release)) best = each;  // the newest comes last
     }
     return best;
 }

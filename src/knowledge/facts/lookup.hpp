@@ -10,6 +10,18 @@
 #include "base/image_reference.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/facts.hpp"
+#include "knowledge/facts/pep440.hpp"
+
+namespace cudamatrix {
+
+/// A release of a package and the row of package_releases that describes it.
+struct PackageRelease {
+    std::string_view text;  ///< the version as the row writes it
+    pep440::Version version;
+    Row row;
+};
+
+}  // namespace cudamatrix
 
 namespace cudamatrix::lookup {
 
@@ -51,17 +63,9 @@ struct Torch {
 [[nodiscard]] std::optional<Row> os(const Facts& facts, std::string_view slug);
 [[nodiscard]] std::optional<Row> python(const Facts& facts, std::string_view text);
 
-/// A release of a package and the row of package_releases that describes it.
-struct PackageRelease {
-    std::string_view version;
-    Row row;
-};
-/// The row is about several releases: its source is a wheel of the first.
+/// The row is about several releases: its source is a wheel of one of them.
 [[nodiscard]] bool is_shared(const Row& release);
-/// All of `package` (canonical name), found by their place: the table is large and its rows are sorted by id.
-/// A row of a release's own comes before one that it shares with others.
-[[nodiscard]] std::vector<PackageRelease> package_releases(const Facts& facts, std::string_view package);
-/// The row of the release that is written so.
+/// The row of package_releases of the release that is written so.
 [[nodiscard]] std::optional<Row> package_release(const Facts& facts, std::string_view package,
                                                  std::string_view version);
 
@@ -99,6 +103,6 @@ struct PackageRelease {
 /// The newest numpy that has wheels for the python ("3.11") and that `torch` can work with; one that was
 /// yanked only where there is no other.
 [[nodiscard]] std::optional<PackageRelease> numpy_companion(const Facts& facts, std::string_view python,
-                                                 const Version& torch);
+                                                            const Version& torch);
 
 }  // namespace cudamatrix::lookup

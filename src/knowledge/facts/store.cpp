@@ -110,4 +110,41 @@ void Facts::Store::finish() {
     }
 }
 
+std::span<const PackageRelease> Facts::Store::releases(std::string_view package) const {
+    const std::lock_guard lock(releases_mutex_);
+    auto found = releases_.find(package);
+    if (found == releases_.end())
+        found = releases_.emplace(std::string(package), read_releases(package)).first;
+    return found->second;
+}
+
+std::vector<PackageRelease> Facts::Store::read_releases(std::string_view package) const {
+    const auto table =
+        std::ranges::find_if(tables, [](const Table& each) { return each.name == "package_releases"; });
+    std::vector<PackageRelease> out;
+    if (table == tables.end()) return out;
+    // The rows are sorted by id.
+    const auto prefix = fmt::format("package-{}-", package);
+    auto row = std::ranges::partition_point(
+        table->rows, [&](const Row& each) { return facts::natural_less(each.id(), prefix); });
+    // "package-cuda-toolkit-12.0" has the prefix of a package named cuda, too.
+    for (; row != table->rows.end() && row->id().starts_with(prefix) && row->text("package") == package;
+         ++row) {
+        const auto add = [&](std::string_view text) {
+            if (auto version = pep440::Version::parse(text)) out.push_back({text, *std::move(version), *row});
+        };
+        add(row->text("version"));
+        for (const auto text : row->list("also"))
+            add(text);
+    }
+    const auto is_before = [](const PackageRelease& a, const PackageRelease& b) {
+        if (a.version < b.version || b.version < a.version) return a.version < b.version;
+        return !a.row.has("also") && b.row.has("also");
+    };
+    std::ranges::stable_sort(out, is_before);
+    const auto is_same = [](const PackageRelease& a, const PackageRelease& b) { return a.text == b.text; };
+    out.erase(std::unique(out.begin(), out.end(), is_same), out.end());
+    return out;
+}
+
 }  // namespace cudamatrix

@@ -3,6 +3,8 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +13,7 @@
 #include "base/result.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/facts/known_problems.hpp"
+#include "knowledge/facts/lookup.hpp"
 
 namespace cudamatrix::facts {
 
@@ -68,8 +71,15 @@ struct Facts::Store {
     std::unordered_map<std::string, Position> by_name;
     std::map<std::string_view, std::vector<KnownProblem>> problems;  ///< by rule
 
+    /// Facts::package_releases. Made when first asked for: nobody asks for most packages.
+    [[nodiscard]] std::span<const PackageRelease> releases(std::string_view package) const;
+
   private:
     void sort(std::size_t table);
+    [[nodiscard]] std::vector<PackageRelease> read_releases(std::string_view package) const;
+
+    mutable std::mutex releases_mutex_;
+    mutable std::map<std::string, std::vector<PackageRelease>, std::less<>> releases_;
 
     // Owners of overlaid text; a deque does not move what it holds.
     std::deque<facts::ParsedTable> texts_;

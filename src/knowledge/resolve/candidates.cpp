@@ -148,7 +148,7 @@ Candidates other_release(const Context& context, const std::string& package) {
     for (const auto& [name, version] : context.cell.value(Field::packages)->items) {
         if (pep440::canonical_name(name) == package) present = pep440::Version::parse(version);
     }
-    const auto releases = releases_of(context.facts, package);
+    const auto releases = context.facts.package_releases(package);
     Candidates out;
     for (const bool yanked : {false, true}) {
         Around around;

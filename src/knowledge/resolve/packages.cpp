@@ -20,7 +20,7 @@ std::optional<Row> release_row(const Facts& facts, std::string_view package, std
                                const std::optional<pep440::Version>& version) {
     if (auto row = lookup::package_release(facts, package, text)) return row;
     if (!version) return std::nullopt;
-    for (const auto& release : releases_of(facts, package)) {
+    for (const auto& release : facts.package_releases(package)) {
         if (release.version == *version) return release.row;
     }
     const auto plus = text.find('+');
@@ -128,26 +128,18 @@ std::vector<Demand> demands_of(const Context& context, const Row& release) {
     return out;
 }
 
-std::vector<Release> releases_of(const Facts& facts, std::string_view package) {
-    std::vector<Release> out;
-    for (const auto& [version, row] : lookup::package_releases(facts, package))
-        out.push_back({*pep440::Version::parse(version), row});
-    std::sort(out.begin(), out.end(),
-              [](const Release& a, const Release& b) { return a.version < b.version; });
-    return out;
-}
-
-std::vector<Release> fitting_releases(const Facts& facts, std::string_view package,
-                                      const std::function<bool(const Release&)>& fits) {
-    auto out = releases_of(facts, package);
-    std::erase_if(out, [&](const Release& release) { return !fits(release); });
-    const auto kept = [](const Release& release) { return !lookup::is_yanked(release.row); };
+std::vector<PackageRelease> fitting_releases(const Facts& facts, std::string_view package,
+                                             const std::function<bool(const PackageRelease&)>& fits) {
+    const auto known = facts.package_releases(package);
+    std::vector<PackageRelease> out(known.begin(), known.end());
+    std::erase_if(out, [&](const PackageRelease& release) { return !fits(release); });
+    const auto kept = [](const PackageRelease& release) { return !lookup::is_yanked(release.row); };
     if (std::any_of(out.begin(), out.end(), kept)) std::erase_if(out, std::not_fn(kept));
     return out;
 }
 
 bool knows_package(const Facts& facts, std::string_view package) {
-    return !lookup::package_releases(facts, package).empty();
+    return !facts.package_releases(package).empty();
 }
 
 bool covers(const Row& row, std::string_view column, const pep440::Version& version) {

@@ -49,16 +49,10 @@ struct Demand {
 /// the cell names none.
 [[nodiscard]] std::vector<Demand> demands_of(const Context& context, const Row& release);
 
-/// A known release of a package.
-struct Release {
-    pep440::Version version;
-    Row row;
-};
-/// All of a package, oldest first.
-[[nodiscard]] std::vector<Release> releases_of(const Facts& facts, std::string_view package);
-/// Those that `fits` takes, oldest first; such as were yanked only where it takes no others.
-[[nodiscard]] std::vector<Release> fitting_releases(const Facts& facts, std::string_view package,
-                                                    const std::function<bool(const Release&)>& fits);
+/// Known releases of a package that `fits` takes, oldest first; such as were yanked only where it takes no
+/// others.
+[[nodiscard]] std::vector<PackageRelease> fitting_releases(
+    const Facts& facts, std::string_view package, const std::function<bool(const PackageRelease&)>& fits);
 [[nodiscard]] bool knows_package(const Facts& facts, std::string_view package);
 
 /// True when `version` is covered by the PEP 440 specifier in `column` of `row`.

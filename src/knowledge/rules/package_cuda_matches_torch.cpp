@@ -68,7 +68,7 @@ std::optional<FixOption> renamed(const Context& context, const Package& package,
     const auto& version = libraries.torch.empty() ? libraries.image : libraries.torch;
     const auto major = version.substr(0, version.find('.'));
     const auto name = text::replace_all(row.text("instead"), "{major}", major);
-    const auto releases = fitting_releases(context.facts, name, [](const Release&) { return true; });
+    const auto releases = fitting_releases(context.facts, name, [](const PackageRelease&) { return true; });
     if (releases.empty()) return std::nullopt;
     const auto newest = releases.back().version.text();
     const auto* value = context.cell.value(Field::packages);

@@ -33,7 +33,7 @@ void judge(Ask& ask) {
                    "exactly that release is pinned",
                    package.text, because.empty() ? "" : fmt::format(" (\"{}\")", because))
                 .because(row.ref());
-        const auto all = lookup::package_releases(ask.facts, package.name);
+        const auto all = ask.facts.package_releases(package.name);
         const auto is_yanked = [](const auto& release) { return lookup::is_yanked(release.row); };
         if (package.field == Field::torch) {
             answer.other(Field::torch);

@@ -102,7 +102,7 @@ void judge_package(Ask& ask, const Package& package, const Python& python) {
 // A package that the cell does not name, because another one demands it. False where it has no wheel.
 bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, const Python& python) {
     const auto machine = machine_of(ask);
-    const auto known = releases_of(ask.facts, demand.name);
+    const auto known = ask.facts.package_releases(demand.name);
     // Where a newer release than all known ones may be taken, nothing follows from those.
     if (known.empty() || demand.specifiers().admits(known.back().version)) return true;
     ask.question(
@@ -112,7 +112,7 @@ bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, cons
                                package.text, python.text, on_system(machine));
         },
         demand.text);
-    std::optional<Release> newest;
+    std::optional<PackageRelease> newest;
     bool has_source = false;
     for (const auto& release : known) {
         const auto& row = release.row;

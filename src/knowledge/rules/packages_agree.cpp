@@ -137,7 +137,7 @@ void judge_pair(Ask& ask, const std::vector<Member>& members, const Member& a, c
 std::optional<Row> described(const Context& context, const Package& package) {
     const auto& facts = context.facts;
     if (package.name == "triton-windows") return cell_triton(context)->row;
-    const auto known = releases_of(facts, package.name);
+    const auto known = facts.package_releases(package.name);
     if (!package.version || (!known.empty() && known.front().version <= *package.version))
         return std::nullopt;
     for (const auto& table : facts.tables()) {
@@ -151,12 +151,13 @@ std::optional<Row> described(const Context& context, const Package& package) {
 
 // The known release below the version, else the one above it; only such as were opened where demands are
 // asked for.
-std::optional<Release> nearest(const Facts& facts, const Package& package, bool opened) {
-    const auto is_above = [&](const Release& release) {
+std::optional<PackageRelease> nearest(const Facts& facts, const Package& package, bool opened) {
+    const auto is_above = [&](const PackageRelease& release) {
         return package.version && release.version > *package.version;
     };
-    auto known = fitting_releases(
-        facts, package.name, [&](const Release& release) { return !opened || release.row.has("requires"); });
+    auto known = fitting_releases(facts, package.name, [&](const PackageRelease& release) {
+        return !opened || release.row.has("requires");
+    });
     if (known.empty()) return std::nullopt;
     const auto above = std::find_if(known.begin(), known.end(), is_above);
     return above == known.begin() ? *above : *(above - 1);

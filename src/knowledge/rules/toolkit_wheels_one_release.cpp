@@ -39,8 +39,9 @@ const Named* find(const std::vector<Named>& all, std::string_view name) {
 std::vector<FixOption> pinned(const Context& context, const Package& package) {
     std::vector<std::pair<std::string, std::string>> changes;
     for (const auto& part : parts_of(*package.row, "one_release")) {
-        const auto releases = fitting_releases(
-            context.facts, part.name, [&](const Release& release) { return part.admits(release.version); });
+        const auto releases = fitting_releases(context.facts, part.name, [&](const PackageRelease& release) {
+            return part.admits(release.version);
+        });
         if (releases.empty()) return {};
         changes.emplace_back(part.name, releases.back().version.text());
     }
@@ -69,7 +70,8 @@ std::string open_parts(const Context& context, const std::vector<Package>& packa
     for (const auto& part : parts_of(*package.row, "one_release")) {
         if (find(pins, part.name) != nullptr || find(packages, part.name) != nullptr) continue;
         // The newest release is what pip takes anyway.
-        const auto releases = fitting_releases(context.facts, part.name, [](const Release&) { return true; });
+        const auto releases =
+            fitting_releases(context.facts, part.name, [](const PackageRelease&) { return true; });
         if (!releases.empty() && part.admits(releases.back().version)) continue;
         open += fmt::format("{}{}", open.empty() ? "" : ", ", part.name);
     }

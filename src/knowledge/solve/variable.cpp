@@ -201,12 +201,11 @@ Variable variable_of(const Facts& facts, Field field) {
 Variable variable_of_package(const Facts& facts, std::string_view package) {
     Variable variable{.field = Field::packages, .package = std::string(package), .ordered = true};
     const auto name = pep440::canonical_name(package);
-    for (const auto& [version, row] : lookup::package_releases(facts, name)) {
+    for (const auto& release : facts.package_releases(name)) {
         Value value;
-        value.text = version;
-        if (lookup::is_yanked(row)) variable.yanked.insert(value.text);
-        if (pep440::Version::parse(value.text) && !variable.find(value.text))
-            variable.values.emplace_back(std::move(value));
+        value.text = release.text;
+        if (lookup::is_yanked(release.row)) variable.yanked.insert(value.text);
+        if (!variable.find(value.text)) variable.values.emplace_back(std::move(value));
     }
     std::stable_sort(variable.values.begin(), variable.values.end(),
                      [&](const auto& a, const auto& b) { return newer(variable, *a, *b); });

@@ -185,9 +185,9 @@ News torch_news(const std::vector<IndexFile>& files, std::string_view variant, c
 
 News package_news(const std::vector<IndexFile>& files, std::string_view package, const Facts& facts) {
     std::vector<Known> known;
-    for (const auto& release : lookup::package_releases(facts, package)) {
+    for (const auto& release : facts.package_releases(package)) {
         const auto& row = release.row;
-        Known each{std::string(release.version), ""};
+        Known each{std::string(release.text), ""};
         each.from_wheel = names_a_wheel(row);
         each.yanked = lookup::is_yanked(row);
         if (each.from_wheel) {

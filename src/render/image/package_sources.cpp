@@ -100,11 +100,13 @@ bool has_variants(std::string_view package) {
 }
 
 // The release that goes with the torch of the image.
-std::optional<lookup::PackageRelease> companion(const Request& request, std::string_view package) {
+std::optional<PackageRelease> companion(const Request& request, std::string_view package) {
     const auto& torch = request.torch->exact;
     if (package == "numpy") return lookup::numpy_companion(request.facts, request.image.python, torch);
     const auto row = lookup::torch_companion(request.facts, package, torch);
-    return row ? std::optional(lookup::PackageRelease{row->text("version"), *row}) : std::nullopt;
+    if (!row) return std::nullopt;
+    const auto text = row->text("version");
+    return PackageRelease{text, pep440::Version::parse(text).value_or(pep440::Version{}), *row};
 }
 
 }  // namespace
@@ -125,7 +127,7 @@ std::string find_companions(Request& request) {
                 "packages {} auto: no fact says which release goes with torch {}; write its version", name,
                 image.torch);
         }
-        version = found->version;
+        version = found->text;
         image.companions.push_back(
             fmt::format("{} {} goes with torch {}{} [{}]", package, version, image.torch,
                         package == "numpy" ? " and python " + image.python : "", found->row.id()));

@@ -119,9 +119,9 @@ std::vector<std::string> pythons_of(const Row& wheel) {
 
 std::optional<Row> release_of(const Facts& facts, std::string_view package, std::string_view version) {
     const auto wanted = Version::parse(version);
-    for (const auto& [text, row] : lookup::package_releases(facts, package)) {
-        const auto known = Version::parse(text);
-        if (known && wanted && *known == *wanted) return row;
+    for (const auto& release : facts.package_releases(package)) {
+        const auto known = Version::parse(release.text);
+        if (known && wanted && *known == *wanted) return release.row;
     }
     return std::nullopt;
 }

@@ -101,7 +101,7 @@ TEST_CASE("what goes with a torch is a release that was kept") {
          "id: package-numpy-2.4.3, package: numpy, version: \"2.4.3\", abi: [cp398], yanked: true"});
     CHECK(lookup::torch_companion(facts, "torchvision", torch)->text("version") == "0.15.0");
     const auto numpy = [&](std::string_view python) {
-        return std::string(lookup::numpy_companion(facts, python, *Version::parse("2.6.0"))->version);
+        return std::string(lookup::numpy_companion(facts, python, *Version::parse("2.6.0"))->text);
     };
     CHECK(numpy("3.99") == "2.4.1");
     CHECK(numpy("3.98") == "2.4.3");
