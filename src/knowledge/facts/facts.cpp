@@ -1,6 +1,7 @@
 #include "knowledge/facts/facts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "base/file.hpp"
@@ -189,13 +190,27 @@ std::optional<Row> Facts::named(std::string_view name) const {
     return store_->at(found->second);
 }
 
-std::string Facts::date() const {
-    std::string_view newest;
-    for (const auto& table : store_->tables) {
-        for (const auto& row : table.rows)
-            newest = std::max(newest, row.text("as_of"));
+namespace {
+
+// How many rows were looked up on each day. Neighbours mostly share theirs.
+std::map<std::string_view, std::size_t> rows_by_date(std::span<const Table> tables) {
+    std::map<std::string_view, std::size_t> rows;
+    auto last = rows.end();
+    for (const auto& table : tables) {
+        for (const auto& row : table.rows) {
+            const auto date = row.text("as_of");
+            if (last == rows.end() || last->first != date) last = rows.try_emplace(date).first;
+            ++last->second;
+        }
     }
-    return std::string(newest);
+    return rows;
+}
+
+}  // namespace
+
+std::string Facts::date() const {
+    const auto rows = rows_by_date(store_->tables);
+    return rows.empty() ? std::string() : std::string(rows.rbegin()->first);
 }
 
 std::string Facts::hash() const {
@@ -235,15 +250,15 @@ std::string oldest_date(std::span<const Row> rows) {
 }
 
 std::string median_date(std::span<const Table> tables) {
-    std::vector<std::string_view> dates;
-    for (const auto& table : tables) {
-        for (const auto& row : table.rows)
-            dates.push_back(row.text("as_of"));
+    const auto rows = rows_by_date(tables);
+    std::size_t all = 0, older = 0;
+    for (const auto& [date, count] : rows)
+        all += count;
+    for (const auto& [date, count] : rows) {
+        older += count;
+        if (2 * older >= all) return std::string(date);
     }
-    if (dates.empty()) return {};
-    const auto middle = dates.begin() + static_cast<std::ptrdiff_t>((dates.size() - 1) / 2);
-    std::nth_element(dates.begin(), middle, dates.end());
-    return std::string(*middle);
+    return {};
 }
 
 }  // namespace cudamatrix

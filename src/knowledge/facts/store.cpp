@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "knowledge/facts/schema.hpp"
 
 namespace cudamatrix {
 namespace facts {
@@ -51,6 +52,17 @@ std::string folded(std::string_view name) {
 
 }  // namespace facts
 
+namespace {
+
+bool has_aliases_column(std::string_view table) {
+    const auto* schema = facts::schema_of(table);
+    return schema != nullptr && std::ranges::any_of(schema->columns, [](const facts::Column& column) {
+               return column.name == "aliases";
+           });
+}
+
+}  // namespace
+
 void Facts::Store::merge(std::size_t table, facts::ParsedTable parsed) {
     const auto& kept = texts_.emplace_back(std::move(parsed));
     auto& rows = tables[table].rows;
@@ -93,7 +105,12 @@ void Facts::Store::sort(std::size_t table) {
 }
 
 void Facts::Store::finish() {
+    std::size_t rows = 0;
+    for (const auto& table : tables)
+        rows += table.rows.size();
+    by_id.reserve(rows);
     for (std::size_t t = 0; t < tables.size(); ++t) {
+        const bool has_aliases = has_aliases_column(tables[t].name);
         if (!texts_.empty()) sort(t);  // embedded tables keep the order of their file, which `check` judges
         for (std::size_t r = 0; r < tables[t].rows.size(); ++r) {
             const auto& row = tables[t].rows[r];
@@ -102,7 +119,7 @@ void Facts::Store::finish() {
                 if (auto problem = facts::known_problem(row))
                     problems[row.text("rule")].push_back(*std::move(problem));
             }
-            if (!row.has("aliases")) continue;
+            if (!has_aliases) continue;
             by_name.emplace(facts::folded(row.text("name")), Position{t, r});
             for (const auto alias : row.list("aliases"))
                 by_name.emplace(facts::folded(alias), Position{t, r});

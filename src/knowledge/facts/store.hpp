@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <memory_resource>
 #include <mutex>
 #include <span>
 #include <string>
@@ -67,7 +68,8 @@ struct Facts::Store {
 
     [[nodiscard]] Row at(Position position) const { return tables[position.table].rows[position.row]; }
 
-    std::unordered_map<std::string_view, Position> by_id;
+    std::pmr::monotonic_buffer_resource memory_;  ///< of by_id: given back at once
+    std::pmr::unordered_map<std::string_view, Position> by_id{&memory_};
     std::unordered_map<std::string, Position> by_name;
     std::map<std::string_view, std::vector<KnownProblem>> problems;  ///< by rule
 
