@@ -71,8 +71,10 @@ bool is_source(std::string_view text) {
         const auto at = rest.find('@');
         const auto slash = rest.find('/');
         const auto colon = rest.find(':', at == rest.npos ? 0 : at);
-        return at != rest.npos && slash < at && slash > 0 && slash + 1 < at && colon != rest.npos &&
-               colon > at + 1 && colon + 1 < rest.size() && all_of(rest, is_visible);
+        if (at == rest.npos || colon == rest.npos) return false;
+        const auto commit = rest.substr(at + 1, colon - at - 1);  // tags and branches move
+        return slash < at && slash > 0 && slash + 1 < at && commit.size() == 40 && all_of(commit, is_hex) &&
+               colon + 1 < rest.size() && all_of(rest, is_visible);
     }
     // image:HOST/PATH:TAG sha256:DIGEST: what a registry gave.
     constexpr std::string_view image = "image:", image_sha = " sha256:";
@@ -216,7 +218,7 @@ std::string_view accepts(Kind kind) {
         case Kind::url:
             return "an https:// URL without a slash at its end";
         case Kind::source:
-            return "an https:// URL, github:OWNER/REPO@REF:PATH, wheel:FILE.whl sha256:DIGEST, "
+            return "an https:// URL, github:OWNER/REPO@COMMIT:PATH, wheel:FILE.whl sha256:DIGEST, "
                    "sdist:FILE.tar.gz (or .zip) "
                    "sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or image:HOST/PATH:TAG sha256:DIGEST";
         case Kind::level:

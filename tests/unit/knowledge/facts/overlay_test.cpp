@@ -54,7 +54,7 @@ TEST_CASE("each mistake is reported at its row") {
         {"id: driver-r700, branch: 700, confidence: read", "row 'driver-r700': column 'source' is missing"},
         {"id: driver-r700, branch: 700, source: [], confidence: read", "row 'driver-r700': it has no source"},
         {"id: driver-r700, branch: 700, source: \"a friend\", confidence: read",
-         "row 'driver-r700': source 'a friend': expected an https:// URL, github:OWNER/REPO@REF:PATH, "
+         "row 'driver-r700': source 'a friend': expected an https:// URL, github:OWNER/REPO@COMMIT:PATH, "
          "wheel:FILE.whl sha256:DIGEST, sdist:FILE.tar.gz (or .zip) sha256:DIGEST, deb:FILE.deb sha256:DIGEST, or "
          "image:HOST/PATH:TAG sha256:DIGEST"},
         {"id: driver-r700, branch: 700, source: \"https://example.org/a\", confidence: unverified",
@@ -200,7 +200,11 @@ TEST_CASE("levels of confidence") {
 
 TEST_CASE("sources and dates") {
     CHECK(facts::is_source("https://docs.nvidia.com/deploy/"));
-    CHECK(facts::is_source("github:NVIDIA/open-gpu-kernel-modules@580.65.06:README.md"));
+    CHECK(facts::is_source("github:NVIDIA/open-gpu-kernel-modules@" + std::string(40, 'a') + ":README.md"));
+    CHECK_FALSE(facts::is_source("github:NVIDIA/open-gpu-kernel-modules@580.65.06:README.md"));
+    CHECK_FALSE(facts::is_source("github:NVIDIA/open-gpu-kernel-modules@main:README.md"));
+    CHECK_FALSE(facts::is_source("github:NVIDIA/repo@" + std::string(39, 'a') + ":README.md"));
+    CHECK_FALSE(facts::is_source("github:NVIDIA/repo@" + std::string(40, 'g') + ":README.md"));
     CHECK(facts::is_source("wheel:torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl sha256:" +
                            std::string(64, 'a')));
     CHECK(facts::is_source("sdist:flash_attn-2.8.3.tar.gz sha256:" + std::string(64, 'a')));
@@ -217,14 +221,14 @@ TEST_CASE("sources and dates") {
     CHECK_FALSE(facts::is_source("http://example.org/"));
     CHECK_FALSE(facts::is_source("https://example"));
     CHECK_FALSE(facts::is_source("github:NVIDIA/repo:README.md"));
-    CHECK_FALSE(facts::is_source("github:NVIDIA@abc:README.md"));
+    CHECK_FALSE(facts::is_source("github:NVIDIA@" + std::string(40, 'a') + ":README.md"));
     CHECK_FALSE(facts::is_source("wheel:torch.whl sha256:" + std::string(63, 'a')));
     CHECK_FALSE(facts::is_source("wheel:torch.whl sha256:" + std::string(64, 'G')));
     CHECK_FALSE(facts::is_source("MEM"));
     CHECK(facts::is_url("https://example.org/whl/cu118"));
     CHECK_FALSE(facts::is_url("https://example.org/whl/cu118/"));
     CHECK_FALSE(facts::is_url("http://example.org/whl/cu118"));
-    CHECK_FALSE(facts::is_url("github:NVIDIA/repo@abc:README.md"));
+    CHECK_FALSE(facts::is_url("github:NVIDIA/repo@" + std::string(40, 'a') + ":README.md"));
     CHECK_FALSE(facts::is_url("https://"));
     CHECK(facts::is_date("2024-02-29"));
     CHECK_FALSE(facts::is_date("2023-02-29"));
