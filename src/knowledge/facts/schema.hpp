@@ -50,8 +50,8 @@ struct Schema {
 [[nodiscard]] std::span<const Schema> all_schemas();
 [[nodiscard]] const Schema* schema_of(std::string_view table);
 
-/// A public URL (https://), `github:OWNER/REPO@COMMIT:PATH`, `wheel:FILE.whl sha256:64 hexadecimal digits`, or
-/// `sdist:FILE.tar.gz` (or .zip) or `deb:FILE.deb` with the same.
+/// A public URL (https://), `github:OWNER/REPO@COMMIT:PATH`, `wheel:FILE.whl sha256:64 hexadecimal digits`,
+/// or `sdist:FILE.tar.gz` (or .zip) or `deb:FILE.deb` with the same.
 [[nodiscard]] bool is_source(std::string_view text);
 /// "https://HOST/PATH" without a slash at its end.
 [[nodiscard]] bool is_url(std::string_view text);

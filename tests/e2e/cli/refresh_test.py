@@ -50,9 +50,9 @@ class Refresh(Cli):
         def refresh(*files, code, out="news", index=url + "/plain/simple", more=()):
             self.index_page("timm", *files)
             return self.call("facts", "refresh", "--only", "timm", "--out", out, "--index", index, *more, code=code)
-        swapped = json.loads(refresh(("timm-1.0.9-py3-none-any.whl", "1" * 64, False, "plain"), out="swapped", more=["--format", "json"], code=None).stdout)
+        swapped = json.loads(refresh(("timm-1.0.31-py3-none-any.whl", "1" * 64, False, "plain"), out="swapped", more=["--format", "json"], code=None).stdout)
         self.assertEqual([change["detail"] for change in swapped["changes"] if change["kind"] == "swapped"],
-                         [f"timm-1.0.9-py3-none-any.whl has the sha256 {'1' * 64}, the facts were read from ce5a4bac57a6cbb2be4ee35dc4ce689eede10d647e48dd1836106e2cc199693b"])
+                         [f"timm-1.0.31-py3-none-any.whl has the sha256 {'1' * 64}, the facts were read from 5bd50f7d0fe6d09bf9285ac2523234a1b7e6bf075c0be3e7aed09139fcb617c7"])
         for behaviour, message in (("ignore-range", "the server does not answer range requests, and the whole file is not downloaded to read parts of it"),
                                    ("other-range", "the server lies about ranges: asked for bytes "), ("no-content-range", "the server lies about ranges: its answer does not say"),
                                    ("odd-range", "is not a range"), ("short", "bytes instead of"), ("long", "bytes instead of"), ("status-403", "it is forbidden (403)")):
