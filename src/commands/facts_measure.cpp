@@ -69,6 +69,17 @@ Action add_facts_measure(const Arguments& app) {
     add_common(package, options);
     package.add_flag("--missing", options->missing, "Only releases whose row was listed but never opened");
     package.footer("Example: cudamatrix facts measure package torchvision xformers --versions '>=0.20'");
+    const auto image =
+        app.add_subcommand("image", "What images say of themselves: processors and CUDA, from a registry");
+    image.add_option("IMAGE", options->packages, "References with a tag: registry.example.org/team/base:1.4")
+        .required();
+    add_index_options(image, *options, *options);
+    image.add_flag("--accept", options->accept, "Write rows that contradict known ones too, and exit 0");
+    image.footer(
+        "Reads the manifest and one configuration, no layer. Credentials of docker, podman or netrc are "
+        "used.\n"
+        "With the rows, `check --facts` knows that the tag is there, for which processors, and its CUDA.\n"
+        "Example: cudamatrix facts measure image registry.example.org/team/base:1.4 --out my-facts");
     const auto toolkit =
         app.add_subcommand("toolkit", "Releases of the CUDA toolkit, and what their compilers take");
     add_common(toolkit, options);
@@ -84,9 +95,10 @@ Action add_facts_measure(const Arguments& app) {
         "highest PTX. Without --execute nothing of a wheel is run, and a minor that no fact knows gets no "
         "row.\n"
         "Example: cudamatrix facts measure toolkit --versions '>=13' --execute --out my-facts");
-    return [options, torch, package, toolkit](const World& world) -> Result<ExitCode> {
+    return [options, torch, package, image, toolkit](const World& world) -> Result<ExitCode> {
         options->is_torch = torch.parsed();
         options->is_toolkit = toolkit.parsed();
+        options->is_image = image.parsed();
         if (package.parsed() && options->packages.empty() && !options->missing) {
             return input_failure("no package is named", "name one, e.g. torchvision, or give --missing");
         }

@@ -63,6 +63,10 @@ ImageReference image_reference(std::string_view text) {
     return out;
 }
 
+std::optional<Row> other_image(const Facts& facts, const ImageReference& reference) {
+    return facts.row(fmt::format("other-image-{}:{}", reference.repository, reference.tag));
+}
+
 std::optional<Row> image_repository(const Facts& facts, std::string_view repository) {
     const auto rows = rows_with(facts, "image_repositories", "repository", repository);
     return rows.empty() ? std::nullopt : std::optional(rows.front());

@@ -19,6 +19,9 @@ struct ImageReference {
 };
 [[nodiscard]] ImageReference image_reference(std::string_view text);
 
+/// The row of other_images of a reference with a tag.
+[[nodiscard]] std::optional<Row> other_image(const Facts& facts, const ImageReference& reference);
+
 /// The row of image_repositories of a reference's repository, or of the one that a family is built on.
 [[nodiscard]] std::optional<Row> image_repository(const Facts& facts, std::string_view repository);
 [[nodiscard]] std::optional<Row> family_repository(const Facts& facts, std::string_view family);

@@ -97,6 +97,12 @@ constexpr Column kStandalonePythons[] = {
     {"arch", Kind::text, Form::list, kRequired},
 };
 
+constexpr Column kOtherImages[] = {
+    {"image", Kind::text, Form::scalar, kRequired},  // with registry and tag
+    {"arch", Kind::text, Form::list, kRequired},
+    {"cuda", Kind::version},  // CUDA_VERSION of its environment
+};
+
 constexpr Schema kSchemas[] = {
     {"container_toolkit_flaws", "flaw-{cve}", kContainerToolkitFlaws},
     {"container_toolkits", "container-toolkit-{first}", kContainerToolkits},
@@ -106,6 +112,7 @@ constexpr Schema kSchemas[] = {
     {"image_policies", "image-policy-{policy}", kImagePolicies},
     {"image_repositories", "repository-*", kImageRepositories},
     {"ngc_images", "ngc-pytorch-{tag}", kNgcImages},
+    {"other_images", "other-image-{image}", kOtherImages},
     {"python_images", "python-image-{tag}", kPythonImages},
     {"pytorch_images", "pytorch-image-{torch}-*", kPytorchImages},
     {"standalone_pythons", "standalone-python-{python}", kStandalonePythons},

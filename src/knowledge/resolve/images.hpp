@@ -21,6 +21,7 @@ using lookup::family_repository;
 using lookup::image_reference;
 using lookup::image_repository;
 using lookup::ImageReference;
+using lookup::other_image;
 using lookup::pytorch_tag;
 using lookup::PytorchTag;
 using lookup::rows_with;

@@ -80,6 +80,15 @@ void read_ngc(const Facts& facts, const std::string& tag, ImageContent& out) {
     }
 }
 
+// What the configuration of any other image says.
+void read_other(const Row& row, ImageContent& out) {
+    out.listed = true;
+    out.facts = {row.ref()};
+    out.cuda = row.text("cuda");
+    if (out.cuda.empty())
+        out.gap = {Field::image, fmt::format("the configuration of {} names no CUDA", out.text), {}};
+}
+
 // A release's tag that is not of their one form never existed, which image-tag-exists says.
 bool may_move(std::string_view tag) {
     const auto parts = text::split(tag, '-');
@@ -91,11 +100,17 @@ bool may_move(std::string_view tag) {
 std::optional<ImageContent> image_content(const Context& context) {
     auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
-    if (!repository || reference.pinned) return std::nullopt;  // a digest may be anything
+    if (reference.pinned) return std::nullopt;  // a digest may be anything
     if (reference.tag.empty()) reference.tag = "latest";
+    const auto other = repository ? std::nullopt : other_image(context.facts, reference);
+    if (!repository && !other) return std::nullopt;
     ImageContent out;
     out.text = fmt::format("image {}:{}", reference.name, reference.tag);
     out.name = reference.name;
+    if (other) {
+        read_other(*other, out);
+        return out;
+    }
     const auto scheme = repository->text("scheme");
     if (scheme == "cuda") {
         out.cuda_tag = cuda_tag(reference.tag);

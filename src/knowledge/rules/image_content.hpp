@@ -24,7 +24,7 @@ struct ImageContent {
     std::optional<PytorchTag> pytorch_tag;
     bool own_torch = false;  ///< of nvcr.io/nvidia/pytorch: its torch is no wheel, whatever the cell says
     std::optional<Row> ngc;  ///< the row of such a tag
-    bool listed = false;     ///< a fact says that there is this pytorch_tag, or this ngc
+    bool listed = false;     ///< a fact says that there is this image
     /// Why nothing is known of what is inside, with the nearest tag of which it is: of a tag that moves, or
     /// that no fact reads. Empty `what`: as much is known as the other members say.
     Unresolved gap;

@@ -148,7 +148,7 @@ void judge_pinned(Ask& ask) {
     unknown_of(ask, *own, "what is in the pinned");
 }
 
-// Of a repository that no fact describes nothing is known, and the cell says nothing of its content either.
+// Of an image that no fact describes nothing is known, and the cell says nothing of its content either.
 void say_unlisted(Ask& ask) {
     const auto reference = image_reference(ask.cell.text(Field::image));
     if (reference.pinned || image_repository(ask.facts, reference.repository)) return;

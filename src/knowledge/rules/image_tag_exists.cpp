@@ -167,10 +167,14 @@ void judge_ngc_reference(Ask& ask, const ImageReference& reference, const std::s
     ask.unknown(knows_nearest ? content->gap : Unresolved{Field::image, "no fact describes " + text, {}});
 }
 
-void unlisted(Ask& ask, const ImageReference& reference) {
+void judge_other(Ask& ask, const ImageReference& reference, const std::string& text) {
+    if (const auto row = other_image(ask.facts, reference)) {
+        accept(ask, text, *row);
+        return refuse_arch(ask, text, *row);
+    }
     ask.unknown_as(
-        "no fact describes the images of {}: whether the tag {} exists is unknown; `cudamatrix scan {}:{}` "
-        "looks into it",
+        "no fact describes the images of {}: whether the tag {} exists is unknown; `cudamatrix facts measure image {}:{}` "
+        "asks its registry",
         reference.repository, reference.tag, reference.repository, reference.tag);
 }
 
@@ -182,7 +186,7 @@ void judge_reference(Ask& ask) {
     ask.question({Field::image}, "whether it exists");
     const auto repository = image_repository(ask.facts, reference.repository);
     if (!repository) {
-        unlisted(ask, reference);
+        judge_other(ask, reference, text);
         return;
     }
     const auto scheme = repository->text("scheme");

@@ -72,6 +72,9 @@ struct SeenImage {
 /// Reads the manifest and one configuration behind a tag; no layer.
 [[nodiscard]] Result<SeenImage> see_image(OciClient& client, const ImageReference& reference);
 
+/// The row of other_images. Input failure: it is for no processor that is known.
+[[nodiscard]] Result<MeasuredRow> other_image_row(const SeenImage& image);
+
 /// Rows of cuda_images and cuda_image_requirements, pytorch_images, ngc_images or python_images. Input
 /// failure: a configuration that contradicts the tag, or that no row can hold.
 [[nodiscard]] Result<std::vector<MeasuredRow>> image_rows(const ImageGroup& group, const Row& repository,

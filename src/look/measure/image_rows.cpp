@@ -47,6 +47,10 @@ Failure contradicted(const SeenImage& image, std::string_view name, const std::s
         "look at the image: another one may have been pushed under this tag");
 }
 
+Failure for_no_processor(const SeenImage& image) {
+    return input_failure(fmt::format("{}: it is for neither x86_64 nor aarch64", image.reference));
+}
+
 void add_source(MeasuredRow& row, const SeenImage& image) {
     row.cells.push_back(scalar("source", fmt::format("image:{} {}", image.reference, image.digest)));
     row.cells.push_back(scalar("confidence", "measured"));
@@ -246,10 +250,20 @@ Rows python_rows(const ImageGroup& group, const SeenImage& image, const Facts& f
 
 }  // namespace
 
+Result<MeasuredRow> other_image_row(const SeenImage& image) {
+    if (image.arches.empty()) return for_no_processor(image);
+    MeasuredRow row{"other_images",
+                    "other-image-" + image.reference,
+                    {scalar("image", image.reference), list("arch", image.arches)}};
+    if (const auto cuda = parts_of(env(image, "CUDA_VERSION"), 3); !cuda.empty())
+        row.cells.push_back(scalar("cuda", cuda));
+    add_source(row, image);
+    return row;
+}
+
 Rows image_rows(const ImageGroup& group, const Row& repository, const SeenImage& image, const Facts& facts) {
     const auto scheme = repository.text("scheme");
-    if (image.arches.empty())
-        return input_failure(fmt::format("{}: it is for neither x86_64 nor aarch64", image.reference));
+    if (image.arches.empty()) return for_no_processor(image);
     if (scheme == "cuda") return cuda_rows(group, image, facts);
     if (scheme == "pytorch") return pytorch_rows(group, image);
     if (scheme == "ngc") return ngc_rows(group, image, facts);

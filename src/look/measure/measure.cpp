@@ -6,7 +6,9 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "look/measure/image_news.hpp"
 #include "look/measure/rows.hpp"
+#include "registry/oci.hpp"
 #include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
@@ -107,6 +109,34 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
     return Done{};
 }
 
+// What registries say of images: manifests and configurations, no layer.
+Status measure_images(const MeasureRequest& request, const Facts& facts, Http& http, InspectionCache&,
+                      Measured& measured) {
+    std::vector<ImageReference> references;
+    for (const auto& text : request.packages) {
+        CM_TRY_ASSIGN(auto reference, parse_image_reference(text));
+        if (!reference.digest.empty())
+            return input_failure(
+                fmt::format("invalid image '{}': a digest needs no row", text::printable(text)),
+                "name it by its tag");
+        if (reference.tag.empty()) reference.tag = "latest";
+        references.push_back(std::move(reference));
+    }
+    OciClient client(http);
+    for (const auto& reference : references) {
+        if (is_interrupted(http)) break;
+        request.progress("measure: " + reference.text());
+        const auto image = see_image(client, reference);
+        auto row = image.ok() ? other_image_row(*image) : Result<MeasuredRow>(image.failure());
+        if (row.ok()) {
+            measured.add(*std::move(row), facts);
+        } else {
+            measured.not_measured.push_back(row.failure().diagnostics.front().message);
+        }
+    }
+    return Done{};
+}
+
 // Rows that contradict known ones only where the user takes them.
 Status write_rows(const MeasureRequest& request, Measured& measured) {
     std::vector<MeasuredRow> rows;
@@ -154,7 +184,9 @@ Result<Measured> measure(const MeasureRequest& request, const Facts& facts, Http
     CM_TRY(file::make_directories(request.out));
     CM_TRY_ASSIGN(auto inspected, InspectionCache::open(fs::path(request.out) / kMeasuredFile));
     Measured measured;
-    const auto job = request.is_toolkit ? measure_toolkits : measure_packages;
+    const auto job = request.is_image     ? measure_images
+                     : request.is_toolkit ? measure_toolkits
+                                          : measure_packages;
     CM_TRY(job(request, facts, http, *inspected, measured));
     if (is_interrupted(http)) return Failure{ExitCode::interrupted, {}};
     measured.bytes = http.transferred();

@@ -30,8 +30,8 @@ struct IndexRequest {
 };
 
 struct MeasureRequest : IndexRequest {
-    std::vector<std::string> packages;
-    std::string versions;  ///< as for pip: ">=1.13"
+    std::vector<std::string> packages;  ///< or, if is_image, references
+    std::string versions;               ///< as for pip: ">=1.13"
     std::string arch = "x86_64,aarch64";
     bool held = false;     ///< of torch: what its libraries hold, too
     bool execute = false;  ///< of the toolkit: each ptxas is run
@@ -39,6 +39,7 @@ struct MeasureRequest : IndexRequest {
     bool missing = false;  ///< only releases whose row was listed but never opened
     bool is_torch = false;
     bool is_toolkit = false;
+    bool is_image = false;  ///< the configurations of images are read
 };
 
 struct Measured {

@@ -139,6 +139,27 @@ class Refresh(Cli):
         self.assertEqual(report["left_out"][0], "row 'cuda-image-requires-98.0.0-x86_64': driver_min: 710 in image:docker.io/nvidia/cuda:98.0.0-devel-ubuntu24.04, "
                          "kept is driver_min: 700 of image:docker.io/nvidia/cuda:98.0.0-base-ubi9")
 
+    def test_facts_measure_image(self):
+        for tag, variables in (("1", ["CUDA_VERSION=12.4.1"]), ("plain", [])):
+            config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": variables}}).encode()
+            self.put_blob("team/base", json.dumps({"schemaVersion": 2, "layers": [], "config": self.put_blob("team/base", config)}).encode(), tag)
+        host = self.serve_registry()
+        name = "registry.example.org/team/base"
+        def measure(*images, behaviour="token", code=0):
+            return self.call("facts", "measure", "image", *images, "--out", "mine", "--mirror", f"registry.example.org={host}/{behaviour}", code=code)
+        def verdict(cell, *more):
+            self.write("version: 1\nset: {image: \"" + name + cell + "}\n", "cell.yaml")
+            return self.json_of("check", "cell.yaml", *more, "--fail-on", "never")["cells"][0]["verdict"]
+        self.assertEqual(verdict(':1", driver: "550.54.15"'), "unknown")
+        measure(name + ":1", behaviour="liebody", code=3)
+        self.assertFalse((self.dir / "mine" / "other_images.yaml").exists())
+        self.assertIn("a digest needs no row", measure(name + "@sha256:" + "a" * 64, code=2).stderr)
+        measure(name + ":1", name + ":plain")
+        self.call("facts", "check", "--facts", "mine", code=0)
+        for cell, expected in ((':1", driver: "550.54.15"', "accepted"), (':1", driver: "470.161.03"', "rejected"), (':1", arch: aarch64', "rejected"),
+                               (':plain"', "accepted"), (':plain", driver: "550.54.15"', "unknown"), (':2"', "unknown")):
+            self.assertEqual(verdict(cell, "--facts", "mine"), expected, cell)
+
     def test_facts_refresh_of_images(self):
         config = {"created": "2030-01-02T03:04:05Z", "os": "linux", "architecture": "amd64", "config": {"Env": [
             "NVIDIA_PYTORCH_VERSION=98.01", "PYTORCH_VERSION=2.10.0a0+b4e4ee81d3", "CUDA_VERSION=13.1.0.036"],
