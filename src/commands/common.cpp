@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "commands/index_options.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
@@ -57,6 +58,10 @@ void MatrixOptions::add(const Arguments& app) {
     add_facts_folder(app, facts);
     add_day(app, on);
     add_override(app, overrides);
+    app.add_flag(
+        "--look", look,
+        "First measure what no fact knows of the packages and images that the file names, over the network; "
+        "kept in ~/.cache/cudamatrix/facts");
 }
 
 void add_facts_folder(const Arguments& app, std::string& facts) {
@@ -136,6 +141,9 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     CM_TRY_ASSIGN(auto matrix, read_matrix_file(options.matrix, rules::mistakes_in_ids));
     auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
     CM_TRY(change_values(options, world, *loaded));
+    if (options.look) {
+        CM_TRY(look(options.facts, world, *loaded));
+    }
     loaded->today = options.on.empty() ? world.today : options.on;
     JudgeOptions as_of;
     as_of.today = loaded->today;

@@ -1,8 +1,15 @@
 #include "commands/index_options.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/image_reference.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "knowledge/facts/images.hpp"
+#include "knowledge/facts/lookup.hpp"
+#include "matrix/value.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
@@ -26,7 +33,105 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
     return mirrors;
 }
 
+// $XDG_CACHE_HOME/cudamatrix/facts, or the same below ~/.cache.
+Result<std::filesystem::path> own_store(const World& world) {
+    if (const auto cache = value_of(world.environment, {"XDG_CACHE_HOME"}); !cache.empty())
+        return std::filesystem::path(cache) / "cudamatrix" / "facts";
+    if (const auto home = value_of(world.environment, {"HOME"}); !home.empty())
+        return std::filesystem::path(home) / ".cache" / "cudamatrix" / "facts";
+    return environment_failure("--look has no place for what it sees: HOME is not set",
+                               "set HOME or XDG_CACHE_HOME");
+}
+
+// The store lies over the folder of --facts: it was measured.
+Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem::path& store,
+                               const World& world) {
+    std::vector<std::filesystem::path> folders;
+    if (!overlay.empty()) folders.emplace_back(overlay);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(store, error)) {
+        if (entry.path().extension() != ".yaml") continue;
+        folders.push_back(store);
+        break;
+    }
+    if (folders.empty()) return Facts::embedded();
+    return Facts::with_overlays(folders, world.today);
+}
+
+void note_packages(const Value& value, const Facts& facts, measure::MeasureRequest& packages) {
+    for (const auto& [written, version] : value.items) {
+        const auto name = pep440::canonical_name(written);
+        if (version == kCompanionVersion || lookup::package_release(facts, name, version)) continue;
+        packages.exactly[name].insert(version);
+    }
+}
+
+void note_image(const Value& value, const Facts& facts, measure::MeasureRequest& images) {
+    auto reference = lookup::image_reference(value.text);
+    if (reference.pinned || lookup::image_repository(facts, reference.repository)) return;
+    if (reference.tag.empty()) reference.tag = "latest";
+    if (lookup::other_image(facts, reference)) return;
+    const auto text = reference.repository + ":" + reference.tag;
+    if (std::ranges::find(images.packages, text) == images.packages.end()) images.packages.push_back(text);
+}
+
+// What the matrix names in any of its cells, and no fact describes.
+void note_missing(const Matrix& matrix, const Facts& facts, measure::MeasureRequest& packages,
+                  measure::MeasureRequest& images) {
+    const auto note = [&](Field field, const Value& value) {
+        if (field == Field::packages) note_packages(value, facts, packages);
+        if (field == Field::image) note_image(value, facts, images);
+    };
+    for (const auto& axis : matrix.axes) {
+        for (const auto& row : axis.rows) {
+            for (std::size_t i = 0; i < row.size(); ++i)
+                note(axis.fields[i], row[i]);
+        }
+    }
+    for (const auto& [field, value] : matrix.set)
+        note(field, value);
+    for (const auto& cell : matrix.include) {
+        for (const auto& [field, value] : cell)
+            note(field, value);
+    }
+    for (const auto& [name, versions] : packages.exactly)
+        packages.packages.push_back(name);
+}
+
+void say(const std::string& message, const World& world) {
+    fmt::print(stderr, "{}", render(Diagnostic::warning("--look: " + message), {}, world.colour_err));
+}
+
 }  // namespace
+
+Status look(const std::string& overlay, const World& world, Loaded& loaded) {
+    CM_TRY_ASSIGN(const auto store, own_store(world));
+    CM_TRY_ASSIGN(loaded.facts, facts_with_store(overlay, store, world));
+    measure::MeasureRequest packages, images;
+    images.is_image = true;
+    note_missing(loaded.matrix, loaded.facts, packages, images);
+    HttpOptions settings;
+    settings.environment = world.environment;
+    settings.mirrors = loaded.matrix.mirrors;
+    settings.cancellation = world.cancellation;
+    CM_TRY_ASSIGN(auto http, Http::open(std::move(settings)));
+    for (auto* request : {&packages, &images}) {
+        if (request->packages.empty()) continue;
+        request->out = store.string();
+        request->facts = overlay;
+        CM_TRY(complete(*request, world));
+        const auto measured = measure::measure(*request, loaded.facts, *http);
+        if (!measured.ok()) {
+            if (measured.failure().code == ExitCode::interrupted) return measured.failure();
+            say(measured.failure().diagnostics.front().message, world);
+            continue;
+        }
+        for (const auto& lost : measured->not_measured)
+            say(lost, world);
+    }
+    CM_TRY_ASSIGN(loaded.facts, facts_with_store(overlay, store, world));
+    return Done{};
+}
 
 void add_index_options(const Arguments& app, IndexOptions& options, measure::IndexRequest& request) {
     app.add_option("--index", request.index,

@@ -29,6 +29,13 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
 /// Finds the index that pip would ask where none is named, and gives the request the day and lines on stderr.
 [[nodiscard]] Status complete(measure::IndexRequest& request, const World& world);
 
+struct Loaded;
+
+/// --look: what no fact knows of the packages and images that the matrix names is measured now, through its
+/// mirrors, into the user's own store of facts, which `loaded.facts` then rests on as well (with `overlay`,
+/// the folder of --facts). What cannot be found out stays unknown, and stderr says why.
+[[nodiscard]] Status look(const std::string& overlay, const World& world, Loaded& loaded);
+
 // The part of `facts` that asks an index.
 
 /// Adds what `facts measure` takes to its subcommand.

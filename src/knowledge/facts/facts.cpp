@@ -108,8 +108,16 @@ Facts Facts::embedded() {
 }
 
 Result<Facts> Facts::with_overlay(const std::filesystem::path& directory, std::string_view today) {
-    const auto files = tables_in(directory);
-    if (!files) return files.failure();
+    return with_overlays({directory}, today);
+}
+
+Result<Facts> Facts::with_overlays(const std::vector<std::filesystem::path>& directories,
+                                   std::string_view today) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& directory : directories) {
+        CM_TRY_ASSIGN(const auto found, tables_in(directory));
+        files.insert(files.end(), found.begin(), found.end());
+    }
     const Facts base = embedded();
     auto store = std::make_shared<Store>();
     store->tables = base.store_->tables;
@@ -122,7 +130,7 @@ Result<Facts> Facts::with_overlay(const std::filesystem::path& directory, std::s
     const auto add = [&](const Failure& failure) {
         mistakes.insert(mistakes.end(), failure.diagnostics.begin(), failure.diagnostics.end());
     };
-    for (const auto& path : *files) {
+    for (const auto& path : files) {
         const auto content = file::read(path, kLargestTable);
         if (!content) {
             add(content.failure());

@@ -72,6 +72,9 @@ class Facts {
     /// `check`).
     [[nodiscard]] static Result<Facts> with_overlay(const std::filesystem::path& directory,
                                                     std::string_view today);
+    /// The same with several folders, each laid over the ones before it.
+    [[nodiscard]] static Result<Facts> with_overlays(const std::vector<std::filesystem::path>& directories,
+                                                     std::string_view today);
 
     [[nodiscard]] std::span<const Table> tables() const;
     [[nodiscard]] const Table* table(std::string_view name) const;

@@ -173,9 +173,9 @@ void judge_other(Ask& ask, const ImageReference& reference, const std::string& t
         return refuse_arch(ask, text, *row);
     }
     ask.unknown_as(
-        "no fact describes the images of {}: whether the tag {} exists is unknown; `cudamatrix facts measure image {}:{}` "
-        "asks its registry",
-        reference.repository, reference.tag, reference.repository, reference.tag);
+        "no fact describes the images of {}: whether the tag {} exists is unknown; `cudamatrix check --look` asks "
+        "its registry",
+        reference.repository, reference.tag);
 }
 
 void judge_reference(Ask& ask) {

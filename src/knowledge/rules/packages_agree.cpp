@@ -174,9 +174,9 @@ void judge_known(Ask& ask, const Package& package, bool alone) {
     }
     if (!package.row && !knows_package(ask.facts, package.name)) {
         ask.unknown_as(
-               "no fact knows {}: whether it works here is unknown; `cudamatrix facts measure package {}` looks "
+               "no fact knows {}: whether it works here is unknown; `cudamatrix check --look` looks "
                "into its wheels",
-               package.text, package.name)
+               package.text)
             .without(package.name);
         return;
     }

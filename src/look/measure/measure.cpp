@@ -46,10 +46,20 @@ std::vector<std::string> packages_of(const MeasureRequest& request, const Facts&
     return names;
 }
 
+bool is_one_of(const std::map<std::string, std::set<std::string>>& releases, std::string_view package,
+               const pep440::Version& version) {
+    const auto found = releases.find(std::string(package));
+    return found != releases.end() && std::ranges::any_of(found->second, [&](const std::string& text) {
+               const auto each = pep440::Version::parse(text);
+               return each && *each == version;
+           });
+}
+
 bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, const Release& release,
             std::string_view package, const Facts& facts) {
     const auto version = pep440::Version::parse(release.version);
     if (!version || release.wheels.empty() || !versions.admits(version->without_local())) return false;
+    if (!request.exactly.empty()) return is_one_of(request.exactly, package, *version);
     if (request.missing) {
         const auto row = lookup::package_release(facts, package, release.version);
         return row && lacks_requires(*row);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +33,9 @@ struct IndexRequest {
 
 struct MeasureRequest : IndexRequest {
     std::vector<std::string> packages;  ///< or, if is_image, references
-    std::string versions;               ///< as for pip: ">=1.13"
+    /// Of a package only these releases, yanked ones and pre-releases among them; empty: all.
+    std::map<std::string, std::set<std::string>> exactly = {};
+    std::string versions;  ///< as for pip: ">=1.13"
     std::string arch = "x86_64,aarch64";
     bool held = false;     ///< of torch: what its libraries hold, too
     bool execute = false;  ///< of the toolkit: each ptxas is run

@@ -139,6 +139,32 @@ class Refresh(Cli):
         self.assertEqual(report["left_out"][0], "row 'cuda-image-requires-98.0.0-x86_64': driver_min: 710 in image:docker.io/nvidia/cuda:98.0.0-devel-ubuntu24.04, "
                          "kept is driver_min: 700 of image:docker.io/nvidia/cuda:98.0.0-base-ubi9")
 
+    def test_look_measures_what_no_fact_knows(self):
+        wheel = self.wheel("oddpkg-1.0-py3-none-any.whl", {"oddpkg-1.0.dist-info/METADATA": "Version: 1.0\nRequires-Dist: numpy (<2)\n\n"}).name
+        self.index_page("oddpkg", (wheel, None, "broken", "plain"))
+        config = self.put_blob("team/base", json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": ["CUDA_VERSION=12.4.1"]}}).encode())
+        self.put_blob("team/base", json.dumps({"schemaVersion": 2, "layers": [], "config": config}).encode(), "1")
+        host = self.serve_registry()
+        self.write("version: 1\nmirrors: {registry.example.org: " + host + "/plain}\naxes:\n  packages:\n    - {oddpkg: '1.0', numpy: 1.26.4}\n"
+                   "    - {oddpkg: '1.0', numpy: 2.1.0}\n    - {oddpkg: '1.1'}\n    - {nosuchpkg: '1.0'}\n"
+                   "set: {image: 'registry.example.org/team/base:1', driver: 550.54.15}\n", "m.yaml")
+        index = self.serve() + "/plain/simple"
+        def check(*more, index=index, cache="cache"):
+            got = self.call("check", "m.yaml", "--format", "json", *more, env={"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / cache)})
+            self.assertEqual(got.returncode, 1, got.stderr)
+            return [cell["verdict"] for cell in json.loads(got.stdout)["cells"]], got.stderr
+        self.assertEqual(check()[0], ["unknown"] * 4)
+        self.assertFalse((self.dir / "cache").exists())
+        verdicts, said = check("--look")
+        self.assertEqual(verdicts, ["degraded", "rejected", "unknown", "unknown"])  # the only release was yanked
+        self.assertIn("/plain/simple has no project nosuchpkg", said)
+        # The second time nothing is asked for what was seen.
+        verdicts, said = check("--look", index="http://127.0.0.1:9/simple")
+        self.assertEqual((verdicts, "oddpkg/" in said), (["degraded", "rejected", "unknown", "unknown"], True), said)
+        self.write("version: 1\nset: {packages: {oddpkg: '1.0'}}\n", "m.yaml")
+        self.assertEqual(self.json_of("check", "m.yaml", "--look", env={"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "XDG_CACHE_HOME": str(self.dir / "cache")})["cells"][0]["verdict"], "degraded")
+        self.refused("check", "m.yaml", "--look", env={"HOME": "", "XDG_CACHE_HOME": ""}, code=3, says="--look has no place for what it sees: HOME is not set")
+
     def test_facts_measure_image(self):
         for tag, variables in (("1", ["CUDA_VERSION=12.4.1"]), ("plain", [])):
             config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": variables}}).encode()
