@@ -19,6 +19,7 @@ constexpr Column kOperatingSystems[] = {
     {"render", Kind::truth, Form::scalar, kRequired},
     {"wheels", Kind::text},
     {"cuda_wheels", Kind::truth},
+    {"cuda_wheels_for", Kind::text, Form::list},
 };
 
 constexpr Column kArchiveCompilers[] = {

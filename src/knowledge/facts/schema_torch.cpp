@@ -92,7 +92,8 @@ constexpr Column kTorchOsWheels[] = {
     {"os", Kind::text, Form::scalar, kRequired, "operating_systems.wheels"},
     {"arch", Kind::text, Form::scalar, kRequired},
     {"pythons", Kind::version, Form::list, kRequired, "pythons.python"},
-    {"same_for_cuda", Kind::truth},
+    {"cuda_variants", Kind::text, Form::list, kOptional, "torch_releases.variants"},
+    {"default_index", Kind::truth},
 };
 
 constexpr Schema kSchemas[] = {

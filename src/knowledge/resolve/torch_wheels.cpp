@@ -42,7 +42,9 @@ std::optional<OtherOs> other_os(const Context& context) {
 
 std::vector<Row> os_wheels(const Context& context, const OtherOs& os, const TorchBuild& build) {
     std::vector<Row> out;
+    const bool bare = context.cell.text(Field::torch).find('+') == std::string_view::npos;
     for (const auto& row : context.facts.rows("torch_os_wheels")) {
+        if (bare && row.text("default_index") == "false") continue;
         if (row.text("torch") != build.torch.release->text("torch") || row.text("os") != os.os) continue;
         if (!context.cell.has(Field::arch) || row.text("arch") == build.arch) out.push_back(row);
     }

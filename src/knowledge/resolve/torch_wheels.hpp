@@ -31,8 +31,8 @@ struct OtherOs {
 };
 [[nodiscard]] std::optional<OtherOs> other_os(const Context& context);
 
-/// The wheels of a release on the default index for that system: on the cell's processor, or on each of them
-/// where the cell names none.
+/// The wheels of a release for that system, on the default index or, where the cell names a variant, on an
+/// index of its own: on the cell's processor, or on each of them where the cell names none.
 [[nodiscard]] std::vector<Row> os_wheels(const Context& context, const OtherOs& os, const TorchBuild& build);
 
 /// The cell names a variant with a CUDA ("2.6.0+cu124").

@@ -40,6 +40,16 @@ void judge_no_wheel(Ask& ask, const TorchBuild& build, const OtherOs& os) {
     answer.other(Field::os);
 }
 
+// Windows on aarch64 has CPU builds alone: none with a CUDA is looked for there.
+void judge_cuda_build(Ask& ask, const OtherOs& os) {
+    const auto processors = os.row.list("cuda_wheels_for");
+    const auto arch = ask.cell.text(Field::arch);
+    if (arch.empty() || processors.empty() || contains(processors, arch)) return;
+    ask.reject("CUDA builds of torch are not made for {} on {}", os.row.text("name"), arch)
+        .because(os.row.ref())
+        .one_of(Field::arch, processors);
+}
+
 void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
     const auto& torch = build.torch;
     const auto wheels = os_wheels(ask, os, build);
@@ -54,7 +64,8 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
         answer.other(Field::os);
         return;
     }
-    if (names_cuda_variant(ask)) return;  // on an index of its own: torch-built-for-cuda asks
+    // On an index of its own: torch-built-for-cuda asks.
+    if (names_cuda_variant(ask)) return judge_cuda_build(ask, os);
     if (wheels.empty()) return judge_no_wheel(ask, build, os);
     const bool bare = ask.cell.text(Field::torch).find('+') == std::string_view::npos;
     if (cpu_only || !bare || !torch.release->has("default_variant")) return;

@@ -43,13 +43,18 @@ bool outside_release(const Row& release, const std::string& abi) {
            version > lookup::required_version(release, "python_max");
 }
 
-// On Windows and macOS: by the wheels of the default index, which the CUDA builds of some releases share.
+// On Windows and macOS: by the wheels of the default index, whose pythons are those of the CUDA builds as
+// well that the row names.
 void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os, const std::string& abi) {
-    const auto wheels = os_wheels(ask, os, build);
+    auto wheels = os_wheels(ask, os, build);
     const bool cuda = names_cuda_variant(ask);
     // torch-published-for-arch reports both.
     if (wheels.empty() || (cuda && os.row.text("cuda_wheels") == "false")) return;
-    const auto& wheel = wheels.front();
+    if (cuda) {
+        std::erase_if(wheels, [&](const Row& row) {
+            return !contains(row.list("cuda_variants"), build.torch.variant);
+        });
+    }
     const auto& release = *build.torch.release;
     const auto what = fmt::format("torch {}", ask.cell.text(Field::torch));
     const auto name = os.row.text("name");
@@ -60,17 +65,17 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os, con
                    release.text("torch"), release.text("python_min"), release.text("python_max"))
             .because(release.ref())
             .fix(Field::python, release.text("python_max"));
-    } else if (cuda && wheel.text("same_for_cuda") != "true") {
+    } else if (wheels.empty()) {
         ask.reword(fmt::format("whether there is one for python {}", abi));
         ask.unknown(Field::torch, "no fact lists the wheels of {} for {}", what, name);
     } else if (std::any_of(wheels.begin(), wheels.end(),
                            [&](const Row& row) { return contains(row.list("pythons"), abi); })) {
-        ask.accept({wheel.ref()});
+        ask.accept({wheels.front().ref()});
     } else {
         ask.reject("{} has no wheel for python {} on {}: it has them for {}", what, abi, name,
-                   listed(wheel.list("pythons")))
-            .because(wheel.ref())
-            .one_of(Field::python, wheel.list("pythons"));
+                   listed(wheels.front().list("pythons")))
+            .because(wheels.front().ref())
+            .one_of(Field::python, wheels.front().list("pythons"));
     }
 }
 
