@@ -1,6 +1,7 @@
 // Is there a wheel for the processor and the system at all, and is it the one that was meant? On aarch64 and
 // on Windows the default index serves CPU builds: pip installs one without a word.
 #include "base/text.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
@@ -75,6 +76,22 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
         .fix(Field::torch, fmt::format("{}+{}", torch.exact.text(), torch.release->text("default_variant")));
 }
 
+// A Jetson takes its torch from NVIDIA, whose builds go by the same numbers: what the default index lacks
+// says nothing of them.
+bool is_for_jetson(Ask& ask, const TorchBuild& build) {
+    const auto gpu = integrated_gpu(ask);
+    if (!gpu) return false;
+    const auto index = ask.facts.row("policy-jetson-torch-index");
+    ask.reword(fmt::format("whether torch {} is there", build.torch.exact.text()));
+    ask.unknown(gpu->field, "the default index has no build of torch {} for a GPU on {}{}",
+                build.torch.exact.text(), build.arch,
+                index ? fmt::format("; {}, which no fact lists", index->text("says")) : "")
+        .because(build.torch.release->ref())
+        .because(gpu->facts)
+        .because(index);
+    return true;
+}
+
 void judge(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto build = if_known(torch_build(ask));
@@ -84,12 +101,14 @@ void judge(Ask& ask) {
     const auto& torch = build->torch;
     ask.question({Field::arch, Field::torch},
                  fmt::format("whether {} is published for {}", build->text, build->arch));
-    if (no_wheels_for_arch(*build)) {
+    const bool no_wheel = no_wheels_for_arch(*build), cpu_build = silent_cpu_build(ask, *build);
+    if ((no_wheel || cpu_build) && is_for_jetson(ask, *build)) return;
+    if (no_wheel) {
         ask.reject("the default index has no wheel of torch {} for {}", torch.exact.text(), build->arch)
             .because(torch.release->ref())
             .other(Field::torch)
             .fix(Field::arch, "x86_64");
-    } else if (silent_cpu_build(ask, *build)) {
+    } else if (cpu_build) {
         silent_cpu(ask, *build, build->arch, "x86_64")
             .because(torch.release->ref())
             .because(torch.wheel->ref())
@@ -115,8 +134,8 @@ Rule torch_published_for_arch() {
             "no CUDA build at all.",
         .fails = "torch: 1.7.1, arch: aarch64",
         .passes = "torch: 2.11.0, arch: aarch64",
-        .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::family,
-                  Field::image},
+        .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::host_class,
+                  Field::family, Field::image},
         .needs = {{Field::torch}, {Field::arch, Field::os, Field::gpu}},
         .judge = judge};
 }
