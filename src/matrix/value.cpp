@@ -26,11 +26,31 @@ std::string compiler_from(std::string_view text) {
     return fmt::format("{}-{}", name == "g++" ? "gcc" : name, text.substr(digit));
 }
 
+// "v2.6.0", as a tag of the sources writes it; of a nightly build ("2.9.0.dev20250812+cu128") the release
+// that it goes before, which is the nearest that the facts can know.
+std::string torch_from(std::string_view text) {
+    text.remove_prefix(text.starts_with('v') || text.starts_with('V') ? 1 : 0);
+    const auto nightly = text.find(".dev");
+    if (nightly == std::string_view::npos) return std::string(text);
+    const auto variant = std::min(text.find('+', nightly), text.size());
+    return fmt::format("{}{}", text.substr(0, nightly), text.substr(variant));
+}
+
+// "cu128", as wheels and their indexes write it.
+std::string cuda_from(std::string_view text) {
+    if (!text.starts_with("cu")) return {};
+    text.remove_prefix(text.starts_with("cuda") ? 4 : 2);
+    if (text.size() < 2 || text.find('.') != std::string_view::npos) return std::string(text);  // "cuda12.4"
+    return fmt::format("{}.{}", text.substr(0, text.size() - 1), text.substr(text.size() - 1));
+}
+
 // What the text would be in the words of this file; empty where nothing is near.
 std::string respelled(const FieldInfo& field, std::string_view text) {
     if (field.syntax == Syntax::compute) return compute_from_sm(text);
     if (field.syntax == Syntax::slug) return text::replace_all(text::lower(text), " ", "");
     if (field.field == Field::compiler) return compiler_from(text);
+    if (field.field == Field::torch) return torch_from(text);
+    if (field.field == Field::cuda) return cuda_from(text);
     if (field.field == Field::arch && (text == "amd64" || text == "x86-64")) return "x86_64";
     if (field.field == Field::arch && text == "arm64") return "aarch64";
     return {};

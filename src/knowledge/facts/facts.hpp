@@ -81,8 +81,8 @@ class Facts {
     /// The rows of a table, in the order of its file; none where the schema has no such table.
     [[nodiscard]] std::span<const Row> rows(std::string_view table) const;
     [[nodiscard]] std::optional<Row> row(std::string_view id) const;
-    /// The row of a table with `aliases` (GPUs) whose name or alias is `name`: case and blanks are ignored,
-    /// parts do not count.
+    /// The row of a table with `aliases` (GPUs) whose name or alias is `name`: case, blanks and hyphens are
+    /// ignored, parts do not count.
     [[nodiscard]] std::optional<Row> named(std::string_view name) const;
 
     /// The rows of known_problems that speak for a rule.

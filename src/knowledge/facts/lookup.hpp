@@ -44,7 +44,7 @@ struct Driver {
 };
 [[nodiscard]] std::optional<Driver> driver(const Facts& facts, std::string_view text);
 
-/// By canonical name or alias, case and spacing ignored, never by substring.
+/// By canonical name or alias, case, blanks and hyphens ignored, never by substring.
 [[nodiscard]] std::optional<Row> gpu(const Facts& facts, std::string_view name);
 /// All names and aliases of GPUs, for "did you mean".
 [[nodiscard]] std::vector<std::string> gpu_names(const Facts& facts);

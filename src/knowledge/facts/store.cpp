@@ -46,7 +46,7 @@ bool natural_less(std::string_view a, std::string_view b) {
 
 std::string folded(std::string_view name) {
     auto out = text::lower(name);
-    std::erase(out, ' ');
+    std::erase_if(out, [](char c) { return c == ' ' || c == '-'; });
     return out;
 }
 

@@ -94,7 +94,7 @@ namespace facts {
 /// "gpu-a16" before "gpu-a100": runs of digits compare as numbers.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 
-/// A name as it is compared: lower case, without blanks.
+/// A name as it is compared: lower case, without blanks and hyphens.
 [[nodiscard]] std::string folded(std::string_view name);
 
 }  // namespace facts

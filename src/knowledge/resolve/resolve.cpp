@@ -186,8 +186,15 @@ Unresolved unknown_name(Field field, std::string_view text, const std::vector<st
 
 Unresolved unknown_os(const Facts& facts, std::string_view text) {
     std::vector<std::string> names;
-    for (const auto& row : facts.rows("operating_systems"))
+    for (const auto& row : facts.rows("operating_systems")) {
+        if (row.text("codename") == text) {
+            auto out = gap(Field::os, text);
+            out.what += fmt::format(" (did you mean {}?)", row.text("os"));
+            out.near.push_back(set_to(Field::os, std::string(row.text("os"))));
+            return out;
+        }
         names.emplace_back(row.text("os"));
+    }
     return unknown_name(Field::os, text, names);
 }
 
