@@ -47,8 +47,8 @@ def matrix(name, cells, registry=REGISTRY, security=None, build="", images=(), g
 
 
 def cudamatrix(command, path, *options, env=None):
-    """A command on a matrix, with the folder out beside its file."""
-    return subprocess.run([PROGRAM, command, path, "--out", path.parent / "out", *options], capture_output=True, text=True,
+    """A command on a matrix, with the folder out beside its file. It knows the package of make_stand_ins."""
+    return subprocess.run([PROGRAM, command, path, "--facts", WORK / "facts", "--out", path.parent / "out", *options], capture_output=True, text=True,
                           env={**os.environ, **(env or {})})
 
 
@@ -137,6 +137,10 @@ def end():
 
 
 def make_stand_ins():
+    facts = WORK / "facts/package_releases.yaml"
+    facts.parent.mkdir()
+    facts.write_text('table: package_releases\nas_of: "2026-11-25"\nrows:\n  - {id: package-loopback-demo-1.0, package: loopback-demo, version: "1.0", '
+                     'requires: [], abi: [py3], platforms: [linux, macos, musl, windows], source: "https://example.org/", confidence: read}\n', encoding="utf-8")
     wheels = World.gateway.local / "wheels"
     stand_ins.wheel(wheels, "loopback_demo", "1.0", {"loopback_demo/__init__.py": "VALUE = 42\n"})
     stand_ins.wheel(wheels, "torch", "2.6.0+cpu", {"torch/__init__.py": "__version__ = '2.6.0+cpu'\nfrom . import version\n",
