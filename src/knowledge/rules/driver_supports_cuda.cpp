@@ -261,7 +261,8 @@ Rule driver_supports_cuda() {
             .judge = judge,
             .proof = {Attempt::start_on_driver,
                       {"driver {driver}, *: cudaGetDeviceCount answers 35: CUDA driver version is "
-                       "insufficient for CUDA runtime version"}}};
+                       "insufficient for CUDA runtime version"}},
+            .monotone = {Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

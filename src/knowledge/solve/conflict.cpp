@@ -8,9 +8,8 @@
 namespace cudamatrix::solve {
 namespace {
 
-bool holds_all(const ConstraintSet& whole, const ConstraintSet& part) {
-    return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
-}
+// Branches of a proof whose facts are listed.
+constexpr std::uint64_t kMostTold = 2'000;
 
 ConstraintSet without(std::size_t count, const ConstraintSet& left_out) {
     ConstraintSet out;
@@ -20,70 +19,93 @@ ConstraintSet without(std::size_t count, const ConstraintSet& left_out) {
     return out;
 }
 
-// Calls `visit` for every set of `size` of `count` constraints until it says stop.
-template <class Visit>
-void for_each_set(std::size_t count, std::size_t size, const Visit& visit) {
-    ConstraintSet set(size);
-    std::iota(set.begin(), set.end(), std::size_t{0});
-    while (visit(static_cast<const ConstraintSet&>(set))) {
-        std::size_t i = size;
-        while (i > 0 && set[i - 1] == count - size + i - 1)
-            --i;
-        if (i == 0) return;
-        ++set[i - 1];
-        for (; i < size; ++i)
-            set[i] = set[i - 1] + 1;
-    }
-}
-
-// The variables with fewest values first: what cannot be met shows soonest.
 bool can_be_met(RuleCache& cache, const Domains& domains) {
-    std::vector<std::size_t> order(domains.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return domains[a].size() < domains[b].size(); });
-    return Search(cache, domains, kGoodEnough, std::move(order)).first().has_value();
+    return Search(cache, domains, kGoodEnough).any().has_value();
 }
 
-// Whether sets of constraints can be met. Fewer constraints are never harder: answers are passed on to parts
-// and wholes.
-class Satisfiable {
+// Every smallest set of constraints that nothing meets, and every smallest set without which the others can
+// be met: from the largest set of which nothing is known yet down to a smallest unmet part of it, or up to a
+// largest set that is met (MARCO, Liffiton et al. 2016).
+class Sets {
   public:
-    explicit Satisfiable(const Problem& problem) : problem_(problem) {}
+    explicit Sets(const Problem& problem)
+        : problem_(problem),
+          whole_((1u << problem.constraints.size()) - 1),
+          known_(std::size_t{1} << problem.constraints.size(), false) {}
 
-    bool operator()(const ConstraintSet& set) {
-        const auto whole = [&](const ConstraintSet& known) { return holds_all(known, set); };
-        const auto part = [&](const ConstraintSet& known) { return holds_all(set, known); };
-        if (std::any_of(met_.begin(), met_.end(), whole)) return true;
-        if (std::any_of(unmet_.begin(), unmet_.end(), part)) return false;
-        const bool met = can_be_met(problem_.cache, domains_of(problem_, set));
-        (met ? met_ : unmet_).push_back(set);
-        return met;
+    void find() {
+        for (unsigned set = whole_;; --set) {
+            largest_.push_back(set);
+            if (set == 0) break;
+        }
+        std::stable_sort(largest_.begin(), largest_.end(), [](unsigned a, unsigned b) {
+            return __builtin_popcount(a) > __builtin_popcount(b);
+        });
+        for (const auto set : largest_) {
+            if (known_[set]) continue;
+            if (is_met(set)) {
+                grow(set);
+            } else {
+                shrink(set);
+            }
+        }
+        sort(unmet);
+        sort(without);
     }
+
+    std::vector<ConstraintSet> unmet;    ///< small ones first
+    std::vector<ConstraintSet> without;  ///< in the same way
 
   private:
+    [[nodiscard]] bool is_met(unsigned set) const {
+        return can_be_met(problem_.cache, domains_of(problem_, members(set)));
+    }
+
+    // Each member is left out and the rest judged again.
+    void shrink(unsigned set) {
+        for (unsigned member = whole_ + 1; member >>= 1;) {
+            if ((set & member) != 0 && !known_[set & ~member] && !is_met(set & ~member)) set &= ~member;
+        }
+        unmet.push_back(members(set));
+        for (unsigned other = 0; other <= whole_; ++other) {
+            if ((other & set) == set) known_[other] = true;
+        }
+    }
+
+    void grow(unsigned set) {
+        for (unsigned member = 1; member <= whole_; member <<= 1) {
+            if ((set & member) == 0 && !known_[set | member] && is_met(set | member)) set |= member;
+        }
+        without.push_back(members(whole_ & ~set));
+        for (unsigned other = 0; other <= whole_; ++other) {
+            if ((other & set) == other) known_[other] = true;
+        }
+    }
+
+    [[nodiscard]] static ConstraintSet members(unsigned set) {
+        ConstraintSet out;
+        for (std::size_t i = 0; set >> i != 0; ++i) {
+            if ((set >> i & 1u) != 0) out.push_back(i);
+        }
+        return out;
+    }
+
+    static void sort(std::vector<ConstraintSet>& sets) {
+        std::sort(sets.begin(), sets.end(), [](const ConstraintSet& a, const ConstraintSet& b) {
+            return a.size() != b.size() ? a.size() < b.size() : a < b;
+        });
+    }
+
     const Problem& problem_;
-    std::vector<ConstraintSet> met_, unmet_;
+    unsigned whole_;
+    std::vector<bool> known_;
+    std::vector<unsigned> largest_;
 };
 
 bool is_constrained(const Problem& problem, const ConstraintSet& constraints, std::size_t variable) {
     return std::any_of(constraints.begin(), constraints.end(), [&](std::size_t constraint) {
         return problem.constraints[constraint].variable == variable;
     });
-}
-
-// The constrained variables first, those with fewest values before the others: a proof should speak of what
-// was asked.
-std::vector<std::size_t> order_of_proof(const Problem& problem, const Domains& domains,
-                                        const ConstraintSet& constraints) {
-    std::vector<std::size_t> order(domains.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        const bool x = is_constrained(problem, constraints, a), y = is_constrained(problem, constraints, b);
-        if (x != y) return x;
-        return domains[a].size() < domains[b].size();
-    });
-    return order;
 }
 
 void add_facts(std::vector<FactRef>& facts, const Finding& finding) {
@@ -123,19 +145,44 @@ std::size_t reach(const Problem& problem, const ConstraintSet& constraints, std:
     }));
 }
 
+// The fewest rules that show it: one alone where there is such a one, or else those of some proof without
+// which it would not show.
+std::vector<bool> rules_of_proof(const Problem& problem, const ConstraintSet& constraints, Search& search) {
+    const std::vector<bool> none(problem.cache.size(), false);
+    const auto shows = [&](const std::vector<bool>& rules) {
+        search.ask_only(rules);
+        return !search.any();
+    };
+    auto rules = none;
+    static_cast<void>(search.any([&](std::size_t rule, const Assignment&) { rules[rule] = true; }));
+    for (std::size_t rule = 0; rule < none.size(); ++rule) {
+        // The constraints are a smallest set: what one rule says of it, it says of all of them.
+        if (reach(problem, constraints, rule) != constraints.size()) continue;
+        auto alone = none;
+        alone[rule] = true;
+        if (shows(alone)) return alone;
+    }
+    for (std::size_t rule = none.size(); rule-- > 0;) {
+        if (!rules[rule]) continue;
+        rules[rule] = false;
+        if (!shows(rules)) rules[rule] = true;
+    }
+    return rules;
+}
+
 std::vector<Evidence> prove(const Problem& problem, const ConstraintSet& constraints) {
     std::map<std::size_t, Evidence> by_rule;
-    auto domains = domains_of_proof(problem, constraints);
-    auto order = order_of_proof(problem, domains, constraints);
-    Search search(problem.cache, std::move(domains), kGoodEnough, std::move(order));
-    const auto found = search.first([&](std::size_t rule, const Assignment& assignment) {
+    Search search(problem.cache, domains_of_proof(problem, constraints), kGoodEnough);
+    search.ask_only(rules_of_proof(problem, constraints, search));
+    const auto found = search.any([&](std::size_t rule, const Assignment& assignment) {
         auto& evidence = by_rule[rule];
         evidence.rule = rule;
+        if (++evidence.closed > kMostTold) return;
         const auto findings = problem.cache.findings(rule, assignment);
         const auto* worst = worst_of(findings);
-        if (worst != nullptr && evidence.closed == 0) evidence.example = *worst;
-        if (worst != nullptr) add_facts(evidence.facts, *worst);
-        ++evidence.closed;
+        if (worst == nullptr) return;
+        if (evidence.closed == 1) evidence.example = *worst;
+        add_facts(evidence.facts, *worst);
     });
     std::vector<Evidence> out;
     if (found) return out;
@@ -146,25 +193,6 @@ std::vector<Evidence> prove(const Problem& problem, const ConstraintSet& constra
         return x != y ? x > y : a.closed > b.closed;
     });
     return out;
-}
-
-void find_conflicts(const Problem& problem, Satisfiable& can_meet, Conflicts& out) {
-    std::vector<ConstraintSet> found;
-    for (std::size_t size = 0; size <= problem.constraints.size() && out.all_sets; ++size) {
-        for_each_set(problem.constraints.size(), size, [&](const ConstraintSet& set) {
-            if (std::any_of(found.begin(), found.end(),
-                            [&](const ConstraintSet& smaller) { return holds_all(set, smaller); }))
-                return true;
-            if (can_meet(set)) return true;
-            if (found.size() == kMostConflicts) return out.all_sets = false;
-            found.push_back(set);
-            return true;
-        });
-    }
-    for (auto& set : found) {
-        auto evidence = prove(problem, set);
-        out.sets.push_back({std::move(set), std::move(evidence)});
-    }
 }
 
 // The smallest changes of the constraints in `set`, each in its direction, found one constraint after the
@@ -190,22 +218,21 @@ class Relaxing {
     /// The constraint that stands first in `order` changes least, then the next; nothing where no change
     /// helps.
     std::optional<Relaxation> smallest(const std::vector<std::size_t>& order) const {
-        auto domains = domains_;
         if (std::any_of(values_.begin(), values_.end(), [](const auto& list) { return list.empty(); }))
             return std::nullopt;
-        if (!meets(domains)) return std::nullopt;
-        for (const auto i : order) {
-            auto& domain = domains[problem_.constraints[set_[i]].variable];
-            for (const auto value : std::exchange(domain, {})) {
-                domain = {value};
-                if (meets(domains)) break;
-            }
-        }
+        std::vector<std::size_t> variables;
+        for (const auto i : order)
+            variables.push_back(problem_.constraints[set_[i]].variable);
+        const auto least = Search(problem_.cache, domains_, kGoodEnough, variables).first();
+        if (!least) return std::nullopt;
+        auto domains = domains_;
+        for (const auto variable : variables)
+            domains[variable] = {(*least)[variable]};
         Relaxation out;
-        auto witness = Search(problem_.cache, domains, kGoodEnough).first();
+        auto witness = Search(problem_.cache, domains, Verdict::accepted).first();
+        if (!witness) witness = Search(problem_.cache, domains, kGoodEnough).first();
         if (!witness) return std::nullopt;  // the search was stopped
         out.witness = *std::move(witness);
-        if (auto better = Search(problem_.cache, domains, Verdict::accepted).first()) out.witness = *better;
         for (std::size_t i = 0; i < set_.size(); ++i)
             out.changes.push_back({set_[i], out.witness[problem_.constraints[set_[i]].variable], newer_[i]});
         return out;
@@ -252,23 +279,6 @@ void relax(const Problem& problem, const ConstraintSet& set, Conflicts& out) {
     }
 }
 
-// By the smallest sets of constraints without which the others can be met.
-void find_relaxations(const Problem& problem, Satisfiable& can_meet, Conflicts& out) {
-    const auto count = problem.constraints.size();
-    std::vector<ConstraintSet> found;
-    for (std::size_t size = 1; size <= count && out.all_relaxations; ++size) {
-        for_each_set(count, size, [&](const ConstraintSet& set) {
-            if (std::any_of(found.begin(), found.end(),
-                            [&](const ConstraintSet& smaller) { return holds_all(set, smaller); }))
-                return true;
-            if (!can_meet(without(count, set))) return true;
-            found.push_back(set);
-            relax(problem, set, out);
-            return out.all_relaxations;
-        });
-    }
-}
-
 }  // namespace
 
 Domains domains_of(const Problem& problem, const ConstraintSet& kept) {
@@ -305,9 +315,17 @@ std::vector<std::uint32_t> nearest_values(const Variable& variable, const Constr
 
 Conflicts conflicts_of(const Problem& problem) {
     Conflicts out;
-    Satisfiable can_meet(problem);
-    find_conflicts(problem, can_meet, out);
-    find_relaxations(problem, can_meet, out);
+    Sets sets(problem);
+    sets.find();
+    out.all_sets = sets.unmet.size() <= kMostConflicts;
+    for (auto& set : sets.unmet) {
+        if (out.sets.size() == kMostConflicts) break;
+        auto evidence = prove(problem, set);
+        out.sets.push_back({std::move(set), std::move(evidence)});
+    }
+    for (const auto& set : sets.without) {
+        if (out.all_relaxations) relax(problem, set, out);
+    }
     return out;
 }
 

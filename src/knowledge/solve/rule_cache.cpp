@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+#include "knowledge/facts/known_problems.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/rules/rule.hpp"
+#include "knowledge/solve/rows.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::solve {
@@ -27,8 +31,11 @@ RuleCache::RuleCache(const Facts& facts, std::string today, std::vector<Variable
     compare_hosts();
     for (const auto& rule : rules::all_rules())
         add(rule, setting);
-    for (const auto* rule : setting.own)
+    for (const auto* rule : setting.own) {
+        const auto before = asked_.size();
         add(*rule, setting);
+        if (asked_.size() != before) asked_.back().is_own = true;
+    }
 }
 
 void RuleCache::compare_hosts() {
@@ -44,9 +51,44 @@ void RuleCache::compare_hosts() {
     }
 }
 
+// Rules know a GPU by its row alone, but for conditions, which may name it.
+std::vector<std::uint32_t> RuleCache::same_gpus(std::size_t index) const {
+    const auto& asked = asked_[index];
+    if (asked.host_only) return same_host_;
+    const auto& values = variables_[*gpu_variable_].values;
+    std::vector<std::uint32_t> out;
+    const bool by_name = asked.is_own || !facts_.known_problems(asked.rule->id).empty();
+    const auto reads = [&](std::initializer_list<Field> fields) {
+        return std::any_of(fields.begin(), fields.end(),
+                           [&](Field field) { return asked.rule->reads.contains(field); });
+    };
+    std::vector<std::string_view> ignored{"id", "name", "aliases", "source", "note", "as_of"};
+    if (!reads({Field::driver, Field::kernel_module}))
+        ignored.insert(ignored.end(), {"first_drivers", "min_driver", "open_kernel_module"});
+    if (!reads({Field::vram_gb, Field::mig}))
+        ignored.insert(ignored.end(), {"memory_gb", "mig_devices", "mig_smallest_gb"});
+    std::map<std::string, std::uint32_t> first;
+    for (std::uint32_t value = 0; value < values.size(); ++value) {
+        const auto row = values[value] ? lookup::gpu(facts_, values[value]->text) : std::nullopt;
+        std::string key;
+        if (!row || by_name) {
+            key = std::to_string(value);
+        } else {
+            for (const auto& column : row->columns()) {
+                if (std::find(ignored.begin(), ignored.end(), column.name) != ignored.end()) continue;
+                key += fmt::format("{}:", column.name);
+                for (const auto text : column.values)
+                    key += fmt::format("{},", text);
+            }
+        }
+        out.push_back(first.emplace(std::move(key), value).first->second);
+    }
+    return out;
+}
+
 void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
-    Asked asked{&rule, {}, false, {}};
+    Asked asked{&rule, {}, false, false, {}};
     const auto fields = rules::depends_on(rule);
     // Whether the stage decides is asked of the cell, too.
     const auto weighed = rule.stage == Stage::build ? rules::kReadByCompiles : FieldSet{};
@@ -64,23 +106,52 @@ void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
 }
 
 Verdict RuleCache::verdict(std::size_t index, const Assignment& assignment) {
-    auto& asked = asked_[index];
     std::u32string key;
-    for (const auto variable : asked.variables) {
-        const bool by_host =
-            asked.host_only && variable == gpu_variable_ && assignment[variable] != kUnassigned;
-        key.push_back(
-            static_cast<char32_t>(by_host ? same_host_[assignment[variable]] : assignment[variable]));
-    }
-    const auto [entry, is_new] = asked.known.emplace(std::move(key), Verdict::accepted);
-    if (!is_new) return entry->second;
-    const auto here = cell(assignment);
-    if (!rules::applies(*asked.rule, here)) return entry->second;
-    ++questions_;
-    for (const auto& finding : rules::ask(*asked.rule, here, facts_, today_, &memo_)) {
-        entry->second = std::max(entry->second, deciding_.weigh(finding.stage, finding.verdict(), here));
-    }
+    for (const auto variable : asked_[index].variables)
+        key.push_back(static_cast<char32_t>(told_apart(index, variable, assignment[variable])));
+    const auto [entry, is_new] = asked_[index].known.emplace(std::move(key), Verdict::accepted);
+    if (is_new) entry->second = ask(index, assignment);
     return entry->second;
+}
+
+Verdict RuleCache::ask(std::size_t index, const Assignment& assignment, std::vector<Look>* looks) {
+    const auto& rule = *asked_[index].rule;
+    const auto here = cell(assignment);
+    auto worst = Verdict::accepted;
+    if (!rules::applies(rule, here)) return worst;
+    ++questions_;
+    rules::ReadLog log;
+    for (const auto& finding : rules::ask(rule, here, facts_, today_, &memo_, &log))
+        worst = std::max(worst, deciding_.weigh(finding.stage, finding.verdict(), here, &log));
+    if (looks != nullptr) add_looks(index, assignment, log, *looks);
+    return worst;
+}
+
+void RuleCache::add_looks(std::size_t index, const Assignment& assignment, const rules::ReadLog& log,
+                          std::vector<Look>& looks) const {
+    for (const auto field : log.fields()) {
+        bool says_arch = field != Field::arch;
+        for (const auto variable : asked_[index].variables) {
+            if (variables_[variable].field != field || assignment[variable] == kUnassigned) continue;
+            looks.push_back({variable, false});
+            says_arch = says_arch || variables_[variable].values[assignment[variable]].has_value();
+        }
+        // The hosts of the GPU say the arch where the cell does not.
+        if (!says_arch && gpu_variable_ && assignment[*gpu_variable_] != kUnassigned)
+            looks.push_back({*gpu_variable_, true});
+    }
+}
+
+const std::shared_ptr<Rows>& RuleCache::rows() {
+    if (!rows_) {
+        rows_ = std::make_shared<Rows>(
+            *this,
+            [this](std::size_t rule, const Assignment& assignment, std::vector<Look>& looks) {
+                return ask(rule, assignment, &looks);
+            },
+            true);
+    }
+    return rows_;
 }
 
 Verdict RuleCache::verdict(const Assignment& assignment) {
@@ -88,6 +159,13 @@ Verdict RuleCache::verdict(const Assignment& assignment) {
     for (std::size_t i = 0; i < asked_.size(); ++i)
         worst = std::max(worst, verdict(i, assignment));
     return worst;
+}
+
+Verdict RuleCache::worst_of(std::size_t index) const {
+    const auto& asked = asked_[index];
+    // A rule of the matrix file may speak of any stage; whether a build decides is up to the cell.
+    if (asked.is_own || asked.rule->stage == Stage::build) return Verdict::rejected;
+    return deciding_.weigh(asked.rule->stage, Verdict::rejected, Cell());
 }
 
 bool RuleCache::may_go_on() {

@@ -29,6 +29,8 @@ struct Setting {
 /// The stages of the matrix, and its own rules, which live longer than the setting. Nothing is waived.
 [[nodiscard]] Setting setting_of(const Matrix& matrix, const std::vector<rules::Rule>& own);
 
+class Rows;
+
 class RuleCache {
   public:
     /// `facts` live longer than the cache. At most one variable for each field, and for each package.
@@ -43,15 +45,35 @@ class RuleCache {
     [[nodiscard]] const std::vector<std::size_t>& reads(std::size_t index) const {
         return asked_[index].variables;
     }
-    /// Of the GPU such a rule asks only in which hosts it is, since the cell names no arch.
-    [[nodiscard]] bool reads_host_of_gpu(std::size_t index) const { return asked_[index].host_only; }
-    /// The variable of the GPU, where there is one.
-    [[nodiscard]] std::optional<std::size_t> gpu_variable() const { return gpu_variable_; }
-    /// The first GPU that is in the same hosts.
-    [[nodiscard]] std::uint32_t same_host(std::uint32_t gpu) const { return same_host_[gpu]; }
+    /// The first value that is the same to the rule: where the cell names no arch, some rules ask of the GPU
+    /// only in which hosts it is.
+    [[nodiscard]] std::uint32_t told_apart(std::size_t index, std::size_t variable,
+                                           std::uint32_t value) const {
+        const bool by_host = asked_[index].host_only && variable == gpu_variable_ && value != kUnassigned;
+        return by_host ? same_host_[value] : value;
+    }
 
     /// The worst that the rule makes of a cell; only the variables that it reads matter.
     [[nodiscard]] Verdict verdict(std::size_t index, const Assignment& assignment);
+    /// No verdict of the rule is worse: what fails at a stage that does not decide is a limit.
+    [[nodiscard]] Verdict worst_of(std::size_t index) const;
+    /// The variable of the GPU, where there is one.
+    [[nodiscard]] std::optional<std::size_t> gpu_variable() const { return gpu_variable_; }
+    /// By GPU: the first that is the same to the rule, having the same host and the same facts that the rule
+    /// can ask for.
+    [[nodiscard]] std::vector<std::uint32_t> same_gpus(std::size_t index) const;
+    /// What a rule looked at: the value of a variable, or of a GPU only in which hosts it is.
+    struct Look {
+        std::size_t variable = 0;
+        bool host_only = false;
+    };
+    /// The same without a memory; adds to `looks` what the rule looked at, where it is given.
+    [[nodiscard]] Verdict ask(std::size_t index, const Assignment& assignment,
+                              std::vector<Look>* looks = nullptr);
+    /// The first GPU that is in the same hosts.
+    [[nodiscard]] std::uint32_t same_host(std::uint32_t gpu) const { return same_host_[gpu]; }
+    /// The answers that all searches share.
+    [[nodiscard]] const std::shared_ptr<Rows>& rows();
     /// The same over all rules.
     [[nodiscard]] Verdict verdict(const Assignment& assignment);
     /// What the rule says, without fixes.
@@ -71,10 +93,13 @@ class RuleCache {
     struct Asked {
         const rules::Rule* rule;
         std::vector<std::size_t> variables;
+        bool is_own;                                        ///< of the matrix file
         bool host_only;                                     ///< of the variable of the GPU its hosts only
         std::unordered_map<std::u32string, Verdict> known;  ///< by the values of `variables`
     };
     void compare_hosts();
+    void add_looks(std::size_t index, const Assignment& assignment, const rules::ReadLog& log,
+                   std::vector<Look>& looks) const;
     void add(const rules::Rule& rule, const Setting& setting);
     [[nodiscard]] const Value* packages_of(const Assignment& assignment);
 
@@ -87,6 +112,7 @@ class RuleCache {
     std::vector<Asked> asked_;
     rules::Memo memo_;
     std::map<std::string, std::unique_ptr<Value>> packages_;
+    std::shared_ptr<Rows> rows_;
     std::uint64_t questions_ = 0;
     OnProgress on_progress_;
     std::uint64_t tried_ = 0;

@@ -15,177 +15,251 @@ Domains everything(const std::vector<Variable>& variables) {
 }
 
 Search::Search(RuleCache& cache, Domains domains, Verdict worst, std::vector<std::size_t> order)
-    : Search(
-          cache, std::move(domains),
-          [&cache, worst](std::size_t rule, const Assignment& assignment) {
-              return cache.verdict(rule, assignment) <= worst;
-          },
-          std::move(order)) {}
+    : cache_(cache),
+      rows_(cache.rows()),
+      worst_(worst),
+      domains_(std::move(domains)),
+      blame_(domains_.size()) {
+    start(std::move(order));
+}
 
 Search::Search(RuleCache& cache, Domains domains, Allows allows, std::vector<std::size_t> order)
     : cache_(cache),
+      rows_(std::make_shared<Rows>(
+          cache,
+          [&cache, allows = std::move(allows)](std::size_t rule, const Assignment& asked,
+                                               std::vector<RuleCache::Look>& looks) {
+              // What such an answer rests on is not known.
+              for (const auto variable : cache.reads(rule)) {
+                  if (asked[variable] != kUnassigned) looks.push_back({variable, false});
+              }
+              return allows(rule, asked) ? Verdict::accepted : Verdict::rejected;
+          },
+          false)),
+      worst_(Verdict::accepted),
       domains_(std::move(domains)),
-      allows_(std::move(allows)),
-      order_(std::move(order)),
-      place_(domains_.size()),
-      checks_(domains_.size()),
-      learned_(domains_.size()),
-      assignment_(domains_.size(), 0) {
+      blame_(domains_.size()) {
+    start(std::move(order));
+}
+
+void Search::start(std::vector<std::size_t> order) {
+    order_ = std::move(order);
     if (order_.empty()) {
         order_.resize(domains_.size());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
     }
-    std::stable_partition(order_.begin(), order_.end(),
-                          [&](std::size_t variable) { return domains_[variable].size() <= 1; });
-    for (std::size_t i = 0; i < order_.size(); ++i)
-        place_[order_[i]] = i;
-    if (const auto gpu = cache_.gpu_variable()) {
-        for (const auto value : domains_[*gpu]) {
-            const auto host = cache_.same_host(value);
-            const auto is_same = [&](std::uint32_t other) { return cache_.same_host(other) == host; };
-            if (std::none_of(hosts_.begin(), hosts_.end(), is_same)) hosts_.push_back(value);
+    if (const auto gpu = cache_.gpu_variable(); gpu && domains_[*gpu].size() > 1) {
+        // Of GPUs that no rule tells apart the first is as good as the others.
+        const auto& same = rows_->same_gpus();
+        std::vector<std::uint32_t> first;
+        for (const auto value : same.empty() ? std::vector<std::uint32_t>() : domains_[*gpu]) {
+            const auto is_same = [&](std::uint32_t other) { return same[other] == same[value]; };
+            if (std::none_of(first.begin(), first.end(), is_same)) first.push_back(value);
+        }
+        if (!first.empty()) domains_[*gpu] = std::move(first);
+    }
+    learned_of_.resize(domains_.size());
+    trouble_.assign(domains_.size(), 1);
+    for (std::size_t variable = 0; variable < domains_.size(); ++variable) {
+        auto& whole = whole_.emplace_back(cache_.variables()[variable].values.size());
+        for (const auto value : domains_[variable])
+            whole.add(value);
+    }
+}
+
+void Search::narrow(std::size_t variable, std::vector<std::uint32_t> values) {
+    domains_[variable] = std::move(values);
+    whole_[variable].clear();
+    for (const auto value : domains_[variable])
+        whole_[variable].add(value);
+}
+
+void Search::ask_only(std::vector<bool> rules) {
+    rules_ = std::move(rules);
+    learned_.clear();
+    learned_of_.assign(domains_.size(), {});
+}
+
+std::optional<Assignment> Search::any(const OnBlamed& blamed) {
+    blamed_ = blamed;
+    auto found = solve({}, kNever);
+    blamed_ = {};
+    return found;
+}
+
+// One variable after the other: whatever comes next, it never needs a worse value of those before.
+std::optional<Assignment> Search::first() {
+    std::vector<std::pair<std::size_t, std::uint32_t>> fixed;
+    std::optional<Assignment> best;
+    for (const auto variable : order_) {
+        const auto& values = domains_[variable];
+        if (!best || (*best)[variable] != values.front()) {
+            best = solve(fixed, variable);
+            if (!best) return std::nullopt;
+        }
+        if (values.size() > 1) fixed.emplace_back(variable, (*best)[variable]);
+    }
+    return order_.empty() ? solve({}, kNever) : best;
+}
+
+std::optional<Assignment> Search::solve(std::vector<std::pair<std::size_t, std::uint32_t>> fixed,
+                                        std::size_t goal) {
+    fixed_ = std::move(fixed);
+    goal_ = goal;
+    const auto count = domains_.size();
+    state_ = {whole_, Assignment(count, kUnassigned), std::vector<std::size_t>(count, kNever),
+              std::vector<bool>(count, false), 0};
+    std::vector<std::size_t> singles;
+    if (!may_go_on()) return std::nullopt;
+    if (!look_at_each(singles) || !propagate(std::move(singles))) {
+        if (blamed_) static_cast<void>(blame_for(emptied_, whole_[emptied_]));
+        return std::nullopt;
+    }
+    if (!walk()) return std::nullopt;
+    return state_.values;
+}
+
+// What is asked and known of one variable alone.
+bool Search::look_at_each(std::vector<std::size_t>& singles) {
+    for (std::size_t variable = 0; variable < domains_.size(); ++variable) {
+        auto keep = whole_[variable];
+        for (const auto check : rows_->checks_of(variable)) {
+            const auto& about = rows_->checks()[check];
+            if (about.variables.size() > 1) break;
+            if (is_asked(about.rule))
+                keep &= rows_->allowed(check, variable, state_.values, whole_[variable], worst_);
+        }
+        for (const auto at : learned_of_[variable]) {
+            if (learned_[at].variables.size() == 1) keep -= learned_[at].values.front().begin()->second;
+        }
+        if (!take_from(variable, keep, singles)) return false;
+        if (domains_[variable].size() == 1) singles.push_back(variable);
+    }
+    return true;
+}
+
+std::size_t Search::next_variable() const {
+    for (const auto& [variable, value] : fixed_) {
+        if (state_.settled[variable] == kNever) return variable;
+    }
+    if (goal_ != kNever && state_.settled[goal_] == kNever) return goal_;
+    // Few values and much trouble before: what cannot be met shows soonest.
+    auto best = kNever;
+    std::uint64_t best_left = 0;
+    for (std::size_t variable = 0; variable < domains_.size(); ++variable) {
+        if (state_.settled[variable] != kNever) continue;
+        const auto left = state_.left[variable].count();
+        if (best == kNever || left * trouble_[best] < best_left * trouble_[variable]) {
+            best = variable;
+            best_left = left;
         }
     }
-    for (std::size_t rule = 0; rule < cache_.size(); ++rule)
-        add_checks(rule);
-    // What rests on less says more: it is asked first.
-    for (auto& checks : checks_) {
-        std::stable_sort(checks.begin(), checks.end(), [](const Check& a, const Check& b) {
-            return a.variables.size() < b.variables.size();
-        });
-    }
+    return best;
 }
 
-// One or two packages, with every part of the other fields that add up.
-void Search::add_checks(std::size_t rule) {
-    const auto monotone = cache_.rule(rule).monotone;
-    std::vector<std::size_t> packages, fields;
-    for (const auto variable : cache_.reads(rule)) {
-        const auto& about = cache_.variables()[variable];
-        if (!monotone.contains(about.field)) continue;
-        (about.package.empty() ? fields : packages).push_back(variable);
+std::vector<std::uint32_t> Search::next_values(std::size_t variable) const {
+    std::vector<std::uint32_t> out;
+    for (const auto& [other, value] : fixed_) {
+        if (other == variable) return {value};
     }
-    for (std::size_t part = 0; part < std::size_t{1} << fields.size(); ++part) {
-        std::vector<std::size_t> left_out;
-        for (std::size_t i = 0; i < fields.size(); ++i) {
-            if ((part >> i & 1U) != 0) left_out.push_back(fields[i]);
-        }
-        for (std::size_t a = 0; a < packages.size(); ++a) {
-            for (std::size_t b = 0; b <= a; ++b) {
-                auto others = left_out;
-                for (std::size_t other = 0; other < packages.size(); ++other) {
-                    if (other != a && other != b) others.push_back(packages[other]);
-                }
-                if (!others.empty()) add_check(rule, others);
-            }
-        }
-    }
-    add_check(rule, {});
-}
-
-void Search::add_check(std::size_t rule, const std::vector<std::size_t>& left_out) {
-    Check check{rule, {}, left_out};
-    for (const auto variable : cache_.reads(rule)) {
-        if (std::find(left_out.begin(), left_out.end(), variable) == left_out.end())
-            check.variables.push_back(variable);
-    }
-    // Few answers differ by the hosts of the GPU: most show before one is assigned.
-    if (cache_.reads_host_of_gpu(rule) && domains_[*cache_.gpu_variable()].size() > 1) {
-        auto of_any = check;
-        of_any.any_host = true;
-        std::erase(of_any.variables, *cache_.gpu_variable());
-        add_check(std::move(of_any));
-        if (hosts_.size() == 1) return;
-    }
-    add_check(std::move(check));
-}
-
-void Search::add_check(Check check) {
-    std::size_t last = 0;
-    for (const auto variable : check.variables)
-        last = std::max(last, place_[variable]);
-    checks_[last].push_back(std::move(check));
-}
-
-std::optional<Assignment> Search::first(const OnClosed& closed) {
-    if (!walk(0, closed)) return std::nullopt;
-    return assignment_;
-}
-
-bool Search::walk(std::size_t depth, const OnClosed& closed) {
-    if (depth == order_.size()) return true;
-    const auto variable = order_[depth];
-    Blame blame(order_.size(), false);
     for (const auto value : domains_[variable]) {
-        if (!may_go_on()) return false;
-        assignment_[variable] = value;
-        if (const auto* variables = closing(depth, closed)) {
-            for (const auto other : *variables)
-                blame[place_[other]] = true;
-            continue;
-        }
-        if (walk(depth + 1, closed)) return true;
-        // What failed below does not rest on this variable: another value of it changes nothing.
-        if (!blame_[depth]) return false;
-        for (std::size_t i = 0; i < depth; ++i)
-            blame[i] = blame[i] || blame_[i];
+        if (state_.left[variable].has(value)) out.push_back(value);
     }
-    blame[depth] = false;
-    learn(blame, depth);
+    return out;
+}
+
+bool Search::walk() {
+    if (state_.count == domains_.size()) return true;
+    const auto variable = next_variable();
+    const auto before = state_;
+    Bits blame(domains_.size());
+    for (const auto value : next_values(variable)) {
+        if (!may_go_on()) return false;
+        const bool goes_on = choose(variable, value);
+        if (goes_on && walk()) return true;
+        if (!goes_on) {
+            ++trouble_[emptied_];
+            blame_ = blame_for(emptied_, whole_[emptied_]);
+        }
+        state_ = before;
+        // What failed does not rest on this variable: another value of it changes nothing.
+        if (!blame_.has(variable)) return false;
+        blame |= blame_;
+    }
+    auto gone = whole_[variable];
+    gone -= state_.left[variable];
+    blame |= blame_for(variable, std::move(gone));
+    blame.drop(variable);
+    learn(blame);
     blame_ = std::move(blame);
     return false;
 }
 
-const std::vector<std::size_t>* Search::closing(std::size_t depth, const OnClosed& closed) {
-    for (const auto& learned : learned_[depth]) {
-        if (learned.values.count(key_of(learned.variables)) != 0) return &learned.variables;
-    }
-    for (const auto& check : checks_[depth]) {
-        if (!is_open(check, closed)) return &check.variables;
-    }
-    return nullptr;
+bool Search::choose(std::size_t variable, std::uint32_t value) {
+    state_.chosen[variable] = true;
+    state_.left[variable].clear();
+    state_.left[variable].add(value);
+    return propagate({variable});
 }
 
-bool Search::is_open(const Check& check, const OnClosed& closed) {
-    auto asked = assignment_;
-    for (const auto variable : check.left_out)
-        asked[variable] = kUnassigned;
-    if (!check.any_host) {
-        if (allows_(check.rule, asked)) return true;
-        if (closed) closed(check.rule, asked);
+bool Search::propagate(std::vector<std::size_t> singles) {
+    for (std::size_t i = 0; i < singles.size(); ++i) {
+        const auto variable = singles[i];
+        if (state_.settled[variable] != kNever) continue;
+        state_.settled[variable] = state_.count++;
+        state_.values[variable] = static_cast<std::uint32_t>(state_.left[variable].first());
+        if (!look_from(variable, singles)) return false;
+    }
+    return true;
+}
+
+// Asks what can be asked now that the variable is settled.
+bool Search::look_from(std::size_t variable, std::vector<std::size_t>& singles) {
+    for (const auto check : rows_->checks_of(variable)) {
+        const auto& about = rows_->checks()[check];
+        if (about.variables.size() < 2 || !is_asked(about.rule)) continue;
+        const auto open = only_open(about.variables);
+        if (open == kNever) continue;
+        const auto& keep = rows_->allowed(check, open, state_.values, state_.left[open], worst_);
+        if (!take_from(open, keep, singles)) return false;
+    }
+    for (const auto at : learned_of_[variable]) {
+        const auto& learned = learned_[at];
+        const auto open = only_open(learned.variables);
+        if (open == kNever) continue;
+        const auto place = static_cast<std::size_t>(
+            std::find(learned.variables.begin(), learned.variables.end(), open) - learned.variables.begin());
+        const auto known = learned.values[place].find(key_of(learned.variables, open));
+        if (known == learned.values[place].end()) continue;
+        auto keep = state_.left[open];
+        keep -= known->second;
+        if (!take_from(open, keep, singles)) return false;
+    }
+    return true;
+}
+
+bool Search::take_from(std::size_t variable, const Bits& keep, std::vector<std::size_t>& singles) {
+    auto& left = state_.left[variable];
+    const auto before = left.count();
+    left &= keep;
+    const auto after = left.count();
+    if (after == 0) {
+        emptied_ = variable;
         return false;
     }
-    for (const auto gpu : hosts_) {
-        asked[*cache_.gpu_variable()] = gpu;
-        if (allows_(check.rule, asked)) return true;
-    }
-    // What is said of one kind of host is said of all.
-    if (closed) closed(check.rule, asked);
-    return false;
+    if (after == 1 && before > 1) singles.push_back(variable);
+    return true;
 }
 
-// `blame`: what no value of the variable at `depth` gets on with.
-void Search::learn(const Blame& blame, std::size_t depth) {
-    std::vector<std::size_t> variables;
-    bool met_again = false;  // the walk comes to each combination of all that is before only once
-    for (std::size_t i = 0; i < depth; ++i) {
-        if (blame[i]) variables.push_back(order_[i]);
-        met_again = met_again || (!blame[i] && domains_[order_[i]].size() > 1);
+// The one of the variables that is open, where the others are settled.
+std::size_t Search::only_open(const std::vector<std::size_t>& variables) const {
+    auto open = kNever;
+    for (const auto variable : variables) {
+        if (state_.settled[variable] != kNever) continue;
+        if (open != kNever) return kNever;
+        open = variable;
     }
-    if (variables.empty() || !met_again) return;
-    auto& known = learned_[place_[variables.back()]];
-    auto here = std::find_if(known.begin(), known.end(),
-                             [&](const Learned& learned) { return learned.variables == variables; });
-    const auto key = key_of(variables);
-    if (here == known.end()) here = known.insert(known.end(), {std::move(variables), {}});
-    here->values.insert(key);
-}
-
-std::u32string Search::key_of(const std::vector<std::size_t>& variables) const {
-    std::u32string key;
-    for (const auto variable : variables)
-        key.push_back(static_cast<char32_t>(assignment_[variable]));
-    return key;
+    return open;
 }
 
 // Where it may not, nothing above goes on either.
@@ -195,7 +269,7 @@ bool Search::may_go_on() {
         return true;
     }
     budget_ = 0;
-    blame_.assign(order_.size(), false);
+    blame_.clear();
     return false;
 }
 

@@ -1,19 +1,20 @@
-// Walks the combinations of values that are good enough, best values first. A branch is left as soon as one
-// rule that has all it reads speaks against it, and where nothing goes on, the walk goes back to the last
-// value that had a part in that (conflict-directed backjumping, Prosser 1993). A rule whose fields add up is
-// asked of each package and each pair of them, with and without the other such fields, as soon as they are
-// assigned: what it says against a part it says against the whole, and the smaller the part, the more is
-// learned. A rule that asks of the GPU only in which hosts it is speaks before one is assigned, where all
-// kinds of hosts give the same answer.
+// Finds combinations of values that are good enough. What the rules say against the values that were chosen
+// is taken from the other variables at once (forward checking), and a variable with one value left counts as
+// chosen. Where one has none left, the few choices that are to blame are looked for among all that the rules
+// say against it; the search goes back to the last of them (conflict-directed backjumping, Prosser 1993) and
+// remembers them, so that they are not chosen together again.
 #pragma once
 
-#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "knowledge/solve/bits.hpp"
+#include "knowledge/solve/rows.hpp"
 #include "knowledge/solve/rule_cache.hpp"
 
 namespace cudamatrix::solve {
@@ -27,67 +28,104 @@ class Search {
     /// nothing. Where a variable is not assigned (kUnassigned), no may be said only if no value of it could
     /// make it yes.
     using Allows = std::function<bool(std::size_t rule, const Assignment& assignment)>;
-    /// Told of branches that are left, which together are all that there are: the rule that does not allow
-    /// the assignment; those of variables that it does not read mean nothing, and of fields that add up only
-    /// those are assigned that it was asked of.
-    using OnClosed = std::function<void(std::size_t rule, const Assignment& assignment)>;
 
-    /// `order`: the variables in the order in which they are tried, the first the slowest; empty: as they
-    /// stand. Variables with one value come before all others.
+    /// Told what a search that finds nothing rests on: the rule that does not allow the assignment; those of
+    /// variables that it was not asked of are unassigned.
+    using OnBlamed = std::function<void(std::size_t rule, const Assignment& assignment)>;
+
+    /// `order`: the variables, the most important first; those that it does not name do not matter. Empty: as
+    /// they stand.
     Search(RuleCache& cache, Domains domains, Allows allows, std::vector<std::size_t> order = {});
     /// What every rule finds `worst` or better is allowed.
     Search(RuleCache& cache, Domains domains, Verdict worst, std::vector<std::size_t> order = {});
 
-    /// The first combination that every rule allows, in the order of the values.
-    [[nodiscard]] std::optional<Assignment> first(const OnClosed& closed = {});
+    /// The first combination that every rule allows: that with the first value of the first variable in the
+    /// order that has any, of those the one with the first value of the second, and so on.
+    [[nodiscard]] std::optional<Assignment> first();
+    /// Any combination that every rule allows, which is found sooner.
+    [[nodiscard]] std::optional<Assignment> any(const OnBlamed& blamed = {});
 
     /// Leaves only `values` of a variable, a part of those that it has. What was learned stays true.
-    void narrow(std::size_t variable, std::vector<std::uint32_t> values) {
-        domains_[variable] = std::move(values);
-    }
+    void narrow(std::size_t variable, std::vector<std::uint32_t> values);
+    /// Only these rules are asked (by rule), a part of those that were. What was learned is forgotten.
+    void ask_only(std::vector<bool> rules);
 
-    /// Values that are tried at most, over all calls of `first`; beyond that it finds nothing.
+    /// Values that are tried at most, over all calls; beyond that it finds nothing.
     void set_budget(std::uint64_t steps) { budget_ = steps; }
     /// What is left of it; 0: it may have missed something.
     [[nodiscard]] std::uint64_t budget() const { return budget_; }
 
   private:
-    /// A question that can be asked as soon as all of its variables are assigned.
-    struct Check {
-        std::size_t rule = 0;
-        std::vector<std::size_t> variables;  ///< what its answer rests on
-        std::vector<std::size_t> left_out;   ///< what it is not asked of
-        bool any_host = false;               ///< asked of a GPU of each kind of host: one yes opens
+    static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+    /// What the search knows at one point.
+    struct State {
+        std::vector<Bits> left;            ///< by variable: the values that nothing speaks against
+        Assignment values;                 ///< of those that are chosen or have one left
+        std::vector<std::size_t> settled;  ///< by variable: as how manieth; kNever: it is open
+        std::vector<bool> chosen;          ///< by variable: not implied by others
+        std::size_t count = 0;             ///< that are settled
     };
     /// Combinations of values of these variables that no values of the others complete.
     struct Learned {
         std::vector<std::size_t> variables;
-        std::unordered_set<std::u32string> values;
+        /// By variable of the list: of the values of the others those of the variable.
+        std::vector<std::unordered_map<std::u32string, Bits>> values;
     };
-    /// By depth: whether its pick had a part in a failure.
-    using Blame = std::vector<bool>;
+    /// What speaks against values of a variable.
+    struct Reason {
+        Bits values;  ///< those that it speaks against
+        Bits others;  ///< the variables that it rests on
+        std::size_t check = kNever;
+    };
 
-    void add_checks(std::size_t rule);
-    void add_check(std::size_t rule, const std::vector<std::size_t>& left_out);
-    void add_check(Check check);
-    [[nodiscard]] bool is_open(const Check& check, const OnClosed& closed);
-    bool walk(std::size_t depth, const OnClosed& closed);
-    /// The variables whose values together end the branch; nullptr where it goes on.
-    [[nodiscard]] const std::vector<std::size_t>* closing(std::size_t depth, const OnClosed& closed);
-    void learn(const Blame& blame, std::size_t depth);
-    [[nodiscard]] std::u32string key_of(const std::vector<std::size_t>& variables) const;
+    void start(std::vector<std::size_t> order);
+    std::optional<Assignment> solve(std::vector<std::pair<std::size_t, std::uint32_t>> fixed,
+                                    std::size_t goal);
+    bool look_at_each(std::vector<std::size_t>& singles);
+    bool walk();
+    [[nodiscard]] std::size_t next_variable() const;
+    [[nodiscard]] std::vector<std::uint32_t> next_values(std::size_t variable) const;
     [[nodiscard]] bool may_go_on();
 
+    // Consequences: false where a variable has no value left, which is then `emptied_`.
+    bool choose(std::size_t variable, std::uint32_t value);
+    bool propagate(std::vector<std::size_t> singles);
+    bool look_from(std::size_t variable, std::vector<std::size_t>& singles);
+    bool take_from(std::size_t variable, const Bits& keep, std::vector<std::size_t>& singles);
+    [[nodiscard]] bool is_asked(std::size_t rule) const {
+        return (rules_.empty() || rules_[rule]) && rows_->worst_of(rule) > worst_;
+    }
+    [[nodiscard]] std::size_t only_open(const std::vector<std::size_t>& variables) const;
+
+    // Who is to blame (search_blame.cpp).
+    [[nodiscard]] Bits blame_for(std::size_t variable, Bits values);
+    [[nodiscard]] Bits reason_for(std::size_t variable, Bits values, std::size_t before);
+    void add_reasons(std::size_t variable, const Bits& values, std::size_t before, std::vector<Reason>& out);
+    void add_reason(std::size_t check, std::size_t variable, std::size_t value, std::size_t first,
+                    std::vector<Reason>& out);
+    void tell(const Reason& reason, std::size_t variable, const Bits& values) const;
+    [[nodiscard]] bool all_before(const std::vector<std::size_t>& variables, std::size_t variable,
+                                  std::size_t before) const;
+    void learn(const Bits& blame);
+    [[nodiscard]] std::u32string key_of(const std::vector<std::size_t>& variables, std::size_t without) const;
+
     RuleCache& cache_;
+    std::shared_ptr<Rows> rows_;
+    Verdict worst_;
     Domains domains_;
-    Allows allows_;
     std::vector<std::size_t> order_;
-    std::vector<std::size_t> place_;             ///< by variable: its depth
-    std::vector<std::vector<Check>> checks_;     ///< by depth: those whose last variable is assigned there
-    std::vector<std::vector<Learned>> learned_;  ///< by depth, in the same way
-    std::vector<std::uint32_t> hosts_;           ///< a GPU of the domain for each kind of host
-    Assignment assignment_;
-    Blame blame_;  ///< of the last branch that failed
+    std::vector<bool> rules_;  ///< by rule: whether it is asked; empty: all are
+    std::vector<Bits> whole_;  ///< by variable: its domain
+    std::vector<Learned> learned_;
+    std::vector<std::vector<std::size_t>> learned_of_;  ///< by variable
+    std::vector<std::uint64_t> trouble_;                ///< by variable: how often it was to blame
+    std::vector<std::pair<std::size_t, std::uint32_t>> fixed_;
+    std::size_t goal_ = kNever;  ///< chosen behind those that are fixed, its values in their order
+    State state_;
+    std::size_t emptied_ = 0;
+    OnBlamed blamed_;
+    Bits blame_;  ///< of the last branch that failed
     std::uint64_t budget_ = std::numeric_limits<std::uint64_t>::max();
 };
 

@@ -145,6 +145,31 @@ TEST_CASE(
     CHECK(all.usable("H200", is("550.163.01"), from("2.0")) > 0);
 }
 
+TEST_CASE("what a few rules decide takes few steps") {
+    for (const Query& query :
+         {Query{{{Field::gpu, "GTX 1080 Ti"}}, {"flash-attn"}},
+          Query{{{Field::gpu, "V100"}, {Field::torch, ">=2.4"}, {Field::python, "3.12"}}, {"flash-attn"}},
+          Query{{{Field::gpu, "B200"},
+                 {Field::driver, "550"},
+                 {Field::torch, ">=2.7"},
+                 {Field::cuda, "12.8.1"},
+                 {Field::os, "ubuntu24.04"},
+                 {Field::python, "3.13"}},
+                {}}}) {
+        std::uint64_t tried = 0;
+        SuggestOptions options{kToday, 5};
+        options.on_progress = [&](const JudgingProgress& progress) {
+            tried = progress.done;
+            return tried < 200'000;
+        };
+        const auto found = suggest(Facts::embedded(), query, options);
+        REQUIRE(found);
+        CHECK(found->stacks.empty());
+        CHECK(found->clashes.size() == 1);
+        CHECK(tried < 100'000);
+    }
+}
+
 TEST_CASE("every remedy is a stack that check accepts") {
     for (const Query& query :
          {Query{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},

@@ -130,15 +130,18 @@ TEST_CASE("the first combination is that of a walk over all of them") {
         RuleCache cache(all_facts(), kToday, world(any_packages(random, 3)));
         const auto domains = some_of(random, cache.variables());
         for (const auto worst : {Verdict::accepted, kGoodEnough, Verdict::unknown}) {
-            std::size_t closed = 0;
             Search search(cache, domains, worst);
-            const auto jumped = search.first([&](std::size_t rule, const Assignment& assignment) {
-                ++closed;
-                CHECK(cache.verdict(rule, assignment) > worst);
-            });
+            const auto jumped = search.first();
             CHECK(jumped == first_of_all(cache, domains, worst));
             (jumped ? found : none)++;
-            if (!jumped) CHECK(closed > 0);
+            std::size_t blamed = 0;
+            const auto any = Search(cache, domains, worst).any([&](std::size_t rule, const Assignment& said) {
+                ++blamed;
+                CHECK(cache.verdict(rule, said) > worst);
+            });
+            CHECK(any.has_value() == jumped.has_value());
+            if (any) CHECK(cache.verdict(*any) <= worst);
+            if (!any) CHECK(blamed > 0);
         }
     }
     CHECK(found > 20);
@@ -157,6 +160,46 @@ TEST_CASE("another order of the slots finds a combination exactly where there is
         CHECK(found.has_value() == first_of_all(cache, domains, kGoodEnough).has_value());
         if (found) CHECK(cache.verdict(*found) <= kGoodEnough);
     }
+}
+
+TEST_CASE("a rule says the same of GPUs that count as the same to it, and of what it did not look at") {
+    std::mt19937 random(4);
+    std::size_t swapped = 0, unread = 0;
+    for (int round = 0; round < 8; ++round) {
+        RuleCache cache(all_facts(), kToday, world(any_packages(random, 2), known(Field::os)));
+        const auto gpu = *cache.gpu_variable();
+        for (std::size_t rule = 0; rule < cache.size(); ++rule) {
+            const auto& reads = cache.reads(rule);
+            if (std::find(reads.begin(), reads.end(), gpu) == reads.end()) continue;
+            const auto same = cache.same_gpus(rule);
+            for (int cell = 0; cell < 20; ++cell) {
+                Assignment all;
+                for (const auto& variable : cache.variables())
+                    all.push_back(any_of(random, variable.values.size()));
+                const auto verdict = cache.verdict(rule, all);
+                auto other = all;
+                other[gpu] = same[all[gpu]];
+                CHECK_MESSAGE(cache.verdict(rule, other) == verdict, cache.rule(rule).id);
+                if (other != all) ++swapped;
+
+                std::vector<RuleCache::Look> looks;
+                static_cast<void>(cache.ask(rule, all, &looks));
+                if (looks.empty()) continue;  // it lacks what it needs
+                other = all;
+                for (std::size_t variable = 0; variable < all.size(); ++variable) {
+                    const bool looked_at =
+                        std::any_of(looks.begin(), looks.end(),
+                                    [&](const RuleCache::Look& look) { return look.variable == variable; });
+                    if (looked_at || !cache.variables()[variable].values[all[variable]]) continue;
+                    other[variable] = any_of(random, cache.variables()[variable].values.size() - 1);
+                }
+                CHECK_MESSAGE(cache.verdict(rule, other) == verdict, cache.rule(rule).id);
+                if (other != all) ++unread;
+            }
+        }
+    }
+    CHECK(swapped > 1000);
+    CHECK(unread > 1000);
 }
 
 TEST_CASE("an empty domain, a spent budget and a user who wants no answer end the walk") {
