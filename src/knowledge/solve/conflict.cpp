@@ -323,6 +323,20 @@ Conflicts conflicts_of(const Problem& problem) {
         auto evidence = prove(problem, set);
         out.sets.push_back({std::move(set), std::move(evidence)});
     }
+    // What one rule says is understood at once.
+    std::stable_sort(out.sets.begin(), out.sets.end(), [](const Conflict& a, const Conflict& b) {
+        return a.evidence.size() == 1 && b.evidence.size() != 1;
+    });
+    // Of as many changes those that leave the machine and the work as they are come first.
+    const auto given = [&](const ConstraintSet& set) {
+        return std::count_if(set.begin(), set.end(), [&](std::size_t constraint) {
+            return is_given(problem.cache.variables()[problem.constraints[constraint].variable].field);
+        });
+    };
+    std::stable_sort(sets.without.begin(), sets.without.end(),
+                     [&](const ConstraintSet& a, const ConstraintSet& b) {
+                         return a.size() != b.size() ? a.size() < b.size() : given(a) < given(b);
+                     });
     for (const auto& set : sets.without) {
         if (out.all_relaxations) relax(problem, set, out);
     }

@@ -202,7 +202,27 @@ class Reading {
   private:
     void fail(Diagnostic problem) { problems_.push_back(std::move(problem)); }
 
+    // No image is rendered on some systems: they are none to propose, unless they are asked for.
+    void leave_out_unrendered(Variable& variable, Constraint& constraint) const {
+        const auto is_proposed = [&](std::uint32_t value) {
+            const auto row = lookup::os(facts_, variable.values[value]->text);
+            return !row || row->has("package_manager") ||
+                   std::binary_search(constraint.allowed.begin(), constraint.allowed.end(), value);
+        };
+        std::vector<std::optional<Value>> values;
+        std::vector<std::uint32_t> allowed;
+        for (std::uint32_t value = 0; value < variable.values.size(); ++value) {
+            if (!is_proposed(value)) continue;
+            if (std::binary_search(constraint.allowed.begin(), constraint.allowed.end(), value))
+                allowed.push_back(static_cast<std::uint32_t>(values.size()));
+            values.push_back(std::move(variable.values[value]));
+        }
+        variable.values = std::move(values);
+        constraint.allowed = std::move(allowed);
+    }
+
     void keep(Variable variable, Constraint constraint) {
+        if (variable.field == Field::os) leave_out_unrendered(variable, constraint);
         constraint.variable = out_.variables.size();
         out_.variables.push_back(std::move(variable));
         out_.constraints.push_back(std::move(constraint));

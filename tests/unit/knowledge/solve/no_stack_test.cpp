@@ -81,6 +81,20 @@ std::string why_nothing(const Suggestion& suggestion) {
     return out;
 }
 
+// The demands that conflict with the rules that say so, and the changes that help.
+std::string demands_and_changes(const Suggestion& suggestion) {
+    std::string out;
+    for (const auto& clash : suggestion.clashes) {
+        std::vector<std::string> rules;
+        for (const auto& reason : clash.reasons)
+            rules.emplace_back(reason.rule);
+        out += fmt::format("{}: {}\n", text::join(clash.constraints, " and "), text::join(rules, ", "));
+    }
+    for (const auto& remedy : suggestion.remedies)
+        out += text::join(remedy.changes, " and ") + "\n";
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("driver 470 and torch 2.8: every smallest conflict and the least that helps") {
@@ -102,8 +116,8 @@ TEST_CASE("driver 470 and an H200: no torch is at fault") {
     CHECK(found.all_clashes);
     CHECK(why_nothing(found) == R"(gpu H200 and driver 470.161.03
   driver-supports-gpu: driver 470.161.03 does not know H200 (compute 9.0): driver branch 520 is the first with Hopper
-gpu A10: degraded {driver: "470.161.03", gpu: "A10", torch: "2.7.1+cu118", python: "3.13"}
 driver >= 550.163.01: accepted {driver: "550.163.01", gpu: "H200", torch: "2.14.0+cu126", python: "3.14"}
+gpu A10: degraded {driver: "470.161.03", gpu: "A10", torch: "2.7.1+cu118", python: "3.13"}
 )");
 }
 
@@ -145,10 +159,46 @@ TEST_CASE(
     CHECK(all.usable("H200", is("550.163.01"), from("2.0")) > 0);
 }
 
+TEST_CASE("every demand of a conflict is needed, and no system is proposed that no image is rendered on") {
+    // On Windows torch 2.5.1 has wheels for python 3.8.
+    const auto found = suggested(
+        {{{Field::gpu, "B200"}, {Field::torch, "2.5.1"}, {Field::python, "3.8"}, {Field::os, "rockylinux9"}},
+         {}});
+    CHECK(found.stacks.empty());
+    CHECK(found.all_clashes);
+    CHECK(demands_and_changes(found) == R"(gpu B200 and torch 2.5.1: torch-ships-compute
+torch 2.5.1 and python 3.8: torch-supports-python
+gpu B200 and python 3.8: torch-supports-python, torch-ships-compute
+torch >= 2.7.0 and python >= 3.9
+gpu GH200 and torch <= 2.4.1
+gpu GH200 and python >= 3.9
+)");
+    // One that is asked for is searched.
+    const auto musl = suggested({{{Field::torch, "2.5.1"}, {Field::os, "alpine3.20"}}, {}});
+    CHECK(musl.stacks.empty());
+    CHECK(demands_and_changes(musl) == R"(os alpine3.20: wheel-runs-on-libc
+os ubuntu24.04
+)");
+}
+
+TEST_CASE("a change of the driver comes before another GPU") {
+    const auto found = suggested({{{Field::gpu, "RTX 5090"}, {Field::driver, "565"}}, {"flash-attn"}});
+    CHECK(found.stacks.empty());
+    CHECK(demands_and_changes(found) == R"(gpu RTX 5090 and driver 565: driver-supports-gpu
+driver >= 570.124.06
+gpu GH200
+)");
+}
+
 TEST_CASE("what a few rules decide takes few steps") {
     for (const Query& query :
          {Query{{{Field::gpu, "GTX 1080 Ti"}}, {"flash-attn"}},
           Query{{{Field::gpu, "V100"}, {Field::torch, ">=2.4"}, {Field::python, "3.12"}}, {"flash-attn"}},
+          Query{{{Field::gpu, "T4"},
+                 {Field::driver, "470"},
+                 {Field::cuda, "13.0.2"},
+                 {Field::os, "ubuntu18.04"}},
+                {}},
           Query{{{Field::gpu, "B200"},
                  {Field::driver, "550"},
                  {Field::torch, ">=2.7"},
