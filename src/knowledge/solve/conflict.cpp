@@ -1,6 +1,7 @@
 #include "knowledge/solve/conflict.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -10,6 +11,9 @@ namespace {
 
 // Branches of a proof whose facts are listed.
 constexpr std::uint64_t kMostTold = 2'000;
+
+// Values that are tried to show a conflict without one of the rules of its proof.
+constexpr std::uint64_t kMostTriedForRule = 4'000;
 
 ConstraintSet without(std::size_t count, const ConstraintSet& left_out) {
     ConstraintSet out;
@@ -165,8 +169,11 @@ std::vector<bool> rules_of_proof(const Problem& problem, const ConstraintSet& co
     for (std::size_t rule = none.size(); rule-- > 0;) {
         if (!rules[rule]) continue;
         rules[rule] = false;
-        if (!shows(rules)) rules[rule] = true;
+        search.set_budget(kMostTriedForRule);
+        // Where that does not show soon, the rule stays: it is part of a proof that was found.
+        if (!shows(rules) || search.budget() == 0) rules[rule] = true;
     }
+    search.set_budget(std::numeric_limits<std::uint64_t>::max());
     return rules;
 }
 

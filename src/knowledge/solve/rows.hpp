@@ -47,6 +47,10 @@ class Rows {
     /// By GPU the first that no rule tells apart from it; empty where that is not known.
     [[nodiscard]] const std::vector<std::uint32_t>& same_gpus() const { return same_to_all_; }
 
+    /// What the last search found: another one is often met by much of it.
+    [[nodiscard]] const Assignment& found() const { return found_; }
+    void set_found(const Assignment& found) { found_ = found; }
+
     /// Of the values `wanted` of `variable` those that the check finds `worst` or better beside the values
     /// that `assignment` has for its other variables; what it says of other values means nothing. Valid until
     /// the next call.
@@ -97,6 +101,7 @@ class Rows {
     std::vector<Verdict> worst_of_;  ///< by rule
     bool of_cache_;
     Assignment asked_;
+    Assignment found_;
 };
 
 }  // namespace cudamatrix::solve

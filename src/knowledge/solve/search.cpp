@@ -116,6 +116,7 @@ std::optional<Assignment> Search::solve(std::vector<std::pair<std::size_t, std::
         return std::nullopt;
     }
     if (!walk()) return std::nullopt;
+    rows_->set_found(state_.values);
     return state_.values;
 }
 
@@ -165,6 +166,9 @@ std::vector<std::uint32_t> Search::next_values(std::size_t variable) const {
     for (const auto value : domains_[variable]) {
         if (state_.left[variable].has(value)) out.push_back(value);
     }
+    if (variable == goal_ || rows_->found().empty()) return out;
+    const auto last = std::find(out.begin(), out.end(), rows_->found()[variable]);
+    if (last != out.end()) std::rotate(out.begin(), last, last + 1);
     return out;
 }
 
