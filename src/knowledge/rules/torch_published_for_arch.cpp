@@ -81,14 +81,14 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os) {
 bool is_for_jetson(Ask& ask, const TorchBuild& build) {
     const auto gpu = integrated_gpu(ask);
     if (!gpu) return false;
-    const auto index = ask.facts.row("policy-jetson-torch-index");
+    const auto index = *ask.facts.row("policy-jetson-torch-index");
     ask.reword(fmt::format("whether torch {} is there", build.torch.exact.text()));
-    ask.unknown(gpu->field, "the default index has no build of torch {} for a GPU on {}{}",
-                build.torch.exact.text(), build.arch,
-                index ? fmt::format("; {}, which no fact lists", index->text("says")) : "")
+    ask.unknown(gpu->field,
+                "the default index has no build of torch {} for a GPU on {}; {}, which no fact lists",
+                build.torch.exact.text(), build.arch, index.text("says"))
         .because(build.torch.release->ref())
         .because(gpu->facts)
-        .because(index);
+        .because(index.ref());
     return true;
 }
 
