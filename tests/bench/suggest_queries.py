@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times `cudamatrix suggest` on 52 queries over 20 GPUs and 10 packages: suggest_queries.py CUDAMATRIX [SECONDS]
+"""Times `cudamatrix suggest` on 55 queries over 20 GPUs and 10 packages: suggest_queries.py CUDAMATRIX [SECONDS]
 
 Prints processor time, peak memory, exit code and number of answers (stacks, or conflicts and changes), the
 slowest first. A query that takes longer than SECONDS (30) of processor time is ended and says so. Half of the
@@ -65,6 +65,9 @@ QUERIES = """
 --torch 2.5.1 --python 3.8 --os alpine3.20
 --need flash-attn --need vllm --need xformers --python 3.8
 --driver 390 --torch >=2.0 --need transformers --cuda 12.4.1 --os ubuntu22.04
+--gpu H100 --driver 450 --cuda 11.8.0 --os ubuntu18.04 --python 3.13
+--gpu M60 --need vllm --need flash-attn --need xformers --need deepspeed --need bitsandbytes
+--gpu P100 --driver 390 --cuda 12.4.1 --os debian12 --python 3.7 --torch >=2 --need transformers --need flash-attn
 """
 
 

@@ -5,6 +5,7 @@
 // remembers them, so that they are not chosen together again.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
