@@ -7,11 +7,14 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "base/build_info.hpp"
 #include "base/text.hpp"
@@ -44,6 +47,19 @@ std::string utc(const char* format) {
     return std::string(buffer, std::strftime(buffer, sizeof buffer, format, &parts));
 }
 
+// What COLUMNS says, else the terminal; nothing in a pipe.
+std::optional<std::size_t> columns_of_terminal(std::string_view variable) {
+    std::size_t columns = 0;
+    const auto* end = variable.data() + variable.size();
+    if (const auto [at, error] = std::from_chars(variable.data(), end, columns);
+        error == std::errc() && at == end && columns != 0) {
+        return columns;
+    }
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
+    return std::nullopt;
+}
+
 World world_of_this_process() {
     World world;
     for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -61,8 +77,10 @@ World world_of_this_process() {
     const bool wanted = !set("NO_COLOR") && world.environment["TERM"] != "dumb";
     world.colour_out = wanted && isatty(STDOUT_FILENO) == 1;
     world.colour_err = wanted && isatty(STDERR_FILENO) == 1;
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) world.columns = size.ws_col;
+    if (const auto columns = columns_of_terminal(world.environment["COLUMNS"])) {
+        world.columns = *columns;
+        world.has_columns = true;
+    }
     utsname system{};
     if (uname(&system) == 0) world.arch = system.machine;
 #ifdef __GLIBC__

@@ -12,9 +12,14 @@ std::span<const CommandRow> all_commands() {
                    R"(Reads the matrix file and the facts. Needs no network, no engine and no GPU.
 Exit code 1 if any cell is rejected or unknown.
 
+Prints a line for each finding and one for its fix, the worst first; -v adds
+the line of the file, the facts with their sources, and notes. Then the cells:
+up to 40 a line each, more as a grid of what decides. --format markdown prints
+the same for a pull request.
+
 Add your own checks under `rules:` in the matrix file. Waive a finding under
 `waive:`, with a reason and an end date. --out DIR also writes the report to
-check.txt, check.json or check.github.txt in that folder.
+check.txt, check.json, check.md or check.github.txt in that folder.
 
 --override driver=580 judges every cell with that value.
 

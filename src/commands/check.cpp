@@ -13,6 +13,7 @@ struct CheckOptions {
     std::string out;
     std::string fail_on = "unknown";
     bool summary = false;
+    bool verbose = false;
 };
 
 // Whether something is as bad as --fail-on says.
@@ -41,6 +42,7 @@ Result<ExitCode> check(const CheckOptions& options, const World& world) {
     }
     const auto& judgement = loaded->judgement;
     auto report = check_report(*loaded, world);
+    report.text.verbose = options.verbose;
     CM_TRY(publish(report, options.summary ? "check-summary" : "check", options.format, options.out,
                    options.summary ? format.write_summary : format.write));
     return fails(judgement, options.fail_on) ? ExitCode::findings : ExitCode::success;
@@ -61,6 +63,8 @@ Action add_check(const Arguments& app) {
                    "end-of-life: as unknown, or where something is no longer supported; never: nothing")
         .one_of({"rejected", "unknown", "degraded", "end-of-life", "never"})
         .show_default();
+    app.add_flag("-v,--verbose", options->verbose,
+                 "Each finding with its line of the file, the facts behind it and their sources; notes, too");
     app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
     return [options](const World& world) { return check(*options, world); };
 }

@@ -81,7 +81,8 @@ struct World {
     std::string run_id;       ///< unique name of this run
     bool colour_out = false;  ///< stdout is a terminal that wants colour
     bool colour_err = false;
-    std::size_t columns = 80;          ///< width of the terminal
+    std::size_t columns = 80;          ///< width of the terminal, or what COLUMNS says
+    bool has_columns = false;          ///< whether somebody said so; in a pipe nothing is cut
     std::string arch;                  ///< of this machine, as uname says it
     std::string glibc;                 ///< release of the C library; empty where it is another one
     std::filesystem::path root = "/";  ///< where `--host` looks for proc/ and etc/

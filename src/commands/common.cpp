@@ -235,11 +235,12 @@ void warn_of_age(const report::ToolInfo& tool, const World& world) {
     fmt::print(stderr, "{}", render(Diagnostic::warning(tool.facts_warning), {}, world.colour_err));
 }
 
+report::TextOptions text_options(const World& world) {
+    return {.colour = world.colour_out, .width = world.columns, .cut = world.has_columns};
+}
+
 report::CheckReport check_report(const Loaded& loaded, const World& world) {
-    return {loaded.matrix,
-            loaded.judgement,
-            tool_info(loaded.facts, loaded.today),
-            {world.colour_out, world.columns},
+    return {loaded.matrix, loaded.judgement, tool_info(loaded.facts, loaded.today), text_options(world),
             loaded.host ? &*loaded.host : nullptr};
 }
 

@@ -115,10 +115,12 @@ Status publish(Report& report, std::string_view name, const std::string& format,
     CM_TRY_ASSIGN(const auto text, Result<std::string>(write(report)));
     print(text);
     if (out.empty()) return Done{};
-    report.text = {};
+    report.text = {.verbose = report.text.verbose};
     CM_TRY_ASSIGN(const auto plain, Result<std::string>(write(report)));
     return write_report(out, name, format, plain);
 }
+
+[[nodiscard]] report::TextOptions text_options(const World& world);
 
 /// What the writers of `check` and `list` print.
 [[nodiscard]] report::CheckReport check_report(const Loaded& loaded, const World& world);

@@ -2,71 +2,54 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
-#include "knowledge/judge/deciding.hpp"
+#include "report/check_parts.hpp"
+#include "report/grid.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
 namespace cudamatrix::report {
-namespace {
-
-constexpr std::size_t kTableCells = 64;  // more rows than a few screens help nobody
-
-std::string where_it_strikes(const Finding& finding, Verdict cell) {
-    if (finding.verdict() == cell) return std::string(to_string(finding.stage));
-    return fmt::format("no {}",
-                       finding.stage == Stage::torch_compile ? "torch.compile" : to_string(finding.stage));
-}
-
-// "runtime: driver-supports-cuda (+1)": the first finding that alone gives the cell its verdict, and how many
-// more do. "no torch.compile: triton-supports-gpu" where the stage fails and does not decide.
-std::string deciding_finding(const CheckReport& report, const DecidingStages& deciding,
-                             const JudgedCell& cell) {
-    if (cell.verdict == Verdict::accepted) return {};
-    const Finding* first = nullptr;
-    std::size_t more = 0;
-    for (const auto index : cell.findings) {
-        const auto& group = report.judgement.findings[index];
-        const auto& finding = group.finding;
-        if (deciding.weigh(finding.stage, group.verdict(), cell.cell) != cell.verdict) continue;
-        if (first == nullptr) {
-            first = &finding;
-        } else {
-            ++more;
-        }
-    }
-    if (first == nullptr) return {};
-    const auto text = fmt::format("{}: {}", where_it_strikes(*first, cell.verdict), first->rule);
-    return more == 0 ? text : fmt::format("{} (+{})", text, more);
-}
-
-}  // namespace
-
 std::string check_text(const CheckReport& report) {
-    const bool colour = report.text.colour;
+    const auto& options = report.text;
     std::string out = host_text(report.host);
     const auto warnings = all_warnings(report.matrix, report.judgement);
     for (const auto& warning : warnings)
-        out += render(warning, report.matrix.source, colour);
-    for (const auto& group : report.judgement.findings)
-        out += render_finding(group, report.matrix.source, colour);
-    if (!warnings.empty() || !report.judgement.findings.empty()) out += "\n";
+        out += render(warning, report.matrix.source, options.colour);
+    const auto findings = brief_findings(report.judgement);
+    if (options.verbose) {
+        for (const auto* group : by_severity(report.judgement))
+            out += render_finding(*group, report.matrix.source, options.colour);
+    } else {
+        for (const auto& finding : findings.shown)
+            out += render({finding.severity,
+                           finding.where,
+                           fmt::format("{} [{}]", finding.message, finding.tag),
+                           {},
+                           finding.fix},
+                          {}, options.colour);
+    }
+    if (!out.empty()) out += "\n";
 
     const auto& cells = report.judgement.cells;
-    if (!cells.empty() && cells.size() <= kTableCells) {
-        const DecidingStages deciding(report.matrix);
+    constexpr std::size_t kUncut = 1'000'000;
+    constexpr std::size_t kWide = 120;  // of a log
+    if (!cells.empty() && cells.size() <= kListedCells) {
         TextTable table({{"CELL"}, {"VERDICT"}, {"DECIDED BY"}});
-        for (const auto& cell : cells) {
-            table.add(
-                {cell.id, std::string(to_string(cell.verdict)), deciding_finding(report, deciding, cell)});
-        }
-        out += table.render(report.text.width, colour) + "\n";
+        for (auto& [id, verdict, decided_by] : listed_cells(report))
+            table.add({std::move(id), std::move(verdict), std::move(decided_by)});
+        out += table.render_lines(options.cut ? options.width : kUncut, options.colour) + "\n";
+    } else if (!cells.empty()) {
+        out +=
+            grid_text(grid_of(report.judgement, options.cut ? options.width : kWide), options.colour) + "\n";
     }
-    out += clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";
-    return out;
+    out += clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement);
+    if (!options.verbose && findings.left_out != 0)
+        out += fmt::format("; {} with -v", text::count(findings.left_out, "note"));
+    return out + "\n";
 }
 
 std::string check_json(const CheckReport& report) {
@@ -126,8 +109,8 @@ std::string check_github(const CheckReport& report) {
         if (!warning.fix.empty()) lines.push_back("fix: " + warning.fix);
         out += github_annotation(github_command(warning.severity), warning.where, "matrix file", lines);
     }
-    for (const auto& group : report.judgement.findings)
-        out += annotation(group);
+    for (const auto* group : by_severity(report.judgement))
+        out += annotation(*group);
     // A plain line for the log; it must not be taken for a command, whatever the matrix is called.
     out +=
         "cudamatrix check " + clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";

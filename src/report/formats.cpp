@@ -11,6 +11,7 @@ std::span<const CheckFormat> check_formats() {
     static constexpr std::array formats{
         CheckFormat{"text", check_text, check_summary_text},
         CheckFormat{"json", check_json, check_summary_json},
+        CheckFormat{"markdown", check_markdown, nullptr},
         CheckFormat{"github", check_github, nullptr},
     };
     return formats;
@@ -142,7 +143,8 @@ std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;
     };
-    static constexpr std::array rows{Row{"text", "txt"}, Row{"json", "json"}, Row{"junit", "xml"},
+    static constexpr std::array rows{Row{"text", "txt"},          Row{"json", "json"},
+                                     Row{"junit", "xml"},         Row{"markdown", "md"},
                                      Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;

@@ -23,6 +23,8 @@ struct ToolInfo {
 struct TextOptions {
     bool colour = false;     ///< ANSI colours; only a terminal should get them
     std::size_t width = 80;  ///< columns that a table may take; below 40 counts as 40
+    bool cut = false;        ///< whether ids lose their middle where they do not fit: not in a pipe
+    bool verbose = false;    ///< with excerpts, evidence and notes
 };
 
 /// A judged matrix: what `check` and `list` print.

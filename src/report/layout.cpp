@@ -128,24 +128,44 @@ std::string TextTable::line(const std::vector<std::string>& row, std::size_t fir
     return out;
 }
 
-std::string TextTable::render(std::size_t width, bool colour) const {
-    width = std::max<std::size_t>(width, 40);
-    const auto total = [](const std::vector<std::size_t>& list) {
-        return std::accumulate(list.begin(), list.end(), std::size_t{0}) + 2 * (list.size() - 1);
-    };
+std::string TextTable::lines(const std::vector<std::size_t>& widths, bool colour) const {
     std::vector<std::string> titles;
     for (const auto& column : columns_)
         titles.push_back(column.title);
+    std::string out = "  " + line(titles, 0, widths, false) + "\n";
+    for (const auto& row : rows_)
+        out += "  " + line(row, 0, widths, colour) + "\n";
+    return out;
+}
 
-    if (const auto all = widths(0); 2 + total(all) <= width) {
-        std::string out = "  " + line(titles, 0, all, false) + "\n";
-        for (const auto& row : rows_)
-            out += "  " + line(row, 0, all, colour) + "\n";
-        return out;
-    }
-    auto rest = widths(1);
-    while (4 + total(rest) > width)
-        --*std::ranges::max_element(rest);
+namespace {
+
+constexpr std::size_t kNarrowest = 40;
+
+std::size_t total(const std::vector<std::size_t>& widths) {
+    return std::accumulate(widths.begin(), widths.end(), std::size_t{0}) + 2 * (widths.size() - 1);
+}
+
+// The widest become narrower until all fit.
+std::vector<std::size_t> shrunk(std::vector<std::size_t> widths, std::size_t room) {
+    while (total(widths) > room)
+        --*std::ranges::max_element(widths);
+    return widths;
+}
+
+}  // namespace
+
+std::string TextTable::render_lines(std::size_t width, bool colour) const {
+    return lines(shrunk(widths(0), std::max(width, kNarrowest) - 2), colour);
+}
+
+std::string TextTable::render(std::size_t width, bool colour) const {
+    width = std::max(width, kNarrowest);
+    if (const auto all = widths(0); 2 + total(all) <= width) return lines(all, colour);
+    const auto rest = shrunk(widths(1), width - 4);
+    std::vector<std::string> titles;
+    for (const auto& column : columns_)
+        titles.push_back(column.title);
     std::string out = "  " + titles[0] + "\n    " + line(titles, 1, rest, false) + "\n";
     for (const auto& row : rows_) {
         out += "  " + clipped_middle(row[0], width - 2) + "\n    " + line(row, 1, rest, colour) + "\n";

@@ -45,9 +45,12 @@ class TextTable {
 
     /// Every line at most `width` columns. Cells of `colour_of` words are coloured where `colour` is set.
     [[nodiscard]] std::string render(std::size_t width, bool colour) const;
+    /// The same with one line for each row: where it does not fit, the widest cells lose their middle.
+    [[nodiscard]] std::string render_lines(std::size_t width, bool colour) const;
 
   private:
     [[nodiscard]] std::vector<std::size_t> widths(std::size_t first) const;
+    [[nodiscard]] std::string lines(const std::vector<std::size_t>& widths, bool colour) const;
     [[nodiscard]] std::string line(const std::vector<std::string>& row, std::size_t first,
                                    const std::vector<std::size_t>& widths, bool colour) const;
 

@@ -19,12 +19,17 @@
 
 namespace cudamatrix::report {
 
-/// The reader's warnings and the findings as a compiler prints them, then the counts by verdict and, for
-/// matrices of up to 64 cells, one row for each cell: id, verdict, the stage and rule that decided it.
+/// The reader's warnings, then the findings, the worst first: a line for each and one for its fix, or as a
+/// compiler prints them where `text.verbose` is set. Then the cells: up to 40 one line each, more as a grid.
+/// The last line counts the verdicts.
 [[nodiscard]] std::string check_text(const CheckReport& report);
 
 /// One JSON document: matrix, verdicts, warnings, and every cell with its findings, facts and fixes.
 [[nodiscard]] std::string check_json(const CheckReport& report);
+
+/// The same for a pull request: the cells as a table, the findings as a list. No text of the matrix becomes
+/// markup.
+[[nodiscard]] std::string check_markdown(const CheckReport& report);
 
 /// GitHub workflow commands, one for each finding: the job's page shows them at the line of the matrix file.
 /// GitHub keeps ten of each kind for a step; all of them stay in the log.

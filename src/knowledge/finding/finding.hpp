@@ -77,6 +77,7 @@ struct Finding {
     std::vector<FactRef> facts;     ///< what the answer rests on
     std::vector<Field> about;       ///< the halves of the conflict, `primary` among them
     std::string ended = {};         ///< of a notice: YYYY-MM-DD or YYYY-MM; empty where no fact names the day
+    std::string gap = {};  ///< of an unknown: "no fact knows gpu RTX 9090"; other rules may lack the same
 
     [[nodiscard]] Verdict verdict() const;
     /// Nothing that would satisfy it sets the field any more.

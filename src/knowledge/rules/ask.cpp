@@ -88,6 +88,7 @@ Answer Ask::unknown(const Unresolved& gap) {
     auto answer = gap.never ? reject("{}", gap.what).because(*gap.never)
                             : unknown_as("{}: {} is unknown", gap.what, text());
     answer.finding().primary = gap.field;
+    if (!gap.never) answer.finding().gap = gap.what;
     return answer.fix(gap.near);
 }
 

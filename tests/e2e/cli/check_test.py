@@ -32,8 +32,13 @@ class Check(Cli):
     def test_rejected_is_1_with_caret_source_and_fix(self):
         name = self.write(GOOD.replace('"11.8.0"', '"12.4.1"').replace('"535.183.01"', '"470.161.03"'))
         got = self.call("check", name, code=1)
+        self.assertAllIn(("matrix.yaml:4:12: error: driver 470.161.03 is too old for CUDA 12.4.1", "[driver-supports-cuda, at runtime, 1 cell]",
+                       "fix: "), got.stdout)
+        verbose = self.call("check", name, "-v", code=1)
         self.assertAllIn(("matrix.yaml:4:12: error: driver 470.161.03 is too old for CUDA 12.4.1", "[driver-supports-cuda, at runtime]",
-                       "^~~~", "https://", "fix: "), got.stdout)
+                       "^~~~", "https://", "fix: "), verbose.stdout)
+        markdown = self.call("check", name, "--format", "markdown", code=1)
+        self.assertIn("- **error** driver 470.161.03 is too old for CUDA 12.4.1", markdown.stdout)
         github = self.call("check", name, "--format", "github", code=1)
         self.assertIn("::error file=matrix.yaml,line=4,col=12", github.stdout)
 

@@ -30,19 +30,105 @@ std::string summary_line(const std::string& report) {
 
 }  // namespace
 
-TEST_CASE("check text: findings as the rules print them, then the table") {
+TEST_CASE("check text: a line for each finding and one for its fix, then the table") {
     Judged data;
+    CHECK(
+        check_text(data.report()) ==
+        "matrix.yaml:4:12: error: driver 470.161.03 is too old for CUDA 12.4.1: CUDA 12 needs >= 525.60.13 "
+        "[driver-supports-cuda, at runtime, 1 cell]\n"
+        "  fix: driver >= 525.60.13, or cuda 11.8.0 with this driver, or exclude: {driver: \"470.161.03\"}\n"
+        "matrix.yaml:5:12: warning: python 3.9 had its last release on 2025-10-31 [end-of-life, at install, "
+        "1 cell]\n"
+        "  fix: python 3.12\n"
+        "\n"
+        "  CELL                  VERDICT   DECIDED BY\n"
+        "  drv470.161.03-py3.12  rejected  runtime: driver-supports-cuda\n"
+        "  drv550.54.15-py3.9    degraded  install: end-of-life\n"
+        "  drv550.54.15-py3.12   accepted\n"
+        "\n"
+        "training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n");
+}
+
+TEST_CASE("check text: verbose prints findings as a compiler does") {
+    Judged data;
+    auto report = data.report();
+    report.text.verbose = true;
     const auto& source = data.matrix.source;
-    const auto expected = render_finding(fixtures::driver_too_old(), source, false) +
-                          render_finding(fixtures::python_end_of_life(), source, false) +
-                          "\n"
-                          "  CELL                  VERDICT   DECIDED BY\n"
-                          "  drv470.161.03-py3.12  rejected  runtime: driver-supports-cuda\n"
-                          "  drv550.54.15-py3.9    degraded  install: end-of-life\n"
-                          "  drv550.54.15-py3.12   accepted\n"
-                          "\n"
-                          "training: 3 cells: 1 accepted, 1 degraded, 1 rejected\n";
-    CHECK(check_text(data.report()) == expected);
+    CHECK(check_text(report).starts_with(render_finding(fixtures::driver_too_old(), source, false) +
+                                         render_finding(fixtures::python_end_of_life(), source, false) +
+                                         "\n  CELL "));
+}
+
+TEST_CASE("check text: the worst findings come first, notes are counted") {
+    Judged data;
+    auto& findings = data.judgement.findings;
+    const auto first_words = [&](bool verbose) {
+        auto report = data.report();
+        report.text.verbose = verbose;
+        std::vector<std::string> out;
+        for (const auto& line : text::split(check_text(report), '\n')) {
+            if (line.starts_with("matrix.yaml:")) out.push_back(text::split(line, ' ')[1]);
+        }
+        return out;
+    };
+    findings.clear();
+    for (const auto severity :
+         {Severity::note, Severity::notice, Severity::warning, Severity::unknown, Severity::error}) {
+        findings.push_back(fixtures::driver_too_old());
+        findings.back().finding.severity = severity;
+    }
+    findings.push_back(fixtures::driver_too_old());
+    findings.back().waived = Waived{"mirrored", "2027-03-31", {}};
+    CHECK(first_words(false) == std::vector<std::string>{"error:", "unknown:", "warning:", "notice:"});
+    CHECK(first_words(true) ==
+          std::vector<std::string>{"error:", "unknown:", "warning:", "notice:", "note:", "note:"});
+    CHECK(check_text(data.report()).ends_with("1 rejected; 2 notes with -v\n"));
+}
+
+namespace {
+
+FindingGroup unknown_gpu(std::string_view rule, Stage stage, std::string gap) {
+    auto out = fixtures::driver_too_old();
+    out.finding.severity = Severity::unknown;
+    out.finding.rule = rule;
+    out.finding.stage = stage;
+    out.finding.message = gap + ": whether it runs is unknown";
+    out.finding.gap = std::move(gap);
+    out.finding.fixes.clear();
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("check text: what no fact knows is said once, whatever asked for it") {
+    Judged data;
+    data.judgement.findings = {
+        unknown_gpu("driver-supports-gpu", Stage::driver_load, "no fact knows gpu T5"),
+        unknown_gpu("torch-ships-compute", Stage::runtime, "no fact knows gpu T5"),
+        unknown_gpu("torch-ships-compute", Stage::runtime, "no fact knows gpu T6"),
+        unknown_gpu("torch-ships-compute", Stage::runtime, ""),
+        unknown_gpu("torch-ships-compute", Stage::runtime, ""),
+    };
+    data.judgement.cells[0].findings = {0, 1};
+    data.judgement.cells[1].findings = {1};
+    data.judgement.cells[2].findings = {2, 3};
+    const auto text = check_text(data.report());
+    CHECK(
+        text.substr(0, text.find("\n\n")) ==
+        "matrix.yaml:4:12: unknown: no fact knows gpu T5: 2 questions cannot be answered "
+        "[driver-supports-gpu at driver_load, torch-ships-compute at runtime, 2 cells]\n"
+        "matrix.yaml:4:12: unknown: no fact knows gpu T6: whether it runs is unknown [torch-ships-compute, "
+        "at runtime, 1 cell]\n"
+        "matrix.yaml:4:12: unknown: : whether it runs is unknown [torch-ships-compute, at runtime, 1 cell]\n"
+        "matrix.yaml:4:12: unknown: : whether it runs is unknown [torch-ships-compute, at runtime, 1 cell]");
+}
+
+TEST_CASE("check text: the same gap at another place of the file is another finding") {
+    Judged data;
+    data.judgement.findings = {unknown_gpu("driver-supports-gpu", Stage::driver_load, "no fact knows gpu T5"),
+                               unknown_gpu("torch-ships-compute", Stage::runtime, "no fact knows gpu T5")};
+    data.judgement.findings[1].where.line = 5;
+    CHECK(check_text(data.report()).find("cannot be answered") == std::string::npos);
 }
 
 TEST_CASE("check text: the reader's warnings come first") {
@@ -67,7 +153,7 @@ TEST_CASE("check text: a stage that does not count is not what decided a cell") 
     CHECK(text.find("runtime: driver-supports-cuda\n") == std::string::npos);
 }
 
-TEST_CASE("check text: ids that do not fit get a line of their own, within 80 columns") {
+TEST_CASE("check text: one line for each cell, ids cut on a terminal and nowhere else") {
     Judged data;
     data.judgement.findings.clear();
     data.judgement.cells.clear();
@@ -75,26 +161,40 @@ TEST_CASE("check text: ids that do not fit get a line of their own, within 80 co
     const std::string id(100, 'a');
     data.add(id + "-tail", {}, Verdict::accepted);
     data.add("short", {}, Verdict::unknown);
-    CHECK(check_text(data.report()) ==
-          "  CELL\n"
-          "    VERDICT   DECIDED BY\n"
-          "  " +
-              std::string(38, 'a') + "..." + std::string(32, 'a') +
-              "-tail\n"
-              "    accepted\n"
-              "  short\n"
-              "    unknown\n"
-              "\n"
-              "training: 2 cells: 1 accepted, 1 unknown\n");
+    auto report = data.report();
+    CHECK(check_text(report) == "  CELL" + std::string(103, ' ') +
+                                    "VERDICT   DECIDED BY\n"
+                                    "  " +
+                                    id +
+                                    "-tail  accepted\n"
+                                    "  short" +
+                                    std::string(102, ' ') +
+                                    "unknown\n"
+                                    "\n"
+                                    "training: 2 cells: 1 accepted, 1 unknown\n");
+    report.text.cut = true;
+    CHECK(check_text(report) == "  CELL" + std::string(54, ' ') +
+                                    "VERDICT   DECIDED BY\n"
+                                    "  " +
+                                    std::string(27, 'a') + "..." + std::string(21, 'a') +
+                                    "-tail  accepted\n"
+                                    "  short" +
+                                    std::string(53, ' ') +
+                                    "unknown\n"
+                                    "\n"
+                                    "training: 2 cells: 1 accepted, 1 unknown\n");
 }
 
-TEST_CASE("check text: more than 64 cells are counted, not listed") {
+TEST_CASE("check text: more than 40 cells are a grid") {
     Judged data;
-    for (int i = 0; i < 62; ++i)
+    for (int i = 0; i < 37; ++i)
         data.add(fmt::format("cell{}", i), {}, Verdict::accepted);
+    CHECK(check_text(data.report()).find("  cell36  ") != std::string::npos);
+    data.add("one more", {}, Verdict::accepted);
     const auto text = check_text(data.report());
     CHECK(text.find("DECIDED BY") == std::string::npos);
-    CHECK(text.ends_with("\n\ntraining: 65 cells: 63 accepted, 1 degraded, 1 rejected\n"));
+    CHECK(text.find("  R rejected") == std::string::npos);
+    CHECK(text.ends_with("\n\ntraining: 41 cells: 39 accepted, 1 degraded, 1 rejected\n"));
 }
 
 TEST_CASE("check text: no cells at all") {
@@ -109,6 +209,58 @@ TEST_CASE("check text: colour only where it is asked for") {
     const auto coloured = check_text(data.report(80, true));
     CHECK(coloured.find("  drv550.54.15-py3.12   \x1b[32maccepted\x1b[0m\n") != std::string::npos);
     CHECK(coloured.find("  drv470.161.03-py3.12  \x1b[31mrejected\x1b[0m  runtime") != std::string::npos);
+}
+
+TEST_CASE("check markdown: the whole document") {
+    Judged data;
+    data.judgement.findings[1].finding.severity = Severity::note;
+    CHECK(check_markdown(data.report()) ==
+          "**training**: 3 cells: 1 accepted, 1 degraded, 1 rejected\n"
+          "\n"
+          "| cell | verdict | decided by |\n"
+          "| --- | --- | --- |\n"
+          "| drv470.161.03-py3.12 | rejected | runtime: driver-supports-cuda |\n"
+          "| drv550.54.15-py3.9 | degraded |  |\n"
+          "| drv550.54.15-py3.12 | accepted |  |\n"
+          "\n"
+          "- **error** driver 470.161.03 is too old for CUDA 12.4.1: CUDA 12 needs &gt;= 525.60.13 "
+          "(driver-supports-cuda, at runtime, 1 cell, line 4)\n"
+          "  - fix: driver &gt;= 525.60.13, or cuda 11.8.0 with this driver, or exclude: "
+          "\\{driver: \"470.161.03\"\\}\n"
+          "- 1 note left out\n");
+}
+
+TEST_CASE("check markdown: no text of the matrix becomes markup") {
+    Judged data;
+    data.judgement.findings.resize(1);
+    data.judgement.cells.clear();
+    data.matrix.name = "a|b<script>";
+    data.judgement.findings[0].finding.message = "`x` *y* [z](http://u) <b> &amp; @me #1 ~a~ $b$\n\n# title";
+    data.judgement.findings[0].finding.fixes.clear();
+    CHECK(
+        check_markdown(data.report()) ==
+        "**a\\|b&lt;script&gt;**: 3 cells: 1 accepted, 1 degraded, 1 rejected\n"
+        "\n"
+        "- **error** \\`x\\` \\*y\\* \\[z\\]\\(http://u\\) &lt;b&gt; &amp;amp; @<!-- -->me #<!-- -->1 \\~a\\~ "
+        "\\$b\\$  #<!-- --> title (driver-supports-cuda, at runtime, 1 cell, line 4)\n");
+}
+
+TEST_CASE("check markdown: many cells are a grid") {
+    Judged data;
+    for (int i = 0; i < 38; ++i)
+        data.add(fmt::format("cell{}", i), {}, Verdict::accepted);
+    data.judgement.findings.clear();
+    CHECK(check_markdown(data.report()) ==
+          "**training**: 41 cells: 39 accepted, 1 degraded, 1 rejected\n"
+          "\n"
+          "| python | 470.161.03 | 550.54.15 | - |\n"
+          "| --- | --- | --- | --- |\n"
+          "| 3.12 | R | A | . |\n"
+          "| 3.9 | . | D | . |\n"
+          "| - | . | . | A |\n"
+          "\n"
+          "A accepted, D degraded, R rejected, . no such cell\n"
+          "\n");
 }
 
 TEST_CASE("check json: the whole document") {
@@ -219,10 +371,11 @@ TEST_CASE("check: a waived finding is shown as what it was, with reason and end"
     auto& group = data.judgement.findings[0];
     group.waived = Waived{"mirrored, by\nus", "2027-03-31", {"matrix.yaml", 9, 4, 1}};
     data.judgement.cells[0].verdict = Verdict::accepted;
-    const auto text = check_text(data.report());
-    CHECK(text.starts_with(
-        "matrix.yaml:4:12: note: waived error: driver 470.161.03 is too old for CUDA 12.4.1: "
-        "CUDA 12 needs >= 525.60.13 [driver-supports-cuda, at runtime]\n"));
+    auto verbose = data.report();
+    verbose.text.verbose = true;
+    const auto text = check_text(verbose);
+    CHECK(text.find("matrix.yaml:4:12: note: waived error: driver 470.161.03 is too old for CUDA 12.4.1: "
+                    "CUDA 12 needs >= 525.60.13 [driver-supports-cuda, at runtime]\n") != std::string::npos);
     CHECK(text.find("  note: waived until 2027-03-31 (line 9): mirrored, by?us\n") != std::string::npos);
     CHECK(text.find("  drv470.161.03-py3.12  accepted\n") != std::string::npos);
     const auto json = parse_json(check_json(data.report()), "report");
@@ -233,9 +386,8 @@ TEST_CASE("check: a waived finding is shown as what it was, with reason and end"
           Json{{"because", "mirrored, by\nus"}, {"until", "2027-03-31"}, {"line", 9}});
     CHECK_FALSE(json->at("cells").at(1).at("findings").at(0).contains("waived"));
     const auto github = check_github(data.report());
-    CHECK(
-        github.starts_with("::notice file=matrix.yaml,line=4,col=12,endColumn=24,title=waived%3A "
-                           "driver-supports-cuda (runtime)::driver 470.161.03"));
+    CHECK(github.find("\n::notice file=matrix.yaml,line=4,col=12,endColumn=24,title=waived%3A "
+                      "driver-supports-cuda (runtime)::driver 470.161.03") != std::string::npos);
     CHECK(github.find("%0Awaived until 2027-03-31: mirrored, by us%0A") != std::string::npos);
 }
 
@@ -294,6 +446,7 @@ TEST_CASE("check: whatever the texts, every format stays what it is") {
         }
         CHECK(fixtures::terminal_safe(check_summary_text(report)));
         CHECK(fixtures::widest_line(summary_line(check_text(report))) <= 120);
+        CHECK(fixtures::terminal_safe(check_markdown(report)));
         const auto annotations = check_github(report);
         CHECK(fixtures::terminal_safe(annotations));
         CHECK(annotations.size() < 20'000);
@@ -312,7 +465,7 @@ TEST_CASE("check: the same data gives the same bytes") {
 }
 
 TEST_CASE("formats: every list is found by its names, and by nothing else") {
-    CHECK(names_of(check_formats()) == std::vector<std::string>{"text", "json", "github"});
+    CHECK(names_of(check_formats()) == std::vector<std::string>{"text", "json", "markdown", "github"});
     CHECK(names_of(list_formats()) == std::vector<std::string>{"text", "json", "github-matrix"});
     CHECK(names_of(run_formats()) == std::vector<std::string>{"text", "json", "junit"});
     CHECK(names_of(facts_formats()) == std::vector<std::string>{"text", "json"});
