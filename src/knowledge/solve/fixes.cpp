@@ -1,6 +1,7 @@
 #include "knowledge/solve/fixes.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "knowledge/judge/own_rules.hpp"
@@ -271,21 +272,35 @@ class Verifying {
 
 }  // namespace
 
+std::vector<std::size_t> cells_to_fix(const Judgement& judgement) {
+    std::vector<std::size_t> out(judgement.findings.size(), judgement.cells.size());
+    std::vector<std::size_t> obstacles(judgement.findings.size(), 0);
+    for (std::size_t i = 0; i < judgement.cells.size(); ++i) {
+        const auto& findings = judgement.cells[i].findings;
+        const auto met = static_cast<std::size_t>(std::ranges::count_if(
+            findings, [&](std::uint32_t id) { return judgement.findings[id].verdict() > kGoodEnough; }));
+        for (const auto id : findings) {
+            if (out[id] != judgement.cells.size() && obstacles[id] <= met) continue;
+            out[id] = i;
+            obstacles[id] = met;
+        }
+    }
+    return out;
+}
+
 Result<FixTally> verify_fixes(const Matrix& matrix, const Facts& facts, const std::string& today,
                               Judgement& judgement, const OnProgress& on_progress) {
     Verifying verifying(matrix, facts, today, on_progress);
-    std::vector<bool> done(judgement.findings.size(), false);
-    for (const auto& judged : judgement.cells) {
-        std::vector<Finding*> findings;
-        for (const auto id : judged.findings) {
-            auto& group = judgement.findings[id];
-            if (done[id]) continue;
-            done[id] = true;
-            const bool counts = !group.waived && group.finding.severity != Severity::note;
-            if (counts && group.finding.rule != kWaiverExpired) findings.push_back(&group.finding);
-        }
-        if (!findings.empty()) verifying.verify(judged.cell, findings);
+    const auto tried_on = cells_to_fix(judgement);
+    std::map<std::size_t, std::vector<Finding*>> by_cell;
+    for (std::size_t id = 0; id < judgement.findings.size(); ++id) {
+        auto& group = judgement.findings[id];
+        const bool counts =
+            !group.waived && group.finding.severity != Severity::note && group.finding.rule != kWaiverExpired;
+        if (counts && tried_on[id] != judgement.cells.size()) by_cell[tried_on[id]].push_back(&group.finding);
     }
+    for (const auto& [cell, findings] : by_cell)
+        verifying.verify(judgement.cells[cell].cell, findings);
     return verifying.take();
 }
 

@@ -1,6 +1,7 @@
 // The ways out that are printed with a finding: each tried on the whole cell, against every rule.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,8 +32,12 @@ struct FixTally {
     bool complete = true;       ///< false: a search was given up after kMostTriedForFixes values
 };
 
-/// Puts ways out that work in the place of those that the rules offer. One works when, applied to the first
-/// cell of its finding, the finding vanishes and no rule says anything worse than a limit that it did not say
+/// By finding, the cell on which its ways out are tried: the one that least else stands against, the first of
+/// equal ones. An index into the judgement's cells.
+[[nodiscard]] std::vector<std::size_t> cells_to_fix(const Judgement& judgement);
+
+/// Puts ways out that work in the place of those that the rules offer. One works when, applied to its
+/// cell, the finding vanishes and no rule says anything worse than a limit that it did not say
 /// before. A rule knows its own question only; where its offer fails at another rule, the search of `suggest`
 /// looks for another value of the same field (newest first; a driver from the offered one upwards), then for
 /// one more change beside it, and where nothing was offered that works for the fewest changes of the fields

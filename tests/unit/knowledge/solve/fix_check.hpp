@@ -101,26 +101,23 @@ inline Judgement printed(const Matrix& matrix, solve::FixTally& sum, const Judge
     return judgement;
 }
 
-// Applies every fix of every finding, or of those of `rule`, to the first cell that has it; gives their
-// number.
+// Applies every fix of every finding, or of those of `rule`, to the cell that it is for; gives their number.
 inline std::size_t check_fixes(const Matrix& matrix, const Judgement& judgement, const JudgedBy& by = {},
                                std::string_view rule = {}) {
     std::size_t applied = 0;
-    std::vector<bool> done(judgement.findings.size(), false);
-    for (const auto& cell : judgement.cells) {
-        for (const auto id : cell.findings) {
-            if (done[id]) continue;
-            done[id] = true;
-            const auto& finding = judgement.findings[id].finding;
-            if (!rule.empty() && finding.rule != rule) continue;
-            for (const auto& option : finding.fixes) {
-                ++applied;
-                CHECK(option.set.empty() != option.exclude.empty());
-                if (option.exclude.empty()) {
-                    check_set(matrix, by, judgement, cell, finding, option);
-                } else {
-                    check_exclude(matrix, by, cell, option);
-                }
+    const auto tried_on = solve::cells_to_fix(judgement);
+    for (std::size_t id = 0; id < judgement.findings.size(); ++id) {
+        if (tried_on[id] == judgement.cells.size()) continue;
+        const auto& cell = judgement.cells[tried_on[id]];
+        const auto& finding = judgement.findings[id].finding;
+        if (!rule.empty() && finding.rule != rule) continue;
+        for (const auto& option : finding.fixes) {
+            ++applied;
+            CHECK(option.set.empty() != option.exclude.empty());
+            if (option.exclude.empty()) {
+                check_set(matrix, by, judgement, cell, finding, option);
+            } else {
+                check_exclude(matrix, by, cell, option);
             }
         }
     }
