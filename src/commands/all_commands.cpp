@@ -31,13 +31,13 @@ otherwise run in images. What is not found keeps the values of the file, and the
 report says why. Exit code 3 if there is neither a driver nor a GPU.)",
                    "cudamatrix check matrix.yaml --format json", add_check},
         CommandRow{"explain", "Explain the verdict of a cell, or why there is no such cell",
-                   R"(Prints the verdict at each stage, the rules that fired with their facts and
-sources, what passed and on which facts, and what was not checked because a
-field is missing. For a rejected cell it also prints the nearest cells that
-work: those with the fewest changed values. For a cell that an exclude removes
-it names the line. With the id of a rule it prints what `rules show` prints.
-Exit code 1 if a cell is rejected, unknown or does not exist.)",
-                   "cudamatrix explain matrix.yaml --where cuda=11.8,python=3.12", add_explain},
+                   R"(Prints the verdict, what decides it with the facts behind it and a fix, and, for
+a rejected or unknown cell, the nearest one that works: that with the fewest
+changed values. -v prints the verdict at each stage, every finding, what passed
+and on which facts, and what was not checked because a field is missing. For a
+cell that an exclude removes it names the line. With the id of a rule it prints
+what `rules show` prints. Exit code 1 if a cell is rejected, unknown or does not exist.)",
+                   "cudamatrix explain matrix.yaml cuda=11.8,python=3.12", add_explain},
         CommandRow{"suggest", "Find the newest stacks that fit what you have and need",
                    R"(Searches everything the facts know, with the rules that `check` uses. Prints one
 stack for each build of torch: accepted before degraded, then the newest torch,

@@ -12,7 +12,8 @@ namespace {
 
 struct ExplainOptions {
     MatrixOptions input;
-    solve::Question question;
+    std::string cell;
+    bool verbose = false;
     std::size_t limit = 3;
     std::string format;
     std::string out;
@@ -45,22 +46,18 @@ bool is_good(const solve::Explanation& explanation) {
 Result<ExitCode> explain_cells(const ExplainOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
     auto& all = *loaded;
-    CM_TRY(use_fixes_that_work(all, world));
     CM_TRY_ASSIGN(const auto explanation, solve::explain(all.matrix, all.facts, all.judgement, all.today,
-                                                         options.question, options.limit, watched(world)));
-    report::ExplainReport report{all.matrix,
-                                 all.judgement,
-                                 explanation,
-                                 tool_info(all.facts, all.today),
-                                 {world.colour_out, world.columns}};
+                                                         options.cell, options.limit, watched(world)));
+    report::ExplainReport report{all.matrix, all.judgement, explanation, tool_info(all.facts, all.today),
+                                 text_options(world)};
+    report.text.verbose = options.verbose;
     CM_TRY(publish(report, "explain", options.format, options.out,
                    report::format_named(report::explain_formats(), options.format)->write));
     return is_good(explanation) ? ExitCode::success : ExitCode::findings;
 }
 
 Result<ExitCode> explain_it(const ExplainOptions& options, const World& world) {
-    const auto& question = options.question;
-    if (!question.id.empty() || !question.where.empty()) return explain_cells(options, world);
+    if (!options.cell.empty()) return explain_cells(options, world);
     // Ids of rules are words and hyphens; a misspelt one gets its "did you mean" there.
     std::error_code error;
     const auto& target = options.input.matrix;
@@ -68,7 +65,7 @@ Result<ExitCode> explain_it(const ExplainOptions& options, const World& world) {
         target.find_first_of("./") != std::string::npos || std::filesystem::exists(target, error);
     if (rules::rule_named(target) != nullptr || !is_path) return explain_rule(options, world);
     return input_failure(fmt::format("explain {}: which cell?", text::printable(options.input.matrix)),
-                         "give the id of a cell, as list prints them, or --where cuda=11.8,python=3.12");
+                         "give the id of a cell, as list prints them, or values: cuda=11.8,python=3.12");
 }
 
 }  // namespace
@@ -76,11 +73,11 @@ Result<ExitCode> explain_it(const ExplainOptions& options, const World& world) {
 Action add_explain(const Arguments& app) {
     auto options = std::make_shared<ExplainOptions>();
     app.add_option("MATRIX", options->input.matrix, "The matrix file, or the id of a rule").required();
-    const auto id = app.add_option("CELL-ID", options->question.id, "The cell, as list prints it");
-    app.add_option("--where", options->question.where,
-                   "Cells by their values: cuda=11.8,python=3.13; a value covers what it does not say")
-        .type_name("FIELD=VALUE,...")
-        .excludes(id);
+    app.add_option("CELL", options->cell,
+                   "An id as list prints it, the 12 digits that end one, a pattern (drv470*), or values: "
+                   "cuda=11.8,python=3.13, where each covers what it does not say");
+    app.add_flag("-v,--verbose", options->verbose,
+                 "Every stage, finding and fact, what passed and what was not checked");
     add_limit(app, options->limit, "Cells");
     add_facts_folder(app, options->input.facts);
     add_override(app, options->input.overrides);

@@ -47,8 +47,8 @@ std::string check_text(const CheckReport& report) {
             grid_text(grid_of(report.judgement, options.cut ? options.width : kWide), options.colour) + "\n";
     }
     out += clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement);
-    if (!options.verbose && findings.left_out != 0)
-        out += fmt::format("; {} with -v", text::count(findings.left_out, "note"));
+    if (const auto left_out = findings.left_out(); !options.verbose && !left_out.empty())
+        out += fmt::format("; -v shows {}", left_out);
     return out + "\n";
 }
 

@@ -101,7 +101,8 @@ std::string check_markdown(const CheckReport& report) {
     for (const auto& finding : findings.shown)
         out += item(finding.severity, finding.message,
                     fmt::format("{}, line {}", finding.tag, finding.where.line), finding.fix);
-    if (findings.left_out != 0) out += fmt::format("- {} left out\n", text::count(findings.left_out, "note"));
+    if (const auto left_out = findings.left_out(); !left_out.empty())
+        out += fmt::format("- not shown: {}\n", left_out);
     return out;
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "knowledge/judge/deciding.hpp"
 
 namespace cudamatrix::report {
 
@@ -58,13 +57,20 @@ BriefFinding brief(const Judgement& judgement, const std::vector<const FindingGr
 
 }  // namespace
 
+std::string BriefFindings::left_out() const {
+    std::vector<std::string> parts;
+    if (notes != 0) parts.push_back(text::count(notes, "note"));
+    if (waived != 0) parts.push_back(text::count(waived, "waived finding"));
+    return text::join(parts, ", ");
+}
+
 BriefFindings brief_findings(const Judgement& judgement) {
     BriefFindings out;
     std::vector<std::vector<const FindingGroup*>> merged;
     std::map<std::tuple<std::string, std::size_t, std::size_t>, std::size_t> gaps;
     for (const auto* group : by_severity(judgement)) {
         if (group->waived || group->finding.severity == Severity::note) {
-            ++out.left_out;
+            ++(group->waived ? out.waived : out.notes);
             continue;
         }
         const auto& gap = group->finding.gap;
@@ -82,32 +88,34 @@ BriefFindings brief_findings(const Judgement& judgement) {
     return out;
 }
 
-namespace {
-
 std::string where_it_strikes(const Finding& finding, Verdict cell) {
     if (finding.verdict() == cell) return std::string(to_string(finding.stage));
     return fmt::format("no {}",
                        finding.stage == Stage::torch_compile ? "torch.compile" : to_string(finding.stage));
 }
 
-std::string deciding_finding(const CheckReport& report, const DecidingStages& deciding,
-                             const JudgedCell& cell) {
-    if (cell.verdict == Verdict::accepted) return {};
-    const Finding* first = nullptr;
-    std::size_t more = 0;
-    for (const auto index : cell.findings) {
-        const auto& group = report.judgement.findings[index];
-        const auto& finding = group.finding;
-        if (deciding.weigh(finding.stage, group.verdict(), cell.cell) != cell.verdict) continue;
-        if (first == nullptr) {
-            first = &finding;
-        } else {
-            ++more;
-        }
+std::vector<const Finding*> deciding_findings(const DecidingStages& deciding, const JudgedCell& cell,
+                                              const std::vector<const FindingGroup*>& findings) {
+    std::vector<const Finding*> out;
+    if (cell.verdict == Verdict::accepted) return out;
+    for (const auto* group : findings) {
+        if (deciding.weigh(group->finding.stage, group->verdict(), cell.cell) == cell.verdict)
+            out.push_back(&group->finding);
     }
-    if (first == nullptr) return {};
-    const auto text = fmt::format("{}: {}", where_it_strikes(*first, cell.verdict), first->rule);
-    return more == 0 ? text : fmt::format("{} (+{})", text, more);
+    return out;
+}
+
+namespace {
+
+std::string deciding_text(const CheckReport& report, const DecidingStages& deciding, const JudgedCell& cell) {
+    std::vector<const FindingGroup*> groups;
+    for (const auto id : cell.findings)
+        groups.push_back(&report.judgement.findings[id]);
+    const auto findings = deciding_findings(deciding, cell, groups);
+    if (findings.empty()) return {};
+    const auto text =
+        fmt::format("{}: {}", where_it_strikes(*findings.front(), cell.verdict), findings.front()->rule);
+    return findings.size() == 1 ? text : fmt::format("{} (+{})", text, findings.size() - 1);
 }
 
 }  // namespace
@@ -116,8 +124,7 @@ std::vector<std::array<std::string, 3>> listed_cells(const CheckReport& report) 
     const DecidingStages deciding(report.matrix);
     std::vector<std::array<std::string, 3>> out;
     for (const auto& cell : report.judgement.cells) {
-        out.push_back(
-            {cell.id, std::string(to_string(cell.verdict)), deciding_finding(report, deciding, cell)});
+        out.push_back({cell.id, std::string(to_string(cell.verdict)), deciding_text(report, deciding, cell)});
     }
     return out;
 }

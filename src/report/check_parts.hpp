@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "knowledge/judge/deciding.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix::report {
@@ -27,11 +28,23 @@ struct BriefFinding {
 
 struct BriefFindings {
     std::vector<BriefFinding> shown;  ///< as by_severity
-    std::size_t left_out = 0;         ///< notes, and what is waived
+    std::size_t notes = 0;            ///< left out
+    std::size_t waived = 0;           ///< left out
+
+    /// "2 notes, 1 waived finding"; empty where nothing is left out.
+    [[nodiscard]] std::string left_out() const;
 };
 
 /// Findings that lack the same fact about the same value are one.
 [[nodiscard]] BriefFindings brief_findings(const Judgement& judgement);
+
+/// Those of the cell's findings that alone give it its verdict, in their order.
+[[nodiscard]] std::vector<const Finding*> deciding_findings(const DecidingStages& deciding,
+                                                            const JudgedCell& cell,
+                                                            const std::vector<const FindingGroup*>& findings);
+
+/// "runtime", or "no torch.compile" where the finding's stage does not decide the verdict.
+[[nodiscard]] std::string where_it_strikes(const Finding& finding, Verdict cell);
 
 /// Id, verdict, and what decided it: "runtime: driver-supports-cuda (+1)", the first finding that alone gives
 /// the cell its verdict and how many more do; "no torch.compile: triton-supports-gpu" where the stage fails

@@ -1,12 +1,14 @@
 #include "report/matrix_reports.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/deciding.hpp"
+#include "report/check_parts.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
@@ -38,15 +40,19 @@ std::string stages_text(const ExplainReport& report, const JudgedCell& cell) {
 }
 
 // The findings that give the cell its verdict come first.
-std::string findings_text(const ExplainReport& report, const JudgedCell& cell) {
-    auto ids = cell.findings;
-    std::ranges::stable_sort(ids, [&](std::uint32_t a, std::uint32_t b) {
-        return report.judgement.findings[a].verdict() > report.judgement.findings[b].verdict();
-    });
+std::vector<const FindingGroup*> worst_first(const solve::Account& account) {
+    std::vector<const FindingGroup*> out;
+    for (const auto& group : account.findings)
+        out.push_back(&group);
+    std::ranges::stable_sort(out, std::greater(), [](const FindingGroup* group) { return group->verdict(); });
+    return out;
+}
+
+std::string findings_text(const ExplainReport& report, const solve::Account& account) {
     std::string out;
-    for (const auto id : ids)
-        out += render_finding(report.judgement.findings[id], report.matrix.source, report.text.colour);
-    return ids.empty() ? out : "findings:\n" + out;
+    for (const auto* group : worst_first(account))
+        out += render_finding(*group, report.matrix.source, report.text.colour);
+    return out.empty() ? out : "findings:\n" + out;
 }
 
 std::string passed_text(const ExplainReport& report, const solve::Account& account) {
@@ -70,32 +76,72 @@ std::string not_checked_text(const ExplainReport& report, const JudgedCell& cell
     return "not checked, for want of a field:\n" + paragraph(report, text::join(needs, "; "), 2);
 }
 
-std::string nearest_text(const ExplainReport& report, const solve::Account& account) {
+std::string nearest_text(const ExplainReport& report, const solve::Account& account, std::size_t most) {
     if (account.cell->verdict <= Verdict::degraded) return {};
-    if (account.nearest.cells.empty() && !account.nearest.complete)
+    const auto& cells = account.nearest.cells;
+    if (cells.empty() && !account.nearest.complete)
         return fmt::format("nearest cell that works: none found among {} values that were tried\n",
                            solve::kMostTried);
-    if (account.nearest.cells.empty())
+    if (cells.empty())
         return fmt::format("nearest cell that works: none with up to {} other values\n", solve::kMostSteps);
-    std::string out = "nearest cells that work:\n";
-    for (const auto& neighbour : account.nearest.cells) {
+    std::string out = most == 1 ? "nearest cell that works:\n" : "nearest cells that work:\n";
+    for (std::size_t i = 0; i < std::min(most, cells.size()); ++i) {
         std::vector<std::string> steps;
-        for (const auto& [name, from, to] : neighbour.steps)
+        for (const auto& [name, from, to] : cells[i].steps)
             steps.push_back(fmt::format("{} {} instead of {}", name, to, from));
-        out += paragraph(
-            report, fmt::format("{}: {}", text::join(steps, ", "), to_string(neighbour.stack.verdict)), 2);
+        const auto line = fmt::format("{}: {}", text::join(steps, ", "), to_string(cells[i].stack.verdict));
+        out += report.text.verbose ? paragraph(report, line, 2) : "  " + text::printable(line) + "\n";
         // Not wrapped: it is to be copied.
-        out += fmt::format("    - {}\n", neighbour.stack.row);
+        out += fmt::format("    - {}\n", cells[i].stack.row);
     }
     return out;
 }
 
-std::string account_text(const ExplainReport& report, const solve::Account& account) {
-    const auto& cell = *account.cell;
+std::string heading(const ExplainReport& report, const JudgedCell& cell) {
     return fmt::format("{}: {}\n", text::printable(cell.id), verdict_text(report, cell.verdict)) +
-           paragraph(report, fields_line(cell.cell), 2) + stages_text(report, cell) +
-           findings_text(report, cell) + passed_text(report, account) + not_checked_text(report, cell) +
-           nearest_text(report, account);
+           paragraph(report, fields_line(cell.cell), 2);
+}
+
+std::string verbose_text(const ExplainReport& report, const solve::Account& account) {
+    const auto& cell = *account.cell;
+    return heading(report, cell) + stages_text(report, cell) + findings_text(report, account) +
+           passed_text(report, account) + not_checked_text(report, cell) +
+           nearest_text(report, account, solve::kMostNeighbours);
+}
+
+// What decides the verdict: the first finding with its facts and fix, the others by their names.
+std::string reason_text(const ExplainReport& report, const solve::Account& account) {
+    const auto& cell = *account.cell;
+    const auto deciding = deciding_findings(DecidingStages(report.matrix), cell, worst_first(account));
+    if (deciding.empty()) return {};
+    constexpr std::size_t kMostFacts = 3;
+    const auto& first = *deciding.front();
+    auto out = fmt::format("{}: {} [{}]\n", where_it_strikes(first, cell.verdict),
+                           text::printable(first.message), first.rule);
+    for (std::size_t i = 0; i < std::min(kMostFacts, first.facts.size()); ++i)
+        out += "  " + text::printable(fact_note(first.facts[i])) + "\n";
+    if (first.facts.size() > kMostFacts)
+        out += fmt::format("  and {}\n", text::count(first.facts.size() - kMostFacts, "more fact"));
+    if (const auto fix = first.fix_text(); !fix.empty()) out += "  fix: " + text::printable(fix) + "\n";
+    if (deciding.size() == 1) return out;
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < deciding.size(); ++i)
+        others.push_back(
+            fmt::format("{} ({})", deciding[i]->rule, where_it_strikes(*deciding[i], cell.verdict)));
+    return out + fmt::format("also: {}\n", text::join(others, ", "));
+}
+
+std::string brief_text(const ExplainReport& report, const solve::Account& account) {
+    const auto& cell = *account.cell;
+    auto out = heading(report, cell);
+    if (!cell.held.empty()) out += "unknown: " + text::printable(cell.held) + "\n";
+    out += reason_text(report, account) + nearest_text(report, account, 1);
+    const auto ends = std::ranges::count_if(account.findings, [](const FindingGroup& group) {
+        return group.finding.severity == Severity::notice;
+    });
+    out += fmt::format("passed: {}; ", account.passed.size());
+    if (ends != 0) out += fmt::format("end of life: {}; ", ends);
+    return out + fmt::format("not checked for want of a field: {} (-v lists all)\n", cell.not_checked.size());
 }
 
 std::string left_out_text(const ExplainReport& report, const solve::LeftOut& left) {
@@ -113,7 +159,7 @@ std::string explain_text(const ExplainReport& report) {
     const auto& explanation = report.explanation;
     std::vector<std::string> parts;
     for (const auto& account : explanation.cells)
-        parts.push_back(account_text(report, account));
+        parts.push_back(report.text.verbose ? verbose_text(report, account) : brief_text(report, account));
     for (const auto& left : explanation.left_out)
         parts.push_back(left_out_text(report, left));
     for (const auto& absent : explanation.absent)
@@ -135,11 +181,10 @@ Json nearest_json(const solve::Neighbour& neighbour) {
                 {"row", neighbour.stack.row}};
 }
 
-Json account_json(const ExplainReport& report, const solve::Account& account) {
+Json account_json(const solve::Account& account) {
     const auto& cell = *account.cell;
     auto findings = Json::array();
-    for (const auto id : cell.findings) {
-        const auto& group = report.judgement.findings[id];
+    for (const auto& group : account.findings) {
         auto finding = finding_json(group.finding);
         finding["waived"] = group.waived.has_value();
         findings.push_back(std::move(finding));
@@ -176,8 +221,7 @@ std::string explain_json(const ExplainReport& report) {
     const auto& explanation = report.explanation;
     JsonDocument document(report.tool);
     document.member("matrix", Json{{"name", report.matrix.name}, {"path", report.matrix.path}});
-    document.array("cells", explanation.cells,
-                   [&](const auto& account) { return account_json(report, account); });
+    document.array("cells", explanation.cells, account_json);
     document.member("more_cells", explanation.more_cells);
     document.array("left_out", explanation.left_out, left_out_json);
     document.member("more_left_out", explanation.more_left_out);

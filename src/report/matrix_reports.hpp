@@ -81,9 +81,10 @@ struct ExplainReport {
     TextOptions text;
 };
 
-/// For each cell: its verdict at every stage, the findings with facts and sources, what passed and on which
-/// facts, what was not checked and for want of which field, and the nearest cells that work. Where no cell is
-/// meant: the lines that leave it out, or why the product never makes it.
+/// For each cell, in about ten lines: its verdict, what decides it on which facts, a fix, and the nearest
+/// cell that works. With `text.verbose` every stage, every finding, what passed and on which facts, what was
+/// not checked and for want of which field. Where no cell is meant: the lines that leave it out, or why the
+/// product never makes it.
 [[nodiscard]] std::string explain_text(const ExplainReport& report);
 [[nodiscard]] std::string explain_json(const ExplainReport& report);
 

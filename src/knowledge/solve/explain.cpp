@@ -7,6 +7,7 @@
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/rules/rule.hpp"
+#include "knowledge/solve/fixes.hpp"
 #include "matrix/condition.hpp"
 #include "matrix/value.hpp"
 
@@ -15,10 +16,10 @@ namespace {
 
 constexpr std::uint64_t kMostLookedAt = 100'000;  // cells without their excludes
 
-Result<Condition> condition_from(const std::string& where) {
+Result<Condition> condition_from(const std::string& which) {
     Condition condition;
     std::vector<Diagnostic> problems;
-    for (const auto& part : text::split(where, ',')) {
+    for (const auto& part : text::split(which, ',')) {
         const auto equals = std::min(part.find('='), part.size());
         const std::string name(text::trim(std::string_view(part).substr(0, equals)));
         const auto field = field_named(name);
@@ -29,21 +30,27 @@ Result<Condition> condition_from(const std::string& where) {
             const auto near = text::did_you_mean(name, names);
             problems.push_back(
                 Diagnostic::error(
-                    fmt::format("invalid --where {}: expected a field and its value, such as cuda=11.8",
+                    fmt::format("invalid values {}: expected a field and its value, such as cuda=11.8",
                                 in_quotes(part)))
                     .with_fix(field || !near ? "" : fmt::format("did you mean {}?", *near)));
             continue;
         }
         auto all = parse_alternative(*field, text::trim(std::string_view(part).substr(equals + 1)));
         if (auto* problem = std::get_if<ValueProblem>(&all)) {
-            problems.push_back(
-                Diagnostic::error("--where: " + problem->message).with_fix(std::move(problem->fix)));
+            problems.push_back(Diagnostic::error(problem->message).with_fix(std::move(problem->fix)));
         } else {
             condition.clauses.push_back({*field, {std::get<std::vector<Predicate>>(std::move(all))}, {}});
         }
     }
     if (!problems.empty()) return Failure{ExitCode::bad_input, std::move(problems)};
     return condition;
+}
+
+// Whether `hash` is what ends the shortened id.
+bool ends_in_hash(std::string_view id, std::string_view hash) {
+    constexpr std::size_t kDigits = 12;
+    return hash.size() == kDigits && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+           id.ends_with(hash) && id.substr(0, id.size() - kDigits).ends_with('-');
 }
 
 class Explaining {
@@ -60,11 +67,31 @@ class Explaining {
 
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
-    Result<Explanation> by_id(const std::string& id) {
-        take_cells([&](const JudgedCell& cell) { return cell.id == id; });
+    /// Only of the cells that are explained: a way out is one of this cell.
+    Status find_ways_out(Explanation& explanation) {
+        for (auto& account : explanation.cells) {
+            Judgement alone;
+            alone.cells = {*account.cell};
+            auto& ids = alone.cells.front().findings;
+            for (auto& id : ids) {
+                alone.findings.push_back(judgement_.findings[id]);
+                id = static_cast<std::uint32_t>(alone.findings.size() - 1);
+            }
+            CM_TRY(verify_fixes(matrix_, facts_, today_, alone, on_progress_));
+            account.findings = std::move(alone.findings);
+        }
+        return Done{};
+    }
+
+    Result<Explanation> by_id(const std::string& which) {
+        const bool is_pattern = which.find_first_of("*?") != std::string::npos;
+        const auto meant = [&](const std::string& id) {
+            return id == which || (is_pattern && text::glob_match(which, id)) || ends_in_hash(id, which);
+        };
+        take_cells([&](const JudgedCell& cell) { return meant(cell.id); });
         if (out_.cells.empty())
-            take_left_out([&](const std::string& other, const Cell&) { return other == id; });
-        if (out_.cells.empty() && out_.left_out.empty()) return no_such_cell(id);
+            take_left_out([&](const std::string& other, const Cell&) { return meant(other); });
+        if (out_.cells.empty() && out_.left_out.empty()) return no_such_cell(which);
         return std::move(out_);
     }
 
@@ -123,9 +150,8 @@ class Explaining {
         const auto near = text::did_you_mean(id, ids);
         return input_failure(
             fmt::format("{} has no cell {}, and no exclude leaves it out", matrix_.path, in_quotes(id)),
-            near
-                ? fmt::format("did you mean {}?", *near)
-                : "cudamatrix list shows the ids; --where cuda=11.8,python=3.12 finds cells by their values");
+            near ? fmt::format("did you mean {}?", *near)
+                 : "cudamatrix list shows the ids; cuda=11.8,python=3.12 means cells by their values");
     }
 
     // What the file says about a field: axes, set and includes.
@@ -183,7 +209,7 @@ class Explaining {
     }
 
     Account account_of(const JudgedCell& judged) {
-        Account out{&judged, {}, {}, {}};
+        Account out{&judged, {}, {}, {}, {}};
         const auto look = [&](const rules::Rule& rule) {
             if (!rules::applies(rule, judged.cell)) return;
             auto passed = rules::passes(rule, judged.cell, facts_, today_);
@@ -230,13 +256,17 @@ class Explaining {
 }  // namespace
 
 Result<Explanation> explain(const Matrix& matrix, const Facts& facts, const Judgement& judgement,
-                            const std::string& today, const Question& question, std::size_t limit,
+                            const std::string& today, const std::string& which, std::size_t limit,
                             const OnProgress& on_progress) {
     Explaining explaining(matrix, facts, judgement, today, limit, on_progress);
-    const auto condition = question.id.empty() ? condition_from(question.where) : Condition();
+    const bool by_values = which.find('=') != std::string::npos;
+    const auto condition = by_values ? condition_from(which) : Condition();
     if (!condition.ok()) return condition.failure();
-    auto explained = question.id.empty() ? explaining.by_values(*condition) : explaining.by_id(question.id);
+    auto explained = by_values ? explaining.by_values(*condition) : explaining.by_id(which);
     if (explaining.is_stopped()) return Failure{ExitCode::interrupted, {}};
+    if (explained.ok()) {
+        CM_TRY(explaining.find_ways_out(*explained));
+    }
     return explained;
 }
 

@@ -42,16 +42,11 @@ struct Nearest {
 [[nodiscard]] Nearest nearest(const Facts& facts, const std::string& today, const Cell& cell,
                               const Setting& setting, std::size_t most);
 
-/// Which cells are meant: by id, or by values ("cuda=11.8,python=3.13": each covers what it does not say).
-struct Question {
-    std::string id;
-    std::string where;
-};
-
 /// A cell of the matrix with everything that its verdict rests on.
 struct Account {
-    const JudgedCell* cell = nullptr;  ///< of the Judgement
-    rules::Acceptances passed;         ///< questions answered by yes, with the facts behind them
+    const JudgedCell* cell = nullptr;    ///< of the Judgement
+    std::vector<FindingGroup> findings;  ///< of the cell, each with the ways out of this very cell
+    rules::Acceptances passed;           ///< questions answered by yes, with the facts behind them
     std::vector<std::string_view>
         silent;       ///< rules that were asked and had neither a finding nor a fact to name
     Nearest nearest;  ///< for a rejected or unknown cell
@@ -74,12 +69,13 @@ struct Explanation {
 /// The most neighbours of a cell.
 inline constexpr std::size_t kMostNeighbours = 3;
 
-/// Answers for at most `limit` cells; the answer points into `matrix` and `judgement`. Input failures:
-/// an id that no cell has (with the nearest), words that are no condition. Where `on_progress` says stop, it
-/// fails as interrupted, without a diagnostic.
+/// Answers for at most `limit` cells; the answer points into `matrix` and `judgement`. `which` is an id, the
+/// 12 digits that end a shortened one, a pattern of ids (drv470*), or values: "cuda=11.8,python=3.13", each
+/// covering what it does not say. Input failures: an id that no cell has (with the nearest), words that are
+/// no condition. Where `on_progress` says stop, it fails as interrupted, without a diagnostic.
 [[nodiscard]] Result<Explanation> explain(const Matrix& matrix, const Facts& facts,
                                           const Judgement& judgement, const std::string& today,
-                                          const Question& question, std::size_t limit,
+                                          const std::string& which, std::size_t limit,
                                           const OnProgress& on_progress = {});
 
 }  // namespace cudamatrix::solve

@@ -79,9 +79,10 @@ class Check(Cli):
     def test_own_rules_and_waivers(self):
         own = GOOD + "rules: [{id: no-535, require: {driver: \"!=535\"}, because: frozen}]\n"
         got = self.call("check", self.write(own), code=1)
-        self.assertIn("driver 535.183.01 does not meet != 535: frozen [no-535, at container_start]", got.stdout)
+        self.assertIn("driver 535.183.01 does not meet != 535: frozen [no-535, at container_start, 1 cell]", got.stdout)
         waived = own + "waive: [{rule: no-535, because: agreed, until: 2030-01-01}]\n"
-        got = self.call("check", self.write(waived), "--on", "2026-11-21", code=0)
+        self.assertIn("-v shows 1 note, 1 waived finding", self.call("check", self.write(waived), "--on", "2026-11-21", code=0).stdout)
+        got = self.call("check", self.write(waived), "--on", "2026-11-21", "-v", code=0)
         self.assertIn("waived until 2030-01-01 (line 9): agreed", got.stdout)
         late = self.call("check", self.write(waived), "--on", "2031-01-01", code=1)
         self.assertIn("[waiver-expired, at container_start]", late.stdout)

@@ -111,7 +111,7 @@ class Usage(Cli):
         rendered = self.call("render", name, "--override", "driver=470.161.03", "--format", "json")
         self.assertIn("note: driver is 470.161.03 in every cell", rendered.stderr)
         self.assertTrue(all("drv470.161.03" in cell["id"] for cell in json.loads(rendered.stdout)["cells"]), rendered.stdout)
-        why = self.call("explain", name, "--where", "driver=470.161.03,cuda=13.0.2", "--override", "driver=470.161.03", "--override", "cuda=13.0.2", code=1)
+        why = self.call("explain", name, "driver=470.161.03,cuda=13.0.2", "--override", "driver=470.161.03", "--override", "cuda=13.0.2", code=1)
         self.assertIn("driver 470.161.03 is too old for CUDA 13.0.2", why.stdout)
         self.refused("explain", "driver-supports-cuda", "--override", "driver=580", says="a rule has none")
         self.refused("check", name, "--override", "gpu=T4", "--override", "gpu=L4", says="overridden twice")

@@ -151,6 +151,7 @@ TEST_CASE("an explanation: a rejected cell, one that is left out, one that is no
         "end-of-life",   {}, too_old().stage, {Field::cuda}, "whether CUDA 12.4.1 is supported",
         std::move(facts)};
     explanation.cells = {{&judgement.cells.front(),
+                          judgement.findings,
                           {passed},
                           {"known-defect"},
                           {{{{{"cuda", "12.4.1", "11.8.0"}}, stack()}}, true}}};
@@ -158,6 +159,28 @@ TEST_CASE("an explanation: a rejected cell, one that is left out, one that is no
     explanation.absent = {"cuda 13 does not occur in small.yaml"};
     explanation.more_cells = 2;
     CHECK(explain_text({matrix, judgement, explanation, fixtures::kTool, {false, 80}}) ==
+          R"(drv470.161.03-cu12.4.1: rejected
+  driver: 470.161.03; cuda: 12.4.1
+runtime: driver 470.161.03 is too old for CUDA 12.4.1 [driver-supports-cuda]
+  fact cuda-family-12, https://example.org/a and 1 more (as of 2026-10-01)
+  fact driver-r470, https://example.org/c (as of 2026-10-02, measured)
+nearest cell that works:
+  cuda 11.8.0 instead of 12.4.1: degraded
+    - {driver: "470.161.03", gpu: "T4"}
+passed: 1; not checked for want of a field: 2 (-v lists all)
+
+drv580.65.06-cu12.4.1: left out
+small.yaml:7:5: note: this exclude leaves it out
+  7 |   - {driver: "580.65.06"}
+    |     ^
+
+not in the matrix: cuda 13 does not occur in small.yaml
+
+and 2 more cells (--limit)
+)");
+    TextOptions verbose{false, 80};
+    verbose.verbose = true;
+    CHECK(explain_text({matrix, judgement, explanation, fixtures::kTool, verbose}) ==
           R"(drv470.161.03-cu12.4.1: rejected
   driver: 470.161.03; cuda: 12.4.1
 stages:
