@@ -3,6 +3,7 @@
 #include "commands/command.hpp"
 #include "commands/common.hpp"
 #include "matrix/matrix_file.hpp"
+#include "report/matrix_reports.hpp"
 
 namespace cudamatrix {
 
@@ -164,21 +165,30 @@ Exit code 1 if a library has no code for a GPU, or it cannot be told; 2 if a
 target is damaged or of an unknown kind; 3 if a file cannot be read.)",
                    "cudamatrix scan /usr/lib/python3/dist-packages/torch --gpu T4,H100 --driver 535",
                    add_scan},
-        CommandRow{"schema", "Print the JSON schema of matrix files, for editors",
+        CommandRow{"schema", "Print the JSON schema of matrix files or reports",
                    R"(Keys, closed lists and shapes (JSON Schema, draft 7), for completion and errors
 while you type. `check` finds more than the schema can. For the YAML language
 server, put this line at the top of the file:
-    # yaml-language-server: $schema=schema.json)",
+    # yaml-language-server: $schema=schema.json
+--of report prints the schema of what `check --format json` writes.)",
                    "cudamatrix schema > schema.json", add_schema},
     };
     return rows;
 }
 
 Action add_schema(const Arguments& app) {
-    auto format = std::make_shared<std::string>();
-    add_format(app, *format, {"json"});
-    return [format](const World&) {
-        print(to_text(matrix_schema()) + "\n");
+    struct Options {
+        std::string format;
+        std::string of = "matrix";
+    };
+    auto options = std::make_shared<Options>();
+    app.add_option("--of", options->of, "The matrix file, or the report of check")
+        .one_of({"matrix", "report"})
+        .show_default();
+    add_format(app, options->format, {"json"});
+    return [options](const World&) {
+        print(options->of == "report" ? std::string(report::check_schema())
+                                      : to_text(matrix_schema()) + "\n");
         return ExitCode::success;
     };
 }

@@ -8,8 +8,8 @@
 
 namespace cudamatrix::report {
 
-JsonDocument::JsonDocument(const ToolInfo& tool) {
-    member("schema_version", 1);
+JsonDocument::JsonDocument(const ToolInfo& tool, int schema_version) {
+    member("schema_version", schema_version);
     member("tool", "cudamatrix");
     member("version", tool.version);
     Json facts{{"date", tool.facts_date}, {"hash", tool.facts_hash}};

@@ -24,7 +24,7 @@ template <class Range, class Writer>
 class JsonDocument {
   public:
     /// Starts the document with schema_version, tool, version and facts.
-    explicit JsonDocument(const ToolInfo& tool);
+    explicit JsonDocument(const ToolInfo& tool, int schema_version = 1);
 
     void member(std::string_view name, const Json& value);
     void begin_array(std::string_view name);

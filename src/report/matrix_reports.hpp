@@ -24,8 +24,13 @@ namespace cudamatrix::report {
 /// The last line counts the verdicts.
 [[nodiscard]] std::string check_text(const CheckReport& report);
 
-/// One JSON document: matrix, verdicts, warnings, and every cell with its findings, facts and fixes.
+/// One JSON document: matrix, verdicts, warnings, every cell, and once what cells share: findings, the facts
+/// that they rest on, and what was not checked.
 [[nodiscard]] std::string check_json(const CheckReport& report);
+inline constexpr int kCheckSchema = 2;
+
+/// Its JSON schema (draft 7).
+[[nodiscard]] std::string_view check_schema();
 
 /// The same for a pull request: the cells as a table, the findings as a list. No text of the matrix becomes
 /// markup.

@@ -1,5 +1,7 @@
 """The command line as a user meets it: check, list, lint and rules. Usage: check_test.py CUDAMATRIX [unittest arguments]"""
 import json
+import pathlib
+import subprocess
 
 from cli import GOOD, TWO, Cli, main
 
@@ -23,11 +25,45 @@ class Check(Cli):
     def test_check_formats(self):
         name = self.write(GOOD)
         document = self.json_of("check", name)
-        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(document["schema_version"], 2)
         self.assertEqual(len(document["cells"]), 2)
         summary = self.json_of("check", name, "--summary")
         self.assertEqual(sum(summary["verdicts"].values()), 2)
         self.assertNotIn("cells", summary)
+
+    def test_the_report_is_what_its_schema_says(self):
+        schema = self.call("schema", "--of", "report", code=0).stdout
+        self.write(schema, "schema.json")
+        examples = pathlib.Path(__file__).parents[3] / "examples"
+        documents = [self.json_of("check", str(path)) for path in sorted(examples.glob("*/matrix.yaml"))]
+        documents.append(self.json_of("check", self.write(GOOD + "stages: [runtime]\nwaive: [{rule: end-of-life, because: agreed, until: 2030-01-01}]\n"), "--on", "2026-11-21"))
+        self.assertGreater(len(documents), 5)
+
+        def judged(document):
+            self.write(json.dumps(document), "report.json")
+            return subprocess.run(["check-jsonschema", "--schemafile", self.dir / "schema.json", self.dir / "report.json"], capture_output=True, text=True).stdout
+
+        for document in documents:
+            self.assertIn("ok -- validation done", judged(document))
+            for cell in document["cells"]:
+                for number in cell["findings"]:
+                    self.assertLessEqual(set(document["findings"][number]["facts"]), set(document["facts_used"]))
+                self.assertIsInstance(document["not_checked"][cell["not_checked"]], list)
+        for spoil in (lambda d: d.pop("facts_used"), lambda d: d.update(more=1), lambda d: d["cells"][0].update(verdict="good"), lambda d: d["findings"][0].pop("rule"),
+                      lambda d: d.update(schema_version=1), lambda d: d["cells"][0]["stages"].pop("runtime"), lambda d: d["cells"][0].update(findings=["x"])):
+            document = json.loads(json.dumps(documents[0]))
+            spoil(document)
+            self.assertNotIn("ok --", judged(document))
+
+    def test_a_report_of_many_cells_is_small(self):
+        axes = {"driver": ["535", "550", "580"], "gpu": ["T4", "A100", "H100"], "torch": ["2.4.0", "2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.0"],
+                "python": ["3.10", "3.11", "3.12", "3.13"]}
+        name = self.write("version: 1\naxes:\n" + "".join(f"  {key}: {json.dumps(values)}\n" for key, values in axes.items()))
+        got = self.call("check", name, "--format", "json", code=1)
+        self.assertEqual(len(json.loads(got.stdout)["cells"]), 216)
+        self.assertLess(len(got.stdout), 150_000)
+        text = self.call("check", name, code=1).stdout
+        self.assertLess(len(text.splitlines()), 45, text)
 
     def test_rejected_is_1_with_caret_source_and_fix(self):
         name = self.write(GOOD.replace('"11.8.0"', '"12.4.1"').replace('"535.183.01"', '"470.161.03"'))
@@ -66,9 +102,10 @@ class Check(Cli):
         document = self.json_of("check", self.write("version: 1\nset: {driver: \"535.183.01\", cuda: \"12.4.1\"}\n"), "--on", "2026-11-21")
         (cell,) = document["cells"]
         self.assertEqual(cell["verdict"], "accepted")
-        (notice,) = [each for each in cell["findings"] if each["rule"] == "end-of-life"]
+        findings = [document["findings"][number] for number in cell["findings"]]
+        (notice,) = [each for each in findings if each["rule"] == "end-of-life"]
         self.assertEqual((notice["severity"], notice["lifecycle"]), ("notice", {"end": "2026-06", "successor": notice["fix"]}))
-        self.assertTrue(all("lifecycle" not in each for each in cell["findings"] if each is not notice))
+        self.assertTrue(all("lifecycle" not in each for each in findings if each is not notice))
 
     def test_what_does_not_decide_degrades(self):
         cell = "version: 1\nset: {gpu: P100, torch: 2.6.0+cu124}\n"
@@ -85,7 +122,7 @@ class Check(Cli):
         got = self.call("check", self.write(waived), "--on", "2026-11-21", "-v", code=0)
         self.assertIn("waived until 2030-01-01 (line 9): agreed", got.stdout)
         late = self.call("check", self.write(waived), "--on", "2031-01-01", code=1)
-        self.assertIn("[waiver-expired, at container_start]", late.stdout)
+        self.assertIn("[waiver-expired, at container_start, 1 cell]", late.stdout)
         self.bad(waived.replace("rule: no-535", "rule: no-53"), "did you mean no-535?")
 
     def test_rules_list_and_show(self):
