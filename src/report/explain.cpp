@@ -59,8 +59,7 @@ std::string passed_text(const ExplainReport& report, const solve::Account& accou
     std::string out;
     for (const auto& passed : account.passed) {
         out += paragraph(
-            report, fmt::format("{}, {}: yes [at {}]", passed.rule, passed.question, to_string(passed.stage)),
-            2);
+            report, fmt::format("{} [{}, at {}]", passed.sentence, passed.rule, to_string(passed.stage)), 2);
         for (const auto& fact : passed.facts)
             out += paragraph(report, fact_note(fact), 4);
     }
@@ -192,7 +191,7 @@ Json account_json(const solve::Account& account) {
     auto passed = json_list(account.passed, [&](const auto& each) {
         return Json{{"rule", each.rule},
                     {"stage", to_string(each.stage)},
-                    {"question", each.question},
+                    {"sentence", each.sentence},
                     {"facts", facts_json(each.facts)}};
     });
     auto nearest = json_list(account.nearest.cells, nearest_json);

@@ -113,13 +113,13 @@ namespace rules {
 
 using Findings = std::vector<Finding>;
 
-/// A question of a rule that is answered by yes, and what the answer rests on.
+/// What a rule found to be as it should, and what that rests on.
 struct Acceptance {
     std::string_view rule;
     std::string aspect;
     Stage stage = Stage::runtime;
     std::vector<Field> about;
-    std::string question;  ///< "whether driver 550.54.15 runs CUDA 12.4.1"
+    std::string sentence;  ///< "driver 550.54.15 runs CUDA 12.4.1": true as it stands
     std::vector<FactRef> facts;
 };
 using Acceptances = std::vector<Acceptance>;

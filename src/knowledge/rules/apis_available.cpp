@@ -35,8 +35,11 @@ bool gone(const Row& word, std::string_view column, const Version& version) {
 void judge_words(Ask& ask, const std::vector<Row>& words, std::string_view column, const std::string& who,
                  const Version& version, Field field) {
     std::string missing;
+    std::vector<std::string> kept;
     std::vector<FactRef> all, removed;
     for (const auto& row : words) {
+        if (!row.has(column)) continue;  // it never was in there, or still is in every release
+        kept.emplace_back(row.text("api"));
         all.push_back(row.ref());
         if (!gone(row, column, version)) continue;
         removed.push_back(row.ref());
@@ -46,7 +49,8 @@ void judge_words(Ask& ask, const std::vector<Row>& words, std::string_view colum
         missing += ')';
     }
     if (missing.empty()) {
-        ask.reword(fmt::format("whether {} has {}", who, ask.cell.text(Field::uses)));
+        if (kept.empty()) return;
+        ask.affirm("{} has not removed {}", who, text::join(kept, ", "));
         ask.record_pass(std::move(all));
         return;
     }

@@ -52,6 +52,7 @@ Answer& Answer::at(Field field) {
 void Ask::question(std::vector<Field> about, std::string text, std::string_view aspect) {
     about_ = std::move(about);
     reword(std::move(text));
+    affirmed_.clear();
     aspect_ = aspect;
 }
 
@@ -63,6 +64,7 @@ void Ask::reword(std::string text) {
 Ask Ask::on(const ProjectedCell& other) const {
     Ask copy(Context::about(other), stage_, *out_);
     copy.question(about_, text(), aspect_);
+    copy.affirmed_ = affirmed_;
     return copy;
 }
 
@@ -107,8 +109,11 @@ const FactRef* Ask::doubtful(const std::vector<FactRef>& facts) {
 }
 
 void Ask::record_pass(std::vector<FactRef> because) {
-    if (accepted != nullptr)
-        accepted->push_back({{}, std::string(aspect_), stage_, about_, text(), std::move(because)});
+    if (accepted == nullptr) return;
+    constexpr std::string_view kAsked = "whether ";
+    auto sentence = affirmed_.empty() ? text() : affirmed_;
+    if (sentence.starts_with(kAsked)) sentence.erase(0, kAsked.size());
+    accepted->push_back({{}, std::string(aspect_), stage_, about_, std::move(sentence), std::move(because)});
 }
 
 void Ask::once_per(std::string_view name, std::initializer_list<Field> fields,

@@ -99,6 +99,12 @@ class Ask : public Context {
     }
     /// The same fields and aspect, with more exact words.
     void reword(std::string text);
+    /// What an acceptance of this question says, where that is not the question without its "whether":
+    /// "flash-attn 2.8.3 is not yanked".
+    template <class... Args>
+    void affirm(fmt::format_string<Args...> text, Args&&... args) {
+        if (accepted != nullptr) affirmed_ = fmt::format(text, std::forward<Args>(args)...);
+    }
     [[nodiscard]] const std::vector<Field>& about() const { return about_; }
     [[nodiscard]] std::string text() const { return wording_ ? wording_() : question_; }
     [[nodiscard]] Stage stage() const { return stage_; }
@@ -185,6 +191,7 @@ class Ask : public Context {
     std::vector<Field> about_;
     std::string question_;
     std::function<std::string()> wording_;  ///< in place of question_, where there is one
+    std::string affirmed_;                  ///< see affirm; empty: the question says it
     std::string_view aspect_;
 };
 

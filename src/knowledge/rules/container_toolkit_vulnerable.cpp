@@ -33,6 +33,7 @@ void judge(Ask& ask) {
             .because(flaws)
             .fix(set_to(Field::toolkit, fixed->text(), "toolkit >= " + fixed->text()));
     } else if (const auto known = container_toolkit(ask)) {
+        ask.affirm("no published flaw of container toolkit {} is known", text);
         ask.accept({known->ref()});
     } else {
         const auto last = ask.facts.rows("container_toolkits").back().text("last");

@@ -28,6 +28,7 @@ void judge_capabilities(Ask& ask) {
     if (std::any_of(words.begin(), words.end(), [&](std::string_view word) {
             return contains(policy.list("values"), text::trim(word));
         })) {
+        ask.affirm("{}={} brings the driver's libraries into the container", kCapabilities, *given);
         return ask.accept({policy.ref()});
     }
     // Only the legacy mode heeds the variable; it is no longer what the nvidia runtime takes by default.
@@ -52,7 +53,10 @@ void judge_devices(Ask& ask) {
     if (!given) return;
     ask.question({Field::env}, "whether a GPU is visible", "devices");
     const auto policy = image_policy(ask.facts, "visible-devices");
-    if (!given->empty() && !contains(policy.list("values"), *given)) return ask.accept({policy.ref()});
+    if (!given->empty() && !contains(policy.list("values"), *given)) {
+        ask.affirm("{}={} shows the container a GPU", kDevices, *given);
+        return ask.accept({policy.ref()});
+    }
     ask.degrade("{}={} gives the container no GPU, unless the engine adds devices by itself (--gpus, CDI)",
                 kDevices, *given)
         .because(policy.ref())

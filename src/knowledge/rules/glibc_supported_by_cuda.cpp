@@ -151,6 +151,7 @@ void judge(Ask& ask) {
     if (too_old(*row, glibc->version)) {
         reject_old_library(ask, *row, cuda, *glibc, facts);
     } else if (!too_new(*row, glibc->version) || works_there(ask, *row, cuda)) {
+        ask.affirm("the headers of CUDA {} compile with {}", cuda.text(), glibc->text);
         ask.accept(std::move(facts));
     } else if (is_patched(ask, *row, cuda) && from_anywhere(ask)) {
         // What is rendered without a family takes the archive's.

@@ -26,7 +26,7 @@ Acceptance about_image(const ImageContent& image, Acceptance accepted, Field sta
                        std::string_view aspect) {
     accepted.aspect = aspect;
     std::replace(accepted.about.begin(), accepted.about.end(), stands_for, Field::image);
-    accepted.question = fmt::format("{}: {}", image.text, accepted.question);
+    accepted.sentence = fmt::format("{}: {}", image.text, accepted.sentence);
     accepted.facts.insert(accepted.facts.begin(), image.facts.begin(), image.facts.end());
     return accepted;
 }

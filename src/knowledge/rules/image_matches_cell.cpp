@@ -119,6 +119,7 @@ void judge_cuda(Ask& ask, const CudaImage& image) {
     const auto row = cuda_image_row(cuda_release_images(ask.facts, tag.cuda), tag);
     if (row && tag.has_cudnn() && row->has("cudnn")) {
         content.cudnn = row->text("cudnn");
+        if (image.tag.flavour.empty()) content.text = fmt::format("the image {}:{}", image.name, tag.text());
         content.facts = {row->ref()};
     }
     compare_all(ask, content);

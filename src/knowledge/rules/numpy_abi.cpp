@@ -73,6 +73,7 @@ void judge(Ask& ask) {
             ask.question({Field::packages}, [&] {
                 return fmt::format("whether {} was compiled for {}", package.text, numpy->text);
             });
+            ask.affirm("no mismatch between the numpy ABI of {} and {} is known", package.text, numpy->text);
             ask.record_pass(row);
         }
     }

@@ -46,10 +46,16 @@ std::string built_for(const Row& row) {
     return std::string(row.text("cuda_major"));
 }
 
-bool has_libraries(const Row& row, const Libraries& libraries) {
-    if (row.text("needs_torch") == "true") return libraries.torch.empty() || is_for(row, libraries.torch);
-    if (libraries.torch.empty() && libraries.image.empty()) return true;
-    return is_for(row, libraries.torch) || is_for(row, libraries.image);
+// The CUDA that the package finds, of the wheel of torch or of the image; empty: none that it takes.
+std::string found_by(const Row& row, const Libraries& libraries) {
+    if (is_for(row, libraries.torch)) return libraries.torch;
+    if (row.text("needs_torch") == "true" || !is_for(row, libraries.image)) return {};
+    return libraries.image;
+}
+
+// Whether the cell says nothing of the libraries that the package looks for.
+bool is_open(const Row& row, const Libraries& libraries) {
+    return libraries.torch.empty() && (libraries.image.empty() || row.text("needs_torch") == "true");
 }
 
 std::string text_of(const Libraries& libraries) {
@@ -110,9 +116,10 @@ void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, 
     const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
     if (row == nullptr) return judge_gap(ask, rows, package, libraries);
     std::vector<Field> about{Field::packages};
-    if (has_libraries(*row, libraries)) {
-        ask.question(std::move(about),
-                     fmt::format("whether {} finds the libraries of CUDA {}", package.text, built_for(*row)));
+    if (is_open(*row, libraries)) return;
+    if (const auto found = found_by(*row, libraries); !found.empty()) {
+        ask.question(std::move(about), fmt::format("whether {}, which takes CUDA {}, finds CUDA {}",
+                                                   package.text, built_for(*row), found));
         ask.record_pass({row->ref()});
         return;
     }

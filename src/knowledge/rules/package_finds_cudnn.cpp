@@ -70,9 +70,12 @@ void judge_package(Ask& ask, const std::vector<Brought>& all, const Package& pac
                  fmt::format("whether {} finds the cuDNN {} that it needs in {}", package.text,
                              demand(*wanted), text::join(texts, ", or in ")),
                  row.text("package"));
-    if (std::any_of(all.begin(), all.end(),
-                    [&](const Brought& each) { return takes(*wanted, each.version); }))
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Brought& each) { return takes(*wanted, each.version); });
+    if (found != all.end()) {
+        ask.affirm("{} finds the cuDNN {} that it needs in {}", package.text, demand(*wanted), found->text);
         return ask.record_pass(std::move(facts));
+    }
     auto answer = ask.say(severity_in(row),
                           fmt::format("{} needs cuDNN {}; the cell has {}: {}", package.text, demand(*wanted),
                                       text::join(texts, " and "), row.text("consequence")));

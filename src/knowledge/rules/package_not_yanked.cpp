@@ -23,6 +23,7 @@ void judge(Ask& ask) {
         ask.question({package.field}, fmt::format("whether {} was yanked", package.text),
                      row.text("package"));
         if (!lookup::is_yanked(row)) {
+            ask.affirm("{} was not yanked", package.text);
             ask.record_pass({row.ref()});
             continue;
         }

@@ -88,8 +88,11 @@ void judge_package(Ask& ask, const Package& package, const Python& python) {
                  fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, on),
                  row.text("package"));
     const bool is_admitted = admits(row, python.version);
-    if (is_admitted && (lacks_wheels(row, machine) || has_wheel(row, python, machine)))
+    if (is_admitted && lacks_wheels(row, machine)) {  // package-has-wheel says that there is none at all
+        ask.affirm("{} admits python {}", package.text, python.text);
         return ask.record_pass({row.ref()});
+    }
+    if (is_admitted && has_wheel(row, python, machine)) return ask.record_pass({row.ref()});
     const auto message = is_admitted
                              ? fmt::format("{} has no wheel for python {} on {}: it has them for {}",
                                            package.text, python.text, on, pythons_with_wheels(row, machine))

@@ -61,7 +61,10 @@ void judge_package(Ask& ask, const ImageTorch& torch, const Package& package) {
             .because(wheels->ref());
         return;
     }
-    if (row->text("works") == "true") return ask.record_pass({row->ref(), wheels->ref()});
+    if (row->text("works") == "true") {
+        ask.affirm("the wheel of {} that its setup.py takes fits {}", package.text, torch.text);
+        return ask.record_pass({row->ref(), wheels->ref()});
+    }
     auto answer = ask.reject(
         "the wheel of {} that its setup.py takes was compiled with torch {}, and does not fit {}: {}",
         package.text, compiled, torch.text, row->text("consequence"));

@@ -119,8 +119,8 @@ void judge_pair(Ask& ask, const std::vector<Member>& members, const Member& a, c
             if (!is_conflict && ask.accepted == nullptr) continue;
             ask.question(fields_of(a.package, b.package), {}, first.text);
             if (!is_conflict) {
-                ask.reword(fmt::format("whether {} and {}, which both ask for a {}, go together",
-                                       a.package.text, b.package.text, first.name));
+                ask.affirm("the demands of {} and {} on {} do not exclude each other", a.package.text,
+                           b.package.text, first.name);
                 ask.record_pass(facts_of(a.package, b.package));
                 continue;
             }

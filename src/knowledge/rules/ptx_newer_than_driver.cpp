@@ -65,8 +65,8 @@ void judge_isa(Ask& ask, const std::optional<ListedPtx>& listed, const lookup::C
     const auto compiler = compiler_of(ask, driver);
     std::vector<Field> about{Field::cuda, Field::driver};
     if (listed) about.insert(about.end(), {listed->list.field, listed->gpu.field});
-    ask.question(std::move(about),
-                 fmt::format("whether {} compiles the PTX of CUDA {}", compiler.text, cuda.exact.text()));
+    ask.question(std::move(about), fmt::format("whether the PTX of CUDA {} is compiled by {}",
+                                               cuda.exact.text(), compiler.text));
     const auto wanted = cuda.toolkit ? Version::parse(cuda.toolkit->text("ptx_isa")) : std::nullopt;
     if (!wanted) {
         ask.unknown(Field::cuda, "no fact gives the PTX ISA of CUDA {}", cuda.exact.text());

@@ -93,6 +93,7 @@ void judge(Ask& ask) {
     const auto& cuda = known->exact;
     if (const auto source =
             lookup::toolkit_source(ask.facts, family, os, cuda, ask.cell.text(Field::cuda_from))) {
+        ask.affirm("family {} supplies CUDA {} on {}", family, cuda.text(), os);
         ask.accept({source->ref()});
     } else if (family != "cpu" && supplied(ask.facts, family, {}, {}).empty()) {
         ask.reword(fmt::format("whether it supplies CUDA {} on {}", cuda.text(), os));

@@ -100,7 +100,8 @@ void judge(Ask& ask) {
         judge_mix(ask, packages, package);
         judge_open(ask, packages, package);
         if (ask.out().size() != before) continue;
-        ask.question({Field::packages}, fmt::format("whether {} brings parts of one release", package.text));
+        ask.question({Field::packages},
+                     fmt::format("whether the parts of nvcc beside {} are of its release", package.text));
         ask.record_pass({package.row->ref()});
     }
 }

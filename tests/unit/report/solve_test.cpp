@@ -148,7 +148,7 @@ TEST_CASE("an explanation: a rejected cell, one that is left out, one that is no
     auto facts = too_old().facts;
     facts.pop_back();
     const rules::Acceptance passed{
-        "end-of-life",   {}, too_old().stage, {Field::cuda}, "whether CUDA 12.4.1 is supported",
+        "end-of-life",   {}, too_old().stage, {Field::cuda}, "CUDA 12.4.1 is supported",
         std::move(facts)};
     explanation.cells = {{&judgement.cells.front(),
                           judgement.findings,
@@ -199,7 +199,7 @@ small.yaml:4:12: error: driver 470.161.03 is too old for CUDA 12.4.1 [driver-sup
   note: fact cuda-family-12, https://example.org/a and 1 more (as of 2026-10-01)
   note: fact driver-r470, https://example.org/c (as of 2026-10-02, measured)
 passed:
-  end-of-life, whether CUDA 12.4.1 is supported: yes [at runtime]
+  CUDA 12.4.1 is supported [end-of-life, at runtime]
     fact cuda-family-12, https://example.org/a and 1 more (as of 2026-10-01)
 asked, with nothing to say:
   known-defect

@@ -100,7 +100,7 @@ TEST_CASE("a cell by its values: what passed rests on facts, what lacks a field 
         std::find_if(account.passed.begin(), account.passed.end(),
                      [](const rules::Acceptance& each) { return each.rule == "torch-supports-python"; });
     REQUIRE(python != account.passed.end());
-    CHECK(python->question == "whether torch 1.12.1+cu113 has a wheel for python 3.9");
+    CHECK(python->sentence == "torch 1.12.1+cu113 has a wheel for python 3.9");
     REQUIRE_FALSE(python->facts.empty());
     CHECK(python->facts.front().id == "torch-1.12.1+cu113-x86_64");
     CHECK_FALSE(account.cell->not_checked.empty());
