@@ -3,6 +3,7 @@
 // tables are laid over them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,10 +16,12 @@ namespace cudamatrix::facts {
 struct EmbeddedTable {
     std::string_view name;
     std::string_view as_of;
-    std::span<const std::span<const Row::Column>> rows;
+    std::uint32_t first_row, rows;
 };
 
 [[nodiscard]] std::span<const EmbeddedTable> embedded_tables();
+/// By its position among the rows of all tables.
+[[nodiscard]] Row embedded_row(std::uint32_t index);
 /// TableHash over them.
 [[nodiscard]] std::string_view embedded_hash();
 

@@ -70,7 +70,7 @@ std::string_view Row::text(std::string_view column) const {
     return values.empty() ? std::string_view{} : values.front();
 }
 
-std::span<const std::string_view> Row::list(std::string_view column) const {
+facts::Values Row::list(std::string_view column) const {
     for (const auto& candidate : columns_) {
         if (candidate.name == column) return candidate.values;
     }
@@ -85,7 +85,8 @@ Confidence Row::confidence() const {
 
 FactRef Row::ref() const {
     const auto sources = list("source");
-    return {std::string(id()), {sources.begin(), sources.end()}, std::string(text("as_of")), confidence()};
+    return {std::string(id()), std::vector<std::string>(sources.begin(), sources.end()),
+            std::string(text("as_of")), confidence()};
 }
 
 Facts Facts::embedded() {
@@ -96,10 +97,10 @@ Facts Facts::embedded() {
         made->is_embedded = true;
         for (const auto& table : facts::embedded_tables()) {
             Table& out = made->tables.emplace_back(Table{table.name, table.as_of, {}});
-            out.rows.reserve(table.rows.size());
-            for (const auto columns : table.rows)
-                out.rows.emplace_back(columns);
-            made->where.emplace_back(table.rows.size());
+            out.rows.reserve(table.rows);
+            for (std::uint32_t row = table.first_row; row < table.first_row + table.rows; ++row)
+                out.rows.push_back(facts::embedded_row(row));
+            made->where.emplace_back(table.rows);
         }
         made->finish();
         return made;
@@ -150,7 +151,7 @@ Result<Facts> Facts::with_overlays(const std::vector<std::filesystem::path>& dir
                                                  Location{path.string(), 1, 1, 1}));
             continue;
         }
-        store->merge(static_cast<std::size_t>(at - known.begin()), std::move(*parsed));
+        store->merge(static_cast<std::size_t>(at - known.begin()), *parsed);
     }
     if (mistakes.empty()) {
         store->finish();

@@ -13,46 +13,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "knowledge/facts/row.hpp"
 
 namespace cudamatrix {
-
-/// How a fact came to be known; measured beats read, read beats unverified.
-enum class Confidence { measured, read, unverified };
-[[nodiscard]] std::string_view to_string(Confidence confidence);
-
-/// What an answer rests on: the row's id, and where anyone can look it up.
-struct FactRef {
-    std::string id;
-    std::vector<std::string> sources;
-    std::string as_of;
-    Confidence confidence = Confidence::read;
-    bool is_old = false;  ///< on the day of the check, see facts/age.hpp; set where an answer is made
-};
-
-/// One row of a table: flat, every column a scalar or a list of scalars, all text.
-class Row {
-  public:
-    struct Column {
-        std::string_view name;
-        std::span<const std::string_view> values;  ///< a scalar has one
-        bool is_list = false;
-    };
-
-    constexpr explicit Row(std::span<const Column> columns) : columns_(columns) {}
-
-    [[nodiscard]] std::string_view id() const { return text("id"); }
-    [[nodiscard]] bool has(std::string_view column) const;
-    /// The scalar in `column`, empty where the row has none.
-    [[nodiscard]] std::string_view text(std::string_view column) const;
-    /// The values in `column`, empty where the row has none.
-    [[nodiscard]] std::span<const std::string_view> list(std::string_view column) const;
-    [[nodiscard]] std::span<const Column> columns() const { return columns_; }
-    [[nodiscard]] FactRef ref() const;
-    [[nodiscard]] Confidence confidence() const;
-
-  private:
-    std::span<const Column> columns_;
-};
 
 struct Table {
     std::string_view name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "knowledge/facts/schema.hpp"
@@ -44,6 +45,32 @@ bool natural_less(std::string_view a, std::string_view b) {
     return a.size() < b.size();
 }
 
+std::uint32_t OwnRows::add(std::string_view text) {
+    texts_.push_back({static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(text.size())});
+    text_ += text;
+    return static_cast<std::uint32_t>(texts_.size() - 1);
+}
+
+OwnRows::OwnRows(std::span<const ParsedRow> rows) {
+    for (const auto& row : rows) {
+        for (const auto& column : row.columns) {
+            const auto name = add(column.name);
+            const auto first = static_cast<std::uint32_t>(texts_.size());
+            for (const auto& value : column.values)
+                std::ignore = add(value);
+            columns_.push_back(
+                {name, first, static_cast<std::uint32_t>(column.values.size()), column.is_list});
+        }
+    }
+    pool_ = {text_.data(), texts_.data(), columns_.data()};
+    std::uint32_t first = 0;
+    for (const auto& row : rows) {
+        const auto count = static_cast<std::uint32_t>(row.columns.size());
+        rows_.emplace_back(Row::Columns(pool_, first, count));
+        first += count;
+    }
+}
+
 std::string folded(std::string_view name) {
     auto out = text::lower(name);
     std::erase_if(out, [](char c) { return c == ' ' || c == '-'; });
@@ -63,28 +90,22 @@ bool has_aliases_column(std::string_view table) {
 
 }  // namespace
 
-void Facts::Store::merge(std::size_t table, facts::ParsedTable parsed) {
-    const auto& kept = texts_.emplace_back(std::move(parsed));
+void Facts::Store::merge(std::size_t table, const facts::ParsedTable& parsed) {
+    const auto& own = rows_.emplace_back(parsed.rows).rows();
     auto& rows = tables[table].rows;
     auto& places = where[table];
-    for (const auto& row : kept.rows) {
-        auto& columns = columns_.emplace_back();
-        for (const auto& column : row.columns) {
-            const auto& values = values_.emplace_back(column.values.begin(), column.values.end());
-            columns.push_back({column.name, values, column.is_list});
-        }
-        const Row laid(columns);
+    for (std::size_t i = 0; i < own.size(); ++i) {
         const auto old = std::find_if(rows.begin(), rows.end(),
-                                      [&](const Row& candidate) { return candidate.id() == laid.id(); });
+                                      [&](const Row& candidate) { return candidate.id() == own[i].id(); });
         if (old == rows.end()) {
-            rows.push_back(laid);
-            places.push_back(row.where);
+            rows.push_back(own[i]);
+            places.push_back(parsed.rows[i].where);
         } else {
-            *old = laid;
-            places[static_cast<std::size_t>(old - rows.begin())] = row.where;
+            *old = own[i];
+            places[static_cast<std::size_t>(old - rows.begin())] = parsed.rows[i].where;
         }
     }
-    if (kept.as_of > tables[table].as_of) tables[table].as_of = kept.as_of;
+    if (parsed.as_of > tables[table].as_of) tables[table].as_of = dates_.emplace_back(parsed.as_of);
 }
 
 void Facts::Store::sort(std::size_t table) {
@@ -111,7 +132,7 @@ void Facts::Store::finish() {
     by_id.reserve(rows);
     for (std::size_t t = 0; t < tables.size(); ++t) {
         const bool has_aliases = has_aliases_column(tables[t].name);
-        if (!texts_.empty()) sort(t);  // embedded tables keep the order of their file, which `check` judges
+        if (!rows_.empty()) sort(t);  // embedded tables keep the order of their file, which `check` judges
         for (std::size_t r = 0; r < tables[t].rows.size(); ++r) {
             const auto& row = tables[t].rows[r];
             by_id.emplace(row.id(), Position{t, r});

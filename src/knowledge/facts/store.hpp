@@ -41,6 +41,25 @@ struct ParsedTable {
         rows;  ///< each with its own `as_of` column: the table's date where the row gives none
 };
 
+/// Rows of one's own, which live as long as this: of a folder that is laid over the tables.
+class OwnRows {
+  public:
+    explicit OwnRows(std::span<const ParsedRow> rows);
+    OwnRows(const OwnRows&) = delete;
+    OwnRows& operator=(const OwnRows&) = delete;
+
+    [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+  private:
+    [[nodiscard]] std::uint32_t add(std::string_view text);
+
+    std::string text_;
+    std::vector<TextAt> texts_;
+    std::vector<ColumnAt> columns_;
+    Pool pool_;
+    std::vector<Row> rows_;
+};
+
 /// Reads `table:`, `as_of:` and `rows:` (a list of flat maps of scalars and lists of scalars; null means
 /// "absent"). What is not of that form is an input failure with file:line:col; what the values mean is judged
 /// by Facts::check.
@@ -60,8 +79,8 @@ struct Facts::Store {
     std::vector<Table> tables;
     std::vector<std::vector<Location>> where;  ///< of each row; nowhere for embedded rows
 
-    /// Lays `parsed` over the table of its name. The text of `parsed` is kept here.
-    void merge(std::size_t table, facts::ParsedTable parsed);
+    /// Lays `parsed` over the table of its name.
+    void merge(std::size_t table, const facts::ParsedTable& parsed);
     /// Sorts the rows of every table by id and builds the indexes. To be called once, when all rows are
     /// there.
     void finish();
@@ -84,9 +103,8 @@ struct Facts::Store {
     mutable std::map<std::string, std::vector<PackageRelease>, std::less<>> releases_;
 
     // Owners of overlaid text; a deque does not move what it holds.
-    std::deque<facts::ParsedTable> texts_;
-    std::deque<std::vector<std::string_view>> values_;
-    std::deque<std::vector<Row::Column>> columns_;
+    std::deque<facts::OwnRows> rows_;
+    std::deque<std::string> dates_;
 };
 
 namespace facts {

@@ -67,7 +67,7 @@ bool has_names(std::string_view list) {
            std::string::npos;
 }
 
-std::vector<ArchEntry> arch_entries(std::string_view list, std::span<const std::string_view> named) {
+std::vector<ArchEntry> arch_entries(std::string_view list, facts::Values named) {
     auto spelt = text::replace_all(list, " ", ";");
     for (const auto pair : named) {
         const auto equals = pair.find('=');
@@ -131,8 +131,7 @@ std::optional<ListedPtx> ptx_only_list(const Context& context) {
         if (!row) return std::nullopt;
         facts.push_back(row->ref());
     }
-    const auto entries =
-        arch_entries(list->text, row ? row->list("named") : std::span<const std::string_view>());
+    const auto entries = arch_entries(list->text, row ? row->list("named") : facts::Values());
     const auto found = cover(entries, device_arch(gpu->arch));
     if (found.sass || found.ptx.empty()) return std::nullopt;
     return ListedPtx{*std::move(list), std::move(*gpu), std::move(facts)};

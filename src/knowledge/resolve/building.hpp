@@ -50,8 +50,7 @@ struct ArchEntry {
     bool ptx = false;
 };
 /// The entries of `list`, names replaced as torch does it, by the texts "Ampere=8.0;8.6+PTX" in `named`.
-[[nodiscard]] std::vector<ArchEntry> arch_entries(std::string_view list,
-                                                  std::span<const std::string_view> named);
+[[nodiscard]] std::vector<ArchEntry> arch_entries(std::string_view list, facts::Values named);
 [[nodiscard]] bool has_names(std::string_view list);
 
 /// The list of architectures that a build in the cell's image goes by: the variable of torch's build helper

@@ -209,7 +209,7 @@ Machine machine_of(const Context& context) {
     return out;
 }
 
-std::span<const std::string_view> wheel_tags(const Row& row, const Machine& machine) {
+facts::Values wheel_tags(const Row& row, const Machine& machine) {
     if (machine.is_glibc())
         return row.list(machine.arch == "aarch64" && row.has("abi_aarch64") ? "abi_aarch64" : "abi");
     if (!contains(row.list("platforms"), machine.system)) return {};

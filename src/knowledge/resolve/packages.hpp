@@ -86,7 +86,7 @@ struct Machine {
 /// Linux with glibc where the cell names no system, or one that no fact knows.
 [[nodiscard]] Machine machine_of(const Context& context);
 /// "cp312", "cp39-abi3", "py3": the wheels of a release for the machine.
-[[nodiscard]] std::span<const std::string_view> wheel_tags(const Row& row, const Machine& machine);
+[[nodiscard]] facts::Values wheel_tags(const Row& row, const Machine& machine);
 /// False where a release's wheels were looked through for Linux with glibc only, and the machine is another.
 [[nodiscard]] bool knows_wheels(const Row& row, const Machine& machine);
 /// None at all (package-has-wheel says so).

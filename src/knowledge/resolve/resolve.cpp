@@ -319,7 +319,15 @@ std::string listed(std::span<const std::string_view> values) {
     return out;
 }
 
+std::string listed(const facts::Values& values) {
+    return listed(std::vector<std::string_view>(values.begin(), values.end()));
+}
+
 bool contains(std::span<const std::string_view> values, std::string_view value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool contains(const facts::Values& values, std::string_view value) {
     return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -339,14 +347,13 @@ TargetRange target_range(const Row& toolkit) {
     return range;
 }
 
-bool has_sass(std::span<const std::string_view> compute, const fatbin::Arch& device) {
+bool has_sass(facts::Values compute, const fatbin::Arch& device) {
     return std::any_of(compute.begin(), compute.end(), [&](std::string_view text) {
         return fatbin::sass_runs_on(*fatbin::parse_arch(text), device);  // the self-check lets no others in
     });
 }
 
-std::optional<std::string_view> ptx_for(std::span<const std::string_view> compute,
-                                        const fatbin::Arch& device) {
+std::optional<std::string_view> ptx_for(facts::Values compute, const fatbin::Arch& device) {
     const auto found = std::find_if(compute.begin(), compute.end(), [&](std::string_view text) {
         return fatbin::ptx_compiles_for(*fatbin::parse_arch(text), device);
     });

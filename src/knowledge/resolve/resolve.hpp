@@ -128,7 +128,9 @@ void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
 
 /// "3.10, 3.11, 3.12".
 [[nodiscard]] std::string listed(std::span<const std::string_view> values);
+[[nodiscard]] std::string listed(const facts::Values& values);
 [[nodiscard]] bool contains(std::span<const std::string_view> values, std::string_view value);
+[[nodiscard]] bool contains(const facts::Values& values, std::string_view value);
 
 // Which code of a file runs on a GPU, by the lists that rows of facts write. Shared by rules.
 
@@ -142,10 +144,9 @@ struct TargetRange {
 [[nodiscard]] fatbin::Arch device_arch(fatbin::Arch arch);
 
 /// Does the device run machine code for one of these capabilities ("8.6")?
-[[nodiscard]] bool has_sass(std::span<const std::string_view> compute, const fatbin::Arch& device);
+[[nodiscard]] bool has_sass(facts::Values compute, const fatbin::Arch& device);
 /// The first capability whose PTX a driver compiles for the device.
-[[nodiscard]] std::optional<std::string_view> ptx_for(std::span<const std::string_view> compute,
-                                                      const fatbin::Arch& device);
+[[nodiscard]] std::optional<std::string_view> ptx_for(facts::Values compute, const fatbin::Arch& device);
 /// Does the row serve the device by the machine code in column `sass`, or by its `ptx`?
 [[nodiscard]] bool has_code(const Row& row, std::string_view sass, const fatbin::Arch& device);
 

@@ -22,8 +22,7 @@ void judge(Ask& ask) {
             return;
         }
     }
-    const auto entries =
-        arch_entries(given->text, names ? names->list("named") : std::span<const std::string_view>());
+    const auto entries = arch_entries(given->text, names ? names->list("named") : facts::Values());
     const auto found = cover(entries, device_arch(gpu->arch));
     auto facts = gpu->facts;
     if (names) facts.push_back(names->ref());

@@ -121,8 +121,7 @@ void judge(Ask& ask) {
         }
     }
     if (!ask.cell.has(Field::cuda)) return;
-    judge_toolkit(ask, *list,
-                  arch_entries(list->text, row ? row->list("named") : std::span<const std::string_view>()));
+    judge_toolkit(ask, *list, arch_entries(list->text, row ? row->list("named") : facts::Values()));
 }
 
 }  // namespace

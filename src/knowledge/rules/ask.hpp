@@ -70,7 +70,7 @@ class Answer {
     Answer& one_of(Field field, std::vector<std::string> values) {
         return bound({.kind = Bound::Kind::one_of, .field = field, .values = std::move(values)});
     }
-    Answer& one_of(Field field, std::span<const std::string_view> values) {
+    Answer& one_of(Field field, facts::Values values) {
         return one_of(field, std::vector<std::string>(values.begin(), values.end()));
     }
     Answer& bound(Bound bound);

@@ -45,8 +45,7 @@ std::optional<std::string> by_ptx(const Context& context, const Row& toolkit, co
     if (!ptx) return std::nullopt;
     if (const auto list = arch_list(context)) {
         const auto names = torch_names(context);
-        auto entries =
-            arch_entries(list->text, names ? names->list("named") : std::span<const std::string_view>());
+        auto entries = arch_entries(list->text, names ? names->list("named") : facts::Values());
         std::erase_if(entries, [&](const ArchEntry& entry) {
             return !entry.arch || !contains(toolkit.list("targets"), fatbin::to_text(*entry.arch));
         });

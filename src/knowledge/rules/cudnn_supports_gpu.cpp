@@ -13,7 +13,7 @@ namespace {
 
 enum class Code { none, ptx, native };
 
-std::span<const std::string_view> native(const Row& row) {
+facts::Values native(const Row& row) {
     return row.list(row.has("sass") ? "sass" : "named");
 }
 

@@ -27,7 +27,7 @@ struct Known {
         {};  ///< or their tags, as the wheels of the release are for; empty: not known
 };
 
-std::vector<std::string> texts(std::span<const std::string_view> list) {
+std::vector<std::string> texts(facts::Values list) {
     return {list.begin(), list.end()};
 }
 

@@ -50,10 +50,6 @@ std::string Request::text(Field field) const {
     return value == nullptr ? "" : value->text;
 }
 
-bool holds(std::span<const std::string_view> values, std::string_view value) {
-    return std::ranges::find(values, value) != values.end();
-}
-
 std::string minor_of(std::string_view python) {
     const auto version = Version::parse(python);
     return version ? version->major_minor() + version->suffix() : std::string(python);

@@ -1,6 +1,7 @@
 // The families: what an image is built on, and by which steps a cell becomes one.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,7 +91,11 @@ inline constexpr std::string_view kDefault = "debian";
 /// "3.11.2" -> "3.11", "3.13t" -> "3.13t".
 [[nodiscard]] std::string minor_of(std::string_view python);
 
-[[nodiscard]] bool holds(std::span<const std::string_view> values, std::string_view value);
+/// `values`: a column of a row, or the list of a family.
+template <class Values>
+[[nodiscard]] bool holds(const Values& values, std::string_view value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
 [[nodiscard]] bool wants_python(const Request& request);
 
 }  // namespace cudamatrix::family

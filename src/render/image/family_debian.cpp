@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kName = "debian";
 
-std::vector<std::string> strings(std::span<const std::string_view> values) {
-    return {values.begin(), values.end()};
+std::vector<std::string> strings(const facts::Values& values) {
+    return std::vector<std::string>(values.begin(), values.end());
 }
 
 // Whether a distribution may be chosen for a cell that names none.

@@ -134,7 +134,7 @@ std::string common_python(const RejectedCell& rejected, const Row& wheel, std::s
     const auto release = release_of(rejected.facts, package, version.substr(0, version.find('+')));
     for (const auto& python : pythons) {
         const auto tag = "cp" + text::replace_all(python, ".", "");
-        const auto tags = release ? release->list("abi") : std::span<const std::string_view>{};
+        const auto tags = release ? release->list("abi") : facts::Values{};
         if (std::ranges::find(tags, tag) != tags.end()) return python;
     }
     return pythons.empty() ? std::string() : pythons.front();

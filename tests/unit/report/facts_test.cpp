@@ -3,10 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
+#include <string>
 #include <vector>
 
 #include "base/json.hpp"
+#include "knowledge/facts/store.hpp"
 #include "unit/report/fixtures.hpp"
 
 using namespace cudamatrix;
@@ -14,32 +15,29 @@ using namespace cudamatrix::report;
 
 namespace {
 
-// Rows are views: everything that they show stands here.
+std::vector<facts::ParsedRow> toolkit(const std::string& note) {
+    return {
+        {{},
+         {{"id", {"cuda-12.4"}, false},
+          {"ptx_isa", {"8.4"}, false},
+          {"targets", {"5.0", "5.2", "9.0a"}, true},
+          {"empty", {}, true},
+          {"note", {note}, false},
+          {"source", {"https://docs.nvidia.com/cuda/", "https://example.org/" + std::string(90, 'x')}, true},
+          {"as_of", {"2026-10-01"}, false},
+          {"confidence", {"measured"}, false}}}};
+}
+
+std::vector<facts::ParsedRow> driver() {
+    return {{{}, {{"id", {"driver-r470"}, false}, {"confidence", {"unverified"}, false}}}};
+}
+
 class Knowledge {
   public:
-    explicit Knowledge(std::string_view hostile = "first release of the branch") {
-        id_ = {"cuda-12.4"};
-        targets_ = {"5.0", "5.2", "9.0a"};
-        ptx_ = {"8.4"};
-        sources_ = {"https://docs.nvidia.com/cuda/", "https://example.org/" + std::string(90, 'x')};
-        for (const auto& source : sources_)
-            source_views_.emplace_back(source);
-        as_of_ = {"2026-10-01"};
-        measured_ = {"measured"};
-        note_ = {hostile};
-        toolkit_ = {{{"id", id_, false},
-                     {"ptx_isa", ptx_, false},
-                     {"targets", targets_, true},
-                     {"empty", {}, true},
-                     {"note", note_, false},
-                     {"source", source_views_, true},
-                     {"as_of", as_of_, false},
-                     {"confidence", measured_, false}}};
-        driver_id_ = {"driver-r470"};
-        unverified_ = {"unverified"};
-        driver_ = {{{"id", driver_id_, false}, {"confidence", unverified_, false}}};
-        tables_.push_back(Table{"cuda_toolkits", "2026-10-01", {Row(toolkit_)}});
-        tables_.push_back(Table{"driver_branches", "2026-09-30", {Row(driver_)}});
+    explicit Knowledge(const std::string& note = "first release of the branch")
+        : toolkit_(toolkit(note)), driver_(driver()) {
+        tables_.push_back(Table{"cuda_toolkits", "2026-10-01", toolkit_.rows()});
+        tables_.push_back(Table{"driver_branches", "2026-09-30", driver_.rows()});
     }
     Knowledge(const Knowledge&) = delete;
     Knowledge& operator=(const Knowledge&) = delete;
@@ -57,13 +55,7 @@ class Knowledge {
     }
 
   private:
-    using One = std::array<std::string_view, 1>;
-    One id_, ptx_, as_of_, measured_, note_, driver_id_, unverified_;
-    std::array<std::string_view, 3> targets_;
-    std::array<std::string, 2> sources_;
-    std::vector<std::string_view> source_views_;
-    std::array<Row::Column, 8> toolkit_;
-    std::array<Row::Column, 2> driver_;
+    facts::OwnRows toolkit_, driver_;
     std::vector<Table> tables_;
 };
 

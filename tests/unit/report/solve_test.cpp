@@ -148,8 +148,7 @@ TEST_CASE("an explanation: a rejected cell, one that is left out, one that is no
     auto facts = too_old().facts;
     facts.pop_back();
     const rules::Acceptance passed{
-        "end-of-life",   {}, too_old().stage, {Field::cuda}, "CUDA 12.4.1 is supported",
-        std::move(facts)};
+        "end-of-life", {}, too_old().stage, {Field::cuda}, "CUDA 12.4.1 is supported", std::move(facts)};
     explanation.cells = {{&judgement.cells.front(),
                           judgement.findings,
                           {passed},

@@ -16,9 +16,9 @@
 namespace cudamatrix::facts {
 namespace {
 
-// A C++ string literal with its length beside it, so that the compiler need not count.
+// A C++ string literal.
 std::string literal(std::string_view text) {
-    std::string out = "{\"";
+    std::string out = "\"";
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '"' || c == '\\' || c == '?') {
@@ -30,22 +30,22 @@ std::string literal(std::string_view text) {
             out += c;
         }
     }
-    return out + fmt::format("\", {}}}", text.size());
+    return out + "\"";
 }
 
-// Three flat arrays (values, columns, rows), addressed by position. Each holds pointers that the loader fills
-// in at every start, a page at a time: values that are the same stand there once.
+// The arrays of facts::Pool, and where the columns of each row begin. Runs of values that are the same stand
+// there once, and so do texts.
 class Writer {
   public:
     void add(const ParsedTable& table) {
         hash_.table(table.name);
-        tables_ += fmt::format("    {{{}, {}, {{kRows + {}, {}}}}},\n", literal(table.name),
-                               literal(table.as_of), row_count_, table.rows.size());
+        tables_ += fmt::format("    {{{}, {}, {}, {}}},\n", literal(table.name), literal(table.as_of),
+                               row_count_, table.rows.size());
         for (const auto& row : table.rows) {
-            rows_ += fmt::format("    Columns{{kColumns + {}, {}}},\n", column_count_, row.columns.size());
+            rows_ += fmt::format("    {{{}, {}}},\n", column_count_, row.columns.size());
             ++row_count_;
             for (const auto& column : row.columns) {
-                columns_ += fmt::format("    {{{}, {{kValues + {}, {}}}, {}}},\n", literal(column.name),
+                columns_ += fmt::format("    {{{}, {}, {}, {}}},\n", position_of({column.name}),
                                         position_of({column.values.begin(), column.values.end()}),
                                         column.values.size(), column.is_list);
                 ++column_count_;
@@ -60,22 +60,34 @@ class Writer {
     [[nodiscard]] std::string text() {
         return "// Generated from matrix/facts/*.yaml by facts_embed. Do not edit.\n"
                "#include \"knowledge/facts/embedded.hpp\"\n\n"
+               "#ifdef __clang__\n"
+               "#pragma clang diagnostic ignored \"-Woverlength-strings\"\n"
+               "#endif\n\n"
                "namespace cudamatrix::facts {\nnamespace {\n"
-               "using Columns = std::span<const Row::Column>;\n"
-               "constexpr std::string_view kValues[] = {\n" +
-               values_ +
+               "struct RowAt {\n"
+               "    std::uint32_t first, count;\n"
                "};\n"
-               "constexpr Row::Column kColumns[] = {\n" +
+               "constexpr char kText[] =\n" +
+               text_ +
+               ";\n"
+               "constexpr TextAt kTexts[] = {\n" +
+               texts_ +
+               "};\n"
+               "constexpr ColumnAt kColumns[] = {\n" +
                columns_ +
                "};\n"
-               "constexpr Columns kRows[] = {\n" +
+               "constexpr RowAt kRows[] = {\n" +
                rows_ +
                "};\n"
                "constexpr EmbeddedTable kTables[] = {\n" +
                tables_ +
                "};\n"
+               "constexpr Pool kPool{kText, kTexts, kColumns};\n"
                "}  // namespace\n\n"
                "std::span<const EmbeddedTable> embedded_tables() { return kTables; }\n\n"
+               "Row embedded_row(std::uint32_t index) {\n"
+               "    return Row({kPool, kRows[index].first, kRows[index].count});\n"
+               "}\n\n"
                "std::string_view embedded_hash() { return \"" +
                hash_.digits() +
                "\"; }\n\n"
@@ -83,22 +95,29 @@ class Writer {
     }
 
   private:
-    // Where a run of values stands; written where it does not stand yet.
+    // Where a run of texts stands; written where it does not stand yet.
     std::size_t position_of(std::vector<std::string> run) {
         const auto size = run.size();
-        const auto [known, is_new] = runs_.try_emplace(std::move(run), value_count_);
+        const auto [known, is_new] = runs_.try_emplace(std::move(run), text_count_);
         if (is_new) {
-            for (const auto& value : known->first)
-                values_ += "    " + literal(value) + ",\n";
-            value_count_ += size;
+            for (const auto& value : known->first) {
+                const auto [at, is_new_text] = known_texts_.try_emplace(value, text_bytes_);
+                if (is_new_text && !value.empty()) {
+                    text_ += "    " + literal(value) + "\n";
+                    text_bytes_ += value.size();
+                }
+                texts_ += fmt::format("    {{{}, {}}},\n", at->second, value.size());
+            }
+            text_count_ += size;
         }
         return known->second;
     }
 
-    std::string values_, columns_, rows_, tables_;
+    std::string text_, texts_, columns_, rows_, tables_;
     std::map<std::vector<std::string>, std::size_t> runs_;
+    std::map<std::string, std::size_t> known_texts_;
     TableHash hash_;
-    std::size_t value_count_ = 0, column_count_ = 0, row_count_ = 0;
+    std::size_t text_bytes_ = 0, text_count_ = 0, column_count_ = 0, row_count_ = 0;
 };
 
 int report(const Failure& failure) {

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
+#include <string>
 #include <vector>
+
+#include "knowledge/facts/store.hpp"
 
 using namespace cudamatrix;
 
@@ -11,18 +13,17 @@ namespace {
 
 // A table of rows with nothing but a date.
 struct Dated {
-    explicit Dated(const std::vector<std::string_view>& dates) {
-        values.reserve(dates.size());
-        columns.reserve(dates.size());
-        for (const auto date : dates) {
-            values.push_back({date});
-            columns.push_back({Row::Column{"as_of", values.back(), false}});
-            table.rows.emplace_back(columns.back());
-        }
+    explicit Dated(const std::vector<std::string_view>& dates) : rows(parsed(dates)) {}
+
+    static std::vector<facts::ParsedRow> parsed(const std::vector<std::string_view>& dates) {
+        std::vector<facts::ParsedRow> out;
+        for (const auto date : dates)
+            out.push_back({{}, {{"as_of", {std::string(date)}, false}}});
+        return out;
     }
-    std::vector<std::array<std::string_view, 1>> values;
-    std::vector<std::array<Row::Column, 1>> columns;
-    Table table{"any", "2026-11-21", {}};
+
+    facts::OwnRows rows;
+    Table table{"any", "2026-11-21", rows.rows()};
 };
 
 std::string median(const std::vector<std::string_view>& dates) {

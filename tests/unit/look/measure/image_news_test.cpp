@@ -14,13 +14,13 @@ using namespace cudamatrix::measure;
 
 namespace {
 
-const Facts& facts() {
+const Facts& known_facts() {
     static const auto all = Facts::embedded();
     return all;
 }
 
 Row repository(const std::string& name) {
-    return *lookup::image_repository(facts(), name);
+    return *lookup::image_repository(known_facts(), name);
 }
 
 const std::string kCuda = "docker.io/nvidia/cuda", kTorch = "docker.io/pytorch/pytorch",
@@ -31,7 +31,7 @@ std::vector<std::string> known(const std::string& name) {
     std::vector<std::string> out{"latest", "nightly-devel-cuda12.4-cudnn9", "3.15.0rc2-slim", "26.13-py2",
                                  "13.0-extra"};
     const auto* scheme = image_scheme(repository(name).text("scheme"));
-    for (const auto& row : facts().rows(scheme->table)) {
+    for (const auto& row : known_facts().rows(scheme->table)) {
         for (auto& tag : scheme->tags_of(row))
             out.push_back(std::move(tag));
     }
@@ -61,8 +61,9 @@ SeenImage seen(const std::string& reference, Env env, std::map<std::string, std:
 // The rows as lines, or the message.
 std::string rows_of(const std::string& name, const ImageGroup& group, Env env,
                     std::map<std::string, std::string> labels = {}) {
-    const auto rows = image_rows(group, repository(name),
-                                 seen(name + ":" + group.read, std::move(env), std::move(labels)), facts());
+    const auto rows =
+        image_rows(group, repository(name), seen(name + ":" + group.read, std::move(env), std::move(labels)),
+                   known_facts());
     if (!rows.ok()) return rows.failure().diagnostics.front().message;
     std::string out;
     for (const auto& row : *rows)
@@ -81,7 +82,7 @@ TEST_CASE("a registry that lists what the facts know is no news") {
     for (const auto& name : {kCuda, kTorch, kNgc, kPython}) {
         CAPTURE(name);
         CHECK(known(name).size() > 20);
-        CHECK(shown(image_news(known(name), repository(name), facts())).empty());
+        CHECK(shown(image_news(known(name), repository(name), known_facts())).empty());
     }
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("new tags of nvidia/cuda: a row for the distributions that have the sa
           "99.1.0-base-ubuntu26.04", "99.1.0-cudnn-devel-ubuntu26.04", "99.1.0-devel-ubuntu26.04",
           "99.1.0-base-azl3", "99.1.0-base", "6.5-devel-ubuntu14.04"})
         tags.emplace_back(tag);
-    CHECK(shown(image_news(tags, repository(kCuda), facts())) ==
+    CHECK(shown(image_news(tags, repository(kCuda), known_facts())) ==
           "docker.io/nvidia/cuda 99.1.0: new 99.1.0-base-azl3, 99.1.0-base-ubuntu24.04, "
           "99.1.0-base-ubuntu26.04, 99.1.0-cudnn-devel-ubuntu24.04, "
           "99.1.0-cudnn-devel-ubuntu26.04 and 2 more\n"
@@ -110,7 +111,7 @@ TEST_CASE(
         return tag.starts_with("2.7.1-cuda11.8") || tag == "1.6.0-cuda10.1-cudnn7-devel";
     });
     tags.emplace_back("2.7.1-cuda12.9-cudnn9-devel");
-    CHECK(shown(image_news(tags, repository(kTorch), facts())) ==
+    CHECK(shown(image_news(tags, repository(kTorch), known_facts())) ==
           "docker.io/pytorch/pytorch 1.6.0: vanished 1.6.0-cuda10.1-cudnn7-devel\n"
           "docker.io/pytorch/pytorch 2.7.1: vanished 2.7.1-cuda11.8-cudnn9-devel, "
           "2.7.1-cuda11.8-cudnn9-runtime\n"
@@ -119,13 +120,13 @@ TEST_CASE(
           "2.7.1-cuda12.8-cudnn9-runtime of 2.7.1, "
           "read 2.7.1-cuda12.8-cudnn9-runtime\n"
           "2.7.1-cuda12.9-cudnn9-devel of 2.7.1, read 2.7.1-cuda12.9-cudnn9-devel, not the first\n");
-    CHECK(shown(image_news({"98.01-py3", "98.1-py3", "98.01-py3-igpu"}, repository(kNgc), facts()))
+    CHECK(shown(image_news({"98.01-py3", "98.1-py3", "98.01-py3-igpu"}, repository(kNgc), known_facts()))
               .find("98.01-py3: new 98.01-py3\n") != std::string::npos);
     auto pythons = known(kPython);
     for (const auto* tag : {"3.99-slim-trixie", "3.99-slim-nowhere", "3.99.1-slim-trixie",
                             "3.99-alpine-trixie", "2.7-slim-buster"})
         pythons.emplace_back(tag);
-    CHECK(shown(image_news(pythons, repository(kPython), facts())) ==
+    CHECK(shown(image_news(pythons, repository(kPython), known_facts())) ==
           "docker.io/library/python 3.99-slim-trixie: new 3.99-slim-trixie\n3.99-slim-trixie of "
           "3.99-slim-trixie, read 3.99-slim-trixie\n");
 }
@@ -185,7 +186,7 @@ TEST_CASE("a configuration that does not fit its tag, or no row, gives none") {
     auto image = seen("docker.io/library/python:3.99-slim-trixie", {{"PYTHON_VERSION", "3.99.1"}});
     image.arches.clear();
     const auto none = image_rows({"3.99-slim-trixie", {"3.99-slim-trixie"}, "3.99-slim-trixie"},
-                                 repository(kPython), image, facts());
+                                 repository(kPython), image, known_facts());
     REQUIRE_FALSE(none.ok());
     CHECK(none.failure().diagnostics.front().message ==
           "docker.io/library/python:3.99-slim-trixie: it is for neither x86_64 nor aarch64");
