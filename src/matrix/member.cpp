@@ -168,6 +168,9 @@ std::optional<ValueProblem> check_variable(std::string_view name, std::string_vi
             "remove the user and password from the URL, and pass them when the container starts"};
     if (holds_token(text))
         return ValueProblem{fmt::format("env: the value of {} is a service token: {}", name, never), later};
+    if (name.starts_with("NVIDIA_REQUIRE_") && text.size() <= kLongestCondition &&
+        only(text, kConditionMarks))
+        return std::nullopt;
     if (text.size() <= 256 && only(text, " _./:,;=+@%~-")) return std::nullopt;
     return ValueProblem{fmt::format("env: invalid value {} of {}: expected up to 256 letters, digits, "
                                     "spaces and _ . / : , ; = + @ % ~ -",

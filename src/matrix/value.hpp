@@ -16,6 +16,11 @@ namespace cudamatrix {
 /// The version of a package that stands for the one that goes with the cell's torch.
 inline constexpr std::string_view kCompanionVersion = "auto";
 
+/// A condition of NVIDIA_REQUIRE_* on the host ("cuda>=12.4 brand=tesla,driver<536"): letters, digits and
+/// these marks. It is judged and never rendered. Those of nvidia/cuda have up to two thousand characters.
+inline constexpr std::string_view kConditionMarks = " _./:,;=+@%~-<>!";
+inline constexpr std::size_t kLongestCondition = 4096;
+
 /// Why a text is not a value of a field. `message` says what was found and what was expected.
 struct ValueProblem {
     std::string message;

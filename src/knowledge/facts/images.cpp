@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "matrix/value.hpp"
 
 namespace cudamatrix::lookup {
 namespace {
@@ -65,6 +66,10 @@ ImageReference image_reference(std::string_view text) {
 
 std::optional<Row> other_image(const Facts& facts, const ImageReference& reference) {
     return facts.row(fmt::format("other-image-{}:{}", reference.repository, reference.tag));
+}
+
+bool is_condition(std::string_view text) {
+    return text.size() <= kLongestCondition && text::only(text, kConditionMarks);
 }
 
 std::optional<Row> image_repository(const Facts& facts, std::string_view repository) {

@@ -22,6 +22,9 @@ struct ImageReference {
 /// The row of other_images of a reference with a tag.
 [[nodiscard]] std::optional<Row> other_image(const Facts& facts, const ImageReference& reference);
 
+/// Whether the text has the length and the characters of a condition that `requires` of it may hold.
+[[nodiscard]] bool is_condition(std::string_view text);
+
 /// The row of image_repositories of a reference's repository, or of the one that a family is built on.
 [[nodiscard]] std::optional<Row> image_repository(const Facts& facts, std::string_view repository);
 [[nodiscard]] std::optional<Row> family_repository(const Facts& facts, std::string_view family);

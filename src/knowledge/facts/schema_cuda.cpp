@@ -113,6 +113,7 @@ constexpr Column kForwardCompatibility[] = {
 constexpr Column kHostClasses[] = {
     {"class", Kind::text, Form::scalar, kRequired},
     {"forward_compatibility", Kind::text, Form::scalar, kRequired},
+    {"brands", Kind::text, Form::list},
 };
 
 constexpr Column kKnownProblems[] = {

@@ -100,7 +100,8 @@ constexpr Column kStandalonePythons[] = {
 constexpr Column kOtherImages[] = {
     {"image", Kind::text, Form::scalar, kRequired},  // with registry and tag
     {"arch", Kind::text, Form::list, kRequired},
-    {"cuda", Kind::version},  // CUDA_VERSION of its environment
+    {"cuda", Kind::version},   // CUDA_VERSION of its environment
+    {"requires", Kind::text},  // NVIDIA_REQUIRE_CUDA of it, or what the toolkit makes of CUDA_VERSION
 };
 
 constexpr Schema kSchemas[] = {

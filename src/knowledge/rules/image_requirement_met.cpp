@@ -1,8 +1,11 @@
 // The images of nvidia/cuda carry a condition on the host, NVIDIA_REQUIRE_CUDA, that a container toolkit
 // checks at start, or does not: stricter than what the driver could run, since minor-version compatibility is
-// not in it.
+// not in it. The cell's env may replace it and add others (NVIDIA_REQUIRE_*).
+#include <utility>
+
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/images.hpp"
+#include "knowledge/resolve/requirement_clause.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
@@ -50,23 +53,85 @@ bool is_checked(const Context& context, const std::optional<Row>& toolkit) {
     return !context.cell.has(Field::toolkit);
 }
 
-void refuse(Ask& ask, const CudaImage& image, const ImageHost& host, Requirement wanted) {
+// What asks: the image, or a variable of the cell's env.
+struct Asker {
+    Field field = Field::image;
+    std::string text;  ///< "image nvidia/cuda:12.6.3-base-ubuntu22.04", "the container with env X"
+};
+
+// `compute` of the GPU, where it was asked for.
+void refuse(Ask& ask, const Asker& asker, const ImageHost& host, Requirement wanted,
+            const std::string& compute = {}) {
     const auto toolkit = container_toolkit(ask);
     const bool depends = wanted.answer == RequirementAnswer::depends_on_gpu;
-    std::string text = fmt::format("{} requires {}; {}{}", image.text, wanted.text,
+    std::string text = fmt::format("{} requires {}; {}{}", asker.text, wanted.text,
                                    host_driver_text(ask, host.driver), runs_text(host));
     if (!host.gpu_class.empty()) text += fmt::format(" and the GPU is of class {}", host.gpu_class);
+    if (!compute.empty()) text += fmt::format(" and of compute capability {}", compute);
     if (depends) text += " and gpu is not given";
     text += check_text(ask, toolkit, wanted.facts);
     const bool is_error = is_checked(ask, toolkit) && !depends;
-    ask.say(is_error ? Severity::error : Severity::warning, std::move(text))
-        .because(wanted.facts)
-        .at_least(Field::driver)
-        .other(Field::image);
+    auto answer = ask.say(is_error ? Severity::error : Severity::warning, std::move(text));
+    answer.because(wanted.facts);
+    if (asker.field == Field::env)
+        answer.other(Field::driver);
+    else
+        answer.at_least(Field::driver).other(Field::image);
 }
 
-// True when the cell's env decides in place of the image.
-bool is_overridden(Ask& ask) {
+// A clause as somebody wrote it: nvidia/cuda's have up to two thousand characters.
+std::string shown(std::string_view clause) {
+    constexpr std::size_t longest = 120;
+    const auto text = text::printable(clause);
+    return text.size() <= longest ? text : text.substr(0, text.rfind(' ', longest)) + " ...";
+}
+
+void judge_written(Ask& ask, const Asker& asker, std::string_view clause, const ImageHost& host) {
+    ask.question({asker.field, Field::driver, Field::gpu}, fmt::format("whether {} starts", asker.text),
+                 asker.text);
+    auto result = judge_clause(ask, clause, host);
+    Requirement wanted{RequirementAnswer::refused, std::move(result.facts), shown(clause)};
+    switch (result.answer) {
+        case ClauseAnswer::met:
+            ask.accept(wanted.facts);
+            return;
+        case ClauseAnswer::open:
+            ask.unknown(result.field, "{} requires {}, and {}", asker.text, wanted.text, result.why)
+                .because(wanted.facts);
+            return;
+        case ClauseAnswer::malformed: {
+            const auto toolkit = container_toolkit(ask);
+            auto text = fmt::format("{} requires '{}', which is no condition (invalid expression)",
+                                    asker.text, text::printable(result.part));
+            text += check_text(ask, toolkit, wanted.facts);
+            ask.say(is_checked(ask, toolkit) ? Severity::error : Severity::warning, std::move(text))
+                .because(wanted.facts);
+            return;
+        }
+        case ClauseAnswer::depends_on_gpu:
+            wanted.answer = RequirementAnswer::depends_on_gpu;
+            break;
+        case ClauseAnswer::refused:
+            break;
+    }
+    refuse(ask, asker, host, std::move(wanted), result.compute);
+}
+
+constexpr std::string_view kRequire = "NVIDIA_REQUIRE_", kRequireCuda = "NVIDIA_REQUIRE_CUDA";
+
+// The variables of the cell's env that the toolkit reads as conditions.
+std::vector<std::pair<std::string, std::string>> conditions_of_env(const Ask& ask) {
+    std::vector<std::pair<std::string, std::string>> out;
+    const auto* env = ask.cell.value(Field::env);
+    if (env == nullptr) return out;
+    for (const auto& [name, text] : env->items) {
+        if (name.starts_with(kRequire) && !name.starts_with("NVIDIA_REQUIRE_JETPACK"))
+            out.emplace_back(name, text);
+    }
+    return out;
+}
+
+bool is_switched_off(Ask& ask) {
     ask.question({Field::env}, {}, "switch");
     const auto policy = image_policy(ask.facts, "disable-require");
     const auto disable = member(ask, Field::env, "NVIDIA_DISABLE_REQUIRE");
@@ -77,9 +142,7 @@ bool is_overridden(Ask& ask) {
                "NVIDIA_DISABLE_REQUIRE")
             .because(policy.ref());
     }
-    if (!member(ask, Field::env, "NVIDIA_REQUIRE_CUDA")) return false;
-    ask.note("env sets NVIDIA_REQUIRE_CUDA in place of the image's own: it is not judged");
-    return true;
+    return false;
 }
 
 // A tag that never was starts nowhere: image-tag-exists says so. One that was deleted may still lie on a
@@ -97,33 +160,20 @@ void say_unknown(Ask& ask, const CudaImage& image, const Unresolved& gap, const 
     ask.unknown(gap).because(facts);
 }
 
-void judge(Ask& ask) {
-    const auto image = started_image(ask);
-    if (!image || never_was(ask, *image)) return;
-    if (const auto gpu = integrated_gpu(ask)) {
-        if (is_overridden(ask)) return;
-        auto facts = gpu->facts;
-        cite(facts, ask.facts, "policy-jetson-driver");
-        ask.reword(fmt::format("whether its driver {} starts {}", ask.cell.text(Field::driver), image->text));
-        say_unknown(ask, *image, outside_branches(*gpu), facts);
-        return;
-    }
-    const auto host = image_host(ask);  // another unknown driver is left to the rules about drivers
-    if (!host || is_overridden(ask)) return;
-    const auto wanted = requirement(ask, *image, *host);
-    ask.question({Field::driver, image->field},
-                 fmt::format("whether {} starts {}", host_driver_text(ask, host->driver), image->text));
+void judge_tag(Ask& ask, const CudaImage& image, const ImageHost& host) {
+    const auto wanted = requirement(ask, image, host);
+    ask.question({Field::driver, image.field},
+                 fmt::format("whether {} starts {}", host_driver_text(ask, host.driver), image.text));
     using enum RequirementAnswer;
     if (wanted.answer == depends_on_image) return;  // os is absent, and not guessed
     if (wanted.answer == met) {
         ask.accept(wanted.facts);
     } else if (wanted.answer == open) {
-        say_unknown(
-            ask, *image,
-            {image->field, "no fact lists all driver branches on which " + image->text + " starts", {}},
-            wanted.facts);
+        say_unknown(ask, image,
+                    {image.field, "no fact lists all driver branches on which " + image.text + " starts", {}},
+                    wanted.facts);
     } else if (wanted.answer == depends_on_gpu && ask.cell.has(Field::gpu)) {
-        say_unknown(ask, *image,
+        say_unknown(ask, image,
                     {Field::gpu,
                      fmt::format("no fact knows gpu {}, and the image excuses the driver's branch for some "
                                  "GPUs only",
@@ -131,34 +181,73 @@ void judge(Ask& ask) {
                      {}},
                     wanted.facts);
     } else {
-        refuse(ask, *image, *host, wanted);
+        refuse(ask, {image.field, image.text}, host, wanted);
     }
+}
+
+// What an image that no table of NVIDIA's describes was seen to ask for.
+std::optional<Row> seen_image(const Context& context) {
+    if (!context.cell.has(Field::image)) return std::nullopt;
+    auto reference = image_reference(context.cell.text(Field::image));
+    if (reference.pinned || image_repository(context.facts, reference.repository)) return std::nullopt;
+    if (reference.tag.empty()) reference.tag = "latest";
+    const auto row = other_image(context.facts, reference);
+    return row && row->has("requires") ? row : std::nullopt;
+}
+
+void judge(Ask& ask) {
+    auto image = started_image(ask);
+    if (image && never_was(ask, *image)) return;
+    const auto seen = image ? std::nullopt : seen_image(ask);
+    const auto written =
+        ask.cell.text(Field::family) == "cpu" ? decltype(conditions_of_env(ask))() : conditions_of_env(ask);
+    if (!image && !seen && written.empty()) return;
+    if (const auto gpu = integrated_gpu(ask)) {
+        if (is_switched_off(ask)) return;
+        auto facts = gpu->facts;
+        cite(facts, ask.facts, "policy-jetson-driver");
+        const auto starts = image ? image->text : "the container";
+        ask.question({outside_branches(*gpu).field, image ? image->field : Field::env, Field::driver},
+                     fmt::format("whether its driver {} starts {}", ask.cell.text(Field::driver), starts));
+        ask.unknown(outside_branches(*gpu)).because(facts);
+        return;
+    }
+    const auto host = image_host(ask);  // another unknown driver is left to the rules about drivers
+    if (!host || is_switched_off(ask)) return;
+    for (const auto& [name, clause] : written)
+        judge_written(ask, {Field::env, "the container with env " + name}, clause, *host);
+    if (member(ask, Field::env, kRequireCuda)) return;  // it stands in place of the image's own
+    if (seen)
+        judge_written(ask, {Field::image, fmt::format("image {}", ask.cell.text(Field::image))},
+                      seen->text("requires"), *host);
+    if (image) judge_tag(ask, *image, *host);
 }
 
 }  // namespace
 
 Rule image_requirement_met() {
-    return {.id = "image-requirement-met",
-            .stage = Stage::container_start,
-            .summary = "The host meets the condition that the nvidia/cuda image puts on its start.",
-            .why =
-                "NVIDIA_REQUIRE_CUDA in the image names the CUDA that the driver must run itself, and driver "
-                "branches with kinds of GPUs that are excused. The hook behind docker's --gpus checks it in "
-                "every "
-                "toolkit and ends the start with \"nvidia-container-cli: requirement error: unsatisfied "
-                "condition: cuda>=12.6\", although minor-version compatibility would let the program run; "
-                "only the nvidia runtime in its jit-cdi mode starts the image unchecked.",
-            .fails =
-                "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: RTX 4090, "
-                "toolkit: 1.17.8",
-            .passes =
-                "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: A100 80GB, "
-                "toolkit: 1.17.8",
-            .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
-                      Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class,
-                      Field::toolkit, Field::env, Field::platform},
-            .needs = {{Field::image, Field::family}, {Field::driver}},
-            .judge = judge};
+    return {
+        .id = "image-requirement-met",
+        .stage = Stage::container_start,
+        .summary = "The host meets the conditions that the image or env puts on the start of the container.",
+        .why =
+            "NVIDIA_REQUIRE_CUDA in the image names the CUDA that the driver must run itself, and driver "
+            "branches with kinds of GPUs that are excused. The hook behind docker's --gpus checks it in "
+            "every "
+            "toolkit and ends the start with \"nvidia-container-cli: requirement error: unsatisfied "
+            "condition: cuda>=12.6\", although minor-version compatibility would let the program run; "
+            "only the nvidia runtime in its jit-cdi mode starts the image unchecked.",
+        .fails =
+            "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: RTX 4090, "
+            "toolkit: 1.17.8",
+        .passes =
+            "image: \"nvidia/cuda:12.6.3-base-ubuntu22.04\", driver: 535.183.01, gpu: A100 80GB, "
+            "toolkit: 1.17.8",
+        .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
+                  Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class, Field::toolkit,
+                  Field::env, Field::platform},
+        .needs = {{Field::image, Field::family}, {Field::driver}},
+        .judge = judge};
 }
 
 }  // namespace cudamatrix::rules

@@ -250,13 +250,25 @@ Rows python_rows(const ImageGroup& group, const SeenImage& image, const Facts& f
 
 }  // namespace
 
+// What the container toolkit checks: the variable, or else the CUDA that an image of old names.
+std::string condition_of(const SeenImage& image) {
+    if (auto clauses = env(image, "NVIDIA_REQUIRE_CUDA"); !clauses.empty()) return clauses;
+    const auto cuda = parts_of(env(image, "CUDA_VERSION"), 2);
+    return cuda.empty() ? cuda : "cuda>=" + cuda;
+}
+
 Result<MeasuredRow> other_image_row(const SeenImage& image) {
     if (image.arches.empty()) return for_no_processor(image);
+    const auto condition = condition_of(image);
+    if (!lookup::is_condition(condition))
+        return input_failure(fmt::format("{}: no row can hold its NVIDIA_REQUIRE_CUDA '{}'", image.reference,
+                                         text::printable(condition.substr(0, 200))));
     MeasuredRow row{"other_images",
                     "other-image-" + image.reference,
                     {scalar("image", image.reference), list("arch", image.arches)}};
     if (const auto cuda = parts_of(env(image, "CUDA_VERSION"), 3); !cuda.empty())
         row.cells.push_back(scalar("cuda", cuda));
+    if (!condition.empty()) row.cells.push_back(scalar("requires", condition));
     add_source(row, image);
     return row;
 }

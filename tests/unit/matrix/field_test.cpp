@@ -68,9 +68,9 @@ TEST_CASE("each field takes its own syntax and nothing else") {
           "{timm: latest}"}},
         {"env",
          {"{HF_HOME: /cache}", "{NVIDIA_DRIVER_CAPABILITIES: 'compute,utility'}",
-          "{TOKENIZERS_PARALLELISM: false}"},
-         {"{LD_LIBRARY_PATH: /x}", "{Ld_Preload: /x}", "{PATH: /x}", "{A: 'a$b'}", "{A: \"a\\nb\"}",
-          "{1A: x}", "{API_TOKEN: x}", "{}"}},
+          "{TOKENIZERS_PARALLELISM: false}", "{NVIDIA_REQUIRE_CUDA: 'cuda>=12.4 brand=tesla,driver<536'}"},
+         {"{LD_LIBRARY_PATH: /x}", "{Ld_Preload: /x}", "{PATH: /x}", "{A: 'a$b'}", "{A: 'a<b'}",
+          "{NVIDIA_REQUIRE_CUDA: 'cuda>=12.4|x'}", "{A: \"a\\nb\"}", "{1A: x}", "{API_TOKEN: x}", "{}"}},
         {"uses", {"THC", "[THC, ptx-only]"}, {"[]", "[[THC]]", "'a b'", "{a: b}"}},
         {"arch_list", {"7.5", "'7.5;8.0+PTX'", "'8.6 9.0a'", "Turing"}, {"'7.5;'", "sm_75", "'7.5;$x'"}},
     };

@@ -230,3 +230,26 @@ TEST_CASE("rows of the other repositories") {
           "os: \"debian13\", arch: [\"x86_64\", \"aarch64\"], "
           "source: \"image:docker.io/library/python:3.99-slim-trixie sha256:AA\", confidence: measured}\n");
 }
+
+TEST_CASE("of any other image a row holds what it asks of the host") {
+    const auto row_of = [](Env env) {
+        const auto row = other_image_row(seen("registry.example.org/team/app:1", std::move(env)));
+        if (!row.ok()) return row.failure().diagnostics.front().message;
+        const auto* requires_cell = row->cell("requires");
+        return requires_cell == nullptr ? std::string("none") : requires_cell->values.front();
+    };
+    CHECK(row_of({{"CUDA_VERSION", "12.4.1"},
+                  {"NVIDIA_REQUIRE_CUDA", "cuda>=12.4 brand=tesla,driver>=470,driver<471"}}) ==
+          "cuda>=12.4 brand=tesla,driver>=470,driver<471");
+    // Without it the container toolkit makes a condition of the CUDA that an image names.
+    CHECK(row_of({{"CUDA_VERSION", "12.4.1"}}) == "cuda>=12.4");
+    CHECK(row_of({{"CUDA_VERSION", "12.4.1"}, {"NVIDIA_REQUIRE_CUDA", ""}}) == "cuda>=12.4");
+    CHECK(row_of({{"CUDA_VERSION", "12"}}) == "none");
+    CHECK(row_of({{"NVIDIA_REQUIRE_DRIVER", "driver>=550"}}) == "none");
+    CHECK(row_of({}) == "none");
+    CHECK(row_of({{"NVIDIA_REQUIRE_CUDA", "cuda>=12.4 && $(x)"}}) ==
+          "registry.example.org/team/app:1: no row can hold its NVIDIA_REQUIRE_CUDA 'cuda>=12.4 && $(x)'");
+    CHECK(row_of({{"NVIDIA_REQUIRE_CUDA", std::string(5000, 'a')}}) ==
+          "registry.example.org/team/app:1: no row can hold its NVIDIA_REQUIRE_CUDA '" +
+              std::string(200, 'a') + "'");
+}
