@@ -190,9 +190,20 @@ TEST_CASE("Members that overlap are refused") {
 }
 
 TEST_CASE("Bombs and impossible sizes are refused before anything is inflated") {
-    CHECK(refusal(make_zip({{"zeros", std::string(10'000'000, '\0')}})) ==
-          "'zeros' is a bomb: 10 MB from 10 kB");
+    CHECK(refusal(make_zip({{"zeros", std::string(10'000'000, '\0')}})) == "it is a bomb: 10 MB from 10 kB");
     CHECK(refusal(make_zip({{"zeros", std::string(4'000'000, '\0')}})) == "opened");
+    // One beside files of the usual kind, up to a size; as large together as alone; and stored bytes are no
+    // excuse.
+    CHECK(refusal(make_zip({{"code", noise(300'000)}, {"zeros", std::string(60'000'000, '\0')}})) ==
+          "opened");
+    CHECK(refusal(make_zip({{"code", noise(300'000)}, {"zeros", std::string(70'000'000, '\0')}})) ==
+          "'zeros' is a bomb: 70 MB from 68 kB");
+    CHECK(refusal(make_zip({{"code", noise(30'000)}, {"zeros", std::string(60'000'000, '\0')}})) ==
+          "it is a bomb: 60 MB from 88 kB");
+    CHECK(refusal(make_zip({{"a", std::string(3'000'000, '\0')}, {"b", std::string(3'000'000, '\0')}})) ==
+          "it is a bomb: 6 MB from 6 kB");
+    CHECK(refusal(make_zip({{.name = "code", .content = noise(300'000), .stored = true},
+                            {"zeros", std::string(60'000'000, '\0')}})) == "it is a bomb: 60 MB from 58 kB");
     CHECK(refusal(make_zip({{.name = "a", .content = "one", .size_lie = 1u << 30}})) ==
           "'a' claims 1.1 GB from 5 B, which deflate cannot give");
     CHECK(refusal(make_zip({{.name = "a", .content = "one", .stored = true, .size_lie = 4}})) ==
