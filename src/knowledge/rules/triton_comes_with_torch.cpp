@@ -1,4 +1,7 @@
 // On Windows torch brings no triton, and torch.compile has nothing to compile for the GPU with.
+#include <optional>
+#include <string_view>
+
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
@@ -7,6 +10,16 @@
 
 namespace cudamatrix::rules {
 namespace {
+
+constexpr std::string_view kForWindows = "triton-windows";
+
+// The project has no 3.2.0, only builds of it: 3.2.0.post21 is the newest.
+std::optional<PackageRelease> newest_build_for_windows(const Facts& facts, std::string_view triton) {
+    const auto builds = fitting_releases(facts, kForWindows, [&](const PackageRelease& release) {
+        return release.text.substr(0, release.text.find(".post")) == triton;
+    });
+    return builds.empty() ? std::nullopt : std::optional(builds.back());
+}
 
 void judge(Ask& ask) {
     const auto os = other_os(ask);
@@ -23,14 +36,15 @@ void judge(Ask& ask) {
     const bool refuses = row->text("windows") == "false";
     // Of triton itself there are wheels for Linux only.
     const auto package = named_triton(ask);
-    const bool fills = package && package->package == "triton-windows";
+    const bool fills = package && package->package == kForWindows;
     if (contains(row->list("triton_os"), os->os) || (fills && !refuses))
         return ask.record_pass({row->ref(), os->row.ref()});
     auto answer = ask.reject(
         "torch.compile of {} does not work on {}: {}; eager mode works", build->text, name,
         refuses ? "it refuses the system" : "torch brings triton, its compiler for GPUs, for Linux only");
     answer.because(row->ref()).because(os->row.ref());
-    if (!refuses) answer.fix(with_package(ask, "triton-windows", row->text("triton")));
+    const auto filling = refuses ? std::nullopt : newest_build_for_windows(ask.facts, row->text("triton"));
+    if (filling) answer.fix(with_package(ask, kForWindows, filling->text)).because(filling->row.ref());
     answer.other(Field::os);
 }
 
