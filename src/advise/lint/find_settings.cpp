@@ -4,6 +4,7 @@
 
 #include "advise/lint/find.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/rules/rule.hpp"
@@ -169,6 +170,35 @@ void find_unread_fields(Search& search) {
             {search.editor.remove_member(value.where, name)});
         for (const auto& gap : lacking(search, field))
             finding.notes.push_back("lacking for " + gap);
+    }
+}
+
+// Of the platforms rules know WSL2. Another word is for the conditions of the file, or it is misspelled.
+void find_unread_platforms(Search& search) {
+    if (fields_of_conditions(search.matrix).contains(Field::platform)) return;
+    std::set<std::string> seen;
+    const auto look = [&](const Value& value) {
+        if (lookup::is_wsl(value.text) || !seen.insert(value.text).second) return;
+        search.add(
+            "platform-unread", value.where,
+            fmt::format("platform {} changes no verdict: rules know wsl2 only, and no condition of the "
+                        "file is about platforms",
+                        value.text),
+            text::did_you_mean_or(value.text, {"wsl2"}, "keep it as a name, or write a rule about it"));
+    };
+    for (const auto& [field, value] : search.matrix.set) {
+        if (field == Field::platform) look(value);
+    }
+    for (const auto& axis : search.matrix.axes) {
+        const auto at = std::ranges::find(axis.fields, Field::platform);
+        if (at == axis.fields.end()) continue;
+        for (const auto& row : axis.rows)
+            look(row[static_cast<std::size_t>(at - axis.fields.begin())]);
+    }
+    for (const auto& entry : search.matrix.include) {
+        for (const auto& [field, value] : entry) {
+            if (field == Field::platform) look(value);
+        }
     }
 }
 

@@ -96,7 +96,7 @@ Report lint(const Input& input) {
     for (const auto look :
          {find_idle_conditions, find_names_that_cannot_exist, find_unused_values, find_repeated_releases,
           find_one_value_axes, find_waivers_at_their_end, find_hiding_stages, find_unread_fields,
-          find_same_images, find_unused_mirrors, find_old_facts}) {
+          find_unread_platforms, find_same_images, find_unused_mirrors, find_old_facts}) {
         look(search);
     }
     const Suppressions suppressions(input.matrix.source, input.matrix.path);
@@ -135,6 +135,7 @@ std::span<const Check> checks() {
         Check{"mirror-unused", warning, "a mirror that no step of this matrix asks"},
         Check{"stages-hide-findings", warning, "cells that pass only because stages leaves a stage out"},
         Check{"set-field-unused", warning, "a field of set that no rule, condition or template reads"},
+        Check{"platform-unread", note, "a platform that no rule and no condition of the file knows"},
         Check{"facts-old", warning, "facts older than 180 days"},
         Check{"allow-unknown", warning, "a comment that allows a check which does not exist"},
     };

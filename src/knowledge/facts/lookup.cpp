@@ -87,6 +87,11 @@ std::optional<Driver> driver(const Facts& facts, std::string_view text) {
     return out;
 }
 
+bool is_wsl(std::string_view platform) {
+    const auto name = text::lower(platform);
+    return name == "wsl2" || name == "wsl";
+}
+
 std::optional<Row> gpu(const Facts& facts, std::string_view name) {
     return facts.named(name);
 }

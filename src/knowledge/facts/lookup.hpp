@@ -44,6 +44,10 @@ struct Driver {
 };
 [[nodiscard]] std::optional<Driver> driver(const Facts& facts, std::string_view text);
 
+/// Whether a platform is WSL2, the one that rules know. All others are free text, for the user's own
+/// conditions.
+[[nodiscard]] bool is_wsl(std::string_view platform);
+
 /// By canonical name or alias, case, blanks and hyphens ignored, never by substring.
 [[nodiscard]] std::optional<Row> gpu(const Facts& facts, std::string_view name);
 /// All names and aliases of GPUs, for "did you mean".

@@ -33,9 +33,8 @@ std::optional<Row> release_of(const Facts& facts, const Version& cuda) {
 }  // namespace
 
 bool windows_driver(const Context& context) {
-    const auto platform = context.cell.text(Field::platform);
-    return context.cell.text(Field::os).starts_with("windows") || platform == "wsl2" || platform == "WSL2" ||
-           platform == "wsl";
+    return context.cell.text(Field::os).starts_with("windows") ||
+           lookup::is_wsl(context.cell.text(Field::platform));
 }
 
 Resolved<lookup::Driver> host_driver(const Context& context) {
