@@ -101,6 +101,8 @@ bool is_version(std::string_view text) {
 
 bool is_compiler(std::string_view text) {
     Scan scan(text);
+    // Builds of msvc have five digits (14.44.35207), the years of Visual Studio four.
+    if (scan.literal("msvc-")) return scan.dotted(3, 5) && scan.done();
     return (scan.literal("gcc-") || scan.literal("clang-")) && scan.dotted(3, 3) && scan.done();
 }
 

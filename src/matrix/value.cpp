@@ -18,12 +18,14 @@ std::string compute_from_sm(std::string_view text) {
     return fmt::format("{}.{}", text.substr(0, end - 1), text.substr(end - 1));
 }
 
-// "gcc 11", "gcc11" and "g++-11".
+// "gcc 11", "gcc11" and "g++-11"; "vs2022", "cl 19.40".
 std::string compiler_from(std::string_view text) {
     const auto digit = text.find_first_of("0123456789");
     if (digit == std::string_view::npos) return {};
-    const auto name = text::lower(text.substr(0, text.find_first_of(" -0123456789")));
-    return fmt::format("{}-{}", name == "g++" ? "gcc" : name, text.substr(digit));
+    auto name = text::lower(text.substr(0, text.find_first_of(" -0123456789")));
+    if (name == "g++") name = "gcc";
+    if (name == "vs" || name == "cl") name = "msvc";
+    return fmt::format("{}-{}", name, text.substr(digit));
 }
 
 // "v2.6.0", as a tag of the sources writes it; of a nightly build ("2.9.0.dev20250812+cu128") the release

@@ -49,6 +49,8 @@ constexpr Column kCudaToolkits[] = {
     {"gcc_max", Kind::version},
     {"clang_min", Kind::version},
     {"clang_max", Kind::version},
+    {"msvc_min", Kind::version},
+    {"msvc_max", Kind::version},
     {"nvcc_wheel", Kind::truth},
     {"eol", Kind::month},
 };
@@ -148,6 +150,12 @@ constexpr Column kToolkitSources[] = {
     {"arch", Kind::text, Form::either},
 };
 
+constexpr Column kMsvcToolsets[] = {
+    {"studio", Kind::number, Form::scalar, kRequired},
+    {"first", Kind::version, Form::scalar, kRequired},
+    {"last", Kind::version},
+};
+
 constexpr Schema kSchemas[] = {
     {"architectures", "arch-*", kArchitectures},
     {"cuda_families", "cuda-family-{major}", kCudaFamilies},
@@ -161,6 +169,7 @@ constexpr Schema kSchemas[] = {
     {"gpus", "gpu-*", kGpus},
     {"host_classes", "class-{class}", kHostClasses},
     {"known_problems", "*", kKnownProblems},
+    {"msvc_toolsets", "msvc-{studio}", kMsvcToolsets},
     {"policies", "policy-{policy}", kPolicies},
     {"toolkit_sources", "toolkit-*", kToolkitSources},
 };

@@ -1,4 +1,7 @@
 // nvcc refuses host compilers that its headers do not know (crt/host_config.h).
+#include <optional>
+#include <string_view>
+
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -51,13 +54,70 @@ std::string undecided(const Limits& limits, const HostCompiler& compiler, const 
                        compiler.version.text(), cuda.text(), limits.least->text(), limits.most->text());
 }
 
+// Visual C++ as people call it: by its toolset (14.40), its compiler (19.40), _MSC_VER (1940) or the Visual
+// Studio that it comes with (2022), which has several.
+struct Msvc {
+    Version first;
+    std::optional<Version> last;  ///< nothing: newer ones may follow
+    std::optional<FactRef> fact;
+};
+
+std::optional<Version> toolset(std::uint32_t minor) {
+    return Version::parse(fmt::format("14.{}", minor));
+}
+
+std::optional<Msvc> msvc_named(const Facts& facts, std::string_view text) {
+    constexpr std::string_view name = "msvc-";
+    const auto written = text.starts_with(name) ? Version::parse(text.substr(name.size())) : std::nullopt;
+    if (!written || !written->suffix().empty()) return std::nullopt;
+    // 14.0 is a toolset, 14.1 to 14.4 are series of them.
+    const bool is_exact = written->size() > 1 && (written->minor() >= 10 || written->minor() == 0);
+    const auto one = [](std::optional<Version> version) { return Msvc{*version, version, {}}; };
+    if (written->major() == 14 && is_exact) return one(written);
+    if (written->major() == 19 && is_exact) return one(toolset(written->minor()));
+    if (written->size() > 1) return std::nullopt;
+    if (written->major() >= 1900 && written->major() < 2000) return one(toolset(written->major() - 1900));
+    const auto row = facts.row(fmt::format("msvc-{}", written->major()));
+    if (!row) return std::nullopt;
+    return Msvc{lookup::required_version(*row, "first"), Version::parse(row->text("last")), row->ref()};
+}
+
+void judge_msvc(Ask& ask, const Msvc& msvc) {
+    const auto cuda = ask.cuda();
+    if (!cuda) return;
+    const auto text = ask.cell.text(Field::compiler);
+    auto limits = limits_of(cuda->toolkit, {}, "msvc");
+    if (!limits.least || !limits.most) {
+        ask.unknown(Field::compiler, "no fact gives the msvc that nvcc of CUDA {} takes", cuda->exact.text());
+        return;
+    }
+    if (msvc.fact) limits.facts.push_back(*msvc.fact);
+    const bool all_new = too_new(limits, msvc.first);
+    if (all_new || (msvc.last && too_old(limits, *msvc.last))) {
+        const auto bound = all_new ? limits.most->text() : limits.least->text();
+        ask.reject("nvcc of CUDA {} refuses {}: msvc {} is the {} that it takes", cuda->exact.text(), text,
+                   bound, all_new ? "newest" : "oldest")
+            .because(limits.facts)
+            .fix(Field::compiler, "msvc-" + bound)
+            .other(Field::cuda);
+    } else if (!msvc.last || too_new(limits, *msvc.last) || too_old(limits, msvc.first)) {
+        ask.unknown(Field::compiler, "{} may be outside of what nvcc of CUDA {} takes: {} to {}", text,
+                    cuda->exact.text(), limits.least->text(), limits.most->text())
+            .because(limits.facts);
+    } else {
+        ask.accept(limits.facts);
+    }
+}
+
 void judge(Ask& ask) {
     const auto text = ask.cell.text(Field::compiler);
     ask.question({Field::compiler, Field::cuda},
                  fmt::format("whether nvcc of CUDA {} takes {}", ask.cell.text(Field::cuda), text));
+    if (const auto msvc = msvc_named(ask.facts, text)) return judge_msvc(ask, *msvc);
     const auto compiler = host_compiler(text);
     if (!compiler) {
-        ask.unknown(Field::compiler, "no fact knows compiler {}: gcc-N and clang-N are known", text);
+        ask.unknown(Field::compiler,
+                    "no fact knows compiler {}: gcc-N, clang-N, msvc-14.N and msvc-YEAR are known", text);
         return;
     }
     const auto cuda = ask.cuda();
