@@ -1,7 +1,7 @@
 #include "knowledge/resolve/requirement_clause.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>

@@ -1,4 +1,5 @@
 // nvcc refuses host compilers that its headers do not know (crt/host_config.h).
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

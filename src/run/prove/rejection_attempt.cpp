@@ -88,6 +88,8 @@ MaybeAttempt compile_target(const RejectedCell& rejected) {
 }
 
 MaybeAttempt compile_with(const RejectedCell& rejected) {
+    if (text_of(rejected.cell, Field::compiler).starts_with("msvc-"))
+        return std::string("msvc runs on Windows only");
     auto image = image_of(rejected, kToolkitFields);
     if (auto* reason = std::get_if<std::string>(&image)) return std::move(*reason);
     const auto wanted = text_of(rejected.cell, Field::compiler);
