@@ -11,7 +11,8 @@ std::span<const CommandRow> all_commands() {
     static const std::array rows{
         CommandRow{"check", "Judge every cell: does it work, where would it fail, why",
                    R"(Reads the matrix file and the facts. Needs no network, no engine and no GPU.
-Exit code 1 if any cell is rejected or unknown.
+Exit code 1 if any cell is rejected or unknown; with --against-lock, if a verdict
+is another one than cudamatrix.lock records.
 
 Prints a line for each finding and one for its fix, the worst first; -v adds
 the line of the file, the facts with their sources, and notes. Then the cells:
@@ -75,7 +76,8 @@ entry for each image.)",
                    R"(Asks registries (through mirrors:) for the digests of tags, and resolves packages
 and wheels inside each base image through the engine. Needs the network that the
 matrix file or --network allows. Registry credentials come from where docker,
-podman and netrc keep them.
+podman and netrc keep them. The verdict of every cell is recorded as well, for
+check --against-lock.
 
 A second run changes no pin: a tag that moved or vanished is a finding (exit
 code 1). --update moves pins on purpose. With build: {snapshot: 2026-11-01} in

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "report/against_lock.hpp"
 #include "report/formats.hpp"
+#include "run/job/job.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -12,9 +15,12 @@ struct CheckOptions {
     std::string format;
     std::string out;
     std::string fail_on = "unknown";
+    std::string against_lock;  ///< empty: not given
     bool summary = false;
     bool verbose = false;
 };
+
+constexpr std::string_view kBeside = "beside";  // --against-lock without a path
 
 // Whether something is as bad as --fail-on says.
 bool fails(const Judgement& judgement, std::string_view fail_on) {
@@ -30,7 +36,32 @@ bool fails(const Judgement& judgement, std::string_view fail_on) {
     return fail_on == "end-of-life" && std::ranges::any_of(judgement.rules, is_old);
 }
 
+Result<ExitCode> check_against_lock(const CheckOptions& options, const World& world) {
+    if (options.format != "text" && options.format != "json") {
+        return input_failure(fmt::format("--against-lock has no format {}", options.format),
+                             "--format text or json");
+    }
+    CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
+    const auto path = options.against_lock == kBeside ? job::lock_path(loaded->matrix)
+                                                      : std::filesystem::path(options.against_lock);
+    CM_TRY_ASSIGN(const auto lock, read_lock(path));
+    if (!lock) {
+        return input_failure("--against-lock: there is no " + text::printable(path.string()),
+                             "cudamatrix lock " + loaded->matrix.path);
+    }
+    const auto judged = check_report(*loaded, world);
+    CM_TRY_ASSIGN(auto report, report::compare_verdicts(judged, *lock, path.string()));
+    const auto text =
+        options.format == "json" ? report::against_lock_json(report) : report::against_lock_text(report);
+    print(text);
+    if (!options.out.empty()) {
+        CM_TRY(write_report(options.out, "check-against-lock", options.format, text));
+    }
+    return report.moved.empty() ? ExitCode::success : ExitCode::findings;
+}
+
 Result<ExitCode> check(const CheckOptions& options, const World& world) {
+    if (!options.against_lock.empty()) return check_against_lock(options, world);
     const auto& format = *report::format_named(report::check_formats(), options.format);
     if (options.summary && format.write_summary == nullptr) {
         return input_failure(fmt::format("--summary has no format {}", options.format),
@@ -58,14 +89,23 @@ Action add_check(const Arguments& app) {
                  "Judge against this machine: its driver, GPUs, kernel module, container toolkit and "
                  "architecture instead of those of the file");
     add_report_folder(app, options->out);
-    app.add_option("--fail-on", options->fail_on,
-                   "Exit code 1 where a cell is rejected, unknown or rejected (unknown), or degraded, too; "
-                   "end-of-life: as unknown, or where something is no longer supported; never: nothing")
-        .one_of({"rejected", "unknown", "degraded", "end-of-life", "never"})
-        .show_default();
+    const auto fail_on =
+        app.add_option(
+               "--fail-on", options->fail_on,
+               "Exit code 1 where a cell is rejected, unknown or rejected (unknown), or degraded, too; "
+               "end-of-life: as unknown, or where something is no longer supported; never: nothing")
+            .one_of({"rejected", "unknown", "degraded", "end-of-life", "never"})
+            .show_default();
     app.add_flag("-v,--verbose", options->verbose,
                  "Each finding with its line of the file, the facts behind it and their sources; notes, too");
-    app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
+    const auto summary =
+        app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
+    app.add_flag("--against-lock{beside}", options->against_lock,
+                 "Exit code 1 only where a verdict differs from the one that `lock` recorded in the "
+                 "cudamatrix.lock beside the matrix file, or in --against-lock=FILE; says which and why. New "
+                 "and gone cells are listed and do not count. Example: check matrix.yaml --against-lock")
+        .excludes(summary)
+        .excludes(fail_on);
     return [options](const World& world) { return check(*options, world); };
 }
 

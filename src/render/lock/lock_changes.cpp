@@ -72,6 +72,41 @@ void compare_all(const std::map<std::string, Pins, std::less<>>& before,
     }
 }
 
+// One line for all cells: `check --against-lock` has one for each.
+void compare_verdicts(const Lock& before, const Lock& after, std::vector<std::string>& lines) {
+    if (before.verdicts == after.verdicts) return;
+    if (!after.verdicts) {
+        lines.emplace_back("verdicts: no longer recorded");
+        return;
+    }
+    if (!before.verdicts) {
+        lines.push_back(fmt::format("verdicts: {} recorded", text::count(after.verdicts->size(), "cell")));
+        return;
+    }
+    std::size_t kept = 0;
+    std::size_t moved = 0;
+    std::size_t reasons = 0;
+    for (const auto& [cell, now] : *after.verdicts) {
+        const auto old = before.verdicts->find(cell);
+        if (old == before.verdicts->end()) continue;
+        ++kept;
+        if (old->second.verdict != now.verdict) {
+            ++moved;
+        } else if (old->second.rules != now.rules) {
+            ++reasons;
+        }
+    }
+    std::vector<std::string> parts;
+    const auto say = [&](std::size_t count, std::string_view what) {
+        if (count != 0) parts.push_back(fmt::format("{} {}", text::count(count, "cell"), what));
+    };
+    say(moved, "moved");
+    say(reasons, "decided by other rules");
+    say(after.verdicts->size() - kept, "new");
+    say(before.verdicts->size() - kept, "gone");
+    lines.push_back("verdicts: " + text::join(parts, ", "));
+}
+
 }  // namespace
 
 std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
@@ -79,6 +114,7 @@ std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
     compare_all(before.bases, after.bases, lines);
     compare_all(before.references, after.references, lines);
     compare_all(before.images, after.images, lines);
+    compare_verdicts(before, after, lines);
     std::ranges::sort(lines);
     return lines;
 }

@@ -51,6 +51,26 @@ Json image_json(const ImagePins& pins) {
         {"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};
 }
 
+Json verdicts_json(const RecordedVerdicts& verdicts) {
+    Json out = Json::array();
+    for (const auto& [cell, recorded] : verdicts) {
+        std::string line = cell + " " + recorded.verdict;
+        for (const auto& rule : recorded.rules)
+            line += " " + rule;
+        out.push_back(std::move(line));
+    }
+    return out;
+}
+
+// An id of a cell or a rule, as far as a lock has to know it: nothing that a terminal could take for more.
+bool is_id(std::string_view text) {
+    const auto legal = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+               c == '_' || c == '-';
+    };
+    return !text.empty() && text.size() <= 128 && std::ranges::all_of(text, legal);
+}
+
 // Reads a parsed document; the first thing that does not fit stops it and is kept as the reason.
 class LockReader {
   public:
@@ -79,6 +99,8 @@ class LockReader {
         }
         for (const auto& [id, image] : object(json, "images").items())
             lock.images[id] = image_pins(id, image);
+        // Locks of before recorded no verdicts.
+        if (json.contains("verdicts")) lock.verdicts = verdicts(array(json, "verdicts"));
         if (!problem_.empty()) return failure(problem_);
         return lock;
     }
@@ -169,6 +191,27 @@ class LockReader {
         RegistryBase base{string(json, "digest")};
         if (!is_image_digest(base.digest)) problem(fmt::format("\"{}\" is not an image digest", base.digest));
         return base;
+    }
+
+    RecordedVerdicts verdicts(const Json& list) {
+        RecordedVerdicts out;
+        if (list.size() > kMostVerdicts)
+            problem(fmt::format("it has {} verdicts, more than {}", list.size(), kMostVerdicts));
+        for (const auto& item : list) {
+            const auto line = item.is_string() ? item.get<std::string>() : std::string();
+            const auto words = text::split(line, ' ');
+            const bool legal = words.size() >= 2 && std::ranges::all_of(words, is_id) &&
+                               std::ranges::count(kVerdictWords, words[1]) == 1 &&
+                               (words[1] != kVerdictWords[0] || words.size() == 2);
+            if (!legal) {
+                problem(fmt::format("\"{}\" is not a cell, its verdict and the rules that decided it", line));
+                return out;
+            }
+            RecordedVerdict recorded{std::string(words[1]), {words.begin() + 2, words.end()}};
+            if (!out.emplace(words[0], std::move(recorded)).second)
+                problem(fmt::format("it has two verdicts of {}", words[0]));
+        }
+        return out;
     }
 
     ImagePins image_pins(const std::string& id, const Json& json) {
@@ -266,6 +309,7 @@ std::string lock_text(const Lock& lock) {
     for (const auto& [reference, base] : lock.references)
         references[reference] = Json{{"digest", base.digest}};
     if (!references.empty()) whole["references"] = std::move(references);
+    if (lock.verdicts) whole["verdicts"] = verdicts_json(*lock.verdicts);
     return to_text(whole) + "\n";
 }
 

@@ -6,8 +6,12 @@
 //   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
 //                                     wheels: {LIST: [{name, version, sha256, url}]}}; the key url is absent
 //                                     where the index's address for it would say nothing to others
+//   verdicts                             ["CELL VERDICT RULE.."], sorted: what was said of each cell, and the
+//                                     rules that decided it; a list, for objects of 100,000 members read
+//                                     slowly. The key is absent in locks of before
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -66,6 +70,17 @@ struct ImagePins {
     friend bool operator==(const ImagePins&, const ImagePins&) = default;
 };
 
+/// What `check` said of a cell when the lock was written.
+struct RecordedVerdict {
+    std::string verdict;             ///< one of kVerdictWords
+    std::vector<std::string> rules;  ///< that decided it, sorted; none where it is accepted
+    friend bool operator==(const RecordedVerdict&, const RecordedVerdict&) = default;
+};
+using RecordedVerdicts = std::map<std::string, RecordedVerdict, std::less<>>;  ///< by the cell's id
+
+inline constexpr std::string_view kVerdictWords[] = {"accepted", "degraded", "unknown", "rejected"};
+inline constexpr std::size_t kMostVerdicts = 100'000;  ///< as many cells as a judgement lists
+
 struct Lock {
     std::string tool;                                    ///< version of the program that wrote it
     std::string facts;                                   ///< Facts::hash() then
@@ -75,6 +90,7 @@ struct Lock {
     /// whatever mirror it is pulled through.
     std::map<std::string, RegistryBase, std::less<>> references;
     std::map<std::string, ImagePins, std::less<>> images;  ///< by Image::id
+    std::optional<RecordedVerdicts> verdicts = {};         ///< nullopt: of a lock of before
     friend bool operator==(const Lock&, const Lock&) = default;
 
     [[nodiscard]] const BasePins* base(const Image& image) const;

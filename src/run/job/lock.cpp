@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "render/files/lock_request.hpp"
+#include "report/against_lock.hpp"
 #include "run/job/engine_build.hpp"
 
 namespace cudamatrix::job {
@@ -238,6 +239,9 @@ Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
     LockWork work;
     work.lock = plan.lock;
     work.scope = scope;
+    // `run` pins what is missing; it accepts no verdict that moved.
+    if (check || !work.lock.verdicts)
+        work.lock.verdicts = report::verdicts_to_record(job.input.matrix, job.input.judgement);
     CM_TRY_ASSIGN(auto bases, resolve_bases(job, scope, check));
     work.findings = std::move(bases.findings);
     work.unreached = std::move(bases.unreached);

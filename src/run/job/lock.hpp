@@ -78,7 +78,8 @@ struct LockOutcome {
     std::map<std::string, Failure> unresolved;  ///< by Image::id: why its pins are as they were
 };
 
-/// What the plan lacks and `scope` moves. `check`: tags whose digest is pinned are looked at as well.
+/// What the plan lacks and `scope` moves. `check` (of `lock`): tags whose digest is pinned are looked at as
+/// well, and today's verdicts take the place of those that are recorded.
 [[nodiscard]] Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check);
 
 /// Resolves the images of `work`, writes the lock beside the matrix file and renders the plan anew with it.

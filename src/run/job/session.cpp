@@ -38,7 +38,8 @@ class Session {
         };
         for (const auto& [reference, why] : work.unreached)
             say(why);
-        if (!choice.update && work.images.empty() && report.findings.empty()) {
+        const bool is_recorded = work.lock.verdicts == job_.plan.lock.verdicts;
+        if (!choice.update && work.images.empty() && report.findings.empty() && is_recorded) {
             report.changes.push_back(
                 fmt::format("{}: already pinned", text::count(job_.plan.images.size(), "image")));
             return report;

@@ -61,7 +61,7 @@ struct LockReport {
 };
 
 /// Pins digests of bases, apt versions and wheel hashes of every image of the accepted and degraded cells
-/// into `cudamatrix.lock` beside the matrix file.
+/// into `cudamatrix.lock` beside the matrix file, and records the verdict of every cell there.
 [[nodiscard]] Result<LockReport> make_lock(const RunInput& input, const RunSettings& settings,
                                            const LockChoice& choice);
 
