@@ -10,24 +10,12 @@
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/deciding.hpp"
+#include "report/check_parts.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
 namespace cudamatrix::report {
 namespace {
-
-// The findings that alone give the cell its verdict.
-std::vector<const Finding*> deciding_findings(const Judgement& judgement, const DecidingStages& deciding,
-                                              const JudgedCell& cell) {
-    std::vector<const Finding*> out;
-    if (cell.verdict == Verdict::accepted) return out;
-    for (const auto index : cell.findings) {
-        const auto& group = judgement.findings[index];
-        if (deciding.weigh(group.finding.stage, group.verdict(), cell.cell) == cell.verdict)
-            out.push_back(&group.finding);
-    }
-    return out;
-}
 
 RecordedVerdict to_record(const JudgedCell& cell, const std::vector<const Finding*>& findings) {
     std::set<std::string> rules;
@@ -66,7 +54,7 @@ RecordedVerdicts verdicts_to_record(const Matrix& matrix, const Judgement& judge
     const DecidingStages deciding(matrix);
     RecordedVerdicts out;
     for (const auto& cell : judgement.cells)
-        out.emplace(cell.id, to_record(cell, deciding_findings(judgement, deciding, cell)));
+        out.emplace(cell.id, to_record(cell, deciding_findings(deciding, cell, judgement)));
     return out;
 }
 
@@ -87,7 +75,7 @@ Result<AgainstLock> compare_verdicts(const CheckReport& check, const Lock& lock,
             ++out.same;
             continue;
         }
-        const auto findings = deciding_findings(check.judgement, deciding, cell);
+        const auto findings = deciding_findings(deciding, cell, check.judgement);
         MovedVerdict moved{cell.id, before->second, to_record(cell, findings), {}, false};
         moved.worse = badness(moved.now.verdict) > badness(moved.before.verdict);
         for (const auto* finding : findings)

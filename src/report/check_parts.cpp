@@ -105,13 +105,18 @@ std::vector<const Finding*> deciding_findings(const DecidingStages& deciding, co
     return out;
 }
 
+std::vector<const Finding*> deciding_findings(const DecidingStages& deciding, const JudgedCell& cell,
+                                              const Judgement& judgement) {
+    std::vector<const FindingGroup*> groups;
+    for (const auto id : cell.findings)
+        groups.push_back(&judgement.findings[id]);
+    return deciding_findings(deciding, cell, groups);
+}
+
 namespace {
 
 std::string deciding_text(const CheckReport& report, const DecidingStages& deciding, const JudgedCell& cell) {
-    std::vector<const FindingGroup*> groups;
-    for (const auto id : cell.findings)
-        groups.push_back(&report.judgement.findings[id]);
-    const auto findings = deciding_findings(deciding, cell, groups);
+    const auto findings = deciding_findings(deciding, cell, report.judgement);
     if (findings.empty()) return {};
     const auto text =
         fmt::format("{}: {}", where_it_strikes(*findings.front(), cell.verdict), findings.front()->rule);

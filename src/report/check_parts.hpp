@@ -43,6 +43,10 @@ struct BriefFindings {
                                                             const JudgedCell& cell,
                                                             const std::vector<const FindingGroup*>& findings);
 
+[[nodiscard]] std::vector<const Finding*> deciding_findings(const DecidingStages& deciding,
+                                                            const JudgedCell& cell,
+                                                            const Judgement& judgement);
+
 /// "runtime", or "no torch.compile" where the finding's stage does not decide the verdict.
 [[nodiscard]] std::string where_it_strikes(const Finding& finding, Verdict cell);
 

@@ -158,8 +158,9 @@ TEST_CASE("ranges of compilers are within one name, and a bare major lies on bot
     CHECK(test.splits(Operand(Field::compiler, "gcc-11")));
     for (const auto* text : {"gcc-11.3", "gcc-11.2", "gcc-12", "clang-11"})
         CHECK_MESSAGE(!test.splits(Operand(Field::compiler, text)), text);
-    CHECK(refusal("compiler=<gcc") ==
-          "invalid compiler \"gcc\": expected gcc-N, clang-N or msvc-N such as gcc-11, clang-14.0.6, msvc-14.40 or msvc-2022");
+    CHECK(
+        refusal("compiler=<gcc") ==
+        "invalid compiler \"gcc\": expected gcc-N, clang-N or msvc-N such as gcc-11, clang-14.0.6, msvc-14.40 or msvc-2022");
     // As ever, a value is that value only.
     const auto plain = condition_from_text("compiler=gcc-11");
     REQUIRE(plain.ok());
