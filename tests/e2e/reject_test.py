@@ -20,7 +20,7 @@ OUT = WORK / "out"
 
 # rule -> how many of the matrix' rejections it has to prove
 PROVEN = {"cuda-supports-compute": 6, "compiler-supported-by-cuda": 2, "driver-supports-cuda": 3, "torch-supports-python": 2,
-          "companions-match-torch": 1, "toolkit-wheels-one-release": 2}
+          "companions-match-torch": 1, "packages-agree": 3, "toolkit-wheels-one-release": 2}
 CA = "/etc/ssl/certs/ca-certificates.crt"
 
 

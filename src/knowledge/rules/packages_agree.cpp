@@ -221,6 +221,8 @@ Rule packages_agree() {
                       Field::cuda, Field::os},
             .needs = {{Field::packages}},
             .judge = judge,
+            .proof = {Attempt::resolve_packages,
+                      {"{first} depends on {needed}*", "{second} depends on {needed}*"}},
             .monotone = {Field::packages, Field::python}};
 }
 

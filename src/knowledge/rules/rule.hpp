@@ -20,12 +20,13 @@ enum class Attempt : std::uint8_t {
     resolve_python,    ///< pip looks for the cell's torch for the cell's python
     resolve_variant,   ///< pip looks for the cell's torch on the index of its CUDA variant
     resolve_together,  ///< pip looks for the cell's torch and the package that the finding is about, at once
+    resolve_packages,  ///< pip looks for the two packages whose demands contradict each other, at once
     start_on_driver,   ///< a program of the toolkit starts on a stand-in for the cell's driver
 };
 
 /// How a rejection is proved. A failed attempt counts only with a line of the refusing tool that matches one
-/// of `signatures`: globs, measured from the tools, in which {target}, {requirement}, {package}, {version}
-/// and {driver} stand for what was attempted.
+/// of `signatures`: globs, measured from the tools, in which {target}, {requirement}, {package}, {version},
+/// {first}, {second}, {needed} and {driver} stand for what was attempted.
 struct Provable {
     Attempt attempt = Attempt::none;
     std::vector<std::string_view> signatures = {};

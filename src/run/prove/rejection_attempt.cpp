@@ -191,6 +191,8 @@ MaybeAttempt plan_attempt(const RejectedCell& rejected) {
             return resolve_variant(rejected);
         case Attempt::resolve_together:
             return resolve_together(rejected);
+        case Attempt::resolve_packages:
+            return resolve_packages(rejected);
         case Attempt::none:
             break;
     }

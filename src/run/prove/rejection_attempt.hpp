@@ -68,6 +68,7 @@ void add_steps(PlannedAttempt& planned, std::vector<std::string> attempt, std::v
 [[nodiscard]] MaybeAttempt resolve_python(const RejectedCell& rejected);
 [[nodiscard]] MaybeAttempt resolve_variant(const RejectedCell& rejected);
 [[nodiscard]] MaybeAttempt resolve_together(const RejectedCell& rejected);
+[[nodiscard]] MaybeAttempt resolve_packages(const RejectedCell& rejected);
 [[nodiscard]] MaybeAttempt mix_parts(const RejectedCell& rejected);
 
 // From a judged matrix to the rejections that can be attempted.

@@ -6,6 +6,7 @@
 #include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "knowledge/resolve/packages.hpp"
 #include "run/prove/rejection_attempt.hpp"
 
 namespace cudamatrix::job {
@@ -169,6 +170,27 @@ std::optional<Row> release_with(const RejectedCell& rejected, const std::string&
     return std::nullopt;
 }
 
+// The pins that the finding is about, torch first: those on whose rows it rests, and the one that is asked
+// for. Whose release of torch pip takes makes no difference to a contradiction: the default index has them
+// all.
+std::vector<std::string> contradicting(const RejectedCell& rejected, std::string_view needed) {
+    const auto& finding = rejected.finding;
+    std::vector<std::string> pins;
+    if (std::ranges::find(finding.about, Field::torch) != finding.about.end()) {
+        const auto torch = lookup::torch(rejected.facts, text_of(rejected.cell, Field::torch), kArch);
+        if (torch) pins.push_back("torch==" + torch->exact.text());
+    }
+    const rules::ProjectedCell view(rejected.cell, {Field::packages});
+    for (const auto& package : rules::packages_of({view, rejected.facts, {}})) {
+        const bool cited = package.row && std::ranges::any_of(finding.facts, [&](const FactRef& fact) {
+                               return fact.id == package.row->ref().id;
+                           });
+        if (!cited && package.name != needed) continue;
+        pins.push_back(fmt::format("{}=={}", package.name, version_in(rejected.cell, package.name)));
+    }
+    return pins;
+}
+
 AttemptStep fetch(const std::string& name, const std::vector<std::string>& wheels,
                   const std::vector<std::string>& index) {
     std::vector<std::string> argv{
@@ -248,6 +270,31 @@ MaybeAttempt resolve_together(const RejectedCell& rejected) {
         planned->control = "the same two without what they depend on";
         add_steps(*planned, argv_of({both, python, build.index, true}),
                   argv_of({both, python, build.index, false}));
+    }
+    return attempt;
+}
+
+MaybeAttempt resolve_packages(const RejectedCell& rejected) {
+    for (const auto field : {Field::family, Field::image}) {
+        if (std::ranges::find(rejected.finding.about, field) != rejected.finding.about.end())
+            return "it is about the torch of NVIDIA's images, which no index has";
+    }
+    const auto python = text_of(rejected.cell, Field::python);
+    if (python.empty()) return "pip looks for wheels of one python, and the cell names none";
+    const auto& demand = rejected.finding.aspect;  // "tokenizers >=0.20,<0.21"
+    const auto needed = demand.substr(0, demand.find(' '));
+    const auto pins = contradicting(rejected, needed);
+    if (pins.size() != 2) return "its two packages are not both pinned";
+    auto attempt = searching(rejected);
+    if (auto* planned = std::get_if<PlannedAttempt>(&attempt)) {
+        planned->signatures = signatures_of(rejected.rule, {{"first", text::replace_all(pins[0], "==", " ")},
+                                                            {"second", text::replace_all(pins[1], "==", " ")},
+                                                            {"needed", needed}});
+        planned->attempt =
+            fmt::format("pip looks for {} and {} together, for python {}", pins[0], pins[1], python);
+        planned->control = "the same two without what they depend on";
+        add_steps(*planned, argv_of({pins, python, planned->request.index, true}),
+                  argv_of({pins, python, planned->request.index, false}));
     }
     return attempt;
 }

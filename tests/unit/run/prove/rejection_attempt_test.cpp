@@ -65,7 +65,7 @@ TEST_CASE("rejections: every rule with an attempt has signatures, and only those
         for (const auto signature : rule.proof.signatures)
             CHECK(signature.find_first_not_of("*?") != std::string_view::npos);
     }
-    CHECK(provable == 7);
+    CHECK(provable == 8);
 }
 
 TEST_CASE("rejections: a target that nvcc does not know is compiled for, and one that it knows beside it") {
@@ -169,6 +169,45 @@ TEST_CASE("rejections: a companion of another torch is asked for together with i
     CHECK(planned.step("companions-match-torch", "control").find("--no-deps") != std::string::npos);
 }
 
+TEST_CASE("rejections: two packages that contradict each other are asked for together") {
+    const Planned planned(
+        "os: debian12, python: \"3.11\", packages: {numpy: 1.26.4, tokenizers: 0.19.1, transformers: 4.46.3}");
+    const auto& one = planned.of("packages-agree");
+    CHECK(one.result.stage == "install");
+    CHECK(one.result.attempt ==
+          "pip looks for tokenizers==0.19.1 and transformers==4.46.3 together, for python 3.11");
+    CHECK(one.result.control == "the same two without what they depend on");
+    CHECK(one.attempt->signatures == std::vector<std::string>{"tokenizers 0.19.1 depends on tokenizers*",
+                                                              "transformers 4.46.3 depends on tokenizers*"});
+    CHECK(one.attempt->doubts.size() == 3);
+    CHECK(planned.step("packages-agree", "attempt")
+              .ends_with("--python-version 3.11 tokenizers==0.19.1 transformers==4.46.3"));
+    CHECK(planned.step("packages-agree", "control")
+              .ends_with("--python-version 3.11 --no-deps tokenizers==0.19.1 transformers==4.46.3"));
+}
+
+TEST_CASE(
+    "rejections: a package that needs another torch is asked for with the release on the default index") {
+    const Planned planned("os: debian12, python: \"3.11\", torch: 2.6.0+cu124, packages: {xformers: 0.0.28}",
+                          "mirrors: {pypi: \"https://wheels.example.org/simple\"}\n");
+    const auto& one = planned.of("packages-agree");
+    CHECK(one.result.attempt == "pip looks for torch==2.6.0 and xformers==0.0.28 together, for python 3.11");
+    CHECK(one.attempt->signatures ==
+          std::vector<std::string>{"torch 2.6.0 depends on torch*", "xformers 0.0.28 depends on torch*"});
+    CHECK(planned.step("packages-agree", "attempt").find(" --index-url https://wheels.example.org/simple ") !=
+          std::string::npos);
+}
+
+TEST_CASE("rejections: two packages that contradict each other on a third") {
+    const Planned planned(
+        "os: debian12, python: \"3.11\", packages: {numpy: 1.26.4, torchvision: 0.21.0, xformers: 0.0.28}");
+    const auto& one = planned.of("packages-agree");
+    CHECK(one.result.attempt ==
+          "pip looks for torchvision==0.21.0 and xformers==0.0.28 together, for python 3.11");
+    CHECK(one.attempt->signatures == std::vector<std::string>{"torchvision 0.21.0 depends on torch*",
+                                                              "xformers 0.0.28 depends on torch*"});
+}
+
 TEST_CASE("rejections: mixed parts of a toolkit compile beside those of one release") {
     const Planned planned(
         "os: debian12, packages: {nvidia-cuda-nvcc: 13.0.88, nvidia-nvvm: 13.2.78, nvidia-cuda-crt: "
@@ -205,6 +244,10 @@ TEST_CASE("rejections: what cannot be attempted says why") {
           "CUDA 12.4.1 has no source for family debian on debian12");
     CHECK(why_not("os: debian13, cuda: 12.4.1, driver: 470.161.03, platform: gcp", "driver-supports-cuda") ==
           "the stand-in is a driver of Linux on no platform");
+    CHECK(why_not("os: debian12, packages: {tokenizers: 0.19.1, transformers: 4.46.3}", "packages-agree") ==
+          "pip looks for wheels of one python, and the cell names none");
+    CHECK(why_not("family: ngc, image: \"nvcr.io/nvidia/pytorch:24.12-py3\", packages: {xformers: 0.0.28}",
+                  "packages-agree") == "it is about the torch of NVIDIA's images, which no index has");
     CHECK(why_not("os: debian13, cuda: 12.4.1, driver: 525.53", "driver-supports-cuda") ==
           "a stand-in reports a CUDA version, and that of driver 525.53 is the same as that of 525.60.13");
 }
