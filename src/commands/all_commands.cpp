@@ -42,10 +42,11 @@ what `rules show` prints. Exit code 1 if a cell is rejected, unknown or does not
                    "cudamatrix explain matrix.yaml cuda=11.8,python=3.12", add_explain},
         CommandRow{"suggest", "Find the newest stacks that fit what you have and need",
                    R"(Searches everything the facts know, with the rules that `check` uses. Prints one
-stack for each build of torch: accepted before degraded, then the newest torch,
-the newest CUDA of its wheel, the newest python, toolkit, packages and driver.
-A field that you do not ask for is chosen from the facts (torch, python, driver)
-or left out.
+stack for each build of torch, and why it stands where it does: what installs
+from wheels first, then the newest release of each --need, the newest torch, the
+fewest limits, and drivers and pythons that are still repaired. Family, system
+and, where the family needs one, toolkit are filled in so that `render` makes
+the image.
 
 If no stack fits, prints the smallest sets of demands that conflict, the facts
 behind them, and the smallest changes that help; exit code 1. --out DIR also

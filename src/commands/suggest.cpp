@@ -1,9 +1,13 @@
 #include <array>
+#include <memory>
+#include <variant>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "knowledge/solve/suggest.hpp"
+#include "render/image/families.hpp"
+#include "render/image/resolve_cell.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
@@ -32,6 +36,20 @@ constexpr std::array kHelp{
     Help{Field::os, "The system of the image: ubuntu22.04, or a pattern (\"debian*\"); without it any"},
     Help{Field::arch, "x86_64 or aarch64"}};
 
+// What the cell alone would get, of a matrix without a word about mirrors or images.
+solve::Renderer renderer_of(const Facts& facts) {
+    solve::Renderer out;
+    for (const auto& family : family::all())
+        out.families.emplace_back(family.name);
+    out.render = [&facts](const Cell& cell) -> solve::Renderer::Rendering {
+        const Matrix matrix;
+        auto made = resolve_cell(matrix, cell, facts);
+        if (auto* refusal = std::get_if<std::string>(&made)) return {{}, std::move(*refusal)};
+        return {std::move(std::get<Image>(made).os), {}};
+    };
+    return out;
+}
+
 Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
@@ -42,7 +60,7 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
     }
     query.needs = options.needs;
     CM_TRY_ASSIGN(const auto suggestion,
-                  solve::suggest(facts, query, {today, options.limit, watched(world)}));
+                  solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)}));
     report::SuggestReport report{suggestion, tool_info(facts, today), {world.colour_out, world.columns}};
     warn_of_age(report.tool, world);
     CM_TRY(publish(report, "suggest", options.format, options.out,

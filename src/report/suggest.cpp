@@ -1,6 +1,9 @@
 #include "report/matrix_reports.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -26,11 +29,20 @@ std::string coloured_verdict(const SuggestReport& report, Verdict verdict) {
 std::string stacks_text(const SuggestReport& report) {
     std::string out;
     std::size_t number = 0;
+    std::set<std::string, std::less<>> told;
     for (const auto& stack : report.suggestion.stacks) {
         out += fmt::format("{}. {}\n", ++number, coloured_verdict(report, stack.verdict));
         out += paragraph(report, fields_line(stack.cell()), 3);
-        for (const auto& limit : stack.limits)
-            out += paragraph(report, finding_line(limit), 5);
+        if (!stack.why.empty())
+            out += paragraph(report, fmt::format("{}: {}", number == 1 ? "first" : "then", stack.why), 3);
+        if (!stack.refusal.empty()) out += paragraph(report, "no image is rendered: " + stack.refusal, 3);
+        for (const auto& limit : stack.limits) {
+            const bool first = told.insert(std::string(limit.rule)).second;
+            out += paragraph(report,
+                             first ? finding_line(limit)
+                                   : fmt::format("{} again, at {}", limit.rule, to_string(limit.stage)),
+                             5);
+        }
     }
     // Not wrapped: it is to be copied.
     return out + "\nAs a matrix file, which check judges the same:\n" + solve::matrix_text(report.suggestion);
@@ -87,10 +99,9 @@ namespace {
 
 Json stack_json(const solve::Stack& stack) {
     auto limits = json_list(stack.limits, [&](const auto& limit) { return finding_json(limit); });
-    return Json{{"verdict", to_string(stack.verdict)},
-                {"fields", fields_json(stack.cell())},
-                {"limits", std::move(limits)},
-                {"row", stack.row}};
+    return Json{{"verdict", to_string(stack.verdict)}, {"fields", fields_json(stack.cell())},
+                {"limits", std::move(limits)},         {"why", stack.why},
+                {"not_rendered", stack.refusal},       {"row", stack.row}};
 }
 
 Json clash_json(const solve::Clash& clash) {

@@ -74,6 +74,11 @@ void Search::narrow(std::size_t variable, std::vector<std::uint32_t> values) {
         whole_[variable].add(value);
 }
 
+void Search::demand(std::size_t rule, Verdict worst) {
+    if (demands_.empty()) demands_.assign(cache_.size(), worst_);
+    demands_[rule] = std::min(demands_[rule], worst);
+}
+
 void Search::ask_only(std::vector<bool> rules) {
     rules_ = std::move(rules);
     learned_.clear();
@@ -128,7 +133,8 @@ bool Search::look_at_each(std::vector<std::size_t>& singles) {
             const auto& about = rows_->checks()[check];
             if (about.variables.size() > 1) break;
             if (is_asked(about.rule))
-                keep &= rows_->allowed(check, variable, state_.values, whole_[variable], worst_);
+                keep &=
+                    rows_->allowed(check, variable, state_.values, whole_[variable], worst_for(about.rule));
         }
         for (const auto at : learned_of_[variable]) {
             if (learned_[at].variables.size() == 1) keep -= learned_[at].values.front().begin()->second;
@@ -224,7 +230,8 @@ bool Search::look_from(std::size_t variable, std::vector<std::size_t>& singles) 
         if (about.variables.size() < 2 || !is_asked(about.rule)) continue;
         const auto open = only_open(about.variables);
         if (open == kNever) continue;
-        const auto& keep = rows_->allowed(check, open, state_.values, state_.left[open], worst_);
+        const auto& keep =
+            rows_->allowed(check, open, state_.values, state_.left[open], worst_for(about.rule));
         if (!take_from(open, keep, singles)) return false;
     }
     for (const auto at : learned_of_[variable]) {

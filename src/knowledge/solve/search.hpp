@@ -48,6 +48,9 @@ class Search {
 
     /// Leaves only `values` of a variable, a part of those that it has. What was learned stays true.
     void narrow(std::size_t variable, std::vector<std::uint32_t> values);
+    /// Of this rule only what it finds `worst` or better is allowed, which is better than of the others. What
+    /// was learned stays true.
+    void demand(std::size_t rule, Verdict worst);
     /// Only these rules are asked (by rule), a part of those that were. What was learned is forgotten.
     void ask_only(std::vector<bool> rules);
 
@@ -95,7 +98,10 @@ class Search {
     bool look_from(std::size_t variable, std::vector<std::size_t>& singles);
     bool take_from(std::size_t variable, const Bits& keep, std::vector<std::size_t>& singles);
     [[nodiscard]] bool is_asked(std::size_t rule) const {
-        return (rules_.empty() || rules_[rule]) && rows_->worst_of(rule) > worst_;
+        return (rules_.empty() || rules_[rule]) && rows_->worst_of(rule) > worst_for(rule);
+    }
+    [[nodiscard]] Verdict worst_for(std::size_t rule) const {
+        return demands_.empty() ? worst_ : demands_[rule];
     }
     [[nodiscard]] std::size_t only_open(const std::vector<std::size_t>& variables) const;
 
@@ -114,6 +120,7 @@ class Search {
     RuleCache& cache_;
     std::shared_ptr<Rows> rows_;
     Verdict worst_;
+    std::vector<Verdict> demands_;  ///< by rule: the worst that is allowed; empty: of all the same
     Domains domains_;
     std::vector<std::size_t> order_;
     std::vector<bool> rules_;  ///< by rule: whether it is asked; empty: all are

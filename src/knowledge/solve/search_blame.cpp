@@ -81,7 +81,7 @@ void Search::add_reasons(std::size_t variable, const Bits& values, std::size_t b
         if (about.variables.size() != size && open.none()) break;
         size = about.variables.size();
         auto against = values;
-        against -= rows_->allowed(check, variable, state_.values, values, worst_);
+        against -= rows_->allowed(check, variable, state_.values, values, worst_for(about.rule));
         const auto first = out.size();
         open -= against;
         against.for_each([&](std::size_t value) { add_reason(check, variable, value, first, out); });

@@ -1,58 +1,36 @@
 #include "knowledge/solve/suggest.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
+#include <optional>
 
 #include "base/text.hpp"
+#include "knowledge/solve/ranking.hpp"
 #include "knowledge/solve/variable.hpp"
 
 namespace cudamatrix::solve {
 namespace {
 
-// What an answer lists only once: a build of torch; a toolkit where no torch is wanted.
-std::size_t group_variable(const std::vector<Variable>& variables, const Domains& domains) {
-    const auto variable_with = [&](Field field) {
-        return static_cast<std::size_t>(
-            std::find_if(variables.begin(), variables.end(),
-                         [&](const Variable& variable) { return variable.field == field; }) -
-            variables.begin());
-    };
-    const auto torch = variable_with(Field::torch), cuda = variable_with(Field::cuda);
-    const bool none =
-        domains[torch].size() == 1 && variables[torch].values[domains[torch].front()]->text == "none";
-    return none && cuda != variables.size() ? cuda : torch;
-}
-
-// The first combination with each value of the variable, for at most `limit` of them.
-std::vector<Assignment> one_for_each(RuleCache& cache, const Domains& domains, std::size_t variable,
-                                     Verdict worst, std::size_t limit) {
-    std::vector<std::size_t> order(domains.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(variable),
-                order.begin() + static_cast<std::ptrdiff_t>(variable) + 1);
-    Search search(cache, domains, worst, std::move(order));
-    std::vector<Assignment> out;
-    auto left = domains[variable];
-    while (out.size() < limit) {
-        auto found = search.first();
-        if (!found) break;
-        left.erase(left.begin(), std::next(std::find(left.begin(), left.end(), (*found)[variable])));
-        search.narrow(variable, left);
-        out.push_back(*std::move(found));
+std::vector<Stack> best_of(RuleCache& cache, const Domains& domains, const SuggestOptions& options) {
+    std::vector<Stack> out, not_rendered;
+    Ranking ranking(cache, domains);
+    std::optional<Ranked> before;
+    while (out.size() < options.limit) {
+        const auto next = ranking.next();
+        if (next.empty()) break;
+        for (const auto& ranked : next) {
+            if (out.size() == options.limit) break;
+            const bool renders = !options.renderer.families.empty();
+            auto stack =
+                renders ? completed(cache, ranked.values, options.renderer) : stack_of(cache, ranked.values);
+            auto& list = stack.refusal.empty() ? out : not_rendered;
+            if (list.size() == options.limit) continue;
+            if (!stack.refusal.empty() && !out.empty()) continue;
+            stack.why = list.empty() ? ranking.merits(ranked) : ranking.difference(*before, ranked);
+            before = ranked;
+            list.push_back(std::move(stack));
+        }
     }
-    return out;
-}
-
-// The best stack of each value of the group: accepted ones first.
-std::vector<Assignment> best_of(RuleCache& cache, Domains domains, std::size_t limit) {
-    const auto group = group_variable(cache.variables(), domains);
-    auto best = one_for_each(cache, domains, group, Verdict::accepted, limit);
-    for (const auto& assignment : best)
-        std::erase(domains[group], assignment[group]);
-    for (auto& assignment : one_for_each(cache, domains, group, kGoodEnough, limit - best.size()))
-        best.push_back(std::move(assignment));
-    return best;
+    return out.empty() ? not_rendered : out;
 }
 
 std::string constraint_text(const Variable& variable, const Constraint& constraint) {
@@ -144,10 +122,8 @@ Result<Suggestion> suggest(const Facts& facts, const Query& query, const Suggest
             out.free.push_back(fmt::format("{} ({} values)", cache.variables()[i].name(), domains[i].size()));
     }
     const auto kept = without_yanked(cache.variables(), domains);
-    auto best = best_of(cache, kept, options.limit);
-    if (best.empty() && kept != domains) best = best_of(cache, domains, options.limit);
-    for (const auto& assignment : best)
-        out.stacks.push_back(stack_of(cache, assignment));
+    out.stacks = best_of(cache, kept, options);
+    if (out.stacks.empty() && kept != domains) out.stacks = best_of(cache, domains, options);
     if (out.stacks.empty() && !cache.is_stopped()) explain_nothing(problem, out);
     if (cache.is_stopped()) return Failure{ExitCode::interrupted, {}};
     return out;

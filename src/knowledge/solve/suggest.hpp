@@ -2,6 +2,7 @@
 // change.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,12 +47,28 @@ struct Stack {
     std::vector<std::pair<Field, Value>> fields;  ///< in the order of the fields
     std::vector<Finding> limits;                  ///< what makes it degraded
     std::string row;                              ///< as it stands under `include:`
+    std::string why = {};                         ///< why it stands at this place
+    std::string refusal = {};                     ///< why no image of it is rendered; empty: one is
 
     [[nodiscard]] Cell cell() const;  ///< points into `fields`
 };
 
 /// The stack that the assignment makes.
 [[nodiscard]] Stack stack_of(RuleCache& cache, const Assignment& assignment);
+
+/// What makes images of cells.
+struct Renderer {
+    struct Rendering {
+        std::string os = {};       ///< the system that the image gets; empty: its base says
+        std::string refusal = {};  ///< why there is no image
+    };
+    std::vector<std::string> families;  ///< the one to take first comes first
+    std::function<Rendering(const Cell&)> render;
+};
+
+/// The stack that the assignment makes, with family, toolkit and system filled in so that it is rendered;
+/// where no family suits it, as it is, with the reason.
+[[nodiscard]] Stack completed(RuleCache& cache, const Assignment& assignment, const Renderer& renderer);
 
 /// A constraint with the words of another value: "driver >= 525.60.13".
 struct Remedy {
@@ -81,15 +98,16 @@ struct Suggestion {
 };
 
 struct SuggestOptions {
-    std::string today;      ///< YYYY-MM-DD, for ends of life
-    std::size_t limit = 5;  ///< stacks at most
+    std::string today;       ///< YYYY-MM-DD, for ends of life
+    std::size_t limit = 5;   ///< stacks at most
+    Renderer renderer = {};  ///< without families: stacks stay as they were found
     OnProgress on_progress =
         {};  ///< where it says stop, the search fails as interrupted, without a diagnostic
 };
 
-/// One stack for each build of torch (for each CUDA where no torch is wanted): accepted before degraded, then
-/// the newest torch, the newest CUDA of its wheel, the newest python, toolkit, packages and driver. Releases
-/// that were yanked stand only in stacks of which there are no others.
+/// One stack for each build of torch (for each CUDA where no torch is wanted), in the order of Ranking. What
+/// cannot be rendered is proposed only where nothing else is. Releases that were yanked stand only in stacks
+/// of which there are no others.
 [[nodiscard]] Result<Suggestion> suggest(const Facts& facts, const Query& query,
                                          const SuggestOptions& options);
 

@@ -62,17 +62,80 @@ TEST_CASE("the report of a T4 on driver 470 with transformers 4.27.4: 1.12.1+cu1
     }));
 }
 
-TEST_CASE("accepted stacks come before degraded ones, and each build of torch once") {
+TEST_CASE("each build of torch once, the newest release first, of one release the fewest limits first") {
     const auto found = suggested({{{Field::gpu, "H100"}}, {}}, 60);
     check_rows(found);
-    bool degraded = false;
     std::set<std::string> builds;
-    for (const auto& stack : found.stacks) {
-        CHECK_FALSE((degraded && stack.verdict == Verdict::accepted));
-        degraded = degraded || stack.verdict == Verdict::degraded;
-        CHECK(builds.insert(stack.cell().get(Field::torch)->text).second);
+    for (std::size_t i = 0; i < found.stacks.size(); ++i) {
+        CHECK(builds.insert(found.stacks[i].cell().get(Field::torch)->text).second);
+        CHECK_FALSE(found.stacks[i].why.empty());
+        if (i == 0) continue;
+        const auto &before = found.stacks[i - 1], &here = found.stacks[i];
+        CHECK(torch_of(before) >= torch_of(here));
+        const auto release = [](const Stack& stack) {
+            const auto& text = stack.cell().get(Field::torch)->text;
+            return text.substr(0, text.find('+'));
+        };
+        if (release(before) == release(here)) CHECK(before.limits.size() <= here.limits.size());
     }
     CHECK(builds.size() == found.stacks.size());
+}
+
+namespace {
+
+// "2.7.1+cu118 accepted: why" of each stack.
+std::string ranks(const Suggestion& suggestion) {
+    std::string out;
+    for (const auto& stack : suggestion.stacks) {
+        const auto cell = stack.cell();
+        const auto* packages = cell.get(Field::packages);
+        out += fmt::format("{}{}{} {}: {}\n", cell.get(Field::torch)->text, packages ? " " : "",
+                           packages ? packages->text : "", to_string(stack.verdict), stack.why);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("ranks, and why") {
+    const auto rank = [](const std::vector<std::pair<Field, std::string>>& fields,
+                         const std::vector<std::string>& needs, std::size_t limit) {
+        return ranks(suggested({fields, needs}, limit));
+    };
+    // 1.13 has no torch.compile that could be missing; that does not bring it before a newer torch.
+    CHECK(rank({{Field::gpu, "P100"}, {Field::driver, "580"}, {Field::torch, ">=1.13.1,<2.0.1"}}, {}, 9) ==
+          R"(2.0.0+cu118 degraded: the newest torch that fits
+2.0.0+cu117 degraded: torch 2.0.0+cu117 is built for an older CUDA than 2.0.0+cu118
+1.13.1+cu117 accepted: torch 1.13.1 is older than 2.0.0
+1.13.1+cu116 accepted: past its end of life: python 3.10
+)");
+    // What has a wheel comes first, whatever is newer.
+    CHECK(
+        rank({{Field::gpu, "A100"}, {Field::driver, "580"}, {Field::torch, ">=1.11,<1.12.1"}}, {"xformers"},
+             9) ==
+        R"(1.12.0+cu116 xformers=0.0.13 accepted: the newest xformers, then the newest torch that fit, all from wheels
+1.12.0+cu113 xformers=0.0.13 accepted: torch 1.12.0+cu113 is built for an older CUDA than 1.12.0+cu116
+1.11.0+cu115 xformers=0.0.11 degraded: something of it is built from its source
+1.11.0+cu113 xformers=0.0.11 degraded: torch 1.11.0+cu113 is built for an older CUDA than 1.11.0+cu115
+)");
+    // The newest release of what is needed comes before the newest torch.
+    CHECK(
+        rank({{Field::gpu, "H100"}, {Field::driver, "580"}}, {"vllm>=0.9,<0.11"}, 5) ==
+        R"(2.8.0+cu129 vllm=0.10.2 accepted: the newest vllm, then the newest torch that fit, all from wheels
+2.8.0+cu128 vllm=0.10.2 accepted: torch 2.8.0+cu128 is built for an older CUDA than 2.8.0+cu129
+2.8.0+cu126 vllm=0.10.2 accepted: torch 2.8.0+cu126 is built for an older CUDA than 2.8.0+cu128
+2.7.1+cu128 vllm=0.10.1.1 accepted: vllm 0.10.1.1 is older than 0.10.2
+2.7.1+cu126 vllm=0.10.1.1 accepted: torch 2.7.1+cu126 is built for an older CUDA than 2.7.1+cu128
+)");
+    // Of one release, a python that is repaired comes first.
+    CHECK(rank({{Field::gpu, "A100"}, {Field::driver, "470"}, {Field::torch, "1.13.1"}}, {}, 4) ==
+          R"(1.13.1+cu117 accepted: the newest torch that fits
+1.13.1+cu116 accepted: past its end of life: python 3.10, driver 470
+)");
+    CHECK(rank({{Field::torch, "none"}, {Field::cuda, ">=12.8,<13"}, {Field::driver, "580"}}, {}, 2) ==
+          R"(none accepted: the newest cuda that fits
+none accepted: cuda 12.9.1 is older than 12.9.2
+)");
 }
 
 TEST_CASE("a release that was yanked is in no stack as long as there is another") {
