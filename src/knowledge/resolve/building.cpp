@@ -46,6 +46,10 @@ bool has_compilers(const ProjectedCell& cell) {
            cell.text(Field::image).find("-devel") != std::string_view::npos;
 }
 
+bool gets_image(const ProjectedCell& cell) {
+    return !cell.has(Field::image) && (cell.has(Field::family) || cell.has(Field::flavour));
+}
+
 bool compiles(const ProjectedCell& cell) {
     if (says_it_builds(cell) || has_compilers(cell)) return true;
     const bool has_torch = cell.has(Field::torch) && cell.text(Field::torch) != "none";

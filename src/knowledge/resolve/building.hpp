@@ -34,6 +34,11 @@ enum class Part { none, some, all };
 /// Does it say that there is a compiler: it names one, or a devel flavour or image? A rule that asks declares
 /// these three fields.
 [[nodiscard]] bool has_compilers(const ProjectedCell& cell);
+/// Is it one whose image render writes, with wheels and nothing built from source: does it name a family or
+/// a flavour, and no whole image? A rule that asks declares these three fields.
+[[nodiscard]] bool gets_image(const ProjectedCell& cell);
+inline constexpr std::string_view kWheelsOnly =
+    "pip would build it from its source, and the images of a family get wheels only";
 /// Does it say the opposite, by an image without a compiler?
 [[nodiscard]] bool says_it_does_not_build(const Context& context);
 /// Is something compiled for the cell? It says so, or it is a toolkit without torch, whose use that is.

@@ -1,5 +1,7 @@
 // Packages of which the index serves a source distribution only, or nothing for the machine and its system.
 // package-supports-python asks about the python where there are wheels.
+#include "base/text.hpp"
+#include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -30,13 +32,15 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
     std::string rest = ", and no source to build";
     if (limit) {
         rest = fmt::format(", and its source is not for it: {}", limit->text("consequence"));
+    } else if (source && gets_image(ask.cell)) {
+        rest = fmt::format("; {}", kWheelsOnly);
     } else if (source) {
         rest =
             ": pip builds it from its source, with compilers that must be there (of a CUDA extension nvcc, "
             "of torch's CUDA major) and the time that they take";
     }
     auto answer =
-        ask.say(source && !limit ? Severity::warning : Severity::error,
+        ask.say(source && !limit && !gets_image(ask.cell) ? Severity::warning : Severity::error,
                 fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest));
     answer.because(facts_of(row, machine)).because(limit);
     answer.accepted_release(package.name);
@@ -76,10 +80,11 @@ Rule package_has_wheel() {
             "Where the index has no wheel at all, pip builds the source distribution: minutes to hours, and "
             "for CUDA extensions it needs nvcc, headers and torch itself in place (\"ModuleNotFoundError: "
             "No module named 'torch'\", \"CUDA_HOME environment variable is not set\"). Without a source "
-            "distribution it ends with \"No matching distribution found\".",
+            "distribution it ends with \"No matching distribution found\". The images that render writes install "
+            "wheels only.",
         .fails = "packages: {flash-attn: 2.8.3}",
         .passes = "packages: {xformers: 0.0.28}",
-        .reads = {Field::packages, Field::arch, Field::os},
+        .reads = {Field::packages, Field::arch, Field::os, Field::family, Field::flavour, Field::image},
         .needs = {{Field::packages}},
         .judge = judge,
         .monotone = {Field::packages}};

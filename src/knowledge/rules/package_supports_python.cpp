@@ -1,10 +1,9 @@
 // Does each package run on the python, and has it a wheel for it? The same of the packages that it demands,
-// where the cell does not name them. Free-threaded pythons (3.13t) have an ABI of their own, which abi3
-// wheels do not serve. Without a wheel pip builds from source, which needs a compiler.
+// where the cell does not name them. Without a wheel pip builds from source, which needs a compiler.
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.hpp"
+#include "knowledge/facts/wheel_tags.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
@@ -15,38 +14,21 @@ namespace {
 struct Python {
     std::string_view text;  ///< as the cell or the fact writes it
     pep440::Version version;
-    std::string abi;  ///< "312", "313t"
-    std::uint64_t minor = 0;
-    bool free_threaded = false;
+    lookup::PythonAbi abi;
 };
 
 std::optional<Python> python_of(std::string_view text) {
     const auto version = python_version(text);
     if (!version) return std::nullopt;
-    const bool free_threaded = text.ends_with('t');
-    return Python{text, *version,
-                  fmt::format("{}{}{}", version->part(0), version->part(1), free_threaded ? "t" : ""),
-                  version->part(1), free_threaded};
-}
-
-// The minor in `digits`, after the 3 of its major: 39 -> 9, 312t -> 12.
-std::uint64_t minor_of(std::string_view digits) {
-    std::uint64_t minor = 0;
-    std::from_chars(digits.data() + 1, digits.data() + digits.size(), minor);
-    return minor;
-}
-
-bool serves(std::string_view tag, const Python& python) {
-    if (tag.starts_with("py")) return minor_of(tag.substr(2)) <= python.minor;
-    const auto dash = tag.find('-');
-    if (dash == tag.npos) return tag.substr(2) == python.abi;
-    if (minor_of(tag.substr(2)) > python.minor) return false;
-    return tag.substr(dash + 1) == (python.free_threaded ? "abi3t" : "abi3");
+    auto abi = lookup::python_abi(text);
+    if (!abi) return std::nullopt;
+    return Python{text, *version, *std::move(abi)};
 }
 
 bool has_wheel(const Row& row, const Python& python, const Machine& machine) {
     const auto tags = wheel_tags(row, machine);
-    return std::any_of(tags.begin(), tags.end(), [&](std::string_view tag) { return serves(tag, python); });
+    return std::any_of(tags.begin(), tags.end(),
+                       [&](std::string_view tag) { return lookup::serves(tag, python.abi); });
 }
 
 bool admits(const Row& row, const pep440::Version& python) {
@@ -56,7 +38,7 @@ bool admits(const Row& row, const pep440::Version& python) {
 // "cp39", "cp39-abi3" and "py3" as people say them.
 std::string named(std::string_view tag) {
     if (tag.starts_with("py")) return "any python 3";
-    const auto minor = minor_of(tag.substr(2));
+    const auto minor = lookup::minor_of_tag(tag.substr(2));
     if (tag.find('-') != tag.npos) return fmt::format("3.{} and later", minor);
     return fmt::format("3.{}{}", minor, tag.ends_with('t') ? "t" : "");
 }
@@ -76,6 +58,7 @@ std::string on_system(const Machine& machine) {
 // No wheel, and what pip makes of it.
 Answer lacks_wheel(Ask& ask, const std::string& message, bool has_source) {
     if (!has_source) return ask.reject("{}", message);
+    if (gets_image(ask.cell)) return ask.reject("{}; {}", message, kWheelsOnly);
     if (has_compilers(ask.cell)) return ask.degrade("{}, and pip builds it from source", message);
     return ask.reject("{}; pip would build it from source, and the cell names no compiler", message);
 }
@@ -177,11 +160,11 @@ Rule package_supports_python() {
         .why =
             "pip skips releases whose Requires-Python excludes the interpreter and wheels of another ABI. "
             "What is left is \"No matching distribution found\", or a build from source that needs "
-            "compilers and headers.",
+            "compilers and headers. The images that render writes install wheels only.",
         .fails = "python: \"3.13\", packages: {triton: 2.3.1}",
         .passes = "python: \"3.12\", packages: {triton: 3.2.0}",
         .reads = {Field::packages, Field::python, Field::arch, Field::os, Field::compiler, Field::flavour,
-                  Field::image},
+                  Field::image, Field::family},
         .needs = {{Field::packages}, {Field::python}},
         .judge = judge,
         .monotone = {Field::packages, Field::python}};
