@@ -54,6 +54,8 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] bool has_compiler(const Request& request, const Row& os);
 [[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto`
 [[nodiscard]] std::string find_constraints(Request& request);  ///< of packages that nobody wrote
+/// Refuses packages of which the facts know that no wheel is there for the image's python and machine.
+[[nodiscard]] std::string find_wheels(Request& request);
 [[nodiscard]] std::string find_environment(Request& request);
 
 /// The distribution's own where it is the one that is asked for, or where none is and torch has a wheel for

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
+#include "knowledge/facts/wheel_tags.hpp"
 #include "matrix/value.hpp"
 #include "render/image/families.hpp"
 
@@ -132,6 +133,43 @@ std::string find_companions(Request& request) {
             fmt::format("{} {} goes with torch {}{} [{}]", package, version, image.torch,
                         package == "numpy" ? " and python " + image.python : "", found->row.id()));
         if (!image.torch_index_default && has_variants(package)) version += "+" + image.torch_variant;
+    }
+    return {};
+}
+
+namespace {
+
+bool has_wheel(const Row& release, std::string_view arch, const lookup::PythonAbi& python) {
+    const auto tags = release.list(arch == "aarch64" && release.has("abi_aarch64") ? "abi_aarch64" : "abi");
+    return std::any_of(tags.begin(), tags.end(),
+                       [&](std::string_view tag) { return lookup::serves(tag, python); });
+}
+
+// ": numpy 2.5.1 has one", the newest; empty where no release has.
+std::string newest_with_wheel(const Request& request, const std::string& package,
+                              const lookup::PythonAbi& python) {
+    std::string out;
+    for (const auto& release : request.facts.package_releases(package)) {
+        if (!lookup::is_yanked(release.row) && has_wheel(release.row, request.image.arch, python))
+            out = fmt::format(": {} {} has one", package, release.text);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string find_wheels(Request& request) {
+    const auto& image = request.image;
+    const auto python = lookup::python_abi(image.python);
+    if (!python) return {};
+    for (const auto& [name, version] : image.packages) {
+        const auto package = pep440::canonical_name(name);
+        const auto release = lookup::package_release(request.facts, package, version);
+        if (!release || !release->has("abi") || has_wheel(*release, image.arch, *python)) continue;
+        return fmt::format(
+            "packages {} {}: it has no wheel for python {} on {}, and images get wheels only, nothing is "
+            "built from source; name another release or python{}",
+            name, version, image.python, image.arch, newest_with_wheel(request, package, *python));
     }
     return {};
 }

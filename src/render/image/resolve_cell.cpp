@@ -104,6 +104,7 @@ std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& 
     if (auto reason = family::find_package_sources(request); !reason.empty()) return reason;
     if (auto reason = family::find_indexes(request); !reason.empty()) return reason;
     if (auto reason = family::find_installer(request); !reason.empty()) return reason;
+    if (auto reason = family::find_wheels(request); !reason.empty()) return reason;
     return std::move(request.image);
 }
 

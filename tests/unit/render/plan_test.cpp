@@ -150,6 +150,27 @@ TEST_CASE("a toolkit of wheels whose runtime library no fact names is refused") 
           "CUDA 20.0.1 has no source for family debian on debian12");
 }
 
+TEST_CASE("a package without a wheel for the python of its image is refused before pip is asked") {
+    const auto of = [](const std::string& rest) {
+        return refusal(fmt::format("set: {{os: debian13, {}}}\n", rest));
+    };
+    // Debian 13 has python 3.13; a cell that names no python gets that, which no rule could know.
+    CHECK(
+        of("packages: {numpy: 1.24.4}")
+            .starts_with(
+                "packages numpy 1.24.4: it has no wheel for python 3.13 on x86_64, and images get wheels only, nothing "
+                "is built from source; name another release or python: numpy "));
+    // Compilers in the cell are of no help: those of an image are in another stage.
+    CHECK(of("python: \"3.13\", compiler: gcc-14, packages: {Numpy: 1.24.4}")
+              .starts_with("packages Numpy 1.24.4: "));
+    CHECK(of("arch: aarch64, packages: {xformers: 0.0.29.post3}")
+              .starts_with("packages xformers 0.0.29.post3: "));
+    const std::string flash = of("packages: {flash-attn: 2.8.3}");
+    CHECK(flash.ends_with("name another release or python"));
+    CHECK(one("set: {os: debian13, packages: {numpy: 2.2.6}}\n").python == "3.13");
+    CHECK(one("set: {os: debian13, packages: {our-own-tools: \"1.0\"}}\n").python == "3.13");
+}
+
 TEST_CASE("each refusal says what and what instead") {
     CHECK(refusal("set: {os: ubuntu22.04}\n") ==
           "os ubuntu22.04 is judged but not rendered: family debian is rendered on debian11, debian12, "
