@@ -39,6 +39,8 @@ enum class Part { none, some, all };
 [[nodiscard]] bool gets_image(const ProjectedCell& cell);
 inline constexpr std::string_view kWheelsOnly =
     "pip would build it from its source, and the images of a family get wheels only";
+/// What a finding adds about a build from source, where the cell could get such an image.
+inline constexpr std::string_view kRenderRefuses = "; render and lock refuse it, as images get wheels only";
 /// Does it say the opposite, by an image without a compiler?
 [[nodiscard]] bool says_it_does_not_build(const Context& context);
 /// Is something compiled for the cell? It says so, or it is a toolkit without torch, whose use that is.

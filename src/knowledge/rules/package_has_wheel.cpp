@@ -38,6 +38,7 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
         rest =
             ": pip builds it from its source, with compilers that must be there (of a CUDA extension nvcc, "
             "of torch's CUDA major) and the time that they take";
+        if (!ask.cell.has(Field::image)) rest += kRenderRefuses;
     }
     auto answer =
         ask.say(source && !limit && !gets_image(ask.cell) ? Severity::warning : Severity::error,

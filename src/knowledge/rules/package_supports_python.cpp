@@ -59,7 +59,10 @@ std::string on_system(const Machine& machine) {
 Answer lacks_wheel(Ask& ask, const std::string& message, bool has_source) {
     if (!has_source) return ask.reject("{}", message);
     if (gets_image(ask.cell)) return ask.reject("{}; {}", message, kWheelsOnly);
-    if (has_compilers(ask.cell)) return ask.degrade("{}, and pip builds it from source", message);
+    if (has_compilers(ask.cell)) {
+        return ask.degrade("{}, and pip builds it from source{}", message,
+                           ask.cell.has(Field::image) ? "" : kRenderRefuses);
+    }
     return ask.reject("{}; pip would build it from source, and the cell names no compiler", message);
 }
 
