@@ -14,6 +14,7 @@ struct FactsOptions {
     std::string format;
     std::string out;
     std::string on;
+    bool mine = false;
 };
 
 using Writer = Result<std::string> (*)(const report::FactsFormat&, const report::FactsReport&,
@@ -61,6 +62,24 @@ Result<ExitCode> perform(std::string_view name, Writer writer, const FactsOption
     return code;
 }
 
+// `facts list --mine`.
+Result<ExitCode> list_mine(const FactsOptions& options, const World& world) {
+    if (!options.overlay.empty()) {
+        return input_failure("--mine and --facts name two folders: one report lists one of them",
+                             "leave one of the two out");
+    }
+    CM_TRY_ASSIGN(const auto store, own_store(world));
+    CM_TRY_ASSIGN(const auto facts, facts_with_store({}, store, world));
+    const auto own = facts.laid_over();
+    const auto& today = options.on.empty() ? world.today : options.on;
+    report::FactsReport report{own, tool_info(facts, today), {world.colour_out, world.columns}, today};
+    const auto& format = *report::format_named(report::facts_formats(), options.format);
+    CM_TRY(publish(report, "facts-list", options.format, options.out, [&](const report::FactsReport& about) {
+        return format.write_mine(about, store.string());
+    }));
+    return ExitCode::success;
+}
+
 struct SubCommand {
     std::string_view name;
     std::string_view file;
@@ -95,6 +114,9 @@ Action add_facts(const Arguments& app) {
             command.add_option("WORD", options->words, "Words that a row must hold, in any column")
                 .required();
         }
+        if (each.writer == write_list)
+            command.add_flag("--mine", options->mine,
+                             "The rows that --look has measured for you, with their sources");
         add_facts_folder(command, options->overlay);
         add_format(command, options->format, report::names_of(report::facts_formats()));
         add_day(command, options->on);
@@ -111,6 +133,7 @@ Action add_facts(const Arguments& app) {
         if (measure.parsed()) return measuring(world);
         if (refresh.parsed()) return refreshing(world);
         for (const auto& [command, each] : added) {
+            if (options->mine) return list_mine(*options, world);
             if (command.parsed()) return perform(each->file, each->writer, *options, world);
         }
         return ExitCode::bad_input;  // CLI11 requires one of them

@@ -33,31 +33,6 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
     return mirrors;
 }
 
-// $XDG_CACHE_HOME/cudamatrix/facts, or the same below ~/.cache.
-Result<std::filesystem::path> own_store(const World& world) {
-    if (const auto cache = value_of(world.environment, {"XDG_CACHE_HOME"}); !cache.empty())
-        return std::filesystem::path(cache) / "cudamatrix" / "facts";
-    if (const auto home = value_of(world.environment, {"HOME"}); !home.empty())
-        return std::filesystem::path(home) / ".cache" / "cudamatrix" / "facts";
-    return environment_failure("--look has no place for what it sees: HOME is not set",
-                               "set HOME or XDG_CACHE_HOME");
-}
-
-// The store lies over the folder of --facts: it was measured.
-Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem::path& store,
-                               const World& world) {
-    std::vector<std::filesystem::path> folders;
-    if (!overlay.empty()) folders.emplace_back(overlay);
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(store, error)) {
-        if (entry.path().extension() != ".yaml") continue;
-        folders.push_back(store);
-        break;
-    }
-    if (folders.empty()) return Facts::embedded();
-    return Facts::with_overlays(folders, world.today);
-}
-
 void note_packages(const Value& value, const Facts& facts, measure::MeasureRequest& packages) {
     for (const auto& [written, version] : value.items) {
         const auto name = pep440::canonical_name(written);
@@ -103,6 +78,35 @@ void say(const std::string& message, const World& world) {
 }
 
 }  // namespace
+
+Result<std::filesystem::path> own_store(const World& world) {
+    if (const auto cache = value_of(world.environment, {"XDG_CACHE_HOME"}); !cache.empty())
+        return std::filesystem::path(cache) / "cudamatrix" / "facts";
+    if (const auto home = value_of(world.environment, {"HOME"}); !home.empty())
+        return std::filesystem::path(home) / ".cache" / "cudamatrix" / "facts";
+    return environment_failure("--look has no place for what it sees: HOME is not set",
+                               "set HOME or XDG_CACHE_HOME");
+}
+
+Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem::path& store,
+                               const World& world) {
+    std::vector<std::filesystem::path> folders;
+    if (!overlay.empty()) folders.emplace_back(overlay);
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(store, error), end; !error && it != end;
+         it.increment(error)) {
+        if (it->path().extension() != ".yaml") continue;
+        folders.push_back(store);
+        break;
+    }
+    if (error && error != std::errc::no_such_file_or_directory) {
+        return environment_failure(
+            fmt::format("your own facts in {} cannot be read: {}", store.string(), error.message()),
+            "make it a folder that you may read, or set XDG_CACHE_HOME to another place");
+    }
+    if (folders.empty()) return Facts::embedded();
+    return Facts::with_overlays(folders, world.today);
+}
 
 Status look(const std::string& overlay, const World& world, Loaded& loaded) {
     CM_TRY_ASSIGN(const auto store, own_store(world));

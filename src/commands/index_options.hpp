@@ -1,6 +1,7 @@
 // What the commands that ask an index have in common: options, connection, progress.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,15 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
                                                       const std::string& ca_bundle, const World& world);
 /// Finds the index that pip would ask where none is named, and gives the request the day and lines on stderr.
 [[nodiscard]] Status complete(measure::IndexRequest& request, const World& world);
+
+/// The user's own facts, which --look measured: $XDG_CACHE_HOME/cudamatrix/facts, or the same below ~/.cache.
+/// An environment failure where neither is set.
+[[nodiscard]] Result<std::filesystem::path> own_store(const World& world);
+
+/// The rows of `store` lie over those of `overlay` (the folder of --facts; empty: none): they were measured.
+/// A store that is not there has no rows.
+[[nodiscard]] Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem::path& store,
+                                             const World& world);
 
 struct Loaded;
 

@@ -267,6 +267,44 @@ std::string facts_search_json(const FactsReport& report, const FactsFound& found
     return std::move(document).finish();
 }
 
+std::string facts_mine_text(const FactsReport& report, std::string_view folder) {
+    const auto shown = text::printable(folder);
+    if (report.tables.empty()) {
+        return fmt::format("no facts of your own: {} holds none; what --look measures is kept there\n",
+                           shown);
+    }
+    std::string out;
+    for (const auto& table : report.tables) {
+        for (const auto& row : table.rows) {
+            const auto ref = row.ref();
+            out +=
+                fmt::format("{} (table {}, {}, {})\n", text::printable(row.id()), text::printable(table.name),
+                            to_string(ref.confidence), text::printable(ref.as_of));
+            for (const auto& source : ref.sources)
+                out += "  source  " + text::printable(source) + "\n";  // not wrapped: it is to be copied
+        }
+    }
+    return out + fmt::format(
+                     "\n{} in {}; `cudamatrix facts show ID --facts DIR` with that folder shows one "
+                     "with all its columns\n",
+                     text::count(count_facts(report.tables).rows, "row"), shown);
+}
+
+std::string facts_mine_json(const FactsReport& report, std::string_view folder) {
+    JsonDocument document(report.tool);
+    document.member("folder", folder);
+    document.begin_array("rows");
+    for (const auto& table : report.tables) {
+        for (const auto& row : table.rows) {
+            auto element = row_json(row);
+            element["table"] = table.name;
+            document.element(element);
+        }
+    }
+    document.end_array();
+    return std::move(document).finish();
+}
+
 std::string facts_check_text(const FactsReport& report) {
     const auto count = count_facts(report.tables);
     return fmt::format("facts {} {}: {} in {}, {} unverified, {} older than {} days, 0 mistakes\n",

@@ -54,8 +54,8 @@ std::span<const RejectionFormat> rejection_formats() {
 
 std::span<const FactsFormat> facts_formats() {
     static constexpr std::array formats{
-        FactsFormat{"text", facts_text, fact_text, facts_search_text, facts_check_text},
-        FactsFormat{"json", facts_json, fact_json, facts_search_json, facts_check_json},
+        FactsFormat{"text", facts_text, fact_text, facts_search_text, facts_check_text, facts_mine_text},
+        FactsFormat{"json", facts_json, fact_json, facts_search_json, facts_check_json, facts_mine_json},
     };
     return formats;
 }

@@ -46,6 +46,7 @@ struct FactsFormat {
     Result<std::string> (*write_one)(const FactsReport&, std::string_view id);
     std::string (*write_search)(const FactsReport&, const FactsFound&);
     std::string (*write_check)(const FactsReport&);  ///< of facts without a mistake
+    std::string (*write_mine)(const FactsReport&, std::string_view folder);
 };
 
 struct RulesFormat {

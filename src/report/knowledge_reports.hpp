@@ -49,6 +49,11 @@ struct FactsFound {
 [[nodiscard]] std::string facts_search_text(const FactsReport& report, const FactsFound& found);
 [[nodiscard]] std::string facts_search_json(const FactsReport& report, const FactsFound& found);
 
+/// `facts list --mine`: every row of the report's tables with its sources and date; they are those of
+/// `folder`. Without a row one sentence says so.
+[[nodiscard]] std::string facts_mine_text(const FactsReport& report, std::string_view folder);
+[[nodiscard]] std::string facts_mine_json(const FactsReport& report, std::string_view folder);
+
 /// "N rows in M tables, K unverified, L older than 180 days, 0 mistakes": for facts that passed their
 /// self-check.
 [[nodiscard]] std::string facts_check_text(const FactsReport& report);

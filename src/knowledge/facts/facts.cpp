@@ -173,6 +173,19 @@ const Table* Facts::table(std::string_view name) const {
     return nullptr;
 }
 
+std::vector<Table> Facts::laid_over() const {
+    std::vector<Table> out;
+    for (std::size_t i = 0; i < store_->tables.size(); ++i) {
+        const auto& table = store_->tables[i];
+        Table own{table.name, table.as_of, {}};
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            if (!store_->where[i][row].file.empty()) own.rows.push_back(table.rows[row]);
+        }
+        if (!own.rows.empty()) out.push_back(std::move(own));
+    }
+    return out;
+}
+
 std::span<const Row> Facts::rows(std::string_view table) const {
     const auto* found = this->table(table);
     return found != nullptr ? std::span<const Row>(found->rows) : std::span<const Row>();

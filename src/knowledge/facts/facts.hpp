@@ -41,6 +41,8 @@ class Facts {
 
     [[nodiscard]] std::span<const Table> tables() const;
     [[nodiscard]] const Table* table(std::string_view name) const;
+    /// The tables with the rows that folders laid over them, and no others; tables without one are left out.
+    [[nodiscard]] std::vector<Table> laid_over() const;
     /// The rows of a table, in the order of its file; none where the schema has no such table.
     [[nodiscard]] std::span<const Row> rows(std::string_view table) const;
     [[nodiscard]] std::optional<Row> row(std::string_view id) const;

@@ -153,11 +153,28 @@ class Refresh(Cli):
             got = self.call("check", "m.yaml", "--format", "json", *more, env={"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / cache)})
             self.assertEqual(got.returncode, 1, got.stderr)
             return [cell["verdict"] for cell in json.loads(got.stdout)["cells"]], got.stderr
+        mine = {"XDG_CACHE_HOME": str(self.dir / "cache")}
         self.assertEqual(check()[0], ["unknown"] * 4)
+        self.assertEqual(self.call("facts", "list", "--mine", env=mine).stdout,
+                         f"no facts of your own: {self.dir}/cache/cudamatrix/facts holds none; what --look measures is kept there\n")
+        self.assertEqual(self.json_of("facts", "list", "--mine", env=mine)["rows"], [])
         self.assertFalse((self.dir / "cache").exists())
         verdicts, said = check("--look")
         self.assertEqual(verdicts, ["degraded", "rejected", "unknown", "unknown"])  # the only release was yanked
         self.assertIn("/plain/simple has no project nosuchpkg", said)
+        rows = self.json_of("facts", "list", "--mine", env=mine)["rows"]
+        self.assertEqual([row["table"] for row in rows], ["other_images", "package_releases"])
+        for row in rows:
+            self.assertEqual((row["confidence"], len(row["sources"])), ("measured", 1))
+        listed = self.call("facts", "list", "--mine", env=mine).stdout
+        for row in rows:
+            self.assertIn(f"{row['id']} (table {row['table']}, measured, {row['as_of']})\n  source  {row['sources'][0]}\n", listed)
+        self.assertIn("\n2 rows in ", listed)
+        self.refused("facts", "list", "--mine", "--facts", "mine", code=2, says="--mine and --facts name two folders")
+        self.refused("facts", "list", "--mine", env={"HOME": "", "XDG_CACHE_HOME": ""}, code=3, says="HOME is not set")
+        (self.dir / "broken" / "cudamatrix").mkdir(parents=True)
+        (self.dir / "broken" / "cudamatrix" / "facts").write_text("")
+        self.refused("facts", "list", "--mine", env={"XDG_CACHE_HOME": str(self.dir / "broken")}, code=3, says="cannot be read")
         # The second time nothing is asked for what was seen.
         verdicts, said = check("--look", index="http://127.0.0.1:9/simple")
         self.assertEqual((verdicts, "oddpkg/" in said), (["degraded", "rejected", "unknown", "unknown"], True), said)

@@ -96,6 +96,32 @@ TEST_CASE("facts text: a row with all its columns; sources are never cut") {
               "  confidence  measured\n");
 }
 
+TEST_CASE("facts text: rows of the user's own, and none of them") {
+    Knowledge facts;
+    CHECK(
+        facts_mine_text(facts.report(), "/c/facts") ==
+        "cuda-12.4 (table cuda_toolkits, measured, 2026-10-01)\n"
+        "  source  https://docs.nvidia.com/cuda/\n"
+        "  source  https://example.org/" +
+            std::string(90, 'x') +
+            "\n"
+            "driver-r470 (table driver_branches, unverified, )\n"
+            "\n"
+            "2 rows in /c/facts; `cudamatrix facts show ID --facts DIR` with that folder shows one with all its "
+            "columns\n");
+    const FactsReport none{{}, fixtures::kTool, {false, 80}};
+    CHECK(facts_mine_text(none, "/c/\x1b[1m") ==
+          "no facts of your own: /c/?[1m holds none; what --look measures is kept there\n");
+    const auto empty = parse_json(facts_mine_json(none, "/c"), "report");
+    REQUIRE(empty.ok());
+    CHECK(empty->at("rows").empty());
+    const auto json = parse_json(facts_mine_json(facts.report(), "/c"), "report");
+    REQUIRE(json.ok());
+    CHECK(json->at("folder") == "/c");
+    CHECK(json->at("rows").at(0).at("table") == "cuda_toolkits");
+    CHECK(json->at("rows").at(1).at("id") == "driver-r470");
+}
+
 TEST_CASE("facts text: long values go on below themselves") {
     Knowledge facts(
         "a note that is much too long for one line of sixty columns, so that it is continued below");

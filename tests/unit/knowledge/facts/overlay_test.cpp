@@ -39,6 +39,13 @@ TEST_CASE("a row of the overlay replaces the one of its id, a new one joins") {
     CHECK(facts->hash() != Facts::embedded().hash());
     CHECK(facts->row("driver-r550")->confidence() == Confidence::measured);
     CHECK_FALSE(Facts::embedded().row("driver-r700"));
+    CHECK(Facts::embedded().laid_over().empty());
+    const auto own = facts->laid_over();
+    REQUIRE(own.size() == 1);
+    CHECK(own.front().name == "driver_branches");
+    REQUIRE(own.front().rows.size() == 2);
+    CHECK(own.front().rows[0].text("newest") == "550.999");
+    CHECK(own.front().rows[1].id() == "driver-r700");
 }
 
 TEST_CASE("each mistake is reported at its row") {
