@@ -9,6 +9,7 @@
 #include "commands/common.hpp"
 #include "knowledge/facts/images.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "knowledge/facts/pep440.hpp"
 #include "matrix/value.hpp"
 #include "report/formats.hpp"
 
@@ -73,8 +74,39 @@ void note_missing(const Matrix& matrix, const Facts& facts, measure::MeasureRequ
         packages.packages.push_back(name);
 }
 
+// The folder of --facts, and where what is seen is kept.
+struct Folders {
+    std::string overlay;
+    std::filesystem::path store;
+};
+
 void say(const std::string& message, const World& world) {
     fmt::print(stderr, "{}", render(Diagnostic::warning("--look: " + message), {}, world.colour_err));
+}
+
+// Measures what each request asks for; what cannot be found out is said on stderr.
+Status look_for(std::vector<measure::MeasureRequest> requests, const Mirrors& mirrors, const Folders& folders,
+                const Facts& facts, const World& world) {
+    HttpOptions settings;
+    settings.environment = world.environment;
+    settings.mirrors = mirrors;
+    settings.cancellation = world.cancellation;
+    CM_TRY_ASSIGN(auto http, Http::open(std::move(settings)));
+    for (auto& request : requests) {
+        if (request.packages.empty()) continue;
+        request.out = folders.store.string();
+        request.facts = folders.overlay;
+        CM_TRY(complete(request, world));
+        const auto measured = measure::measure(request, facts, *http);
+        if (!measured.ok()) {
+            if (measured.failure().code == ExitCode::interrupted) return measured.failure();
+            say(measured.failure().diagnostics.front().message, world);
+            continue;
+        }
+        for (const auto& lost : measured->not_measured)
+            say(lost, world);
+    }
+    return Done{};
 }
 
 }  // namespace
@@ -114,26 +146,30 @@ Status look(const std::string& overlay, const World& world, Loaded& loaded) {
     measure::MeasureRequest packages, images;
     images.is_image = true;
     note_missing(loaded.matrix, loaded.facts, packages, images);
-    HttpOptions settings;
-    settings.environment = world.environment;
-    settings.mirrors = loaded.matrix.mirrors;
-    settings.cancellation = world.cancellation;
-    CM_TRY_ASSIGN(auto http, Http::open(std::move(settings)));
-    for (auto* request : {&packages, &images}) {
-        if (request->packages.empty()) continue;
-        request->out = store.string();
-        request->facts = overlay;
-        CM_TRY(complete(*request, world));
-        const auto measured = measure::measure(*request, loaded.facts, *http);
-        if (!measured.ok()) {
-            if (measured.failure().code == ExitCode::interrupted) return measured.failure();
-            say(measured.failure().diagnostics.front().message, world);
-            continue;
-        }
-        for (const auto& lost : measured->not_measured)
-            say(lost, world);
-    }
+    CM_TRY(look_for({packages, images}, loaded.matrix.mirrors, {overlay, store}, loaded.facts, world));
     CM_TRY_ASSIGN(loaded.facts, facts_with_store(overlay, store, world));
+    return Done{};
+}
+
+Status look_for_packages(const std::vector<Asked>& asked, const std::string& overlay, const World& world,
+                         Facts& facts) {
+    CM_TRY_ASSIGN(const auto store, own_store(world));
+    CM_TRY_ASSIGN(facts, facts_with_store(overlay, store, world));
+    std::vector<measure::MeasureRequest> requests;
+    for (const auto& each : asked) {
+        const auto versions = pep440::Specifiers::parse(each.versions);
+        const auto known = facts.package_releases(each.package);
+        if (versions && std::ranges::any_of(known, [&](const PackageRelease& release) {
+                return versions->admits(release.version);
+            }))
+            continue;
+        auto& request = requests.emplace_back();
+        request.packages = {each.package};
+        request.versions = each.versions;
+    }
+    if (requests.empty()) return Done{};
+    CM_TRY(look_for(std::move(requests), {}, {overlay, store}, facts, world));
+    CM_TRY_ASSIGN(facts, facts_with_store(overlay, store, world));
     return Done{};
 }
 

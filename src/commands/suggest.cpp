@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <variant>
@@ -5,7 +6,11 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/index_options.hpp"
+#include "knowledge/facts/pep440.hpp"
 #include "knowledge/solve/suggest.hpp"
+#include "knowledge/solve/variable.hpp"
+#include "matrix/value.hpp"
 #include "render/image/families.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "report/formats.hpp"
@@ -21,6 +26,7 @@ struct SuggestOptions {
     std::string format;
     std::string on;
     std::string out;
+    bool look = false;
 };
 
 struct Help {
@@ -50,8 +56,36 @@ solve::Renderer renderer_of(const Facts& facts) {
     return out;
 }
 
+// What --need names and no fact knows; what is no need is for the search to refuse.
+std::vector<Asked> unknown_packages(const SuggestOptions& options, const Facts& facts) {
+    const auto known = solve::package_names(facts);
+    std::vector<Asked> unknown;
+    for (const auto& need : options.needs) {
+        const auto end = std::min(need.find_first_of("<>=!~ "), need.size());
+        const auto name = need.substr(0, end);
+        std::string versions(text::trim(std::string_view(need).substr(end)));
+        if (check_member(Field::packages, name, "1") || !pep440::Specifiers::parse(versions)) continue;
+        auto canonical = pep440::canonical_name(name);
+        if (std::ranges::find(known, canonical) == known.end())
+            unknown.push_back({std::move(canonical), std::move(versions)});
+    }
+    return unknown;
+}
+
+// The same call with --look: each value in quotes, for a shell.
+std::string call_that_looks(const SuggestOptions& options) {
+    std::string call = "cudamatrix suggest --look";
+    for (const auto field : solve::query_fields()) {
+        const auto& value = options.fields[static_cast<std::size_t>(field)];
+        if (!value.empty()) call += fmt::format(" --{} '{}'", info(field).name, text::printable(value));
+    }
+    for (const auto& need : options.needs)
+        call += fmt::format(" --need '{}'", text::printable(need));
+    return call;
+}
+
 Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& world) {
-    CM_TRY_ASSIGN(const auto facts, load_facts(options.overlay, world, options.on));
+    CM_TRY_ASSIGN(auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
     solve::Query query;
     for (const auto field : solve::query_fields()) {
@@ -59,8 +93,18 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
         if (!text.empty()) query.fields.emplace_back(field, text);
     }
     query.needs = options.needs;
-    CM_TRY_ASSIGN(const auto suggestion,
-                  solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)}));
+    const auto unknown = unknown_packages(options, facts);
+    if (options.look && !unknown.empty()) {
+        CM_TRY(look_for_packages(unknown, options.overlay, world, facts));
+    }
+    auto found = solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)});
+    if (!found.ok() && !unknown.empty() && !options.look) {
+        auto failure = found.failure();
+        auto& last = failure.diagnostics.back();
+        last = std::move(last).with_note("the index is asked by: " + call_that_looks(options));
+        return failure;
+    }
+    CM_TRY_ASSIGN(const auto suggestion, std::move(found));
     report::SuggestReport report{suggestion, tool_info(facts, today), {world.colour_out, world.columns}};
     warn_of_age(report.tool, world);
     CM_TRY(publish(report, "suggest", options.format, options.out,
@@ -86,6 +130,9 @@ Action add_suggest(const Arguments& app) {
                    "A Python package: transformers==4.27.4, a range, or its name; may be given again")
         .type_name("PACKAGE")
         .one_value_each();
+    app.add_flag(
+        "--look", options->look,
+        "Ask the index for the packages of --need that no fact knows; kept in ~/.cache/cudamatrix/facts");
     add_limit(app, options->limit, "Stacks");
     add_facts_folder(app, options->overlay);
     add_format(app, options->format, report::names_of(report::suggest_formats()));

@@ -182,6 +182,35 @@ class Refresh(Cli):
         self.assertEqual(self.json_of("check", "m.yaml", "--look", env={"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "XDG_CACHE_HOME": str(self.dir / "cache")})["cells"][0]["verdict"], "degraded")
         self.refused("check", "m.yaml", "--look", env={"HOME": "", "XDG_CACHE_HOME": ""}, code=3, says="--look has no place for what it sees: HOME is not set")
 
+    def test_suggest_looks_for_packages_that_no_fact_knows(self):
+        files = []
+        for version in ("1.0", "2.0"):
+            name = f"oddpkg-{version}-py3-none-any.whl"
+            files.append((self.wheel(name, {f"oddpkg-{version}.dist-info/METADATA": f"Version: {version}\nRequires-Dist: numpy (<2)\n\n"}).name, None, False, "plain"))
+        self.index_page("oddpkg", *files)
+        index, away = self.serve() + "/plain/simple", "http://127.0.0.1:9/simple"
+        def env(index):
+            return {"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / "cache")}
+        asked = ["--torch", "2.6.0", "--python", "3.12", "--limit", "1"]
+        self.refused("suggest", *asked, "--need", "oddpkg<2", env=env(index), code=2,
+                     says="note: the index is asked by: cudamatrix suggest --look --torch '2.6.0' --python '3.12' --need 'oddpkg<2'\n")
+        self.assertFalse((self.dir / "cache").exists())
+        # What the index lacks or cannot be asked for is refused as before, and what is no need as well.
+        self.refused("suggest", "--look", "--need", "nosuchpkg", env=env(index), code=2, says='no fact knows package "nosuchpkg"')
+        self.refused("suggest", "--look", "--need", "oddpkg", env=env(away), code=2, says='no fact knows package "oddpkg"')
+        self.refused("suggest", "--look", "--need", "oddpkg<1", env=env(index), code=2, says='no fact knows package "oddpkg"')
+        self.refused("suggest", "--look", "--need", "odd pkg<<1", env=env(index), code=2, says="invalid --need")
+        self.refused("suggest", "--look", "--need", "oddpkg", env={"HOME": "", "XDG_CACHE_HOME": ""}, code=3, says="HOME is not set")
+        def package(*more, index):
+            got = self.call("suggest", *more, "--format", "json", env=env(index), code=0)
+            return json.dumps(json.loads(got.stdout)["stacks"][0])
+        self.assertRegex(package(*asked, "--look", "--need", "oddpkg<2", index=index), r'"oddpkg": "1\.0"')
+        # The second time the index is asked only for what the store lacks; without --look the store is not read.
+        self.assertRegex(package(*asked, "--look", "--need", "oddpkg", index=away), r'"oddpkg": "1\.0"')
+        self.refused("suggest", *asked, "--look", "--need", "oddpkg>=2", env=env(away), code=2, says="no known release of oddpkg is")
+        self.assertRegex(package(*asked, "--look", "--need", "oddpkg>=2", index=index), r'"oddpkg": "2\.0"')
+        self.refused("suggest", *asked, "--need", "oddpkg", env=env(index), code=2, says="the index is asked by:")
+
     def test_facts_measure_image(self):
         for tag, variables in (("1", ["CUDA_VERSION=12.4.1"]), ("plain", [])):
             config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Env": variables}}).encode()
