@@ -60,7 +60,7 @@ void MatrixOptions::add(const Arguments& app) {
     add_override(app, overrides);
     app.add_flag(
         "--look", look,
-        "First measure what no fact knows of the packages and images that the file names, over the network; "
+        "First measure what no fact knows of the packages, images and torch that the file names, over the network; "
         "kept in ~/.cache/cudamatrix/facts");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/image_reference.hpp"
 #include "base/process.hpp"
@@ -51,12 +52,33 @@ void note_image(const Value& value, const Facts& facts, measure::MeasureRequest&
     if (std::ranges::find(images.packages, text) == images.packages.end()) images.packages.push_back(text);
 }
 
+// Releases of torch, by how the matrix writes them. 2.9 is the newest 2.9.x, so all of those are looked at.
+using TorchRequests = std::map<std::string, measure::MeasureRequest>;
+
+void note_torch(const Value& value, const Facts& facts, TorchRequests& requests) {
+    const auto torch = lookup::torch(facts, value.text, "x86_64");
+    if (!torch || torch->release) return;
+    const auto number = value.text.substr(0, value.text.find('+'));
+    auto& request = requests[number];
+    request.is_torch = true;
+    request.packages = {"torch"};
+    if (torch->exact.size() < 3) {
+        request.versions = "==" + number + ".*";
+    } else {
+        // An index of one variant names it in its files, the default index does not.
+        request.exactly["torch"].insert({number, value.text});
+    }
+}
+
 // What the matrix names in any of its cells, and no fact describes.
-void note_missing(const Matrix& matrix, const Facts& facts, measure::MeasureRequest& packages,
-                  measure::MeasureRequest& images) {
+std::vector<measure::MeasureRequest> missing(const Matrix& matrix, const Facts& facts) {
+    measure::MeasureRequest packages, images;
+    images.is_image = true;
+    TorchRequests torch;
     const auto note = [&](Field field, const Value& value) {
         if (field == Field::packages) note_packages(value, facts, packages);
         if (field == Field::image) note_image(value, facts, images);
+        if (field == Field::torch) note_torch(value, facts, torch);
     };
     for (const auto& axis : matrix.axes) {
         for (const auto& row : axis.rows) {
@@ -72,6 +94,10 @@ void note_missing(const Matrix& matrix, const Facts& facts, measure::MeasureRequ
     }
     for (const auto& [name, versions] : packages.exactly)
         packages.packages.push_back(name);
+    std::vector<measure::MeasureRequest> requests{packages, images};
+    for (const auto& [number, request] : torch)
+        requests.push_back(request);
+    return requests;
 }
 
 // The folder of --facts, and where what is seen is kept.
@@ -105,6 +131,8 @@ Status look_for(std::vector<measure::MeasureRequest> requests, const Mirrors& mi
         }
         for (const auto& lost : measured->not_measured)
             say(lost, world);
+        for (const auto& row : measured->left_out)
+            say("left out: " + row, world);
     }
     return Done{};
 }
@@ -143,10 +171,8 @@ Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem
 Status look(const std::string& overlay, const World& world, Loaded& loaded) {
     CM_TRY_ASSIGN(const auto store, own_store(world));
     CM_TRY_ASSIGN(loaded.facts, facts_with_store(overlay, store, world));
-    measure::MeasureRequest packages, images;
-    images.is_image = true;
-    note_missing(loaded.matrix, loaded.facts, packages, images);
-    CM_TRY(look_for({packages, images}, loaded.matrix.mirrors, {overlay, store}, loaded.facts, world));
+    CM_TRY(look_for(missing(loaded.matrix, loaded.facts), loaded.matrix.mirrors, {overlay, store},
+                    loaded.facts, world));
     CM_TRY_ASSIGN(loaded.facts, facts_with_store(overlay, store, world));
     return Done{};
 }

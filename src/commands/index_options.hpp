@@ -41,9 +41,9 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
 
 struct Loaded;
 
-/// --look: what no fact knows of the packages and images that the matrix names is measured now, through its
-/// mirrors, into the user's own store of facts, which `loaded.facts` then rests on as well (with `overlay`,
-/// the folder of --facts). What cannot be found out stays unknown, and stderr says why.
+/// --look: what no fact knows of the packages, images and releases of torch that the matrix names is measured
+/// now, through its mirrors, into the user's own store of facts, which `loaded.facts` then rests on as well
+/// (with `overlay`, the folder of --facts). What cannot be found out stays unknown, and stderr says why.
 [[nodiscard]] Status look(const std::string& overlay, const World& world, Loaded& loaded);
 
 /// A package with the versions that are wanted of it, as for pip (">=1.13"; empty: all).

@@ -182,6 +182,36 @@ class Refresh(Cli):
         self.assertEqual(self.json_of("check", "m.yaml", "--look", env={"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "XDG_CACHE_HOME": str(self.dir / "cache")})["cells"][0]["verdict"], "degraded")
         self.refused("check", "m.yaml", "--look", env={"HOME": "", "XDG_CACHE_HOME": ""}, code=3, says="--look has no place for what it sees: HOME is not set")
 
+    def test_look_measures_a_torch_that_no_fact_knows(self):
+        odd = self.wheel("torch-96.0.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                         {"torch/version.py": "__version__ = '96.0.0+cu990'\ncuda: Optional[str] = '99.0'\n", "torch-96.0.0.dist-info/METADATA": "Version: 96.0.0\n\n"}).name
+        names = [self.torch_wheel(), self.torch_wheel("98.1.0"), self.torch_wheel("98.1.2"), odd]
+        self.index_page("torch", *((name, None, False, "plain") for name in names))
+        index, away = self.serve() + "/plain/simple", "http://127.0.0.1:9/simple"
+        def check(torch, *more, index=index, python="'3.12'", gpu="T4"):
+            self.write(f"version: 1\nset: {{torch: {torch}, python: {python}, gpu: {gpu}, driver: 580.95.05, os: ubuntu24.04}}\n", "m.yaml")
+            got = self.call("check", "m.yaml", "--format", "json", *more, env={"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / "cache")})
+            return json.loads(got.stdout)["cells"][0]["verdict"], got.stderr
+        self.assertEqual(check("99.0.0")[0], "unknown")
+        self.assertFalse((self.dir / "cache").exists())
+        for torch, why in (("97.0.0", "no release on the index fits"), ("97.0", "no release on the index fits"),
+                           ("96.0.0", "left out: row 'torch-96.0.0+cu990-x86_64': column 'cuda' names '99.0'")):
+            verdict, said = check(torch, "--look")
+            self.assertEqual(verdict, "unknown", said)
+            self.assertIn(why, said)
+        verdict, said = check("99.0.0", "--look", index=away)
+        self.assertEqual(verdict, "unknown", said)
+        self.assertIn("--look: ", said)
+        # A known torch is not looked for.
+        self.assertNotIn("--look: ", check("2.6.0", "--look", index=away)[1])
+        self.assertEqual(check("99.0.0", "--look", python="'3.11'")[0], "rejected")
+        self.assertNotIn("--look: ", check("99.0.0", "--look", index=away)[1])  # the second time
+        self.assertEqual(check("99.0.0", "--look", gpu="P100", index=away)[0], "rejected")
+        self.assertNotIn("torch-98", self.read("cache/cudamatrix/facts/torch_wheels.yaml"))
+        check("'98.1'", "--look")
+        for version in ("98.1.0", "98.1.2"):  # 98.1 is the newest of them
+            self.assertIn(f"torch-{version}+cu124-x86_64", self.read("cache/cudamatrix/facts/torch_wheels.yaml"))
+
     def test_suggest_looks_for_packages_that_no_fact_knows(self):
         files = []
         for version in ("1.0", "2.0"):
