@@ -57,7 +57,7 @@ class Completing {
         return verdict <= base_verdict_;
     }
 
-    // Toolkits that the driver runs if it runs the CUDA of the torch, the newest first.
+    // Those of the CUDA that the torch was built for, the newest first.
     std::vector<std::string> toolkits() const {
         std::vector<std::string> out;
         const auto* torch = base_.get(Field::torch);
@@ -66,12 +66,10 @@ class Completing {
                                ? std::nullopt
                                : lookup::torch(cache_.facts(), torch->text, arch ? arch->text : "x86_64");
         if (!build || !build->wheel || !build->wheel->has("cuda")) return out;
-        const auto limit = Version::parse(build->wheel->text("cuda"));
+        const auto built = Version::parse(build->wheel->text("cuda"));
         for (const auto& value : variable_of(cache_.facts(), Field::cuda).values) {
             const auto cuda = Version::parse(value->text);
-            if (!limit || !cuda || cuda->major() != limit->major()) continue;
-            const auto minor = Version::parse(cuda->major_minor());
-            if (minor && *minor <= *limit) out.push_back(value->text);
+            if (built && cuda && cuda->major_minor() == built->major_minor()) out.push_back(value->text);
         }
         return out;
     }

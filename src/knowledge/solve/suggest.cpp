@@ -10,11 +10,15 @@
 namespace cudamatrix::solve {
 namespace {
 
+// Stacks that are tried before it is given up to find one that is rendered.
+constexpr std::size_t kMostRefused = 20;
+
 std::vector<Stack> best_of(RuleCache& cache, const Domains& domains, const SuggestOptions& options) {
     std::vector<Stack> out, not_rendered;
     Ranking ranking(cache, domains);
     std::optional<Ranked> before;
-    while (out.size() < options.limit) {
+    std::size_t refused = 0;
+    while (out.size() < options.limit && (!out.empty() || refused < kMostRefused)) {
         const auto next = ranking.next();
         if (next.empty()) break;
         for (const auto& ranked : next) {
@@ -22,6 +26,7 @@ std::vector<Stack> best_of(RuleCache& cache, const Domains& domains, const Sugge
             const bool renders = !options.renderer.families.empty();
             auto stack =
                 renders ? completed(cache, ranked.values, options.renderer) : stack_of(cache, ranked.values);
+            refused += stack.refusal.empty() ? 0 : 1;
             auto& list = stack.refusal.empty() ? out : not_rendered;
             if (list.size() == options.limit) continue;
             if (!stack.refusal.empty() && !out.empty()) continue;

@@ -106,8 +106,8 @@ struct SuggestOptions {
 };
 
 /// One stack for each build of torch (for each CUDA where no torch is wanted), in the order of Ranking. What
-/// cannot be rendered is proposed only where nothing else is. Releases that were yanked stand only in stacks
-/// of which there are no others.
+/// cannot be rendered is proposed only where nothing of the first 20 can. Releases that were yanked stand
+/// only in stacks of which there are no others.
 [[nodiscard]] Result<Suggestion> suggest(const Facts& facts, const Query& query,
                                          const SuggestOptions& options);
 
