@@ -192,8 +192,7 @@ std::span<const Row> Facts::rows(std::string_view table) const {
 }
 
 std::span<const KnownProblem> Facts::known_problems(std::string_view rule) const {
-    const auto found = store_->problems.find(rule);
-    return found == store_->problems.end() ? std::span<const KnownProblem>() : found->second;
+    return store_->problems(rule);
 }
 
 std::span<const PackageRelease> Facts::package_releases(std::string_view package) const {

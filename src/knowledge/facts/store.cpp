@@ -136,16 +136,25 @@ void Facts::Store::finish() {
         for (std::size_t r = 0; r < tables[t].rows.size(); ++r) {
             const auto& row = tables[t].rows[r];
             by_id.emplace(row.id(), Position{t, r});
-            if (tables[t].name == "known_problems") {
-                if (auto problem = facts::known_problem(row))
-                    problems[row.text("rule")].push_back(*std::move(problem));
-            }
             if (!has_aliases) continue;
             by_name.emplace(facts::folded(row.text("name")), Position{t, r});
             for (const auto alias : row.list("aliases"))
                 by_name.emplace(facts::folded(alias), Position{t, r});
         }
     }
+}
+
+std::span<const KnownProblem> Facts::Store::problems(std::string_view rule) const {
+    std::call_once(problems_read_, [this] {
+        const auto table = std::ranges::find(tables, "known_problems", &Table::name);
+        if (table == tables.end()) return;
+        for (const auto& row : table->rows) {
+            if (auto problem = facts::known_problem(row))
+                problems_[row.text("rule")].push_back(*std::move(problem));
+        }
+    });
+    const auto found = problems_.find(rule);
+    return found == problems_.end() ? std::span<const KnownProblem>() : found->second;
 }
 
 std::span<const PackageRelease> Facts::Store::releases(std::string_view package) const {

@@ -90,14 +90,18 @@ struct Facts::Store {
     std::pmr::monotonic_buffer_resource memory_;  ///< of by_id: given back at once
     std::pmr::unordered_map<std::string_view, Position> by_id{&memory_};
     std::unordered_map<std::string, Position> by_name;
-    std::map<std::string_view, std::vector<KnownProblem>> problems;  ///< by rule
 
+    /// Facts::known_problems. Read when first asked for: most commands judge nothing.
+    [[nodiscard]] std::span<const KnownProblem> problems(std::string_view rule) const;
     /// Facts::package_releases. Made when first asked for: nobody asks for most packages.
     [[nodiscard]] std::span<const PackageRelease> releases(std::string_view package) const;
 
   private:
     void sort(std::size_t table);
     [[nodiscard]] std::vector<PackageRelease> read_releases(std::string_view package) const;
+
+    mutable std::once_flag problems_read_;
+    mutable std::map<std::string_view, std::vector<KnownProblem>> problems_;  ///< by rule
 
     mutable std::mutex releases_mutex_;
     mutable std::map<std::string, std::vector<PackageRelease>, std::less<>> releases_;
