@@ -1,5 +1,6 @@
 #include "knowledge/facts/wheel_tags.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.hpp"
@@ -27,6 +28,14 @@ bool serves(std::string_view tag, const PythonAbi& python) {
     if (dash == tag.npos) return tag.substr(2) == python.digits;
     if (minor_of_tag(tag.substr(2)) > python.minor) return false;
     return tag.substr(dash + 1) == (python.free_threaded ? "abi3t" : "abi3");
+}
+
+bool any_serves(const facts::Values& tags, const PythonAbi& python) {
+    return std::any_of(tags.begin(), tags.end(), [&](std::string_view tag) { return serves(tag, python); });
+}
+
+facts::Values glibc_wheel_tags(const Row& release, std::string_view arch) {
+    return release.list(arch == "aarch64" && release.has("abi_aarch64") ? "abi_aarch64" : "abi");
 }
 
 }  // namespace cudamatrix::lookup

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "knowledge/facts/facts.hpp"
+
 namespace cudamatrix::lookup {
 
 /// What pip compares the tags of a wheel with.
@@ -23,5 +25,10 @@ struct PythonAbi {
 /// Whether a wheel with the tag ("cp312", "cp39-abi3", "py3": column `abi`) runs on it. Free-threaded pythons
 /// have an ABI of their own, which abi3 wheels do not serve.
 [[nodiscard]] bool serves(std::string_view tag, const PythonAbi& python);
+/// Whether one of the wheels with these tags does.
+[[nodiscard]] bool any_serves(const facts::Values& tags, const PythonAbi& python);
+
+/// The tags of a release's wheels for Linux with glibc on `arch`.
+[[nodiscard]] facts::Values glibc_wheel_tags(const Row& release, std::string_view arch);
 
 }  // namespace cudamatrix::lookup

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/text.hpp"
+#include "knowledge/facts/wheel_tags.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
@@ -210,8 +211,7 @@ Machine machine_of(const Context& context) {
 }
 
 facts::Values wheel_tags(const Row& row, const Machine& machine) {
-    if (machine.is_glibc())
-        return row.list(machine.arch == "aarch64" && row.has("abi_aarch64") ? "abi_aarch64" : "abi");
+    if (machine.is_glibc()) return lookup::glibc_wheel_tags(row, machine.arch);
     if (!contains(row.list("platforms"), machine.system)) return {};
     const auto own = fmt::format("abi_{}", machine.system);
     return row.list(row.has(own) ? std::string_view(own) : "abi");

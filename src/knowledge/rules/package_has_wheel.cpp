@@ -29,10 +29,11 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
     const auto& row = *package.row;
     const bool source = row.text("sdist") == "true";
     const auto limit = source ? source_limit(ask.facts, package, machine) : std::nullopt;
+    const bool wheels_only = gets_image(ask.cell);
     std::string rest = ", and no source to build";
     if (limit) {
         rest = fmt::format(", and its source is not for it: {}", limit->text("consequence"));
-    } else if (source && gets_image(ask.cell)) {
+    } else if (source && wheels_only) {
         rest = fmt::format("; {}", kWheelsOnly);
     } else if (source) {
         rest =
@@ -41,7 +42,7 @@ void lacks(Ask& ask, const Package& package, const Machine& machine) {
         if (!ask.cell.has(Field::image)) rest += kRenderRefuses;
     }
     auto answer =
-        ask.say(source && !limit && !gets_image(ask.cell) ? Severity::warning : Severity::error,
+        ask.say(source && !limit && !wheels_only ? Severity::warning : Severity::error,
                 fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest));
     answer.because(facts_of(row, machine)).because(limit);
     answer.accepted_release(package.name);

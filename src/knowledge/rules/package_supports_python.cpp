@@ -26,9 +26,7 @@ std::optional<Python> python_of(std::string_view text) {
 }
 
 bool has_wheel(const Row& row, const Python& python, const Machine& machine) {
-    const auto tags = wheel_tags(row, machine);
-    return std::any_of(tags.begin(), tags.end(),
-                       [&](std::string_view tag) { return lookup::serves(tag, python.abi); });
+    return lookup::any_serves(wheel_tags(row, machine), python.abi);
 }
 
 bool admits(const Row& row, const pep440::Version& python) {

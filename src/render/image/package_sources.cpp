@@ -140,20 +140,18 @@ std::string find_companions(Request& request) {
 namespace {
 
 bool has_wheel(const Row& release, std::string_view arch, const lookup::PythonAbi& python) {
-    const auto tags = release.list(arch == "aarch64" && release.has("abi_aarch64") ? "abi_aarch64" : "abi");
-    return std::any_of(tags.begin(), tags.end(),
-                       [&](std::string_view tag) { return lookup::serves(tag, python); });
+    return lookup::any_serves(lookup::glibc_wheel_tags(release, arch), python);
 }
 
 // ": numpy 2.5.1 has one", the newest; empty where no release has.
 std::string newest_with_wheel(const Request& request, const std::string& package,
                               const lookup::PythonAbi& python) {
-    std::string out;
+    std::string_view newest;
     for (const auto& release : request.facts.package_releases(package)) {
         if (!lookup::is_yanked(release.row) && has_wheel(release.row, request.image.arch, python))
-            out = fmt::format(": {} {} has one", package, release.text);
+            newest = release.text;
     }
-    return out;
+    return newest.empty() ? "" : fmt::format(": {} {} has one", package, newest);
 }
 
 }  // namespace
