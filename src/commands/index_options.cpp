@@ -177,21 +177,19 @@ Status look(const std::string& overlay, const World& world, Loaded& loaded) {
     return Done{};
 }
 
-Status look_for_packages(const std::vector<Asked>& asked, const std::string& overlay, const World& world,
-                         Facts& facts) {
+Status look_for_packages(const std::vector<solve::Need>& needs, const std::string& overlay,
+                         const World& world, Facts& facts) {
     CM_TRY_ASSIGN(const auto store, own_store(world));
     CM_TRY_ASSIGN(facts, facts_with_store(overlay, store, world));
     std::vector<measure::MeasureRequest> requests;
-    for (const auto& each : asked) {
-        const auto versions = pep440::Specifiers::parse(each.versions);
-        const auto known = facts.package_releases(each.package);
-        if (versions && std::ranges::any_of(known, [&](const PackageRelease& release) {
-                return versions->admits(release.version);
-            }))
+    for (const auto& need : needs) {
+        const auto known = facts.package_releases(need.package);
+        if (std::ranges::any_of(
+                known, [&](const PackageRelease& release) { return need.versions.admits(release.version); }))
             continue;
         auto& request = requests.emplace_back();
-        request.packages = {each.package};
-        request.versions = each.versions;
+        request.packages = {need.package};
+        request.versions = need.clauses;
     }
     if (requests.empty()) return Done{};
     CM_TRY(look_for(std::move(requests), {}, {overlay, store}, facts, world));

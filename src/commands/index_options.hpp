@@ -9,6 +9,7 @@
 
 #include "commands/command.hpp"
 #include "knowledge/facts/facts.hpp"
+#include "knowledge/solve/suggest.hpp"
 #include "look/measure/measure.hpp"
 #include "registry/http.hpp"
 
@@ -46,14 +47,8 @@ struct Loaded;
 /// (with `overlay`, the folder of --facts). What cannot be found out stays unknown, and stderr says why.
 [[nodiscard]] Status look(const std::string& overlay, const World& world, Loaded& loaded);
 
-/// A package with the versions that are wanted of it, as for pip (">=1.13"; empty: all).
-struct Asked {
-    std::string package;  ///< canonical name
-    std::string versions;
-};
-
 /// --look of `suggest`: the same for packages that `facts` lack, from the index that pip would ask.
-[[nodiscard]] Status look_for_packages(const std::vector<Asked>& asked, const std::string& overlay,
+[[nodiscard]] Status look_for_packages(const std::vector<solve::Need>& needs, const std::string& overlay,
                                        const World& world, Facts& facts);
 
 // The part of `facts` that asks an index.

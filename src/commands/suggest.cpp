@@ -7,10 +7,8 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/index_options.hpp"
-#include "knowledge/facts/pep440.hpp"
 #include "knowledge/solve/suggest.hpp"
 #include "knowledge/solve/variable.hpp"
-#include "matrix/value.hpp"
 #include "render/image/families.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "report/formats.hpp"
@@ -57,17 +55,13 @@ solve::Renderer renderer_of(const Facts& facts) {
 }
 
 // What --need names and no fact knows; what is no need is for the search to refuse.
-std::vector<Asked> unknown_packages(const SuggestOptions& options, const Facts& facts) {
+std::vector<solve::Need> unknown_packages(const SuggestOptions& options, const Facts& facts) {
     const auto known = solve::package_names(facts);
-    std::vector<Asked> unknown;
-    for (const auto& need : options.needs) {
-        const auto end = std::min(need.find_first_of("<>=!~ "), need.size());
-        const auto name = need.substr(0, end);
-        std::string versions(text::trim(std::string_view(need).substr(end)));
-        if (check_member(Field::packages, name, "1") || !pep440::Specifiers::parse(versions)) continue;
-        auto canonical = pep440::canonical_name(name);
-        if (std::ranges::find(known, canonical) == known.end())
-            unknown.push_back({std::move(canonical), std::move(versions)});
+    std::vector<solve::Need> unknown;
+    for (const auto& text : options.needs) {
+        auto need = solve::need_of(text);
+        if (need && std::ranges::find(known, need->package) == known.end())
+            unknown.push_back(*std::move(need));
     }
     return unknown;
 }
@@ -93,12 +87,13 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
         if (!text.empty()) query.fields.emplace_back(field, text);
     }
     query.needs = options.needs;
-    const auto unknown = unknown_packages(options, facts);
-    if (options.look && !unknown.empty()) {
-        CM_TRY(look_for_packages(unknown, options.overlay, world, facts));
+    if (options.look) {
+        if (const auto unknown = unknown_packages(options, facts); !unknown.empty()) {
+            CM_TRY(look_for_packages(unknown, options.overlay, world, facts));
+        }
     }
     auto found = solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)});
-    if (!found.ok() && !unknown.empty() && !options.look) {
+    if (!found.ok() && !options.look && !unknown_packages(options, facts).empty()) {
         auto failure = found.failure();
         auto& last = failure.diagnostics.back();
         last = std::move(last).with_note("the index is asked by: " + call_that_looks(options));

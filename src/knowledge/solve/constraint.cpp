@@ -133,18 +133,14 @@ class Reading {
     }
 
     void need(const std::string& text) {
-        const auto end = std::min(text.find_first_of("<>=!~ "), text.size());
-        const auto name = text.substr(0, end);
-        const std::string clauses(text::trim(std::string_view(text).substr(end)));
-        const auto specifiers = pep440::Specifiers::parse(clauses);
-        // The name alone is checked: any version will do for that.
-        if (!specifiers || text.size() > 96 || check_member(Field::packages, name, "1")) {
+        const auto need = need_of(text);
+        if (!need) {
             return fail(
                 Diagnostic::error(fmt::format("invalid --need {}: expected a package with a version, such as "
                                               "transformers==4.27.4 or timm>=0.6",
                                               in_quotes(text))));
         }
-        const auto canonical = pep440::canonical_name(name);
+        const auto& [name, canonical, clauses, versions] = *need;
         const auto names = package_names(facts_);
         if (std::find(names.begin(), names.end(), canonical) == names.end()) {
             const auto near = text::did_you_mean(canonical, names);
@@ -161,7 +157,7 @@ class Reading {
         Constraint constraint{0, text, {}, false};
         if (variable.values.empty()) return unlisted(std::move(variable), std::move(constraint), clauses);
         for (std::uint32_t i = 0; i < variable.values.size(); ++i) {
-            if (specifiers->admits(*pep440::Version::parse(variable.values[i]->text)))
+            if (versions.admits(*pep440::Version::parse(variable.values[i]->text)))
                 constraint.allowed.push_back(i);
         }
         constraint.exact = constraint.allowed.size() == 1;
@@ -277,6 +273,17 @@ const std::vector<Field>& query_fields() {
     static const std::vector<Field> fields{Field::gpu,  Field::driver, Field::torch, Field::python,
                                            Field::cuda, Field::os,     Field::arch};
     return fields;
+}
+
+std::optional<Need> need_of(std::string_view text) {
+    const auto end = std::min(text.find_first_of("<>=!~ "), text.size());
+    Need need{std::string(text.substr(0, end)), {}, std::string(text::trim(text.substr(end))), {}};
+    auto versions = pep440::Specifiers::parse(need.clauses);
+    // The name alone is checked: any version will do for that.
+    if (!versions || text.size() > 96 || check_member(Field::packages, need.name, "1")) return std::nullopt;
+    need.package = pep440::canonical_name(need.name);
+    need.versions = *std::move(versions);
+    return need;
 }
 
 Result<SearchProblem> search_problem(const Facts& facts, const Query& query) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.hpp"
+#include "knowledge/facts/pep440.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/solve/conflict.hpp"
 
@@ -24,6 +27,16 @@ struct Query {
     /// releases where none is named.
     std::vector<std::string> needs;
 };
+
+/// "timm>=0.6" in its parts.
+struct Need {
+    std::string name;               ///< as it is written
+    std::string package;            ///< its canonical name
+    std::string clauses;            ///< ">=0.6"; empty: any release
+    pep440::Specifiers versions{};  ///< the same, read
+};
+/// Nothing where the text is no need.
+[[nodiscard]] std::optional<Need> need_of(std::string_view text);
 
 /// The fields that may be asked for.
 [[nodiscard]] const std::vector<Field>& query_fields();
