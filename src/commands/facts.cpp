@@ -132,8 +132,8 @@ Action add_facts(const Arguments& app) {
     return [options, added, measure, measuring, refresh, refreshing](const World& world) -> Result<ExitCode> {
         if (measure.parsed()) return measuring(world);
         if (refresh.parsed()) return refreshing(world);
+        if (options->mine) return list_mine(*options, world);
         for (const auto& [command, each] : added) {
-            if (options->mine) return list_mine(*options, world);
             if (command.parsed()) return perform(each->file, each->writer, *options, world);
         }
         return ExitCode::bad_input;  // CLI11 requires one of them

@@ -1,5 +1,4 @@
 // A stack with the family, the toolkit and the system that render needs for an image of it.
-#include <algorithm>
 #include <deque>
 
 #include "base/text.hpp"
@@ -18,12 +17,12 @@ class Completing {
     }
 
     std::optional<Stack> best() {
+        const auto of_torch = base_.has(Field::cuda) ? std::vector<std::string>() : toolkits();
         for (const auto& family : renderer_.families) {
             auto cell = base_;
             set(cell, Field::family, family);
             if (attempt(cell)) return std::move(best_);
-            if (cell.has(Field::cuda)) continue;
-            for (const auto& toolkit : toolkits()) {
+            for (const auto& toolkit : of_torch) {
                 auto with_toolkit = cell;
                 set(with_toolkit, Field::cuda, toolkit);
                 if (attempt(with_toolkit)) return std::move(best_);

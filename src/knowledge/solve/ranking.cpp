@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -49,8 +48,11 @@ Ranking::Ranking(RuleCache& cache, Domains domains)
     for (std::size_t i = 0; i < variables.size(); ++i) {
         if (i != group_ && variables[i].package.empty()) order_.push_back(i);
     }
-    for (std::size_t rule = 0; rule < cache_.size(); ++rule)
-        source_rules_.push_back(std::ranges::find(kSourceRules, cache_.rule(rule).id) != kSourceRules.end());
+    for (std::size_t rule = 0; rule < cache_.size(); ++rule) {
+        const auto id = cache_.rule(rule).id;
+        source_rules_.push_back(std::ranges::find(kSourceRules, id) != kSourceRules.end());
+        if (id == kEndOfLife) end_rule_ = rule;
+    }
     search_.emplace(search(builds_));
 }
 
@@ -161,13 +163,9 @@ bool Ranking::has_ended(std::size_t variable, std::uint32_t value) {
     if (known) return *known;
     Assignment alone(ended_.size(), kUnassigned);
     alone[variable] = value;
-    known = false;
-    for (std::size_t rule = 0; rule < cache_.size(); ++rule) {
-        if (cache_.rule(rule).id == kEndOfLife)
-            known = std::ranges::any_of(cache_.findings(rule, alone), [](const Finding& finding) {
+    known = end_rule_ && std::ranges::any_of(cache_.findings(*end_rule_, alone), [](const Finding& finding) {
                 return finding.severity == Severity::notice;
             });
-    }
     return *known;
 }
 

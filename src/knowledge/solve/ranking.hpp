@@ -46,7 +46,8 @@ class Ranking {
     std::size_t group_;  ///< the variable of which every value stands once
     std::vector<std::size_t> packages_;
     std::vector<std::size_t> order_;
-    std::vector<bool> source_rules_;  ///< by rule: degraded, it says that something is built
+    std::vector<bool> source_rules_;       ///< by rule: degraded, it says that something is built
+    std::optional<std::size_t> end_rule_;  ///< that says what is past its end of life
     std::vector<std::vector<std::optional<bool>>> ended_;  ///< by variable and value
     bool builds_ = false;                                  ///< what installs from wheels is exhausted
     std::optional<Search> search_;

@@ -16,6 +16,7 @@ constexpr std::size_t kMostRefused = 20;
 std::vector<Stack> best_of(RuleCache& cache, const Domains& domains, const SuggestOptions& options) {
     std::vector<Stack> out, not_rendered;
     Ranking ranking(cache, domains);
+    const bool renders = !options.renderer.families.empty();
     std::optional<Ranked> before;
     std::size_t refused = 0;
     while (out.size() < options.limit && (!out.empty() || refused < kMostRefused)) {
@@ -23,7 +24,6 @@ std::vector<Stack> best_of(RuleCache& cache, const Domains& domains, const Sugge
         if (next.empty()) break;
         for (const auto& ranked : next) {
             if (out.size() == options.limit) break;
-            const bool renders = !options.renderer.families.empty();
             auto stack =
                 renders ? completed(cache, ranked.values, options.renderer) : stack_of(cache, ranked.values);
             refused += stack.refusal.empty() ? 0 : 1;
