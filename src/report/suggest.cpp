@@ -80,8 +80,11 @@ std::string nothing_text(const SuggestReport& report) {
         out += fmt::format("  {}\n    then {}: {}\n", text::join(remedy.changes, " and "),
                            coloured_verdict(report, remedy.stack.verdict), remedy.stack.row);
     }
-    if (suggestion.remedies.empty()) out += "  nothing that the facts know\n";
-    if (!suggestion.all_remedies) out += "  there may be more\n";
+    if (suggestion.remedies.empty())
+        out += suggestion.all_remedies ? "  nothing that the facts know\n"
+                                       : "  not found within the limit of the search: ask for less at once\n";
+    else if (!suggestion.all_remedies)
+        out += "  there may be more\n";
     return out;
 }
 

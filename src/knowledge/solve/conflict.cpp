@@ -12,6 +12,12 @@ namespace {
 // Branches of a proof whose facts are listed.
 constexpr std::uint64_t kMostTold = 2'000;
 
+// Values that are tried to decide one set of constraints, all sets, and all changes. Of a driver alone, say,
+// that nothing runs on it may take a walk over every GPU, toolkit and torch.
+constexpr std::uint64_t kMostTriedForSet = 3'000;
+constexpr std::uint64_t kMostTriedForSets = 20'000;
+constexpr std::uint64_t kMostTriedForChanges = 12'000;
+
 // Values that are tried to show a conflict without one of the rules of its proof.
 constexpr std::uint64_t kMostTriedForRule = 4'000;
 
@@ -46,8 +52,11 @@ class Sets {
             return __builtin_popcount(a) > __builtin_popcount(b);
         });
         for (const auto set : largest_) {
+            if (budget_ == 0) break;
             if (known_[set]) continue;
-            if (is_met(set)) {
+            const auto met = is_met(set);
+            if (!met) continue;
+            if (*met) {
                 grow(set);
             } else {
                 shrink(set);
@@ -59,17 +68,29 @@ class Sets {
 
     std::vector<ConstraintSet> unmet;    ///< small ones first
     std::vector<ConstraintSet> without;  ///< in the same way
+    bool all = true;                     ///< false: there may be more, or smaller ones
 
   private:
-    [[nodiscard]] bool is_met(unsigned set) const {
-        return can_be_met(problem_.cache, domains_of(problem_, members(set)));
+    // Nothing where that does not show within the budget.
+    [[nodiscard]] std::optional<bool> is_met(unsigned set) {
+        const auto budget = std::min(budget_, kMostTriedForSet);
+        Search search(problem_.cache, domains_of(problem_, members(set)), kGoodEnough);
+        search.set_budget(budget);
+        const bool found = search.any().has_value();
+        budget_ -= budget - search.budget();
+        if (found || search.budget() != 0) return found;
+        all = false;
+        return std::nullopt;
     }
 
     // Each member is left out and the rest judged again.
     void shrink(unsigned set) {
         for (unsigned member = whole_ + 1; member >>= 1;) {
-            if ((set & member) != 0 && !known_[set & ~member] && !is_met(set & ~member)) set &= ~member;
+            if ((set & member) != 0 && !known_[set & ~member] && is_met(set & ~member) == false)
+                set &= ~member;
         }
+        // The first is told even if it is not the smallest.
+        if (budget_ == 0 && !unmet.empty()) return;
         unmet.push_back(members(set));
         for (unsigned other = 0; other <= whole_; ++other) {
             if ((other & set) == set) known_[other] = true;
@@ -78,8 +99,9 @@ class Sets {
 
     void grow(unsigned set) {
         for (unsigned member = 1; member <= whole_; member <<= 1) {
-            if ((set & member) == 0 && !known_[set | member] && is_met(set | member)) set |= member;
+            if ((set & member) == 0 && !known_[set | member] && is_met(set | member) == true) set |= member;
         }
+        if (budget_ == 0) return;
         without.push_back(members(whole_ & ~set));
         for (unsigned other = 0; other <= whole_; ++other) {
             if ((other & set) == other) known_[other] = true;
@@ -102,6 +124,7 @@ class Sets {
 
     const Problem& problem_;
     unsigned whole_;
+    std::uint64_t budget_ = kMostTriedForSets;
     std::vector<bool> known_;
     std::vector<unsigned> largest_;
 };
@@ -206,10 +229,12 @@ std::vector<Evidence> prove(const Problem& problem, const ConstraintSet& constra
 // other.
 class Relaxing {
   public:
-    Relaxing(const Problem& problem, const ConstraintSet& set, const std::vector<bool>& newer)
+    Relaxing(const Problem& problem, const ConstraintSet& set, const std::vector<bool>& newer,
+             std::uint64_t& budget)
         : problem_(problem),
           set_(set),
           newer_(newer),
+          budget_(budget),
           domains_(domains_of(problem, without(problem.constraints.size(), set))) {
         for (std::size_t i = 0; i < set.size(); ++i) {
             const auto& constraint = problem.constraints[set[i]];
@@ -219,7 +244,7 @@ class Relaxing {
         }
         // A release that was yanked is no way out where there is another.
         auto kept = without_yanked(problem.cache.variables(), domains_);
-        if (kept != domains_ && meets(kept)) domains_ = std::move(kept);
+        if (kept != domains_ && can_be_met(problem.cache, kept)) domains_ = std::move(kept);
     }
 
     /// The constraint that stands first in `order` changes least, then the next; nothing where no change
@@ -230,14 +255,14 @@ class Relaxing {
         std::vector<std::size_t> variables;
         for (const auto i : order)
             variables.push_back(problem_.constraints[set_[i]].variable);
-        const auto least = Search(problem_.cache, domains_, kGoodEnough, variables).first();
+        const auto least = first(domains_, kGoodEnough, variables);
         if (!least) return std::nullopt;
         auto domains = domains_;
         for (const auto variable : variables)
             domains[variable] = {(*least)[variable]};
         Relaxation out;
-        auto witness = Search(problem_.cache, domains, Verdict::accepted).first();
-        if (!witness) witness = Search(problem_.cache, domains, kGoodEnough).first();
+        auto witness = first(domains, Verdict::accepted);
+        if (!witness) witness = first(domains, kGoodEnough);
         if (!witness) return std::nullopt;  // the search was stopped
         out.witness = *std::move(witness);
         for (std::size_t i = 0; i < set_.size(); ++i)
@@ -246,11 +271,19 @@ class Relaxing {
     }
 
   private:
-    bool meets(const Domains& domains) const { return can_be_met(problem_.cache, domains); }
+    std::optional<Assignment> first(const Domains& domains, Verdict worst,
+                                    std::vector<std::size_t> order = {}) const {
+        Search search(problem_.cache, domains, worst, std::move(order));
+        search.set_budget(budget_);
+        auto found = search.first();
+        budget_ = search.budget();
+        return found;
+    }
 
     const Problem& problem_;
     const ConstraintSet& set_;
     const std::vector<bool>& newer_;
+    std::uint64_t& budget_;
     Domains domains_;
     std::vector<std::vector<std::uint32_t>> values_;
 };
@@ -261,17 +294,22 @@ bool is_same(const Relaxation& a, const Relaxation& b) {
         [](const Change& x, const Change& y) { return x.constraint == y.constraint && x.value == y.value; });
 }
 
-// Every direction of every constraint; each of them is once the one that changes least.
-void relax(const Problem& problem, const ConstraintSet& set, Conflicts& out) {
+// Every direction of every constraint; each of them is once the one that changes least. Where the
+// budget is spent, there may be more.
+void relax(const Problem& problem, const ConstraintSet& set, std::uint64_t& budget, Conflicts& out) {
     for (std::uint32_t directions = 0; directions < (1u << set.size()); ++directions) {
         std::vector<bool> newer(set.size());
         for (std::size_t i = 0; i < set.size(); ++i)
             newer[i] = (directions >> i & 1u) == 0;
-        const Relaxing relaxing(problem, set, newer);
+        const Relaxing relaxing(problem, set, newer, budget);
         std::vector<std::size_t> order(set.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         for (std::size_t first = 0; first < set.size(); ++first) {
             auto found = relaxing.smallest(order);
+            if (budget == 0) {
+                out.all_relaxations = false;
+                return;
+            }
             std::rotate(order.begin(), order.begin() + 1, order.end());
             if (!found) break;
             if (std::any_of(out.relaxations.begin(), out.relaxations.end(),
@@ -324,7 +362,7 @@ Conflicts conflicts_of(const Problem& problem) {
     Conflicts out;
     Sets sets(problem);
     sets.find();
-    out.all_sets = sets.unmet.size() <= kMostConflicts;
+    out.all_sets = sets.all && sets.unmet.size() <= kMostConflicts;
     for (auto& set : sets.unmet) {
         if (out.sets.size() == kMostConflicts) break;
         auto evidence = prove(problem, set);
@@ -344,9 +382,11 @@ Conflicts conflicts_of(const Problem& problem) {
                      [&](const ConstraintSet& a, const ConstraintSet& b) {
                          return a.size() != b.size() ? a.size() < b.size() : given(a) < given(b);
                      });
+    auto budget = kMostTriedForChanges;
     for (const auto& set : sets.without) {
-        if (out.all_relaxations) relax(problem, set, out);
+        if (out.all_relaxations) relax(problem, set, budget, out);
     }
+    out.all_relaxations = out.all_relaxations && sets.all;
     return out;
 }
 

@@ -64,7 +64,7 @@ struct Relaxation {
 
 struct Conflicts {
     std::vector<Conflict> sets;
-    bool all_sets = true;  ///< false: there may be more
+    bool all_sets = true;  ///< false: there may be more, or smaller ones
     std::vector<Relaxation> relaxations;
     bool all_relaxations = true;
 };

@@ -220,6 +220,24 @@ TEST_CASE("what a few rules decide takes few steps") {
     }
 }
 
+TEST_CASE("of many demands at once the search is limited, and says so") {
+    const auto found = suggested({{{Field::gpu, "P100"},
+                                   {Field::driver, "390"},
+                                   {Field::torch, ">=2"},
+                                   {Field::python, "3.7"},
+                                   {Field::cuda, "12.4.1"},
+                                   {Field::os, "debian12"}},
+                                  {"transformers", "flash-attn"}});
+    CHECK(found.stacks.empty());
+    CHECK_FALSE(found.all_clashes);
+    CHECK_FALSE(found.all_remedies);
+    // That nothing at all runs on driver 390 is not shown within the limit.
+    CHECK(demands_and_changes(found) == R"(driver 390 and cuda 12.4.1: driver-supports-cuda
+torch >=2 and python 3.7: torch-supports-python
+gpu P100 and driver 390: driver-supports-cuda, torch-ships-compute
+)");
+}
+
 TEST_CASE("every remedy is a stack that check accepts") {
     for (const Query& query :
          {Query{{{Field::gpu, "RTX 5090"}, {Field::torch, "<2.6"}}, {}},
