@@ -34,6 +34,13 @@ bool is_above(std::string_view a, std::string_view b) {
     return compare(a, b).value_or(0) > 0;
 }
 
+/// At which end a range of releases has none: "older", "newer", "both", or "" for neither.
+std::string_view open_end(const pep440::Specifiers& versions) {
+    static const auto oldest = pep440::Version::parse("0.dev0"), newest = pep440::Version::parse("1!0");
+    const bool older = versions.admits(*oldest), newer = versions.admits(*newest);
+    return older && newer ? "both" : older ? "older" : newer ? "newer" : "";
+}
+
 class RangeChecker {
   public:
     RangeChecker(std::span<const Table> tables, const std::vector<std::vector<Location>>& where,
@@ -55,6 +62,7 @@ class RangeChecker {
         for (const auto& each : all.apart)
             apart(each);
         problems_apart();
+        ends();
         for (const auto& each : all.gapless)
             gapless(each);
         for (const auto& each : all.bounds)
@@ -205,6 +213,32 @@ class RangeChecker {
                                     (blames_earlier ? later : earlier)->id()));
             }
             before.emplace_back(later, *std::move(problem));
+        }
+    }
+
+    /// Where `versions` has no end, `open` says so: what was written of the releases of its day would
+    /// otherwise be believed of those of any other. What a known problem is of has ends; what it meets there
+    /// need not.
+    void ends() {
+        for (const auto& row : rows({})) {
+            const auto text = row->text("versions");
+            const auto versions = pep440::Specifiers::parse(text);
+            if (text.empty() || !versions) continue;
+            const auto open = open_end(*versions);
+            if (row->text("open") == open) continue;
+            mistake(row, open.empty()
+                             ? fmt::format("column 'open' holds '{}': expected none, '{}' has two ends",
+                                           row->text("open"), text)
+                             : fmt::format("column 'versions' holds '{}': expected two ends, or open: {}",
+                                           text, open));
+        }
+        for (const auto& row : rows("known_problems")) {
+            const auto problem = known_problem(*row);
+            if (!problem || problem->when.empty() || problem->when.front().package.empty()) continue;
+            if (const auto open = open_end(problem->when.front().versions); !open.empty())
+                mistake(row, fmt::format("its `when` has no end for {} releases of {}: expected two ends",
+                                         open == "both" ? "older and newer" : open,
+                                         problem->when.front().package));
         }
     }
 

@@ -23,9 +23,11 @@ constexpr Column kPackageReleases[] = {
     {"yanked_because", Kind::text},  // in its author's words
 };
 
+// open: where `versions` has no end, "older", "newer" or "both": the row is about all releases there.
 constexpr Column kPackageGpuFloors[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"compute_min", Kind::compute, Form::scalar, kRequired, "architectures.compute"},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
@@ -36,6 +38,7 @@ constexpr Column kPackageGpuFloors[] = {
 constexpr Column kPackageTorchFloors[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"torch_min", Kind::version, Form::scalar, kRequired},
     {"torch_below", Kind::version},
     {"torch_versions", Kind::specifiers},  // the torch that the row is about; without it: every one
@@ -46,6 +49,7 @@ constexpr Column kPackageTorchFloors[] = {
 constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"cuda_major", Kind::number},
     {"cuda_majors", Kind::number, Form::list},
     {"cuda_minors", Kind::version, Form::list},
@@ -63,6 +67,7 @@ constexpr std::string_view kPackageCudaOneOf[] = {"cuda_major", "cuda_majors", "
 constexpr Column kPackageCudnn[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"cudnn_major", Kind::number},
     {"cudnn_min", Kind::version},
     {"of_local", Kind::truth},  // its version says it: +cuda11.cudnn86
@@ -76,6 +81,7 @@ constexpr std::string_view kPackageCudnnOneOf[] = {"cudnn_major", "cudnn_min", "
 constexpr Column kPackageNumpyAbi[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"numpy", Kind::specifiers, Form::scalar, kRequired},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
@@ -84,6 +90,7 @@ constexpr Column kPackageNumpyAbi[] = {
 constexpr Column kPackageMakersWheels[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"torch", Kind::release, Form::list, kRequired},  // what each wheel was compiled with
     {"pythons", Kind::version, Form::list, kRequired},
     {"arches", Kind::text, Form::list, kRequired},
@@ -92,6 +99,7 @@ constexpr Column kPackageMakersWheels[] = {
 constexpr Column kPackageMakersAbi[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"torch", Kind::version, Form::scalar, kRequired},    // the minor that the wheel is for
     {"cxx11_abi", Kind::truth, Form::scalar, kRequired},  // what it holds
     {"consequence", Kind::text, Form::scalar, kRequired},
@@ -100,6 +108,7 @@ constexpr Column kPackageMakersAbi[] = {
 constexpr Column kPackageImages[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"images", Kind::text, Form::list, kRequired, "ngc_images.tag"},
     {"works", Kind::truth, Form::scalar, kRequired},
     {"consequence", Kind::text},  // of what does not work
@@ -108,6 +117,7 @@ constexpr Column kPackageImages[] = {
 constexpr Column kPackageSources[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
     {"not_on", Kind::text, Form::list, kRequired, "operating_systems.wheels"},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };

@@ -81,7 +81,7 @@ TEST_CASE("the lower end of a range is not above the upper one") {
           "'torch-99.0.0': column 'python_min' holds '3.9': expected at most '3.8', its python_max"}});
     check_cases(
         "package_torch_floors",
-        {{"id: package-torch-x, package: x, versions: \">=1\", severity: error, consequence: x, "
+        {{"id: package-torch-x, package: x, versions: \">=1,<2\", severity: error, consequence: x, "
           "torch_min: \"2.4\", torch_below: \"2.4\"",
           "'package-torch-x': column 'torch_min' holds '2.4': expected less than '2.4', its torch_below"}});
     check_cases("operating_systems",
@@ -149,16 +149,17 @@ TEST_CASE("rows about the same thing do not overlap") {
     const std::string error = ", severity: error, consequence: x";
     check_cases(
         "package_cuda",
-        {{"id: package-cuda-x, package: vllm, versions: \"<0.2.2\", cuda_major: 11" + error, ""},
-         {"id: package-cuda-x, package: vllm, versions: \">=0.20\", cuda_major: 13, severity: warning, "
-          "consequence: x",
+        {{"id: package-cuda-x, package: vllm, versions: \"<0.2.2\", open: older, cuda_major: 11" + error, ""},
+         {"id: package-cuda-x, package: vllm, versions: \">=0.20\", open: newer, cuda_major: 13, severity: "
+          "warning, consequence: x",
           ""},
          {"id: package-cuda-x, package: vllm, versions: \">=0.3,<0.3.3\", cuda_major: 12" + error,
           "'package-cuda-x': it overlaps row 'package-cuda-vllm-0.2.2': package vllm; severity error; "
           "versions >=0.3,<0.3.3 beside >=0.2.2,<0.3.3: expected one of these apart"}});
     check_cases(
         "package_torch_floors",
-        {{"id: package-torch-x, package: transformers, versions: \">=5.20\", torch_min: \"2.7\"" + error,
+        {{"id: package-torch-x, package: transformers, versions: \">=5.20\", open: newer, torch_min: \"2.7\"" +
+              error,
           "'package-torch-x': it overlaps row 'package-torch-transformers-5.20': package transformers; "
           "severity error; versions >=5.20: expected one of these apart"},
          {"id: package-torch-x, package: flash-attn, versions: \">=2.5.7,<2.5.8\", torch_versions: "
@@ -188,6 +189,30 @@ TEST_CASE("rows about the same thing do not overlap") {
                           "'gpu-x': it overlaps row 'gpu-t4': aliases X, T4 beside T4, NVIDIA T4, NVIDIA "
                           "Tesla T4: expected one of these "
                           "apart"}});
+}
+
+TEST_CASE("a range of releases has two ends, or says that it has not") {
+    const std::string row =
+        "id: package-gpu-x, package: x, compute_min: \"8.0\", severity: error, consequence: y, ";
+    check_cases("package_gpu_floors",
+                {{row + "versions: \">=1,<2\"", ""},
+                 {row + "versions: \"==1.4\"", ""},
+                 {row + "versions: \"~=1.4\"", ""},
+                 {row + "versions: \"<2\", open: older", ""},
+                 {row + "versions: \">=1\", open: newer", ""},
+                 {row + "versions: \"!=1.4\", open: both", ""},
+                 {row + "versions: \"<2\"",
+                  "'package-gpu-x': column 'versions' holds '<2': expected two ends, or open: older"},
+                 {row + "versions: \"<=2\", open: newer",
+                  "'package-gpu-x': column 'versions' holds '<=2': expected two ends, or open: older"},
+                 {row + "versions: \">=1\"",
+                  "'package-gpu-x': column 'versions' holds '>=1': expected two ends, or open: newer"},
+                 {row + "versions: \">=1,!=1.4\", open: both",
+                  "'package-gpu-x': column 'versions' holds '>=1,!=1.4': expected two ends, or open: newer"},
+                 {row + "versions: \"!=1.4\"",
+                  "'package-gpu-x': column 'versions' holds '!=1.4': expected two ends, or open: both"},
+                 {row + "versions: \">=1,<2\", open: newer",
+                  "'package-gpu-x': column 'open' holds 'newer': expected none, '>=1,<2' has two ends"}});
 }
 
 TEST_CASE("no minor is left out") {
@@ -293,6 +318,11 @@ TEST_CASE("a known problem is told apart from the others, and its conditions and
           "'x': column 'when.env': expected a field with a single value, or packages"},
          {row("known-defect", "cuda: \"12.4.1\", driver: \"550\""),
           "'x': column 'when.driver': rule known-defect does not look at it"},
+         {row("packages-run-together", "packages: {trl: \">=1,<2\", transformers: \">=9\"}"), ""},
+         {row("packages-run-together", "packages: {trl: \">=99\", transformers: \">=9\"}"),
+          "'x': its `when` has no end for newer releases of trl: expected two ends"},
+         {row("packages-run-together", "packages: {trl: \"<0.0.1\", transformers: \">=9\"}"),
+          "'x': its `when` has no end for older releases of trl: expected two ends"},
          {row("other", "cuda: \"12.4.1\""),
           "'x': column 'rule' holds 'other': expected one of compiler-known-broken, known-defect, "
           "packages-run-together"},
@@ -309,13 +339,13 @@ TEST_CASE("a known problem is told apart from the others, and its conditions and
          {row("compiler-known-broken", "compiler: \">=clang-11.4,<clang-12\", cuda: \"11.5\""), ""},
          {row("compiler-known-broken", "compiler: \">=gcc-12.4,<gcc-13\", cuda: \"12.4\", arch: aarch64"),
           ""},
-         {row("packages-run-together", "packages: {trl: \">=0.7\", transformers: \">=5\"}",
+         {row("packages-run-together", "packages: {trl: \">=0.7,<0.9\", transformers: \">=5\"}",
               ", fix: {packages: {trl: [another, none]}}"),
           "'x': it overlaps row 'package-pair-trl-transformers'" + apart},
-         {row("packages-run-together", "packages: {trl: \">=0.7\", numpy: \">=5\"}"), ""},
+         {row("packages-run-together", "packages: {trl: \">=0.7,<0.9\", numpy: \">=5\"}"), ""},
          {row("packages-run-together", "packages: {trl: old, numpy: \">=5\"}"),
           "'x': column 'when.packages.trl' holds 'old': expected clauses such as >=2.0,<3"},
-         {row("packages-run-together", "packages: {trl: \">=0.7\", numpy: \">=5\"}",
+         {row("packages-run-together", "packages: {trl: \">=0.7,<0.9\", numpy: \">=5\"}",
               ", fix: {packages: {trl: older}}"),
           "'x': column 'fix.packages.trl' holds 'older': expected another or none"}});
 }
