@@ -39,12 +39,14 @@ constexpr Column kPackageTorchFloors[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
     {"open", Kind::text},
-    {"torch_min", Kind::version, Form::scalar, kRequired},
+    {"torch_min", Kind::version},
     {"torch_below", Kind::version},
     {"torch_versions", Kind::specifiers},  // the torch that the row is about; without it: every one
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
+
+constexpr std::string_view kPackageTorchOneOf[] = {"torch_min", "torch_below"};
 
 constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
@@ -139,7 +141,7 @@ constexpr Schema kSchemas[] = {
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},
     {"package_releases", "package-{package}-{version}", kPackageReleases},
     {"package_sources", "package-source-*", kPackageSources},
-    {"package_torch_floors", "package-torch-*", kPackageTorchFloors},
+    {"package_torch_floors", "package-torch-*", kPackageTorchFloors, kPackageTorchOneOf},
 };
 
 }  // namespace

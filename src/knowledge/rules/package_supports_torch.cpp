@@ -11,8 +11,9 @@ namespace cudamatrix::rules {
 namespace {
 
 bool is_met(const Row& floor, const Version& torch) {
+    const auto least = Version::parse(floor.text("torch_min"));
     const auto below = Version::parse(floor.text("torch_below"));
-    return torch >= lookup::required_version(floor, "torch_min") && (!below || torch < *below);
+    return (!least || torch >= *least) && (!below || torch < *below);
 }
 
 // Is the row about that release of the package, and about that torch? Wheels for one torch may be broken,
@@ -25,8 +26,9 @@ bool is_about(const Row& row, std::string_view package, const pep440::Version& v
     return release && covers(row, "torch_versions", *release);
 }
 
-// "torch 2.5 and newer", "torch 2.5 and newer, below 2.6".
+// "torch 2.5 and newer", "torch 2.5 and newer, below 2.6", "torch below 2.6".
 std::string demand_text(const Row& floor) {
+    if (!floor.has("torch_min")) return fmt::format("torch below {}", floor.text("torch_below"));
     return fmt::format("torch {} and newer{}", floor.text("torch_min"),
                        floor.has("torch_below") ? fmt::format(", below {}", floor.text("torch_below")) : "");
 }
@@ -102,8 +104,8 @@ Rule package_supports_torch() {
             "transformers names its least torch in an extra that a plain install does not ask for, so that "
             "pip takes any torch. At import newer releases log \"Disabling PyTorch because PyTorch >= 2.2 is "
             "required\" and every model class raises that PyTorch was not found. torchcodec and torchtext "
-            "are "
-            "compiled against one torch and demand none: with another their libraries do not load.",
+            "are compiled against one torch and demand none: with another their libraries do not load, as "
+            "those of autoawq, torchrl and old vllm do not, whose demand is open to newer ones.",
         .fails = "torch: 2.0.1, packages: {transformers: 4.53.0}",
         .passes = "torch: 2.6.0, packages: {transformers: 4.53.0}",
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
