@@ -130,6 +130,7 @@ std::optional<Torch> torch(const Facts& facts, std::string_view text, std::strin
             arch == "x86_64" && !out.variant.empty() && out.release->text("default_variant") == out.variant;
     }
     out.wheel = facts.row(fmt::format("torch-{}+{}-{}", release, out.variant, arch));
+    if (!out.wheel) out.absent = facts.row(fmt::format("no-torch-{}+{}-{}", release, out.variant, arch));
     return out;
 }
 

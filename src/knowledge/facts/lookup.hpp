@@ -56,11 +56,12 @@ struct Driver {
 /// `2.6.0+cu124`, `2.6.0` (the index default), `2.6` (its newest release that was not yanked). `arch` is
 /// x86_64 or aarch64.
 struct Torch {
-    Version exact;               ///< 2.6.0, without the variant
-    std::string variant;         ///< cu124, cpu; empty when unknown
-    bool index_default = false;  ///< this build is what the Python index serves without a variant
-    std::optional<Row> release;  ///< row of torch_releases
-    std::optional<Row> wheel;    ///< row of torch_wheels for (release, variant, arch)
+    Version exact;                ///< 2.6.0, without the variant
+    std::string variant;          ///< cu124, cpu; empty when unknown
+    bool index_default = false;   ///< this build is what the Python index serves without a variant
+    std::optional<Row> release;   ///< row of torch_releases
+    std::optional<Row> wheel;     ///< row of torch_wheels for (release, variant, arch)
+    std::optional<Row> absent{};  ///< without one: the row of absent_torch_builds
 };
 [[nodiscard]] std::optional<Torch> torch(const Facts& facts, std::string_view text, std::string_view arch);
 

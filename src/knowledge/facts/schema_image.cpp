@@ -102,6 +102,16 @@ constexpr Column kOtherImages[] = {
     {"arch", Kind::text, Form::list, kRequired},
     {"cuda", Kind::version},   // CUDA_VERSION of its environment
     {"requires", Kind::text},  // NVIDIA_REQUIRE_CUDA of it, or what the toolkit makes of CUDA_VERSION
+    {"layers", Kind::text, Form::list},  // processors for which its layers were read: image_libraries
+};
+
+// Libraries of one image that hold the same code.
+constexpr Column kImageLibraries[] = {
+    {"image", Kind::text, Form::scalar, kRequired, "other_images.image"},
+    {"arch", Kind::text, Form::scalar, kRequired},
+    {"libraries", Kind::text, Form::list, kRequired},
+    {"sass", Kind::compute, Form::list, kRequired},
+    {"ptx", Kind::compute, Form::list, kRequired},
 };
 
 constexpr Schema kSchemas[] = {
@@ -110,6 +120,7 @@ constexpr Schema kSchemas[] = {
     {"cuda_image_requirements", "cuda-image-requires-{cuda}-*", kCudaImageRequirements},
     {"cuda_images", "cuda-image-{cuda}-*", kCudaImages},
     {"gpu_capabilities", "gpu-capability-{capability}", kGpuCapabilities},
+    {"image_libraries", "image-libraries-{image}-{arch}-*", kImageLibraries},
     {"image_policies", "image-policy-{policy}", kImagePolicies},
     {"image_repositories", "repository-*", kImageRepositories},
     {"ngc_images", "ngc-pytorch-{tag}", kNgcImages},

@@ -87,6 +87,12 @@ constexpr Column kAbsentWheelIndexes[] = {
     {"name", Kind::text, Form::scalar, kRequired},
 };
 
+constexpr Column kAbsentTorchBuilds[] = {
+    {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
+    {"variant", Kind::text, Form::scalar, kRequired},
+    {"arch", Kind::text, Form::scalar, kRequired},
+};
+
 constexpr Column kTorchOsWheels[] = {
     {"torch", Kind::version, Form::scalar, kRequired, "torch_releases.torch"},
     {"os", Kind::text, Form::scalar, kRequired, "operating_systems.wheels"},
@@ -97,6 +103,7 @@ constexpr Column kTorchOsWheels[] = {
 };
 
 constexpr Schema kSchemas[] = {
+    {"absent_torch_builds", "no-torch-{torch}+{variant}-{arch}", kAbsentTorchBuilds},
     {"absent_wheel_indexes", "no-index-{name}", kAbsentWheelIndexes},
     {"installers", "installer-{tool}-{version}", kInstallers},
     {"pythons", "python-{python}", kPythons},

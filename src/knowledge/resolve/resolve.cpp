@@ -260,7 +260,7 @@ bool no_wheels_for_arch(const TorchBuild& build) {
 }
 
 bool never_published(const TorchBuild& build) {
-    if (no_wheels_for_arch(build)) return true;
+    if (no_wheels_for_arch(build) || build.torch.absent) return true;
     const auto& release = *build.torch.release;
     return !build.torch.wheel && !build.torch.variant.empty() && release.text("complete") == "true" &&
            !contains(release.list("variants"), build.torch.variant);

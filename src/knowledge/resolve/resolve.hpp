@@ -93,8 +93,8 @@ class Memo {
 /// The default index has no wheel of the release for the arch, and the cell names no other index:
 /// torch-published-for-arch rejects it.
 [[nodiscard]] bool no_wheels_for_arch(const TorchBuild& build);
-/// That, or the list of the release's variants is whole and does not have this one (torch-built-for-cuda
-/// rejects it): other rules have nothing to look at.
+/// That, or torch-built-for-cuda rejects it: the list of the release's variants is whole and does not have
+/// this one, or its index was looked at and does not. Other rules have nothing to look at.
 [[nodiscard]] bool never_published(const TorchBuild& build);
 /// For a build that may exist and that no row describes: with the nearest that one does.
 [[nodiscard]] Unresolved no_wheel_row(const TorchBuild& build);

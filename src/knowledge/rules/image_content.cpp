@@ -82,6 +82,7 @@ void read_ngc(const Facts& facts, const std::string& tag, ImageContent& out) {
 
 // What the configuration of any other image says.
 void read_other(const Row& row, ImageContent& out) {
+    out.other = row;
     out.listed = true;
     out.facts = {row.ref()};
     out.cuda = row.text("cuda");

@@ -22,9 +22,10 @@ struct ImageContent {
     std::vector<FactRef> facts;
     std::optional<CudaTag> cuda_tag;
     std::optional<PytorchTag> pytorch_tag;
-    bool own_torch = false;  ///< of nvcr.io/nvidia/pytorch: its torch is no wheel, whatever the cell says
-    std::optional<Row> ngc;  ///< the row of such a tag
-    bool listed = false;     ///< a fact says that there is this image
+    bool own_torch = false;    ///< of nvcr.io/nvidia/pytorch: its torch is no wheel, whatever the cell says
+    std::optional<Row> ngc;    ///< the row of such a tag
+    std::optional<Row> other;  ///< the row of other_images: of any other repository
+    bool listed = false;       ///< a fact says that there is this image
     /// Why nothing is known of what is inside, with the nearest tag of which it is: of a tag that moves, or
     /// that no fact reads. Empty `what`: as much is known as the other members say.
     Unresolved gap;
@@ -38,6 +39,13 @@ struct ImageContent {
 /// field against the image are dropped.
 void judge_as(Ask& ask, const ImageContent& image, const Rule& rule, Field field, const std::string& value,
               std::string_view aspect);
+
+/// Whether every byte of the layers of such another image was read, for the cell's processor: then
+/// image_libraries says which code there is.
+[[nodiscard]] bool layers_read(const Context& context, const ImageContent& image);
+
+/// Whether the libraries of such another image have code for the cell's GPU: a note where no layer was read.
+void judge_libraries(Ask& ask, const ImageContent& image);
 
 /// Another tag of the same repository may satisfy each rejection so far.
 void offer_other_tags(Ask& ask);

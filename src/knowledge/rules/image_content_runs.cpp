@@ -88,10 +88,12 @@ void judge_unread(Ask& ask, const ImageContent& image) {
     std::vector<Field> about{Field::image};
     std::string host;
     for (const auto field : {Field::driver, Field::gpu, Field::compute}) {
-        if (!ask.cell.has(field)) continue;
+        // Of its libraries judge_libraries says whether they run on the GPU.
+        if (!ask.cell.has(field) || (field != Field::driver && layers_read(ask, image))) continue;
         about.push_back(field);
         host += fmt::format("{}{} {}", host.empty() ? "" : ", ", info(field).name, ask.cell.text(field));
     }
+    if (host.empty()) return;
     ask.question(std::move(about), fmt::format("whether its CUDA and torch run on {}", host), "content");
     ask.unknown(image.gap).because(image.facts);
 }
@@ -100,6 +102,7 @@ void judge_content(Ask& ask, const ImageContent& image) {
     const auto& cell = ask.cell;
     const bool on_gpu = cell.has(Field::gpu) || cell.has(Field::compute);
     const bool says_cuda = cell.has(Field::cuda), says_torch = cell.has(Field::torch) && !image.own_torch;
+    if (image.other && on_gpu) judge_libraries(ask, image);
     if (!image.gap.what.empty()) {
         if (!says_cuda && !says_torch) judge_unread(ask, image);
         return;
@@ -184,7 +187,8 @@ Rule image_content_runs() {
             "A tag names the CUDA inside, and for pytorch/pytorch the torch wheel. Nothing stops such an "
             "image from starting on a driver that is too old or a GPU that the wheel has no code for: it "
             "fails at the first call of CUDA, or at the first kernel. Of a tag that moves, or whose content "
-            "no fact gives, that is unknown.",
+            "no fact gives, that is unknown. Of other images whose layers were read (--look=deep), each "
+            "library has to hold code for the GPU.",
         .fails = "image: \"pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\", driver: 470.161.03",
         .passes =
             "image: \"pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\", driver: 570.124.06, compute: \"12.0\"",

@@ -48,6 +48,14 @@ void judge(Ask& ask) {
     if (no_wheels_for_arch(*build)) return;               // torch-published-for-arch says so
     if (torch.wheel) {
         ask.accept({torch.release->ref(), torch.wheel->ref()});
+    } else if (torch.absent) {
+        const auto row = torch.absent->ref();
+        ask.reject("{} for {} is not on the index of {}, which was looked at on {}", build->text, build->arch,
+                   torch.variant, row.as_of)
+            .because(torch.release->ref())
+            .because(row)
+            .other(Field::torch)
+            .other_build(torch.variant);
     } else if (never_published(*build)) {
         // The builds for GPUs of other makers (rocm6.2.4, xpu) are in no fact: no claim that there is none.
         const bool foreign = !torch.variant.starts_with("cu") && torch.variant != "cpu";
