@@ -75,6 +75,10 @@ struct SeenImage {
 /// The row of other_images. Input failure: it is for no processor that is known.
 [[nodiscard]] Result<MeasuredRow> other_image_row(const SeenImage& image);
 
+/// Rows of image_libraries: one for all libraries that hold the same.
+[[nodiscard]] std::vector<MeasuredRow> image_library_rows(const SeenImage& image, const std::string& arch,
+                                                          const std::vector<LibraryCode>& libraries);
+
 /// Rows of cuda_images and cuda_image_requirements, pytorch_images, ngc_images or python_images. Input
 /// failure: a configuration that contradicts the tag, or that no row can hold.
 [[nodiscard]] Result<std::vector<MeasuredRow>> image_rows(const ImageGroup& group, const Row& repository,

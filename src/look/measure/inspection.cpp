@@ -25,7 +25,13 @@ bool answers(const WheelInfo& info, const Task& task) {
     return !task.workshop || !info.compiler->has_ptxas || !info.compiler->targets.empty();
 }
 
-Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache& inspected) {
+// Were the libraries read that the task asks for?
+bool answers_held(const WheelInfo& info, const Task& task) {
+    return info.library_code && (!info.some_libraries || !task.libraries.empty());
+}
+
+Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache& inspected,
+                   const Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     const auto& file = task.release.chosen;
     if (file.sha256.empty()) {
@@ -35,7 +41,7 @@ Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache
                 {}};
     }
     auto known = inspected.recall(file.sha256, task.torch);
-    const bool wants_libraries = task.held && !(known && known->library_code);
+    const bool wants_libraries = task.held && !(known && answers_held(*known, task));
     const bool wants_compiler = task.compiler && !(known && answers(*known, task));
     if (known) known->file = file.name;  // the same bytes may stand there under another name
     if (known && !wants_libraries && !wants_compiler) return {std::move(*known), true, {}};
@@ -45,9 +51,10 @@ Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache
     if (info.ok() && wants_libraries) {
         // Without CUDA there is nothing to find, and nothing is read.
         auto code = info->cuda.empty() ? Result<std::vector<LibraryCode>>(std::vector<LibraryCode>{})
-                                       : library_code(connection, file, cancellation, bytes);
+                                       : library_code(connection, task, progress, bytes);
         if (!code.ok()) return {code.failure(), false, {}};
         info->library_code = std::move(code).value();
+        info->some_libraries = !task.libraries.empty();
     }
     if (info.ok() && wants_compiler) {
         auto says = ask_compiler(connection, file, task.workshop, cancellation, bytes);
@@ -127,7 +134,10 @@ std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& task
         HttpConnection connection(http);
         for (auto i = next++; i < tasks.size(); i = next++) {
             if (interrupted(http.options().cancellation)) return;
-            auto one = inspect(connection, tasks[i], inspected);
+            auto one = inspect(connection, tasks[i], inspected, [&](std::string_view line) {
+                const std::lock_guard lock(mutex);
+                progress(line);
+            });
             const std::lock_guard lock(mutex);
             seen[i] = std::move(one);
             progress(progress_line(++done, tasks.size(), tasks[i], seen[i]));
@@ -158,11 +168,19 @@ std::optional<Row> row_about(const Facts& facts, std::string_view library) {
 
 }  // namespace
 
-Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const IndexFile& file,
-                                              const Cancellation* cancellation, std::uint64_t& bytes) {
+Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const Task& task,
+                                              const Progress& progress, std::uint64_t& bytes) {
+    const auto& file = task.release.chosen;
+    const auto* cancellation = connection.http().options().cancellation;
     CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
-    const scan::Options options{{true, {}}, cancellation};
-    const auto scan = scan::scan_wheel(*source, file.name, file.sha256, options);
+    scan::Options options{{true, {}}, cancellation};
+    if (!task.libraries.empty())
+        options.wanted = [&](const std::string& path) { return task.libraries.count(name_of(path)) != 0; };
+    options.progress = [&](const std::string& line) {
+        progress(fmt::format("measure: {}, {}", text::printable(file.name), line));
+    };
+    const auto scan =
+        scan::scan_wheel(*source, file.name, task.libraries.empty() ? file.sha256 : std::string(), options);
     bytes += source->transferred();
     if (cudamatrix::interrupted(cancellation))
         return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct Task {
     bool compiler = false;  ///< a wheel of NVIDIA's compiler, asked what it takes
     std::optional<std::filesystem::path> workshop =
         {};  ///< of a compiler: the folder in which its ptxas may be run
+    /// With `held` only the libraries of these names, and no byte of the rest of the wheel; empty: all of it.
+    std::set<std::string, std::less<>> libraries = {};
 };
 
 /// The rows that a wheel of torch or of a package gives. `default_index`: it is torch of the default index.
@@ -65,11 +68,11 @@ struct Inspection {
 // What the libraries of a wheel really hold for GPUs: the whole wheel is read as it comes, nothing is kept.
 
 /// Every library of the wheel with kernels, every byte of them searched. The wheel as a whole is read over
-/// range requests and its sha256 compared. Failures: those of HttpSource and Zip, another sha256 than
-/// `file.sha256`, a library that is damaged, an interrupt. `bytes`: grows by what came over the network.
-[[nodiscard]] Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const IndexFile& file,
-                                                            const Cancellation* cancellation,
-                                                            std::uint64_t& bytes);
+/// range requests and its sha256 compared, or of `task.libraries` only those, each with its checksum in the
+/// zip. Failures: those of HttpSource and Zip, another sha256 than that of the file, a library that is
+/// damaged, an interrupt. `bytes`: grows by what came over the network.
+[[nodiscard]] Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const Task& task,
+                                                            const Progress& progress, std::uint64_t& bytes);
 
 /// Rows of torch_libraries. What a library is for no scan can tell: those become rows that the table knows by
 /// name, with the purpose that it gives. `others`: paths of the rest. `wheel`: its row of torch_wheels.

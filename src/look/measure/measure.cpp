@@ -6,9 +6,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "look/measure/image_news.hpp"
 #include "look/measure/rows.hpp"
-#include "registry/oci.hpp"
 #include "registry/wheel_index.hpp"
 
 namespace cudamatrix::measure {
@@ -67,6 +65,79 @@ bool wanted(const MeasureRequest& request, const pep440::Specifiers& versions, c
     return !version->is_prerelease() && !yanked_because(release);
 }
 
+// "oddpkg <1", "torch 97.0.0 for x86_64 or aarch64".
+std::string asked_for(const MeasureRequest& request, const std::vector<std::string>& packages) {
+    std::vector<std::string> asked;
+    for (const auto& package : packages) {
+        const auto exactly = request.exactly.find(package);
+        const auto versions = exactly == request.exactly.end()
+                                  ? request.versions
+                                  : text::join({exactly->second.begin(), exactly->second.end()}, " or ");
+        asked.push_back(versions.empty() ? package : fmt::format("{} {}", package, versions));
+    }
+    auto out = text::join(asked, ", ");
+    if (request.is_torch) out += " for " + text::replace_all(request.arch, ",", " or ");
+    return text::printable(out);
+}
+
+bool has_task(const std::vector<Task>& tasks, std::string_view package, const std::string& version,
+              std::string_view arch) {
+    const auto wanted = pep440::Version::parse(version);
+    return std::ranges::any_of(tasks, [&](const Task& task) {
+        const auto there = pep440::Version::parse(task.release.version);
+        return task.package == package && (arch.empty() || task.release.arch == arch) && there && wanted &&
+               *there == *wanted;
+    });
+}
+
+// Of one package the releases that were asked for and are not there.
+void note_lacking(const MeasureRequest& request, const std::string& package, const std::vector<Task>& tasks,
+                  Measured& measured) {
+    const auto exactly = request.exactly.find(package);
+    if (request.is_torch || exactly == request.exactly.end()) return;
+    for (const auto& version : exactly->second) {
+        if (has_task(tasks, package, version, {})) continue;
+        measured.not_measured.push_back(
+            text::printable(fmt::format("no release on the index fits {} {}", package, version)));
+    }
+}
+
+// Builds that the index of their variant does not list; of a release that no fact knows that says nothing.
+Status note_absent_builds(const MeasureRequest& request, const std::vector<Task>& tasks, const Facts& facts,
+                          Measured& measured) {
+    CM_TRY_ASSIGN(const auto arches, arches_of(request.arch));
+    for (const auto& [package, versions] : request.exactly) {
+        for (const auto& version : versions) {
+            const auto plus = version.find('+');
+            if (plus == std::string::npos) continue;
+            const auto release = version.substr(0, plus), variant = version.substr(plus + 1);
+            for (const auto& arch : arches) {
+                if (has_task(tasks, package, version, arch)) continue;
+                measured.not_measured.push_back(fmt::format("{} lists no torch {} for {}",
+                                                            url::shown(request.index),
+                                                            text::printable(version), arch));
+                if (!facts.row("torch-" + release)) continue;
+                MeasuredRow row{"absent_torch_builds",
+                                fmt::format("no-torch-{}+{}-{}", release, variant, arch),
+                                {scalar("torch", release), scalar("variant", variant), scalar("arch", arch),
+                                 scalar("source", request.absent_source), scalar("confidence", "measured")}};
+                if (!request.absent_note.empty())
+                    row.cells.insert(row.cells.end() - 2, scalar("note", request.absent_note));
+                measured.add(std::move(row), facts);
+            }
+        }
+    }
+    return Done{};
+}
+
+// Names of libraries whose purpose a fact gives: of others no row can be made.
+std::set<std::string, std::less<>> known_libraries(const Facts& facts) {
+    std::set<std::string, std::less<>> out;
+    for (const auto& row : facts.rows("torch_libraries"))
+        out.emplace(row.text("library"));
+    return out;
+}
+
 Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& facts, Http& http,
                                    Measured& measured) {
     CM_TRY_ASSIGN(const auto versions, versions_of(request));
@@ -74,6 +145,8 @@ Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& f
     HttpConnection connection(http);
     const PageCache cache(fs::path(request.out) / kPagesFolder);
     std::vector<Task> tasks;
+    const auto libraries =
+        request.known_libraries ? known_libraries(facts) : std::set<std::string, std::less<>>();
     for (const auto& package : packages_of(request, facts)) {
         const auto files = project_files(connection, request.index, package, &cache);
         if (!files.ok()) {
@@ -85,8 +158,10 @@ Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& f
                                          : package_releases(files.value(), package, facts);
         for (auto& release : releases) {
             if (wanted(request, versions, release, package, facts))
-                tasks.push_back({package, request.is_torch, std::move(release), request.held});
+                tasks.push_back(
+                    {package, request.is_torch, std::move(release), request.held, false, {}, libraries});
         }
+        note_lacking(request, package, tasks, measured);
     }
     return tasks;
 }
@@ -95,12 +170,21 @@ Result<std::vector<Task>> tasks_of(const MeasureRequest& request, const Facts& f
 Status measure_packages(const MeasureRequest& request, const Facts& facts, Http& http,
                         InspectionCache& inspected, Measured& measured) {
     CM_TRY_ASSIGN(const auto tasks, tasks_of(request, facts, http, measured));
-    if (tasks.empty() && measured.not_measured.empty())
-        return input_failure("no release on the index fits what was asked for", "see --versions and --arch");
+    if (!request.absent_source.empty()) {
+        CM_TRY(note_absent_builds(request, tasks, facts, measured));
+    }
+    if (tasks.empty() && measured.not_measured.empty()) {
+        if (request.may_lack) return Done{};
+        return input_failure(
+            fmt::format("no release on the index fits {}", asked_for(request, packages_of(request, facts))),
+            "see --versions and --arch");
+    }
     if (request.held) {
         give_large_blocks_back();
-        request.progress(
-            fmt::format("measure: reading {} to the last byte", text::count(tasks.size(), "wheel")));
+        const auto wheels = text::count(tasks.size(), "wheel");
+        request.progress(request.known_libraries
+                             ? fmt::format("measure: reading the GPU code of {}", wheels)
+                             : fmt::format("measure: reading {} to the last byte", wheels));
     }
     const auto seen = inspect_wheels(http, tasks, inspected, request.jobs, request.progress);
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -116,34 +200,6 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
     auto& others = measured.other_libraries;
     std::ranges::sort(others);
     others.erase(std::unique(others.begin(), others.end()), others.end());
-    return Done{};
-}
-
-// What registries say of images: manifests and configurations, no layer.
-Status measure_images(const MeasureRequest& request, const Facts& facts, Http& http, InspectionCache&,
-                      Measured& measured) {
-    std::vector<ImageReference> references;
-    for (const auto& text : request.packages) {
-        CM_TRY_ASSIGN(auto reference, parse_image_reference(text));
-        if (!reference.digest.empty())
-            return input_failure(
-                fmt::format("invalid image '{}': a digest needs no row", text::printable(text)),
-                "name it by its tag");
-        if (reference.tag.empty()) reference.tag = "latest";
-        references.push_back(std::move(reference));
-    }
-    OciClient client(http);
-    for (const auto& reference : references) {
-        if (is_interrupted(http)) break;
-        request.progress("measure: " + reference.text());
-        const auto image = see_image(client, reference);
-        auto row = image.ok() ? other_image_row(*image) : Result<MeasuredRow>(image.failure());
-        if (row.ok()) {
-            measured.add(*std::move(row), facts);
-        } else {
-            measured.not_measured.push_back(row.failure().diagnostics.front().message);
-        }
-    }
     return Done{};
 }
 

@@ -37,13 +37,21 @@ struct MeasureRequest : IndexRequest {
     std::map<std::string, std::set<std::string>> exactly = {};
     std::string versions;  ///< as for pip: ">=1.13"
     std::string arch = "x86_64,aarch64";
-    bool held = false;     ///< of torch: what its libraries hold, too
-    bool execute = false;  ///< of the toolkit: each ptxas is run
-    bool accept = false;   ///< rows that contradict known ones are written, too
-    bool missing = false;  ///< only releases whose row was listed but never opened
+    bool held = false;             ///< of torch: what its libraries hold, too
+    bool known_libraries = false;  ///< with held: only of libraries that torch_libraries knows by name
+    bool execute = false;          ///< of the toolkit: each ptxas is run
+    bool accept = false;           ///< rows that contradict known ones are written, too
+    bool missing = false;          ///< only releases whose row was listed but never opened
     bool is_torch = false;
     bool is_toolkit = false;
     bool is_image = false;  ///< the configurations of images are read
+    std::vector<std::string> layers =
+        {};                 ///< of images, for these processors: what their libraries hold, too
+    bool may_lack = false;  ///< that the index has nothing of it is no failure
+    /// Of torch from the index of one variant: builds of `exactly` that it does not list become rows of
+    /// absent_torch_builds, with this source. Empty: they do not.
+    std::string absent_source = {};
+    std::string absent_note = {};
 };
 
 struct Measured {
@@ -71,6 +79,10 @@ struct Measured {
 
 /// What request.versions admits; input failure: it is no version specifier.
 [[nodiscard]] Result<pep440::Specifiers> versions_of(const MeasureRequest& request);
+
+/// The part for images: manifests and configurations, and of those that request.layers asks for the layers.
+[[nodiscard]] Status measure_images(const MeasureRequest& request, const Facts& facts, Http& http,
+                                    InspectionCache& inspected, Measured& measured);
 
 /// The part for the toolkit: the meta packages of all releases that request.versions admits, and the compiler
 /// of the newest release of each minor.

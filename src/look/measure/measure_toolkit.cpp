@@ -33,7 +33,10 @@ class Toolkits {
         const auto listed = package_releases(files, kToolkitPackage, facts_);
         const auto releases = read_releases(listed, versions);
         if (releases.empty() && measured_.not_measured.empty())
-            return input_failure("no release on the index fits what was asked for", "see --versions");
+            return input_failure(
+                fmt::format("no release on the index fits {}{}{}", kToolkitPackage,
+                            request_.versions.empty() ? "" : " ", text::printable(request_.versions)),
+                "see --versions");
         std::vector<ToolkitRelease> newest;
         for (const auto& release : newest_of_minors(releases)) {
             if (is_newest(listed, release)) newest.push_back(release);

@@ -105,6 +105,15 @@ void add_unknown_pythons(const std::vector<std::string>& pythons, const WheelInf
     }
 }
 
+// What a wheel that lists no architectures goes by, where its libraries were read.
+const LibraryCode* main_library(const WheelInfo& info) {
+    if (!info.library_code) return nullptr;
+    const auto found = std::ranges::find_if(*info.library_code, [](const LibraryCode& library) {
+        return library.path.ends_with("/libtorch_cuda.so");
+    });
+    return found == info.library_code->end() ? nullptr : &*found;
+}
+
 bool same_members(std::vector<std::string> a, std::vector<std::string> b) {
     std::ranges::sort(a);
     std::ranges::sort(b);
@@ -173,10 +182,14 @@ Result<std::vector<MeasuredRow>> torch_rows(const Release& release, const WheelI
     row.cells = {scalar("torch", version), scalar("variant", variant)};
     if (cuda) row.cells.push_back(scalar("cuda", cuda->major_minor()));
     row.cells.push_back(scalar("arch", release.arch));
+    const auto* main = main_library(info);
     if (!cuda || info.arch) {
         const auto lists = arch_list(info.arch.value_or(""));
         row.cells.push_back(list("compute", lists.compute));
         row.cells.push_back(list("ptx", lists.ptx));
+    } else if (main != nullptr) {
+        row.cells.push_back(list("compute", main->sass));
+        row.cells.push_back(list("ptx", main->ptx));
     }
     row.cells.push_back(list("pythons", pythons));
     if (default_index) row.cells.push_back(scalar("default_index", "true"));

@@ -213,6 +213,7 @@ Json to_json(const WheelInfo& info) {
         if (info.arch) json["arch"] = *info.arch;
     }
     if (info.library_code) {
+        if (info.some_libraries) json["held_some"] = true;
         json["held"] = Json::array();
         for (const auto& library : *info.library_code)
             json["held"].push_back(
@@ -245,6 +246,7 @@ std::optional<WheelInfo> wheel_info_from(const Json& json) {
     if (const auto held = json.find("held"); held != json.end()) {
         info.library_code = library_code_from(*held);
         if (!info.library_code) return std::nullopt;
+        info.some_libraries = json.contains("held_some");
     }
     if (const auto compiler = json.find("compiler"); compiler != json.end()) {
         info.compiler = compiler_from(*compiler);

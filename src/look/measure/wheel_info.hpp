@@ -75,8 +75,9 @@ struct WheelInfo {
     std::optional<std::string>
         arch;  ///< what torch.cuda.get_arch_list() splits: "sm_80 sm_90"; nothing: not found
     std::optional<std::vector<LibraryCode>> library_code;  ///< nothing: its libraries were not read
-    std::optional<CompilerSays> compiler;                  ///< of a wheel of NVIDIA's compiler that was asked
-    std::uint64_t bytes = 0;                               ///< that came over the network for it
+    bool some_libraries = false;  ///< only those were read that a task named, and no sha256 was compared
+    std::optional<CompilerSays> compiler;  ///< of a wheel of NVIDIA's compiler that was asked
+    std::uint64_t bytes = 0;               ///< that came over the network for it
 };
 
 /// Opens the wheel; `torch`: reads what only torch has, up to the architecture list, which is a string in the

@@ -198,9 +198,13 @@ Result<Scan> scan_saved_image(Command save, const std::string& target, const std
 namespace {
 
 Result<Layer> read_layer(OciClient& client, const ImageReference& reference, const OciDescriptor& descriptor,
-                         const Options& options) {
+                         const std::string& name, const Options& options) {
     LayerScanner scanner(fmt::format("{}, layer {}", reference.text(), descriptor.digest), options);
-    CM_TRY(client.layer(reference, descriptor, [&](auto bytes) { return scanner.feed(bytes); }));
+    Meter meter(options, name, descriptor.size, descriptor.size);
+    CM_TRY(client.layer(reference, descriptor, [&](auto bytes) {
+        meter.add(bytes.size());
+        return scanner.feed(bytes);
+    }));
     return scanner.finish();
 }
 
@@ -215,7 +219,8 @@ Result<Scan> scan_registry_image(OciClient& client, const ImageReference& refere
     std::uint64_t bytes = 0;
     for (const auto& descriptor : image.layers) {
         if (layers.count(descriptor.digest) == 0) {
-            CM_TRY_ASSIGN(auto layer, read_layer(client, reference, descriptor, options));
+            const auto name = fmt::format("layer {} of {}", order.size() + 1, image.layers.size());
+            CM_TRY_ASSIGN(auto layer, read_layer(client, reference, descriptor, name, options));
             layers.emplace(descriptor.digest, std::move(layer));
             bytes += descriptor.size;
         }

@@ -17,6 +17,8 @@
 namespace cudamatrix::scan {
 namespace {
 
+constexpr std::uint64_t kLargePart = 16U << 20;
+
 constexpr std::size_t kDeepest = 128;  // folders in folders: each holds an open descriptor while it is walked
 
 class Fd {
@@ -134,6 +136,26 @@ Result<Scan> scan_one_file(const std::string& path, const Options& options) {
 }
 
 }  // namespace
+
+Meter::Meter(const Options& options, std::string name, std::uint64_t transfer, std::uint64_t size)
+    : options_(options),
+      name_(fmt::format("{} ({})", text::printable(name), text::human_bytes(transfer))),
+      size_(size),
+      counts_(options.progress && transfer >= kLargePart) {
+    if (counts_) say();
+}
+
+void Meter::add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (!counts_ || fifths_ == 5 || done_ < size_ / 5 * (fifths_ + 1)) return;
+    fifths_ =
+        static_cast<unsigned>(std::min<std::uint64_t>(5, done_ / std::max<std::uint64_t>(1, size_ / 5)));
+    say();
+}
+
+void Meter::say() const {
+    options_.progress(fmt::format("{}: {} %", name_, fifths_ * 20));
+}
 
 bool worth_listing(const Library& library) {
     return library.entries != 0 || !library.error.empty();

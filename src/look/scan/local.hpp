@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,28 @@ namespace cudamatrix::scan {
 struct Options {
     Depth depth = {};
     const Cancellation* cancellation = nullptr;  ///< looked at between files
+    /// Of a wheel only these members are read; none: all of them.
+    std::function<bool(const std::string& path)> wanted = {};
+    /// Told of each large part that comes over a network, when it starts and after each fifth of it:
+    /// "torch/lib/libtorch_cuda.so (362 MB): 20 %".
+    std::function<void(const std::string& line)> progress = {};
+};
+
+/// Tells Options::progress how far a part is.
+class Meter {
+  public:
+    /// `name` as it is shown; `transfer`: bytes over the network; `size`: what will be counted.
+    Meter(const Options& options, std::string name, std::uint64_t transfer, std::uint64_t size);
+    void add(std::uint64_t bytes);
+
+  private:
+    void say() const;
+    const Options& options_;
+    std::string name_;
+    std::uint64_t size_;
+    std::uint64_t done_ = 0;
+    unsigned fifths_ = 0;
+    bool counts_;
 };
 
 /// A file below a target that could not be read: permissions, I/O.

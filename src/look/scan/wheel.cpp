@@ -21,9 +21,11 @@ bool cancelled(const Options& options) {
 // The libraries of one member; a member that holds no code is left after its first bytes.
 Status scan_member(const Zip& zip, const ZipMember& member, const Options& options, Scan& scan) {
     StreamScanner scanner(member.size, options.depth);
+    Meter meter(options, member.name, member.compressed_size, member.size);
     bool left_early = false;
     auto streamed = zip.stream(member, [&](std::span<const std::uint8_t> bytes) -> Status {
         scanner.feed(bytes);
+        meter.add(bytes.size());
         left_early = !scanner.wants_more() || cancelled(options);
         if (left_early) return environment_failure("left early");
         return Done{};
@@ -76,7 +78,7 @@ Result<Scan> scan_wheel(ByteSource& source, const std::string& target, const std
     Scan scan{target, "wheel", {}, {}, 0};
     for (const auto& member : zip.members()) {
         if (cancelled(options)) return scan;
-        if (member.is_folder()) continue;
+        if (member.is_folder() || (options.wanted && !options.wanted(member.name))) continue;
         ++scan.files;
         CM_TRY(scan_member(zip, member, options, scan));
     }

@@ -159,3 +159,58 @@ TEST_CASE("a line of the cache that is no list of libraries is passed over") {
         CHECK_FALSE(wheel_info_from(json));
     }
 }
+
+TEST_CASE("of named libraries only those are read, and all of them when all are asked for") {
+    Run run(torch_wheel());
+    run.tasks[0].libraries = {"libtorch_cuda.so", "libtorch_cuda_linalg.so", "libnowhere.so"};
+    run.tasks[0].release.chosen.sha256 = std::string(64, '0');  // nobody reads the bytes that it is of
+    std::vector<std::string> paths;
+    const auto first = run.inspect();
+    REQUIRE(first.info.ok());
+    for (const auto& library : *first.info->library_code)
+        paths.push_back(library.path);
+    CHECK(paths ==
+          std::vector<std::string>{"torch/lib/libtorch_cuda.so", "torch/lib/libtorch_cuda_linalg.so"});
+    CHECK(first.info->some_libraries);
+    CHECK(wheel_info_from(to_json(*first.info))->some_libraries);
+    const auto before = run.server.requests().size();
+    CHECK(run.inspect().remembered);
+    CHECK(run.server.requests().size() == before);
+    // Some are not all: the whole wheel is read, and its sha256 counts.
+    run.tasks[0].libraries.clear();
+    CHECK(run.failure().find(" has the sha256 ") != std::string::npos);
+}
+
+TEST_CASE("a named library that is damaged, or behind a server that lies, is not remembered") {
+    const auto damaged =
+        text_of(fixture::elf({{".nv_fatbin", 1, fixture::Blob().text("no container at all")}}));
+    for (const char* name : {"libtorch_cuda_linalg.so", "libtorch_cuda.so"}) {
+        Run run(torch_wheel("'12.4'", damaged));
+        run.tasks[0].libraries = {name};
+        CHECK(run.inspect().info.ok() == (std::string_view(name) == "libtorch_cuda.so"));
+    }
+    for (const char* behaviour : {"tear", "short", "other-range", "ignore-range", "status-404"}) {
+        CAPTURE(behaviour);
+        Run run(torch_wheel(), behaviour);
+        run.tasks[0].libraries = {"libtorch_cuda.so"};
+        CHECK_FALSE(run.inspect().info.ok());
+        CHECK_FALSE(std::filesystem::exists(run.server.root() / "measured.jsonl"));
+    }
+}
+
+TEST_CASE("a wheel that lists no architectures goes by its main library, where that was read") {
+    Run run(torch_wheel());
+    auto info = std::move(run.inspect().info).value();
+    const auto line = [&] {
+        const auto rows = torch_rows(run.tasks[0].release, info, true, Facts::embedded());
+        REQUIRE(rows.ok());
+        return yaml_line(rows->front());
+    };
+    CHECK(line().find("compute: [\"7.5\", \"9.0\"], ptx: []") != std::string::npos);  // what it lists
+    info.arch.reset();
+    CHECK(line().find("compute: [\"7.5\", \"9.0a\"], ptx: [\"9.0\"]") != std::string::npos);
+    info.library_code->erase(info.library_code->begin());
+    CHECK(line().find("compute:") == std::string::npos);
+    info.library_code.reset();
+    CHECK(line().find("compute:") == std::string::npos);
+}
