@@ -8,7 +8,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "commands/index_options.hpp"
+#include "commands/look.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
@@ -59,9 +59,13 @@ void MatrixOptions::add(const Arguments& app) {
     add_day(app, on);
     add_override(app, overrides);
     app.add_flag(
-        "--look", look,
-        "First measure what no fact knows of the packages, images and torch that the file names, over the network; "
-        "kept in ~/.cache/cudamatrix/facts");
+           fmt::format("--look{{{}}}", kLook), look,
+           "First measure what no fact knows of the packages, images and torch that the file names, over the "
+           "network: what they declare, and where it names a GPU the code of such a torch. --look=deep reads "
+           "the layers of such images, too. Kept in ~/.cache/cudamatrix/facts")
+        .check([](const std::string& value) {
+            return value == kLook || value == kLookDeep ? "" : "expected --look or --look=deep";
+        });
 }
 
 void add_facts_folder(const Arguments& app, std::string& facts) {
@@ -141,8 +145,8 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     CM_TRY_ASSIGN(auto matrix, read_matrix_file(options.matrix, rules::mistakes_in_ids));
     auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
     CM_TRY(change_values(options, world, *loaded));
-    if (options.look) {
-        CM_TRY(look(options.facts, world, *loaded));
+    if (!options.look.empty()) {
+        CM_TRY(look(options.facts, world, options.look == kLookDeep, *loaded));
     }
     loaded->today = options.on.empty() ? world.today : options.on;
     JudgeOptions as_of;

@@ -25,7 +25,7 @@ struct MatrixOptions {
 
     std::vector<std::string> overrides;  ///< --override FIELD=VALUE, each as it was written
     bool host = false;                   ///< --host: with what this machine has
-    bool look = false;                   ///< --look: what no fact knows is measured first
+    std::string look;                    ///< --look: what no fact knows is measured first; empty: it is not
 
     /// All of it but --host: every command that judges can be asked what if.
     void add(const Arguments& app);

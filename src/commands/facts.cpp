@@ -2,6 +2,7 @@
 
 #include "commands/common.hpp"
 #include "commands/index_options.hpp"
+#include "commands/look.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

@@ -1,15 +1,12 @@
 // What the commands that ask an index have in common: options, connection, progress.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "commands/command.hpp"
-#include "knowledge/facts/facts.hpp"
-#include "knowledge/solve/suggest.hpp"
 #include "look/measure/measure.hpp"
 #include "registry/http.hpp"
 
@@ -30,26 +27,6 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
                                                       const std::string& ca_bundle, const World& world);
 /// Finds the index that pip would ask where none is named, and gives the request the day and lines on stderr.
 [[nodiscard]] Status complete(measure::IndexRequest& request, const World& world);
-
-/// The user's own facts, which --look measured: $XDG_CACHE_HOME/cudamatrix/facts, or the same below ~/.cache.
-/// An environment failure where neither is set.
-[[nodiscard]] Result<std::filesystem::path> own_store(const World& world);
-
-/// The rows of `store` lie over those of `overlay` (the folder of --facts; empty: none): they were measured.
-/// A store that is not there has no rows.
-[[nodiscard]] Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem::path& store,
-                                             const World& world);
-
-struct Loaded;
-
-/// --look: what no fact knows of the packages, images and releases of torch that the matrix names is measured
-/// now, through its mirrors, into the user's own store of facts, which `loaded.facts` then rests on as well
-/// (with `overlay`, the folder of --facts). What cannot be found out stays unknown, and stderr says why.
-[[nodiscard]] Status look(const std::string& overlay, const World& world, Loaded& loaded);
-
-/// --look of `suggest`: the same for packages that `facts` lack, from the index that pip would ask.
-[[nodiscard]] Status look_for_packages(const std::vector<solve::Need>& needs, const std::string& overlay,
-                                       const World& world, Facts& facts);
 
 // The part of `facts` that asks an index.
 

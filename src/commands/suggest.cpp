@@ -6,7 +6,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "commands/index_options.hpp"
+#include "commands/look.hpp"
 #include "knowledge/solve/suggest.hpp"
 #include "knowledge/solve/variable.hpp"
 #include "render/image/families.hpp"
@@ -54,16 +54,21 @@ solve::Renderer renderer_of(const Facts& facts) {
     return out;
 }
 
-// What --need names and no fact knows; what is no need is for the search to refuse.
-std::vector<solve::Need> unknown_packages(const SuggestOptions& options, const Facts& facts) {
-    const auto known = solve::package_names(facts);
-    std::vector<solve::Need> unknown;
+// What is no need is for the search to refuse.
+std::vector<solve::Need> needs_of(const SuggestOptions& options) {
+    std::vector<solve::Need> needs;
     for (const auto& text : options.needs) {
-        auto need = solve::need_of(text);
-        if (need && std::ranges::find(known, need->package) == known.end())
-            unknown.push_back(*std::move(need));
+        if (auto need = solve::need_of(text)) needs.push_back(*std::move(need));
     }
-    return unknown;
+    return needs;
+}
+
+bool names_unknown_package(const SuggestOptions& options, const Facts& facts) {
+    const auto known = solve::package_names(facts);
+    const auto needs = needs_of(options);
+    return std::ranges::any_of(needs, [&](const solve::Need& need) {
+        return std::ranges::find(known, need.package) == known.end();
+    });
 }
 
 // The same call with --look: each value in quotes, for a shell.
@@ -88,12 +93,10 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
     }
     query.needs = options.needs;
     if (options.look) {
-        if (const auto unknown = unknown_packages(options, facts); !unknown.empty()) {
-            CM_TRY(look_for_packages(unknown, options.overlay, world, facts));
-        }
+        CM_TRY(look_for({query.fields, needs_of(options)}, options.overlay, world, facts));
     }
     auto found = solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)});
-    if (!found.ok() && !options.look && !unknown_packages(options, facts).empty()) {
+    if (!found.ok() && !options.look && names_unknown_package(options, facts)) {
         auto failure = found.failure();
         auto& last = failure.diagnostics.back();
         last = std::move(last).with_note("the index is asked by: " + call_that_looks(options));
@@ -127,7 +130,8 @@ Action add_suggest(const Arguments& app) {
         .one_value_each();
     app.add_flag(
         "--look", options->look,
-        "Ask the index for the packages of --need that no fact knows; kept in ~/.cache/cudamatrix/facts");
+        "Ask the index for the packages of --need that no fact knows, for newer releases of the others, and for a "
+        "--torch that no fact knows; kept in ~/.cache/cudamatrix/facts");
     add_limit(app, options->limit, "Stacks");
     add_facts_folder(app, options->overlay);
     add_format(app, options->format, report::names_of(report::suggest_formats()));

@@ -1,9 +1,10 @@
 """The command line as a user meets it: facts refresh. Usage: refresh_test.py CUDAMATRIX [unittest arguments]"""
 import gzip
+import hashlib
 import json
 import re
 
-from cli import Cli, main
+from cli import Cli, container, entry, layer, library, main
 
 
 class Refresh(Cli):
@@ -194,7 +195,7 @@ class Refresh(Cli):
             return json.loads(got.stdout)["cells"][0]["verdict"], got.stderr
         self.assertEqual(check("99.0.0")[0], "unknown")
         self.assertFalse((self.dir / "cache").exists())
-        for torch, why in (("97.0.0", "no release on the index fits"), ("97.0", "no release on the index fits"),
+        for torch, why in (("97.0.0", "no release on the index fits torch 97.0.0 for x86_64\n"), ("97.0", "no release on the index fits torch ==97.0.* for x86_64\n"),
                            ("96.0.0", "left out: row 'torch-96.0.0+cu990-x86_64': column 'cuda' names '99.0'")):
             verdict, said = check(torch, "--look")
             self.assertEqual(verdict, "unknown", said)
@@ -211,6 +212,110 @@ class Refresh(Cli):
         check("'98.1'", "--look")
         for version in ("98.1.0", "98.1.2"):  # 98.1 is the newest of them
             self.assertIn(f"torch-{version}+cu124-x86_64", self.read("cache/cudamatrix/facts/torch_wheels.yaml"))
+
+    def test_look_reads_the_gpu_code_of_a_torch_where_a_gpu_is_named(self):
+        name = self.torch_wheel(**{"torch/lib/libtorch_cuda.so": library(container(entry(2, 80)))})  # sm_75 is promised
+        self.index_page("torch", (name, None, False, "plain"))
+        index, away = self.serve() + "/plain/simple", "http://127.0.0.1:9/simple"
+        def rules(gpu, *more, index=index):
+            self.write(f"version: 1\nset: {{torch: 99.0.0, python: '3.12', {gpu}driver: 580.95.05, os: ubuntu24.04}}\n", "m.yaml")
+            got = self.call("check", "m.yaml", "--format", "json", *more, env={"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / "cache")})
+            report = json.loads(got.stdout)
+            return report["cells"][0]["verdict"], [each["rule"] for each in report["findings"] if each["severity"] == "warning"], got.stderr
+        store = self.dir / "cache" / "cudamatrix" / "facts"
+        self.assertNotIn("GPU code", rules("", "--look")[2])
+        self.assertEqual((store / "torch_wheels.yaml").exists(), True)
+        self.assertFalse((store / "torch_libraries.yaml").exists())
+        # Only declared so far, and the index is away: what it declares is what counts.
+        verdict, warnings, said = rules("gpu: T4, ", "--look", index=away)
+        self.assertNotIn("torch-libraries-have-code", warnings)
+        self.assertIn("--look: ", said)
+        verdict, warnings, said = rules("gpu: T4, ", "--look")
+        self.assertEqual((verdict, "torch-libraries-have-code" in warnings), ("degraded", True), said)
+        self.assertIn("measure: reading the GPU code of 1 wheel\n", said)
+        self.assertIn('library: "libtorch_cuda.so"', (store / "torch_libraries.yaml").read_text())
+        verdict, warnings, said = rules("gpu: T4, ", "--look", index=away)  # the second time
+        self.assertEqual((verdict, "torch-libraries-have-code" in warnings, said), ("degraded", True, ""))
+        self.assertNotIn("torch-libraries-have-code", rules("gpu: A100 80GB, ", "--look", index=away)[1])
+        self.assertEqual(rules("gpu: T4, ")[0], "unknown")  # without --look the store is not read
+
+    def test_look_asks_the_index_of_a_variant(self):
+        def listed(*versions):
+            self.write(json.dumps({"meta": {"api-version": "1.0"}, "files": [
+                {"filename": f"torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl", "url": f"../../../torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl",
+                 "hashes": {"sha256": hashlib.sha256((self.dir / "site" / f"torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl").read_bytes()).hexdigest()}}
+                for version in versions]}), "site/whl/cu126/torch/index.json")
+        for version in ("2.14.0+cu126", "2.14.1+cu126"):
+            self.wheel(f"torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl", {
+                "torch/version.py": f"__version__ = '{version}'\ncuda: Optional[str] = '12.6'\n", "torch/lib/libtorch_python.so": b"x\0sm_75 sm_80\0y",
+                f"torch-{version[:6]}.dist-info/METADATA": f"Version: {version}\n\n"})
+        self.index_page("torch")
+        url, away = self.serve(), "http://127.0.0.1:9"
+        def check(torch, *more, at=url, cache="cache"):
+            self.write(f"version: 1\nmirrors: {{'https://download.pytorch.org/whl': '{at}/plain/whl'}}\nset: {{torch: {torch}, python: '3.12', os: ubuntu24.04}}\n", "m.yaml")
+            got = self.call("check", "m.yaml", "--format", "json", *more, env={"PIP_INDEX_URL": at + "/plain/simple", "XDG_CACHE_HOME": str(self.dir / cache)})
+            report = json.loads(got.stdout)
+            return report["cells"][0]["verdict"], " ".join(each["message"] for each in report["findings"]), got.stderr
+        listed("2.14.0+cu126")
+        self.assertEqual(check("2.14.1+cu126")[0], "unknown")
+        self.assertEqual(check("2.14.1+cu126", "--look", at=away)[0], "unknown")  # nobody answered: that says nothing
+        self.assertEqual(check("2.14.1+cu132", "--look")[0], "unknown")  # the mirror has no such index: nor does that
+        verdict, found, said = check("2.14.1+cu126", "--look")
+        self.assertEqual(verdict, "rejected")
+        self.assertIn("torch 2.14.1+cu126 for x86_64 is not on the index of cu126, which was looked at on 20", found)
+        self.assertIn("/cu126 lists no torch 2.14.1+cu126 for x86_64\n", said)
+        verdict, found, said = check("2.14.1+cu126", "--look", at=away)
+        self.assertEqual((verdict, said), ("rejected", ""))
+        self.assertEqual(check("2.14.1+cu126")[0], "unknown")
+        self.assertIn("asked at the mirror", self.read("cache/cudamatrix/facts/absent_torch_builds.yaml"))
+        listed("2.14.0+cu126", "2.14.1+cu126")
+        self.assertEqual(check("2.14.1+cu126", "--look", cache="other")[0], "accepted")
+        self.assertEqual(check("2.14.1+cu126", "--look", cache="other", at=away)[::2], ("accepted", ""))
+        self.assertFalse((self.dir / "other" / "cudamatrix" / "facts" / "absent_torch_builds.yaml").exists())
+
+    def test_look_deep_reads_layers(self):
+        base = {"os": "linux", "architecture": "amd64", "config": {"Env": ["CUDA_VERSION=12.4.1"]}}
+        layers = [self.put_blob("team/base", layer(("opt/a.so", library(container(entry(2, 75), entry(2, 80)))), ("opt/b.so", library(container(entry(2, 80))))))]
+        self.put_blob("team/base", json.dumps({"schemaVersion": 2, "layers": layers, "config": self.put_blob("team/base", json.dumps(base).encode())}).encode(), "1")
+        host = self.serve_registry()
+        def check(gpu, *more, at=host):
+            self.write("version: 1\nmirrors: {registry.example.org: " + at + "/plain}\nset: {image: 'registry.example.org/team/base:1'" + gpu + "}\n", "m.yaml")
+            got = self.call("check", "m.yaml", "--format", "json", "-v", *more, env={"XDG_CACHE_HOME": str(self.dir / "cache")})
+            report = json.loads(got.stdout)
+            return report["cells"][0]["verdict"], " ".join(each["message"] for each in report["findings"]), got.stderr
+        store = self.dir / "cache" / "cudamatrix" / "facts"
+        for spelling in ("--look=other", "--look=declared,deep"):
+            self.refused("check", "m.yaml", spelling, code=2, says="expected --look or --look=deep")
+        self.assertEqual(check(", gpu: T4")[0], "unknown")
+        verdict, found, said = check(", gpu: T4", "--look")
+        self.assertIn("no layer of image registry.example.org/team/base:1 was read for x86_64", found)
+        self.assertIn("no layer is read", check("", "--look=deep")[2])
+        self.assertFalse((store / "image_libraries.yaml").exists())
+        verdict, found, said = check(", gpu: T4", "--look=deep", at="127.0.0.1:9")
+        self.assertNotEqual(verdict, "degraded")
+        self.assertIn("--look: ", said)
+        verdict, found, said = check(", gpu: T4", "--look=deep")
+        self.assertEqual(verdict, "degraded", said)
+        self.assertIn("b.so of image registry.example.org/team/base:1 has no code for T4 (compute 7.5): the SASS is for 8.0, and there is no PTX", found)
+        for gpu, expected in (("T4", "degraded"), ("A100 80GB", "accepted"), ("V100", "rejected")):
+            self.assertEqual(check(f", gpu: {gpu}", "--look=deep", at="127.0.0.1:9")[::2], (expected, ""))
+
+    def test_suggest_looks_for_newer_releases_of_known_packages(self):
+        name = "timm-99.0-py3-none-any.whl"
+        self.wheel(name, {"timm-99.0.dist-info/METADATA": "Version: 99.0\nRequires-Dist: torch\n\n"})
+        self.index_page("timm", (name, None, False, "plain"))
+        index, away = self.serve() + "/plain/simple", "http://127.0.0.1:9/simple"
+        def stack(*more, index=index):
+            got = self.call("suggest", "--torch", "2.6.0", "--python", "3.12", "--limit", "1", *more, "--format", "json",
+                            env={"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / "cache")}, code=0)
+            return json.dumps(json.loads(got.stdout)["stacks"][0]), got.stderr
+        self.assertNotIn('"99.0"', stack("--need", "timm")[0])
+        self.assertNotIn('"99.0"', stack("--need", "timm", "--look", index=away)[0])
+        self.assertNotIn('"99.0"', stack("--need", "timm<9", "--look")[0])
+        self.assertIn('"timm": "99.0"', stack("--need", "timm", "--look")[0])
+        self.assertIn('"timm": "99.0"', stack("--need", "timm", "--look", index=away)[0])
+        self.assertNotIn("--look: ", stack("--need", "timm", "--look")[1])  # that there is nothing newer is no news
+        self.assertNotIn('"99.0"', stack("--need", "timm")[0])
 
     def test_suggest_looks_for_packages_that_no_fact_knows(self):
         files = []
