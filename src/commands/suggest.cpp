@@ -63,7 +63,10 @@ std::vector<solve::Need> needs_of(const SuggestOptions& options) {
     return needs;
 }
 
-bool names_unknown_package(const SuggestOptions& options, const Facts& facts) {
+// A package, or a build of torch, that no fact describes and an index may have.
+bool names_unknown(const SuggestOptions& options, const solve::Query& query, const Facts& facts,
+                   std::string_view today) {
+    if (!torch_requests(named_in(query.fields, facts), facts, today).empty()) return true;
     const auto known = solve::package_names(facts);
     const auto needs = needs_of(options);
     return std::ranges::any_of(needs, [&](const solve::Need& need) {
@@ -96,7 +99,7 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
         CM_TRY(look_for({query.fields, needs_of(options)}, options.overlay, world, facts));
     }
     auto found = solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)});
-    if (!found.ok() && !options.look && names_unknown_package(options, facts)) {
+    if (!found.ok() && !options.look && names_unknown(options, query, facts, world.today)) {
         auto failure = found.failure();
         auto& last = failure.diagnostics.back();
         last = std::move(last).with_note("the index is asked by: " + call_that_looks(options));

@@ -317,6 +317,22 @@ class Refresh(Cli):
         self.assertNotIn("--look: ", stack("--need", "timm", "--look")[1])  # that there is nothing newer is no news
         self.assertNotIn('"99.0"', stack("--need", "timm")[0])
 
+    def test_suggest_looks_for_a_torch_that_no_fact_knows(self):
+        name = self.torch_wheel(**{"torch/lib/libtorch_cuda.so": library(container(entry(2, 75)))})
+        self.index_page("torch", (name, None, False, "plain"))
+        index, away = self.serve() + "/plain/simple", "http://127.0.0.1:9/simple"
+        def env(index):
+            return {"PIP_INDEX_URL": index, "XDG_CACHE_HOME": str(self.dir / "cache")}
+        asked = ["--torch", "99.0.0", "--gpu", "T4", "--limit", "1"]
+        self.refused("suggest", *asked, env=env(index), says="note: the index is asked by: cudamatrix suggest --look --")
+        self.refused("suggest", *asked, "--look", env=env(away), says='no fact knows torch "99.0.0"')
+        self.refused("suggest", "--torch", "97.0.0", "--look", env=env(index), says=['no fact knows torch "97.0.0"', "no release on the index fits torch 97.0.0 for x86_64"])
+        self.assertNotIn("the index is asked by", self.refused("suggest", "--torch", "2.6.0", "--gpu", "NoSuchGpu", env=env(index)))
+        for at in (index, away):
+            got = self.call("suggest", *asked, "--look", "--format", "json", env=env(at), code=0)
+            self.assertIn('"99.0.0', json.dumps(json.loads(got.stdout)["stacks"][0]))
+        self.assertIn('sass: ["7.5"]', self.read("cache/cudamatrix/facts/torch_libraries.yaml"))
+
     def test_suggest_looks_for_packages_that_no_fact_knows(self):
         files = []
         for version in ("1.0", "2.0"):
