@@ -174,14 +174,23 @@ Named named_in(const std::vector<std::pair<Field, std::string>>& fields, const F
 }
 
 Requests package_requests(const Named& named, const Facts& facts) {
-    MeasureRequest request;
+    MeasureRequest exact, unpinned;
     for (const auto& [name, versions] : named.packages) {
         for (const auto& version : versions) {
-            if (!lookup::package_release(facts, name, version)) request.exactly[name].insert(version);
+            // Of a package without a pin all releases are looked at, where no fact knows one.
+            if (version == kAnyVersion) {
+                if (facts.package_releases(name).empty()) unpinned.packages.push_back(name);
+            } else if (!lookup::package_release(facts, name, version)) {
+                exact.exactly[name].insert(version);
+            }
         }
-        if (request.exactly.count(name) != 0) request.packages.push_back(name);
+        if (exact.exactly.count(name) != 0) exact.packages.push_back(name);
     }
-    return request.packages.empty() ? Requests() : Requests{std::move(request)};
+    Requests out;
+    for (auto* request : {&exact, &unpinned}) {
+        if (!request->packages.empty()) out.push_back(std::move(*request));
+    }
+    return out;
 }
 
 Requests image_requests(const Named& named, const Facts& facts, bool deep) {

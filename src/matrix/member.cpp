@@ -141,10 +141,12 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
         return ValueProblem{fmt::format("packages: {} is a field of its own: expected another package", name),
                             fmt::format("write it as a field: torch{}",
                                         is_python_version(text) ? fmt::format(": {}", text) : std::string())};
-    if (text == kCompanionVersion || (text.size() <= kLongestVersion && is_python_version(text)))
+    if (text == kCompanionVersion || text == kAnyVersion ||
+        (text.size() <= kLongestVersion && is_python_version(text)))
         return std::nullopt;
     return ValueProblem{fmt::format("packages: invalid version {} of {}: expected an exact version such as "
-                                    "4.27.4, or auto for the one that matches torch",
+                                    "4.27.4, auto for the one that matches torch, or any for the one that "
+                                    "pip would take",
                                     in_quotes(text), name),
                         text.find_first_of("<>=~!*") != std::string_view::npos
                             ? "write the version alone: pins are exact"

@@ -8,6 +8,7 @@
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/candidates.hpp"
 #include "knowledge/resolve/resolve.hpp"
+#include "knowledge/resolve/unpinned.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
@@ -45,18 +46,35 @@ struct ImpliedArch {
     FactRef fact;
 };
 
-std::optional<ImpliedArch> implied_arch(const Rule& rule, const Facts& facts, const Cell& cell) {
+std::optional<ImpliedArch> implied_arch(FieldSet reads, const Facts& facts, const Cell& cell) {
     const auto* gpu = cell.get(Field::gpu);
-    if (gpu == nullptr || cell.has(Field::arch) || !rule.reads.contains(Field::arch)) return std::nullopt;
+    if (gpu == nullptr || cell.has(Field::arch) || !reads.contains(Field::arch)) return std::nullopt;
     const auto arch = host_arch(facts, gpu->text);
     if (arch.empty()) return std::nullopt;
     return ImpliedArch{{std::string(arch), {}, {}}, gpu->text, lookup::gpu(facts, gpu->text)->ref()};
 }
 
-// Must not outlive `implied`.
-ProjectedCell with_arch(const ProjectedCell& cell, const std::optional<ImpliedArch>& implied) {
-    return implied ? cell.with(Field::arch, &implied->arch) : cell;
-}
+// What a rule that reads `reads` sees of a cell: what the cell implies stands in the place of what it leaves
+// open. All rules of a cell see the same, so it is found by more fields than a rule may declare.
+class View {
+  public:
+    View(FieldSet reads, const Cell& cell, const Facts& facts, Memo* memo, ReadLog* log)
+        : arch_(implied_arch(reads, facts, cell)), cell_(cell, reads, log) {
+        if (arch_) cell_ = cell_.with(Field::arch, &arch_->arch);
+        if (reads.contains(Field::packages)) packages_ = with_releases(cell, facts, memo, log);
+        if (packages_) cell_ = cell_.with_releases(&*packages_);
+    }
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+
+    [[nodiscard]] const ProjectedCell& cell() const { return cell_; }
+    [[nodiscard]] const std::optional<ImpliedArch>& arch() const { return arch_; }
+
+  private:
+    std::optional<ImpliedArch> arch_;
+    std::optional<Value> packages_;
+    ProjectedCell cell_;
+};
 
 // What is about the arch is about the GPU that implies it. True where it was.
 bool name_gpu(std::vector<Field>& about) {
@@ -115,10 +133,9 @@ std::optional<Answers> after_fix(const Rule& rule, const Cell& cell, const FixOp
         if (std::holds_alternative<ValueProblem>(value)) return std::nullopt;
         changed.set(field, &storage.emplace_back(std::get<Value>(std::move(value))));
     }
-    const auto implied = implied_arch(rule, facts, changed);
-    const auto projected = with_arch(ProjectedCell(changed, rule.reads), implied);
+    const View view(rule.reads, changed, facts, &memo, nullptr);
     Answers out;
-    out.findings = ask_projected(rule, {projected, facts, today, &memo, &out.passed});
+    out.findings = ask_projected(rule, {view.cell(), facts, today, &memo, &out.passed});
     return out;
 }
 
@@ -237,23 +254,42 @@ bool gpu_implies_arch(const Matrix& matrix, const Facts& facts) {
     return implies;
 }
 
-FieldSet depends_on(const Rule& rule) {
+bool leaves_releases_open(const Matrix& matrix) {
+    const auto is_open = [](const std::pair<Field, Value>& each) {
+        return each.first == Field::packages && has_unpinned(&each.second);
+    };
+    if (std::any_of(matrix.set.begin(), matrix.set.end(), is_open)) return true;
+    return std::any_of(matrix.axes.begin(), matrix.axes.end(), [](const Axis& axis) {
+        return std::any_of(axis.rows.begin(), axis.rows.end(), [&](const std::vector<Value>& row) {
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                if (axis.fields[i] == Field::packages && has_unpinned(&row[i])) return true;
+            }
+            return false;
+        });
+    });
+}
+
+FieldSet depends_on(const Rule& rule, Implies implies) {
     auto fields = rule.reads;
-    if (fields.contains(Field::arch)) fields.insert(Field::gpu);
+    if (implies.releases && fields.contains(Field::packages)) {
+        for (const auto& field : all_fields()) {
+            if (kReadByUnpinned.contains(field.field)) fields.insert(field.field);
+        }
+    }
+    if (implies.arch && fields.contains(Field::arch)) fields.insert(Field::gpu);
     return fields;
 }
 
 Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
-    const auto implied = implied_arch(rule, facts, cell);
-    const auto projected = with_arch(ProjectedCell(cell, rule.reads), implied);
+    const View view(rule.reads, cell, facts, nullptr, nullptr);
     Acceptances accepted;
     Findings found;
     // Without a memo: it remembers findings only.
-    Ask ask(Context{projected, facts, today, nullptr, &accepted}, rule.stage, found);
+    Ask ask(Context{view.cell(), facts, today, nullptr, &accepted}, rule.stage, found);
     rule.judge(ask);
     for (auto& each : accepted) {
         each.rule = rule.id;
-        if (implied && name_gpu(each.about)) each.facts.push_back(implied->fact);
+        if (view.arch() && name_gpu(each.about)) each.facts.push_back(view.arch()->fact);
     }
     date_facts(accepted, today);
     return accepted;
@@ -270,19 +306,17 @@ bool vanished(const Finding& finding, const Findings& after) {
 
 Findings ask(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today, Memo* memo,
              ReadLog* log) {
-    const auto implied = implied_arch(rule, facts, cell);
-    const auto projected = with_arch(ProjectedCell(cell, rule.reads, log), implied);
-    auto found = ask_projected(rule, {projected, facts, today, memo, nullptr});
-    name_gpu(found, implied);
+    const View view(rule.reads, cell, facts, memo, log);
+    auto found = ask_projected(rule, {view.cell(), facts, today, memo, nullptr});
+    name_gpu(found, view.arch());
     return found;
 }
 
 Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::string_view today) {
-    const auto implied = implied_arch(rule, facts, cell);
-    const auto projected = with_arch(ProjectedCell(cell, rule.reads), implied);
-    auto found = ask_projected(rule, {projected, facts, today, nullptr, nullptr});
-    name_gpu(found, implied);
-    Satisfying satisfying(rule, cell, projected, facts, today, found);
+    const View view(rule.reads, cell, facts, nullptr, nullptr);
+    auto found = ask_projected(rule, {view.cell(), facts, today, nullptr, nullptr});
+    name_gpu(found, view.arch());
+    Satisfying satisfying(rule, cell, view.cell(), facts, today, found);
     for (auto& finding : found)
         finding.fixes = satisfying.options_for(finding);
     for (auto& finding : found)

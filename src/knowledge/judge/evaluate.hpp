@@ -16,9 +16,16 @@ namespace cudamatrix::rules {
 /// Whether `host_arch` says one for a GPU of an axis while the product says no arch.
 [[nodiscard]] bool gpu_implies_arch(const Matrix& matrix, const Facts& facts);
 
-/// What the rule's answer depends on: the fields that it reads, and with the arch the GPU, which may imply
-/// it.
-[[nodiscard]] FieldSet depends_on(const Rule& rule);
+/// Whether the product names a package without a release.
+[[nodiscard]] bool leaves_releases_open(const Matrix& matrix);
+
+/// What fields of a cell stand for that it does not say itself.
+struct Implies {
+    bool arch = true;      ///< its GPU may imply it
+    bool releases = true;  ///< a package may be `any`
+};
+/// What the rule's answer depends on: the fields that it reads, and those by which what it sees is implied.
+[[nodiscard]] FieldSet depends_on(const Rule& rule, Implies implies = {});
 
 /// The rule's findings for the cell, without fixes: enough to know whether they were already said.
 /// `memo` remembers look-ups between calls with the same facts; `log` learns what was looked at.

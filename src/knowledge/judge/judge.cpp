@@ -57,7 +57,7 @@ class Judge {
           gaps_(own_),
           waiving_(matrix, options.today),
           matching_(matrix),
-          gpu_implies_arch_(rules::gpu_implies_arch(matrix, facts)),
+          implies_{rules::gpu_implies_arch(matrix, facts), rules::leaves_releases_open(matrix)},
           deciding_(matrix) {
         for (const auto& rule : rules::all_rules())
             add_rule(rule);
@@ -93,7 +93,7 @@ class Judge {
 
   private:
     void add_rule(const Rule& rule) {
-        const auto fields = gpu_implies_arch_ ? rules::depends_on(rule) : rule.reads;
+        const auto fields = rules::depends_on(rule, implies_);
         Asked asked{.rule = &rule,
                     .waived = waiving_.concerns(rule.id),
                     .count = counts_.line_of(rule.id),
@@ -227,7 +227,7 @@ class Judge {
     rules::Gaps gaps_;
     Waiving waiving_;
     rules::Matching matching_;
-    bool gpu_implies_arch_;  ///< an answer about the arch is then one about the GPU
+    rules::Implies implies_;
     DecidingStages deciding_;
     rules::Counts counts_;
     std::vector<Asked> rules_;

@@ -11,6 +11,7 @@
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
+#include "knowledge/resolve/unpinned.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "matrix/deployment/extended_cell.hpp"
 #include "matrix/deployment/services.hpp"
@@ -85,7 +86,7 @@ const Variable& about(const Addition& addition, const Finding& finding) {
 // What a rule can see of a cell: cells alike in it get one answer.
 std::string view_of(const Rule& rule, const Cell& cell) {
     std::string view;
-    const auto fields = depends_on(rule);
+    const auto fields = depends_on(rule, {.releases = has_unpinned(cell.get(Field::packages))});
     for (const auto& field : all_fields()) {
         const auto* value = fields.contains(field.field) ? cell.get(field.field) : nullptr;
         view += value == nullptr ? "-\n" : value->text + "\n";

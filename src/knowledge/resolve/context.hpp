@@ -46,9 +46,14 @@ class ProjectedCell {
     /// The same view with one value replaced; `value` must outlive the copy. Undeclared fields stay
     /// invisible.
     [[nodiscard]] ProjectedCell with(Field field, const Value* value) const;
+    /// The same view with the packages that the cell stands for: with releases in the place of `any`.
+    [[nodiscard]] ProjectedCell with_releases(const Value* packages) const;
+    /// The same view with the packages as the cell has them.
+    [[nodiscard]] ProjectedCell as_written() const;
 
   private:
     std::array<const Value*, kFieldCount> values_{};
+    const Value* written_packages_ = nullptr;  ///< where they are not those of values_
     FieldSet visible_;
     ReadLog* log_ = nullptr;
 };

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "base/text.hpp"
-#include "knowledge/facts/wheel_tags.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
@@ -12,8 +11,6 @@
 
 namespace cudamatrix::rules {
 namespace {
-
-constexpr std::string_view kNewestPatch = ".99";
 
 // By its text; a version written another way (2.0 for 2.0.0) is found by its value, and a build for one CUDA
 // (0.13.1+cu113) as the release that it is a build of: both demand the same.
@@ -41,9 +38,9 @@ bool holds(const Context& context, std::string_view condition) {
     return minor && pep440::Specifiers::parse(wanted)->admits(*minor);
 }
 
-const std::vector<std::pair<std::string, std::string>>& items_of(const Context& context) {
+const std::vector<std::pair<std::string, std::string>>& items_of(const ProjectedCell& cell) {
     static const std::vector<std::pair<std::string, std::string>> none;
-    const auto* value = context.cell.value(Field::packages);
+    const auto* value = cell.value(Field::packages);
     return value == nullptr ? none : value->items;
 }
 
@@ -58,8 +55,8 @@ FixOption set_packages(const std::vector<std::pair<std::string, std::string>>& i
 
 std::vector<Package> packages_of(const Context& context) {
     std::vector<Package> out;
-    for (const auto& [written, text] : items_of(context)) {
-        if (text == kCompanionVersion) continue;
+    for (const auto& [written, text] : items_of(context.cell)) {
+        if (text == kCompanionVersion || text == kAnyVersion) continue;
         Package package;
         package.name = pep440::canonical_name(written);
         package.text = fmt::format("{} {}", package.name, text);
@@ -151,18 +148,9 @@ bool describes(const Row& row, std::string_view package, const pep440::Version& 
     return row.text("package") == package && covers(row, "versions", version);
 }
 
-std::optional<pep440::Version> python_version(std::string_view text) {
-    if (text.ends_with('t')) text.remove_suffix(1);
-    const auto version = Version::parse(text);
-    if (!version || version->size() < 2) return std::nullopt;
-    std::string whole(text);
-    if (version->size() == 2 && version->suffix().empty()) whole += kNewestPatch;
-    return pep440::Version::parse(whole);
-}
-
 FixOption with_packages(const Context& context,
                         const std::vector<std::pair<std::string, std::string>>& changes) {
-    auto items = items_of(context);
+    auto items = items_of(context.cell.as_written());
     std::string text;
     for (const auto& [name, version] : changes) {
         const auto at = std::find_if(items.begin(), items.end(), [&name = name](const auto& item) {
@@ -183,46 +171,13 @@ FixOption with_package(const Context& context, std::string_view name, std::strin
 }
 
 FixOption without_package(const Context& context, std::string_view name) {
-    auto items = items_of(context);
+    auto items = items_of(context.cell.as_written());
     std::erase_if(items, [&](const auto& item) { return pep440::canonical_name(item.first) == name; });
     return set_packages(items, fmt::format("leave {} out", name));
 }
 
 std::string_view arch_of(const Context& context) {
     return context.cell.has(Field::arch) ? context.cell.text(Field::arch) : std::string_view("x86_64");
-}
-
-Machine machine_of(const Context& context) {
-    Machine out{.arch = arch_of(context), .text = {}};
-    const auto os = lookup::os(context.facts, context.cell.text(Field::os));
-    if (os && os->has("wheels")) {
-        out.system = os->text("wheels");
-        out.text = os->text("name");
-    } else if (os && os->text("libc") == "musl") {
-        out.system = "musl";
-        out.text = fmt::format("{}, which has musl", os->text("name"));
-    }
-    if (out.is_glibc()) {
-        out.text = fmt::format("Linux on {}", out.arch);
-    } else {
-        out.os = os;
-    }
-    return out;
-}
-
-facts::Values wheel_tags(const Row& row, const Machine& machine) {
-    if (machine.is_glibc()) return lookup::glibc_wheel_tags(row, machine.arch);
-    if (!contains(row.list("platforms"), machine.system)) return {};
-    const auto own = fmt::format("abi_{}", machine.system);
-    return row.list(row.has(own) ? std::string_view(own) : "abi");
-}
-
-bool knows_wheels(const Row& row, const Machine& machine) {
-    return row.has(machine.is_glibc() ? "abi" : "platforms");
-}
-
-bool lacks_wheels(const Row& row, const Machine& machine) {
-    return wheel_tags(row, machine).empty();
 }
 
 Severity severity_in(const Row& row) {

@@ -25,7 +25,8 @@ struct Package {
     bool in_image = false;                 ///< of torch: an image of NVIDIA's own brings it
 };
 
-/// What `packages` names, in its order.
+/// What `packages` names, in its order; without those whose release nothing says: `auto`, and an `any` for
+/// which pip would find none.
 [[nodiscard]] std::vector<Package> packages_of(const Context& context);
 /// The cell's torch as pip sees it; nothing for none, and where facts do not resolve it. It has demands of
 /// its own (`row`) where it is the build of the index default. That of an image of NVIDIA's own (image_torch,
@@ -60,9 +61,6 @@ struct Demand {
 /// A row of that package whose `versions` cover the release.
 [[nodiscard]] bool describes(const Row& row, std::string_view package, const pep440::Version& version);
 
-/// "3.12" -> 3.12.99, its newest patch level whatever it is; "3.12.4" -> itself; "3.13t" loses the t.
-[[nodiscard]] std::optional<pep440::Version> python_version(std::string_view text);
-
 /// The cell's packages with `name` at `version`, as a fix.
 [[nodiscard]] FixOption with_package(const Context& context, std::string_view name, std::string_view version);
 /// The cell's packages with several at new versions (added where absent).
@@ -72,25 +70,6 @@ struct Demand {
 [[nodiscard]] FixOption without_package(const Context& context, std::string_view name);
 /// The cell's machine: as it says, or as its GPU does that is in hosts of one kind only; else x86_64.
 [[nodiscard]] std::string_view arch_of(const Context& context);
-
-/// What decides which wheels pip takes.
-struct Machine {
-    std::string_view system = "linux";  ///< linux (with glibc), musl, windows, macos: words of `platforms`
-    std::string_view arch;
-    std::string text;         ///< "Linux on x86_64", "Windows", "Alpine Linux 3.20, which has musl"
-    std::optional<Row> os{};  ///< of a system that is not Linux with glibc
-    [[nodiscard]] bool is_glibc() const { return system == "linux"; }
-    /// The field that the system comes from: what a finding about it speaks of.
-    [[nodiscard]] Field field() const { return is_glibc() ? Field::arch : Field::os; }
-};
-/// Linux with glibc where the cell names no system, or one that no fact knows.
-[[nodiscard]] Machine machine_of(const Context& context);
-/// "cp312", "cp39-abi3", "py3": the wheels of a release for the machine.
-[[nodiscard]] facts::Values wheel_tags(const Row& row, const Machine& machine);
-/// False where a release's wheels were looked through for Linux with glibc only, and the machine is another.
-[[nodiscard]] bool knows_wheels(const Row& row, const Machine& machine);
-/// None at all (package-has-wheel says so).
-[[nodiscard]] bool lacks_wheels(const Row& row, const Machine& machine);
 
 /// Severity "error" or "warning" as a row says it.
 [[nodiscard]] Severity severity_in(const Row& row);

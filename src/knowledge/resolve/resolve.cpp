@@ -391,4 +391,14 @@ ProjectedCell ProjectedCell::with(Field field, const Value* value) const {
     return copy;
 }
 
+ProjectedCell ProjectedCell::with_releases(const Value* packages) const {
+    auto copy = with(Field::packages, packages);
+    copy.written_packages_ = values_[static_cast<std::size_t>(Field::packages)];
+    return copy;
+}
+
+ProjectedCell ProjectedCell::as_written() const {
+    return written_packages_ == nullptr ? *this : with(Field::packages, written_packages_);
+}
+
 }  // namespace cudamatrix::rules

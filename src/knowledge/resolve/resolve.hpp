@@ -80,6 +80,7 @@ class Memo {
     Known<lookup::Driver> drivers;
     Known<lookup::Cuda> cudas;
     Known<TorchBuild> builds;
+    std::map<std::string, Value, std::less<>> packages;    ///< with the releases that `any` stands for
     std::map<std::string, Findings, std::less<>> answers;  ///< of Ask::once_per
 };
 

@@ -94,7 +94,8 @@ void judge(Ask& ask) {
     if (build == nullptr || never_published(*build)) return;  // torch-built-for-cuda asks
     for (const auto& [name, value] : ask.cell.value(Field::packages)->items) {
         const auto* const companion = std::find(kCompanions.begin(), kCompanions.end(), name);
-        if (companion == kCompanions.end() || value == kCompanionVersion) continue;
+        const bool is_open = value == kCompanionVersion || value == kAnyVersion;
+        if (companion == kCompanions.end() || is_open) continue;
         const auto plus = value.find('+');
         judge_one(
             ask, *build,

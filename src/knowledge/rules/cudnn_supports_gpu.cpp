@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/cudnn.hpp"
+#include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"

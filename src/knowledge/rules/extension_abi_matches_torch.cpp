@@ -2,6 +2,7 @@
 // ABI? The version names it, and where somebody looked, what the wheel holds counts instead.
 #include "base/text.hpp"
 #include "knowledge/resolve/makers_wheel.hpp"
+#include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {

@@ -77,7 +77,7 @@ std::optional<FixOption> renamed(const Context& context, const Package& package,
     const auto releases = fitting_releases(context.facts, name, [](const PackageRelease&) { return true; });
     if (releases.empty()) return std::nullopt;
     const auto newest = releases.back().version.text();
-    const auto* value = context.cell.value(Field::packages);
+    const auto* value = context.cell.as_written().value(Field::packages);
     std::string items;
     for (const auto& [other, pin] : value->items) {
         const bool same = pep440::canonical_name(other) == package.name;

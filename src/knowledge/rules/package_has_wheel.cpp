@@ -2,6 +2,7 @@
 // package-supports-python asks about the python where there are wheels.
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
+#include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 

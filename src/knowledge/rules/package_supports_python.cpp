@@ -3,55 +3,13 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "knowledge/facts/wheel_tags.hpp"
 #include "knowledge/resolve/building.hpp"
+#include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-struct Python {
-    std::string_view text;  ///< as the cell or the fact writes it
-    pep440::Version version;
-    lookup::PythonAbi abi;
-};
-
-std::optional<Python> python_of(std::string_view text) {
-    const auto version = python_version(text);
-    if (!version) return std::nullopt;
-    auto abi = lookup::python_abi(text);
-    if (!abi) return std::nullopt;
-    return Python{text, *version, *std::move(abi)};
-}
-
-bool has_wheel(const Row& row, const Python& python, const Machine& machine) {
-    return lookup::any_serves(wheel_tags(row, machine), python.abi);
-}
-
-bool admits(const Row& row, const pep440::Version& python) {
-    return !row.has("requires_python") || covers(row, "requires_python", python);
-}
-
-// "cp39", "cp39-abi3" and "py3" as people say them.
-std::string named(std::string_view tag) {
-    if (tag.starts_with("py")) return "any python 3";
-    const auto minor = lookup::minor_of_tag(tag.substr(2));
-    if (tag.find('-') != tag.npos) return fmt::format("3.{} and later", minor);
-    return fmt::format("3.{}{}", minor, tag.ends_with('t') ? "t" : "");
-}
-
-// "3.9, 3.10 and later": the pythons that it has wheels for.
-std::string pythons_with_wheels(const Row& row, const Machine& machine) {
-    std::string out;
-    for (const auto tag : wheel_tags(row, machine))
-        out.append(out.empty() ? "" : ", ").append(named(tag));
-    return out;
-}
-
-std::string on_system(const Machine& machine) {
-    return machine.is_glibc() ? std::string(machine.arch) : machine.text;
-}
 
 // No wheel, and what pip makes of it.
 Answer lacks_wheel(Ask& ask, const std::string& message, bool has_source) {
@@ -71,7 +29,7 @@ void judge_package(Ask& ask, const Package& package, const Python& python) {
     ask.question({Field::packages, Field::python},
                  fmt::format("whether {} has a wheel for python {} on {}", package.text, python.text, on),
                  row.text("package"));
-    const bool is_admitted = admits(row, python.version);
+    const bool is_admitted = admits(row, python);
     if (is_admitted && lacks_wheels(row, machine)) {  // package-has-wheel says that there is none at all
         ask.affirm("{} admits python {}", package.text, python.text);
         return ask.record_pass({row.ref()});
@@ -105,11 +63,11 @@ bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, cons
         const auto& row = release.row;
         if (!demand.specifiers().admits(release.version) || lookup::is_yanked(row)) continue;
         if (!row.has("abi") || !knows_wheels(row, machine)) return true;
-        if (admits(row, python.version) && has_wheel(row, python, machine)) {
+        if (admits(row, python) && has_wheel(row, python, machine)) {
             ask.record_pass(row);
             return true;
         }
-        has_source = has_source || (admits(row, python.version) && row.text("sdist") == "true");
+        has_source = has_source || (admits(row, python) && row.text("sdist") == "true");
         newest = release;
     }
     if (!newest) return true;

@@ -7,6 +7,7 @@
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/judge/evaluate.hpp"
 #include "knowledge/resolve/building.hpp"
+#include "knowledge/resolve/unpinned.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/rows.hpp"
 #include "matrix/value.hpp"
@@ -29,6 +30,9 @@ RuleCache::RuleCache(const Facts& facts, std::string today, std::vector<Variable
       deciding_(setting.deciding),
       on_progress_(setting.on_progress) {
     compare_hosts();
+    has_unpinned_ = std::any_of(variables_.begin(), variables_.end(), [](const Variable& variable) {
+        return !variable.package.empty() && variable.find(kAnyVersion);
+    });
     for (const auto& rule : rules::all_rules())
         add(rule, setting);
     for (const auto* rule : setting.own) {
@@ -89,7 +93,7 @@ std::vector<std::uint32_t> RuleCache::same_gpus(std::size_t index) const {
 void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
     Asked asked{&rule, {}, false, false, {}};
-    const auto fields = rules::depends_on(rule);
+    const auto fields = rules::depends_on(rule, {.releases = has_unpinned_});
     // Whether the stage decides is asked of the cell, too.
     const auto weighed = rule.stage == Stage::build ? rules::kReadByCompiles : FieldSet{};
     bool reads_any = false;
@@ -118,6 +122,12 @@ Verdict RuleCache::ask(std::size_t index, const Assignment& assignment, std::vec
     const auto& rule = *asked_[index].rule;
     const auto here = cell(assignment);
     auto worst = Verdict::accepted;
+    if (looks != nullptr && has_unpinned_ && !tells_releases(assignment)) {
+        for (const auto variable : asked_[index].variables) {
+            if (!variables_[variable].package.empty() && assignment[variable] != kUnassigned)
+                looks->push_back({variable, false});
+        }
+    }
     if (!rules::applies(rule, here)) return worst;
     ++questions_;
     rules::ReadLog log;
@@ -194,11 +204,22 @@ Cell RuleCache::cell(const Assignment& assignment) {
     return out;
 }
 
+// Which release `any` is follows from the whole cell: of a part of it nothing is said about the package.
+bool RuleCache::tells_releases(const Assignment& assignment) const {
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+        if (assignment[i] == kUnassigned && rules::kReadByUnpinned.contains(variables_[i].field))
+            return false;
+    }
+    return true;
+}
+
 const Value* RuleCache::packages_of(const Assignment& assignment) {
     Value value;
+    const bool leaves_out_any = has_unpinned_ && !tells_releases(assignment);
     for (std::size_t i = 0; i < variables_.size(); ++i) {
         if (variables_[i].package.empty() || assignment[i] == kUnassigned) continue;
         if (const auto& version = variables_[i].values[assignment[i]]; version) {
+            if (leaves_out_any && version->text == kAnyVersion) continue;
             value.where = version->where;
             value.items.emplace_back(variables_[i].package, version->text);
         }

@@ -102,12 +102,14 @@ class RuleCache {
                    std::vector<Look>& looks) const;
     void add(const rules::Rule& rule, const Setting& setting);
     [[nodiscard]] const Value* packages_of(const Assignment& assignment);
+    [[nodiscard]] bool tells_releases(const Assignment& assignment) const;
 
     const Facts& facts_;
     std::string today_;
     std::vector<Variable> variables_;
     DecidingStages deciding_;
     std::optional<std::size_t> gpu_variable_;
+    bool has_unpinned_ = false;             ///< a package may be `any`
     std::vector<std::uint32_t> same_host_;  ///< by GPU
     std::vector<Asked> asked_;
     rules::Memo memo_;

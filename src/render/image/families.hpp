@@ -52,7 +52,7 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_compiler(Request& request);     ///< of the distribution's archive
 /// Whether the cell names no compiler, or `os` has it: decides between distributions where it names none.
 [[nodiscard]] bool has_compiler(const Request& request, const Row& os);
-[[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto`
+[[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto` or `any`
 [[nodiscard]] std::string find_constraints(Request& request);  ///< of packages that nobody wrote
 /// Refuses packages of which the facts know that no wheel is there for the image's python and machine.
 [[nodiscard]] std::string find_wheels(Request& request);

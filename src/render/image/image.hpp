@@ -73,7 +73,7 @@ struct Image {
     std::string resolver;                    ///< ... of what `lock` resolves them with: pip>=24.0,<=25.3
     std::vector<std::pair<std::string, std::string>>
         packages;                         ///< wheels besides torch, each at an exact version
-    std::vector<std::string> companions;  ///< of those, what was chosen to go with torch: a line each
+    std::vector<std::string> companions;  ///< of those, what the facts chose for auto and any: a line each
     /// What the facts keep out of the dependencies that `lock` finds: "numpy<2".
     std::vector<std::string> constraints;
     std::vector<std::pair<std::string, std::string>> env;  ///< variables of the cell that images carry

@@ -9,6 +9,7 @@
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/facts/wheel_tags.hpp"
+#include "knowledge/resolve/unpinned.hpp"
 #include "matrix/value.hpp"
 #include "render/image/families.hpp"
 
@@ -91,7 +92,8 @@ std::string find_indexes(Request& request) {
     return {};
 }
 
-// packages: {torchvision: auto}: the release that goes with the cell's torch, from the facts.
+// packages: {torchvision: auto, vllm: any}: the release that goes with the cell's torch, and the one that pip
+// would take and the rules judged, from the facts: an image is pinned.
 
 namespace {
 
@@ -110,9 +112,31 @@ std::optional<PackageRelease> companion(const Request& request, std::string_view
     return PackageRelease{text, pep440::Version::parse(text).value_or(pep440::Version{}), *row};
 }
 
+std::string find_unpinned(Request& request) {
+    const auto released = rules::with_releases(request.cell, request.facts);
+    if (!released) return {};
+    auto& image = request.image;
+    for (const auto& [name, release] : released->items) {
+        for (auto& [own, version] : image.packages) {
+            if (own != name || version != kAnyVersion) continue;
+            if (release == kAnyVersion)
+                return fmt::format(
+                    "packages {} any: no fact says which release pip would take; write its "
+                    "version",
+                    name);
+            version = release;
+            const auto row = lookup::package_release(request.facts, pep440::canonical_name(name), release);
+            image.companions.push_back(fmt::format("{} {} is what pip would take for any{}", name, release,
+                                                   row ? fmt::format(" [{}]", row->id()) : ""));
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string find_companions(Request& request) {
+    if (auto reason = find_unpinned(request); !reason.empty()) return reason;
     auto& image = request.image;
     for (auto& [name, version] : image.packages) {
         if (version != kCompanionVersion) continue;

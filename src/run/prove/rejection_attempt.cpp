@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/resolve/resolve.hpp"
+#include "knowledge/resolve/unpinned.hpp"
 #include "render/image/image_plan.hpp"
 
 namespace cudamatrix::job {
@@ -175,7 +176,12 @@ MaybeAttempt start_on_driver(const RejectedCell& rejected) {
 
 }  // namespace
 
-MaybeAttempt plan_attempt(const RejectedCell& rejected) {
+MaybeAttempt plan_attempt(const RejectedCell& written) {
+    // Attempted is what was judged: the releases that `any` stands for.
+    const auto packages = rules::with_releases(written.cell, written.facts);
+    auto cell = written.cell;
+    if (packages) cell.set(Field::packages, &*packages);
+    const RejectedCell rejected{written.matrix, written.facts, cell, written.rule, written.finding};
     switch (rejected.rule.proof.attempt) {
         case Attempt::compile_target:
             return compile_target(rejected);

@@ -41,6 +41,11 @@ TEST_CASE("an id joins the named fields in one order and is legal as a tag and a
         "uses: [THC, ptx-only], packages: {timm: 0.6.13}, arch_list: \"7.5;8.0+PTX\"}\n");
     CHECK(ids(wide) == Ids{"nvidia_cuda-imgdocker.io_library_debian_12-gcc11-pkgtimm_0.6.13-usesthc_ptx_only-"
                            "al7.5_8.0_ptx"});
+    const auto unpinned = accepted(
+        "version: 1\naxes: {packages: [{timm: any}, {timm: 0.6.13}, {timm: auto}, {timm_any: any}, {timm: any, "
+        "any: any}]}\n");
+    CHECK(ids(unpinned) ==
+          Ids{"pkgtimm_any", "pkgtimm_0.6.13", "pkgtimm_auto", "pkgtimm_any_any", "pkgtimm_any_any_any"});
 }
 
 TEST_CASE("a cell that lacks a named field leaves it out") {

@@ -299,3 +299,30 @@ TEST_CASE("a package whose version is auto gets the release that goes with the t
     CHECK(refusal("set: {family: pytorch, torch: 2.6.0, packages: {numpy: auto}}\n") ==
           "packages numpy auto: the cell names no python, and the tag of its image neither");
 }
+
+TEST_CASE("a package whose version is any gets the release that pip would take, as a pin") {
+    using Pairs = std::vector<std::pair<std::string, std::string>>;
+    const auto image = one(
+        "set: {torch: 2.6.0, python: \"3.12\", family: debian, packages: {xformers: any, Timm: any, numpy: "
+        "\"2.1.0\"}}\n");
+    const auto plan_of = [](const std::string& python, const std::string& torch) {
+        return one("set: {torch: " + torch + ", python: \"" + python +
+                   "\", family: debian, packages: {xformers: any}}\n");
+    };
+    REQUIRE(image.packages.size() == 3);
+    for (const auto& package : image.packages)
+        CHECK_MESSAGE(package.second.find_first_of("0123456789") == 0, package.first);
+    CHECK(image.packages[1] == std::pair<std::string, std::string>{"numpy", "2.1.0"});
+    CHECK(image.packages[2].second.starts_with("0.0.29"));
+    REQUIRE(image.companions.size() == 2);
+    CHECK(image.companions.front() ==
+          fmt::format("xformers {} is what pip would take for any [package-xformers-0.0.29.post2-and-others]",
+                      image.packages[2].second));
+    // Another torch, another release: another image.
+    CHECK(plan_of("3.11", "2.6.0").packages == Pairs{image.packages[2]});
+    CHECK(plan_of("3.11", "2.4.1").packages == Pairs{{"xformers", "0.0.28.post1"}});
+    CHECK(refusal("set: {os: debian12, torch: 2.6.0, packages: {nothing-known: any}}\n") ==
+          "packages nothing-known any: no fact says which release pip would take; write its version");
+    CHECK(refusal("set: {os: debian12, torch: 1.13.1, packages: {numpy: \"1.26.4\", vllm: any}}\n") ==
+          "packages vllm any: no fact says which release pip would take; write its version");
+}

@@ -212,6 +212,31 @@ TEST_CASE("a thousand random matrices: the planes count what one judges by one")
     }
 }
 
+TEST_CASE("what a package without a pin stands for is counted by all that it rests on") {
+    // Of these axes a rule about packages declares a few only; each of them decides which release is judged.
+    const auto matrix = read(
+        "version: 1\n"
+        "axes:\n"
+        "  packages: [{vllm: any}, {transformers: any, tokenizers: 0.13.3}, {xformers: any, numpy: any}, "
+        "{nothing-known: any}, {vllm: 0.6.0}]\n"
+        "  python: [\"3.8\", \"3.10\", \"3.13\"]\n"
+        "  torch: [2.1.2, 2.6.0, none]\n"
+        "  gpu: [RTX 4090, GH200, V100]\n"
+        "  os: [ubuntu22.04, windows]\n"
+        "  flavour: [runtime, devel]\n"
+        "exclude: [{python: \"3.13\", torch: 2.1.2}]\n"
+        "include: [{packages: {numpy: any}, torch: 2.0.1, python: \"3.9\"}]\n");
+    const auto expected = OneByOne().count(matrix);
+    CHECK(text_of(counts_of(counted(matrix))) == text_of(expected));
+    CHECK(text_of(counts_of(counted(matrix, 1))) == text_of(expected));
+    const auto listed = judge(matrix, Facts::embedded(), {std::string(kToday)});
+    REQUIRE(listed);
+    CHECK(text_of(counts_of(*listed)) == text_of(expected));
+    const auto& pinned = expected.rules.at("packages-pinned");
+    for (const auto severity : {Severity::error, Severity::warning, Severity::unknown})
+        CHECK(pinned[static_cast<std::size_t>(severity)] > 10);
+}
+
 TEST_CASE("a thousand million cells are counted, and not one too many") {
     // Nine axes of ten rows; what is said of each axis is known.
     std::string text = "version: 1\naxes:\n";
