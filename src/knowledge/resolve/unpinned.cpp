@@ -7,6 +7,7 @@
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/source_only.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
@@ -156,7 +157,17 @@ class Choosing {
             if (pin.row) facts.push_back(pin.row->ref());
             return Obstacle{*std::move(text), pin.field, std::move(facts)};
         }
-        return std::nullopt;
+        if (!wheels_only_) return std::nullopt;
+        auto source =
+            source_only(context_, release.text, *release.row, [&](auto name) { return is_named(name); });
+        if (!source) return std::nullopt;
+        return Obstacle{source->chain + ", which has no wheel", Field::packages, std::move(source->facts)};
+    }
+
+    [[nodiscard]] bool is_named(std::string_view name) const {
+        return std::any_of(pins_.begin(), pins_.end(), [&](const Member& pin) { return pin.name == name; }) ||
+               std::any_of(open_.begin(), open_.end(),
+                           [&](const Open& open) { return open.answer.name == name; });
     }
 
     // What the python and the machine have against it.

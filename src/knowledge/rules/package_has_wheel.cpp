@@ -1,9 +1,13 @@
 // Packages of which the index serves a source distribution only, or nothing for the machine and its system.
-// package-supports-python asks about the python where there are wheels.
+// The same of what they demand, where the cell does not name it. package-supports-python asks about the
+// python where there are wheels.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/source_only.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
@@ -17,43 +21,66 @@ std::vector<FactRef> facts_of(const Row& row, const Machine& machine) {
 }
 
 // Why the source of a release makes no working package on that system.
-std::optional<Row> source_limit(const Facts& facts, const Package& package, const Machine& machine) {
+std::optional<Row> source_limit(const Facts& facts, std::string_view package, const pep440::Version& version,
+                                const Machine& machine) {
     for (const auto& row : facts.rows("package_sources")) {
-        if (row.text("package") == package.name && package.version &&
-            covers(row, "versions", *package.version) && contains(row.list("not_on"), machine.system))
+        if (row.text("package") == package && covers(row, "versions", version) &&
+            contains(row.list("not_on"), machine.system))
             return row;
     }
     return std::nullopt;
 }
 
+// What pip makes of a release without a wheel.
+Answer lacks(Ask& ask, const std::string& message, bool source, const std::optional<Row>& limit) {
+    if (!source) return ask.reject("{}, and no source to build", message);
+    if (limit) return ask.reject("{}, and its source is not for it: {}", message, limit->text("consequence"));
+    if (gets_image(ask.cell)) return ask.reject("{}; {}", message, kWheelsOnly);
+    return ask.degrade(
+        "{}: pip builds it from its source, with compilers that must be there (of a CUDA extension nvcc, of "
+        "torch's CUDA major) and the time that they take{}",
+        message, ask.cell.has(Field::image) ? "" : kRenderRefuses);
+}
+
 void lacks(Ask& ask, const Package& package, const Machine& machine) {
     const auto& row = *package.row;
     const bool source = row.text("sdist") == "true";
-    const auto limit = source ? source_limit(ask.facts, package, machine) : std::nullopt;
-    const bool wheels_only = gets_image(ask.cell);
-    std::string rest = ", and no source to build";
-    if (limit) {
-        rest = fmt::format(", and its source is not for it: {}", limit->text("consequence"));
-    } else if (source && wheels_only) {
-        rest = fmt::format("; {}", kWheelsOnly);
-    } else if (source) {
-        rest =
-            ": pip builds it from its source, with compilers that must be there (of a CUDA extension nvcc, "
-            "of torch's CUDA major) and the time that they take";
-        if (!ask.cell.has(Field::image)) rest += kRenderRefuses;
-    }
-    auto answer =
-        ask.say(source && !limit && !wheels_only ? Severity::warning : Severity::error,
-                fmt::format("{} has no wheel on the index for {}{}", package.text, machine.text, rest));
+    const auto limit = source && package.version
+                           ? source_limit(ask.facts, package.name, *package.version, machine)
+                           : std::nullopt;
+    auto answer = lacks(ask, fmt::format("{} has no wheel on the index for {}", package.text, machine.text),
+                        source, limit);
     answer.because(facts_of(row, machine)).because(limit);
     answer.accepted_release(package.name);
     if (!machine.is_glibc() && contains(row.list("platforms"), "linux")) answer.other(Field::os);
     answer.without(package.name);
 }
 
+// What it demands, and the cell does not name.
+void judge_demanded(Ask& ask, const std::vector<Package>& packages, const Package& package,
+                    const Machine& machine) {
+    const auto found = source_only(ask, package.text, *package.row, [&](std::string_view name) {
+        return std::any_of(packages.begin(), packages.end(),
+                           [&](const Package& other) { return other.name == name; });
+    });
+    if (!found) return;
+    const auto aspect = fmt::format("{} demands", package.name);
+    ask.question({Field::packages, machine.field()},
+                 fmt::format("whether what {} needs has wheels", package.text), aspect);
+    const auto limit = source_limit(ask.facts, found->name, found->release.version, machine);
+    lacks(ask,
+          fmt::format("{}, of which no release has a wheel on the index for {}", found->chain, machine.text),
+          true, limit)
+        .because(found->facts)
+        .because(limit)
+        .other_release(package.name)
+        .without(package.name);
+}
+
 void judge(Ask& ask) {
     const auto machine = machine_of(ask);
-    for (const auto& package : packages_of(ask)) {
+    const auto packages = packages_of(ask);
+    for (const auto& package : packages) {
         if (!package.row || !package.row->has("abi")) continue;
         const auto& row = *package.row;
         ask.question({Field::packages, machine.field()},
@@ -69,6 +96,7 @@ void judge(Ask& ask) {
         } else {
             ask.record_pass(facts_of(row, machine));
         }
+        judge_demanded(ask, packages, package, machine);
     }
 }
 
@@ -78,7 +106,7 @@ Rule package_has_wheel() {
     return {
         .id = "package-has-wheel",
         .stage = Stage::install,
-        .summary = "Each Python package has at least one wheel for the machine.",
+        .summary = "Each Python package, and each that it demands, has at least one wheel for the machine.",
         .why =
             "Where the index has no wheel at all, pip builds the source distribution: minutes to hours, and "
             "for CUDA extensions it needs nvcc, headers and torch itself in place (\"ModuleNotFoundError: "
@@ -87,7 +115,8 @@ Rule package_has_wheel() {
             "wheels only.",
         .fails = "packages: {flash-attn: 2.8.3}",
         .passes = "packages: {xformers: 0.0.28}",
-        .reads = {Field::packages, Field::arch, Field::os, Field::family, Field::flavour, Field::image},
+        .reads = {Field::packages, Field::arch, Field::os, Field::family, Field::flavour, Field::image,
+                  Field::python},
         .needs = {{Field::packages}},
         .judge = judge,
         .monotone = {Field::packages}};

@@ -58,7 +58,7 @@ bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, cons
         },
         demand.text);
     std::optional<PackageRelease> newest;
-    bool has_source = false;
+    bool has_source = false, has_wheels = false;
     for (const auto& release : known) {
         const auto& row = release.row;
         if (!demand.specifiers().admits(release.version) || lookup::is_yanked(row)) continue;
@@ -67,10 +67,12 @@ bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, cons
             ask.record_pass(row);
             return true;
         }
+        has_wheels = has_wheels || (admits(row, python) && !lacks_wheels(row, machine));
         has_source = has_source || (admits(row, python) && row.text("sdist") == "true");
         newest = release;
     }
-    if (!newest) return true;
+    // package-has-wheel says that there is a source only.
+    if (!newest || (has_source && !has_wheels)) return true;
     const auto message = fmt::format(
         "{} needs {} {}, of which no release has a wheel for python {} on {}: the newest, {}, {}",
         package.text, demand.name, demand.clauses, python.text, on_system(machine), newest->version.text(),
