@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "commands/look.hpp"
 #include "knowledge/facts/facts.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"
@@ -142,7 +143,12 @@ Result<Facts> load_facts(const std::string& overlay, const World& world, const s
 
 Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world, bool list_cells) {
     CM_TRY_ASSIGN(auto facts, load_facts(options.facts, world, options.on));
-    CM_TRY_ASSIGN(auto matrix, read_matrix_file(options.matrix, rules::mistakes_in_ids));
+    CM_TRY_ASSIGN(auto matrix,
+                  read_matrix_file(options.matrix, rules::mistakes_in_ids, lookup::names_in(facts)));
+    if (options.says_spellings) {
+        for (const auto& note : spelling_notes(matrix))
+            fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+    }
     auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
     CM_TRY(change_values(options, world, *loaded));
     if (!options.look.empty()) {
@@ -291,6 +297,16 @@ void report_warnings(const Loaded& loaded, const World& world) {
     for (const auto& warning : all_warnings(loaded.matrix, loaded.judgement)) {
         fmt::print(stderr, "{}", render(warning, loaded.matrix.source, world.colour_err));
     }
+}
+
+Spelling said_spellings(const Facts& facts, const World& world) {
+    return
+        [spelling = lookup::spellings(facts), colour = world.colour_err](Field field, std::string_view text) {
+            auto meant = spelling(field, text);
+            if (!meant.empty())
+                fmt::print(stderr, "{}", render(note_of({field, std::string(text), meant, {}}), {}, colour));
+            return meant;
+        };
 }
 
 void print(const std::string& text) {

@@ -26,6 +26,7 @@ struct MatrixOptions {
     std::vector<std::string> overrides;  ///< --override FIELD=VALUE, each as it was written
     bool host = false;                   ///< --host: with what this machine has
     std::string look;                    ///< --look: what no fact knows is measured first; empty: it is not
+    bool says_spellings = true;          ///< usual spellings of the file, on stderr
 
     /// All of it but --host: every command that judges can be asked what if.
     void add(const Arguments& app);
@@ -146,7 +147,10 @@ void add_override(const Arguments& app, std::vector<std::string>& overrides);
 /// twice. Environment failure: --host on a machine without driver and GPU.
 [[nodiscard]] Status change_values(const MatrixOptions& options, const World& world, Loaded& loaded);
 
-/// The matrix with one `--override FIELD=VALUE` in place.
+/// The matrix with one `--override FIELD=VALUE` in place, in words of a matrix file.
 [[nodiscard]] Result<Matrix> overridden(const Matrix& matrix, std::string_view option);
+
+/// The usual spellings, each said on stderr where it was met: note: "cu128" is read as cuda 12.8.
+[[nodiscard]] Spelling said_spellings(const Facts& facts, const World& world);
 
 }  // namespace cudamatrix

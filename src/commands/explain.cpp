@@ -46,8 +46,11 @@ bool is_good(const solve::Explanation& explanation) {
 Result<ExitCode> explain_cells(const ExplainOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
     auto& all = *loaded;
+    const bool by_values = options.cell.find('=') != std::string::npos;
+    const auto cell =
+        by_values ? respelled_values(options.cell, said_spellings(all.facts, world)) : options.cell;
     CM_TRY_ASSIGN(const auto explanation, solve::explain(all.matrix, all.facts, all.judgement, all.today,
-                                                         options.cell, options.limit, watched(world)));
+                                                         cell, options.limit, watched(world)));
     report::ExplainReport report{all.matrix, all.judgement, explanation, tool_info(all.facts, all.today),
                                  text_options(world)};
     report.text.verbose = options.verbose;

@@ -41,9 +41,11 @@ struct RejectedOptions {
 
 Result<ExitCode> prove_rejected(const ImageOptions& options, const RejectedOptions& rejected,
                                 const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     RejectionChoice choice;
     if (!rejected.where.empty()) {
-        auto where = condition_from_text(rejected.where);
+        auto where =
+            condition_from_text(respelled_values(rejected.where, said_spellings(loaded->facts, world)));
         if (!where.ok()) {
             auto failure = where.failure();
             for (auto& diagnostic : failure.diagnostics)
@@ -52,7 +54,6 @@ Result<ExitCode> prove_rejected(const ImageOptions& options, const RejectedOptio
         }
         choice = {std::move(where).value(), rejected.where};
     }
-    CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     const auto settings = run_settings(options, *loaded, world);
     const auto& input = *loaded;
     CM_TRY_ASSIGN(const auto report,

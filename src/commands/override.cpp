@@ -74,6 +74,14 @@ void say(const Matrix& before, const Words& words, const World& world) {
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
 }
 
+// FIELD=VALUE with the value in words of a matrix file; what is none is left for overridden to refuse.
+std::string in_our_words(const std::string& option, const Spelling& spelling) {
+    const auto words = words_of(option);
+    if (!words.ok()) return option;
+    const auto meant = spelling(words->field, words->value);
+    return meant.empty() ? option : fmt::format("{}={}", info(words->field).name, meant);
+}
+
 }  // namespace
 
 void add_override(const Arguments& app, std::vector<std::string>& overrides) {
@@ -106,12 +114,14 @@ Status change_values(const MatrixOptions& options, const World& world, Loaded& l
         loaded.host = std::move(changed.info);
     }
     std::set<Field> seen;
-    for (const auto& option : options.overrides) {
+    const auto spelling = said_spellings(loaded.facts, world);
+    for (const auto& written : options.overrides) {
+        const auto option = in_our_words(written, spelling);
         CM_TRY_ASSIGN(auto changed, overridden(loaded.matrix, option));
         const auto words = words_of(option);
         if (!seen.insert(words->field).second) {
-            return input_failure(fmt::format("--override {}: {} is overridden twice", text::printable(option),
-                                             info(words->field).name),
+            return input_failure(fmt::format("--override {}: {} is overridden twice",
+                                             text::printable(written), info(words->field).name),
                                  "keep one of the two");
         }
         say(loaded.matrix, *words, world);

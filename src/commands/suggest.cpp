@@ -89,10 +89,11 @@ std::string call_that_looks(const SuggestOptions& options) {
 Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& world) {
     CM_TRY_ASSIGN(auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
+    const auto spelling = said_spellings(facts, world);
     solve::Query query;
     for (const auto field : solve::query_fields()) {
         const auto& text = options.fields[static_cast<std::size_t>(field)];
-        if (!text.empty()) query.fields.emplace_back(field, text);
+        if (!text.empty()) query.fields.emplace_back(field, respelled_alternative(field, text, spelling));
     }
     query.needs = options.needs;
     if (options.look) {

@@ -18,10 +18,6 @@ bool suffix_is_part_of_it(Field field) {
     return field == Field::compute || field == Field::python;
 }
 
-bool has_ranges(Field field) {
-    return compares_as_version(field) || field == Field::compiler;
-}
-
 // gcc of "gcc-11.4": a range holds within one name. Versions have none.
 std::string_view name_in(Field field, std::string_view text) {
     return field == Field::compiler ? text.substr(0, text.find('-') + 1) : std::string_view();
@@ -51,14 +47,17 @@ constexpr std::array<Prefix, 7> kPrefixes{{{"<=", Op::less_equal},
                                            {">", Op::greater},
                                            {"=", Op::equal}}};
 
+// The sign that `text` starts with; an equality without one.
+Prefix prefix_of(std::string_view text) {
+    const auto found =
+        std::ranges::find_if(kPrefixes, [&](const Prefix& prefix) { return text.starts_with(prefix.text); });
+    return found == kPrefixes.end() ? Prefix{{}, Op::equal} : *found;
+}
+
 std::variant<Predicate, ValueProblem> parse_predicate(Field field, std::string_view text) {
     Predicate predicate;
-    for (const auto& prefix : kPrefixes) {
-        if (!text.starts_with(prefix.text)) continue;
-        predicate.op = prefix.op;
-        text = text::trim(text.substr(prefix.text.size()));
-        break;
-    }
+    predicate.op = prefix_of(text).op;
+    text = sign_and_value(text).second;
     const bool is_range = predicate.op != Op::equal && predicate.op != Op::not_equal;
     if (is_range && !has_ranges(field))
         return ValueProblem{fmt::format("{}: ranges compare versions, but {} is text: expected a value, a "
@@ -171,6 +170,16 @@ std::vector<Operand> operands_of(Field field, const Value* value) {
     for (const auto& item : value->items)
         out.emplace_back(field, item.first);
     return out;
+}
+
+bool has_ranges(Field field) {
+    return compares_as_version(field) || field == Field::compiler;
+}
+
+std::pair<std::string_view, std::string_view> sign_and_value(std::string_view text) {
+    text = text::trim(text);
+    const auto sign = prefix_of(text).text;
+    return {sign, text::trim(text.substr(sign.size()))};
 }
 
 std::variant<std::vector<Predicate>, ValueProblem> parse_alternative(Field field, std::string_view text) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -82,6 +83,12 @@ class ClauseTest {
 
 /// What a clause on `field` looks at in `value`: its text, or every item of a list; nothing without a value.
 [[nodiscard]] std::vector<Operand> operands_of(Field field, const Value* value);
+
+/// True for fields that "<" and ">" compare: versions and compilers.
+[[nodiscard]] bool has_ranges(Field field);
+
+/// "<=" and "12.4" of " <= 12.4": a sign, which may be missing, and what it is about.
+[[nodiscard]] std::pair<std::string_view, std::string_view> sign_and_value(std::string_view text);
 
 /// One alternative as it is written: "<500", ">=12,<13", "470.*", "T4".
 [[nodiscard]] std::variant<std::vector<Predicate>, ValueProblem> parse_alternative(Field field,

@@ -16,6 +16,7 @@
 #include "base/image_reference.hpp"
 #include "matrix/deployment/services.hpp"
 #include "matrix/field.hpp"
+#include "matrix/spelling.hpp"
 
 namespace cudamatrix {
 
@@ -106,6 +107,7 @@ struct Matrix {
     std::vector<std::string> shared_segments;  ///< see the function of that name; filled by the reader
     /// Excludes that match nothing, includes equal to a cell of the product (dropped from `include`).
     std::vector<Diagnostic> warnings;
+    std::vector<Respelt> respelt;  ///< every value that is written otherwise, in the order of reading
 };
 
 /// Cells of the product before excludes, saturating at 2^64-1.
@@ -127,6 +129,9 @@ void for_each_include(const Matrix& matrix, const std::function<bool(const Cell&
 /// Stable, injective, legal as file name and image tag, at most 100 characters:
 /// "drv550.54.15-rtx4090-cu12.4.1-py3.12". Fields that the file does not name are left out.
 [[nodiscard]] std::string cell_id(const Matrix& matrix, const Cell& cell);
+
+/// One note for each value that is written in a way of its own, at its first place, in the order of the file.
+[[nodiscard]] std::vector<Diagnostic> spelling_notes(const Matrix& matrix);
 
 // A matrix as if its cells had other values than the file says, each with a place of its own.
 

@@ -226,10 +226,12 @@ Failure failure_of(std::vector<Diagnostic> problems) {
 
 }  // namespace
 
-Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, const AlsoWrong& also_wrong) {
+Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, const AlsoWrong& also_wrong,
+                                const Spelling& names) {
     CM_TRY_ASSIGN(auto parsed, yaml::parse(text, name));
     const Node& root = parsed;
     Reader reader;
+    reader.names = names;
     reader.matrix.path = name;
     reader.matrix.source = yaml::normalised(text);
     if (root.kind != Node::Kind::map) {
@@ -259,9 +261,10 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
     return std::move(reader.matrix);
 }
 
-Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong) {
+Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong,
+                                const Spelling& names) {
     CM_TRY_ASSIGN(auto content, file::read(path, kFileBytes));
-    auto matrix = read_matrix_text(content, path.string(), also_wrong);
+    auto matrix = read_matrix_text(content, path.string(), also_wrong, names);
     if (!matrix.ok()) return matrix;
     CM_TRY(read_requirements(matrix->path, matrix->deployment.images));
     return matrix;

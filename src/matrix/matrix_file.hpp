@@ -18,13 +18,14 @@ namespace cudamatrix {
 using AlsoWrong = std::function<std::vector<Diagnostic>(const Matrix&)>;
 
 /// All mistakes are reported in one Failure (exit code 2), each with file:line:col, what was found and
-/// expected.
+/// expected. Values in usual spellings are read as what they mean (Matrix::respelt); `names` knows those of
+/// the facts.
 [[nodiscard]] Result<Matrix> read_matrix_file(const std::filesystem::path& path,
-                                              const AlsoWrong& also_wrong = {});
+                                              const AlsoWrong& also_wrong = {}, const Spelling& names = {});
 
 /// The same for a text; `name` stands for the file in messages.
 [[nodiscard]] Result<Matrix> read_matrix_text(std::string_view text, std::string_view name,
-                                              const AlsoWrong& also_wrong = {});
+                                              const AlsoWrong& also_wrong = {}, const Spelling& names = {});
 
 /// JSON Schema (draft 7, which editors read): the keys, and the words of closed lists. Everything that the
 /// reader accepts is valid by it.

@@ -16,7 +16,10 @@ void read_alternative(Reader& reader, Condition::Clause& clause, const Node& nod
                                              info(clause.field).name, kind_name(node.kind)));
         return;
     }
-    auto parsed = parse_alternative(clause.field, node.text);
+    const auto text = respelled_alternative(
+        clause.field, node.text,
+        [&](Field field, std::string_view value) { return reader.meant(field, value, node.where); });
+    auto parsed = parse_alternative(clause.field, text);
     if (auto* problem = std::get_if<ValueProblem>(&parsed)) {
         reader.error(node.where, std::move(problem->message), std::move(problem->fix));
         return;

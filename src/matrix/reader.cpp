@@ -97,15 +97,25 @@ std::optional<Value> Reader::value(Field field, const Node& key, const Node& nod
               absent ? "write a value, or delete the key" : "");
         return std::nullopt;
     }
-    if (auto problem = check_scalar(field, node.text)) {
+    const auto meaning = meant(field, node.text, node.where);
+    const auto& text = meaning.empty() ? node.text : meaning;
+    if (auto problem = check_scalar(field, text)) {
         if (node.text.starts_with('<') || node.text.starts_with('>'))
             problem->fix = "ranges are allowed in conditions only (exclude, when, require)";
         error(node.where, std::move(problem->message), std::move(problem->fix));
         return std::nullopt;
     }
-    Value value{node.text, node.where, {}};
-    if (about.syntax == Syntax::name_list) value.items.emplace_back(node.text, "");
+    Value value{text, node.where, {}};
+    if (about.syntax == Syntax::name_list) value.items.emplace_back(text, "");
     return value;
+}
+
+std::string Reader::meant(Field field, std::string_view text, const Location& where) {
+    auto meaning = usual_spelling(field, text);
+    if (meaning.empty() && names) meaning = names(field, text);
+    if (meaning.empty() || meaning == text || check_scalar(field, meaning)) return {};
+    matrix.respelt.push_back({field, std::string(text), meaning, where});
+    return meaning;
 }
 
 std::optional<Value> Reader::list_value(Field field, const Node& node) {

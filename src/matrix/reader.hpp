@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix.hpp"
+#include "matrix/spelling.hpp"
 #include "matrix/value.hpp"
 #include "matrix/yaml.hpp"
 
@@ -30,6 +31,7 @@ namespace cudamatrix {
 struct Reader {
     Matrix matrix;
     std::vector<Diagnostic> problems;
+    Spelling names = {};  ///< the spellings that only facts know
 
     void error(const Location& where, std::string message, std::string fix = {});
     void warning(const Location& where, std::string message, std::string fix = {});
@@ -49,6 +51,10 @@ struct Reader {
     /// The value of `field` in `node`; nothing and an error where it is malformed. `key` is the place of an
     /// absent value.
     std::optional<Value> value(Field field, const yaml::Node& key, const yaml::Node& node);
+
+    /// What `text` means in the words of a matrix file, and that it was read so; empty where it is one of
+    /// them.
+    std::string meant(Field field, std::string_view text, const Location& where);
 
     /// An error for a key that is none of `known`: "<what> has no key "x"".
     void unknown_key(const yaml::Node& key, std::string_view what, const std::vector<std::string>& known);

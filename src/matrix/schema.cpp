@@ -2,6 +2,7 @@
 
 #include "matrix/field.hpp"
 #include "matrix/reader.hpp"
+#include "matrix/spelling.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -53,6 +54,8 @@ Json value_of(const FieldInfo& field) {
     switch (field.syntax) {
         case Syntax::choice:
             json = one_of(field.choices);
+            if (auto others = spellings_of_choices(field.field); !others.empty())
+                json = either({std::move(json), one_of(others)});
             break;
         case Syntax::count:
             json = of_types({"integer", "string", "boolean"});

@@ -3,59 +3,26 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "matrix/spelling.hpp"
 #include "matrix/syntax.hpp"
 
 namespace cudamatrix {
 namespace {
 
-// "sm_90", "90" and "compute_90" are what other tools call 9.0.
-std::string compute_from_sm(std::string_view text) {
-    for (const std::string_view prefix : {"sm_", "compute_"}) {
-        if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-    }
-    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
-    if (end < 2 || end > 3) return {};
-    return fmt::format("{}.{}", text.substr(0, end - 1), text.substr(end - 1));
-}
-
-// "gcc 11", "gcc11" and "g++-11"; "vs2022", "cl 19.40".
-std::string compiler_from(std::string_view text) {
-    const auto digit = text.find_first_of("0123456789");
-    if (digit == std::string_view::npos) return {};
-    auto name = text::lower(text.substr(0, text.find_first_of(" -0123456789")));
-    if (name == "g++") name = "gcc";
-    if (name == "vs" || name == "cl") name = "msvc";
-    return fmt::format("{}-{}", name, text.substr(digit));
-}
-
-// "v2.6.0", as a tag of the sources writes it; of a nightly build ("2.9.0.dev20250812+cu128") the release
-// that it goes before, which is the nearest that the facts can know.
-std::string torch_from(std::string_view text) {
-    text.remove_prefix(text.starts_with('v') || text.starts_with('V') ? 1 : 0);
+// Of a nightly build ("2.9.0.dev20250812+cu128") the release that it goes before, which is the nearest that
+// the facts can know.
+std::string release_after(std::string_view text) {
     const auto nightly = text.find(".dev");
-    if (nightly == std::string_view::npos) return std::string(text);
+    if (nightly == std::string_view::npos) return {};
     const auto variant = std::min(text.find('+', nightly), text.size());
     return fmt::format("{}{}", text.substr(0, nightly), text.substr(variant));
 }
 
-// "cu128", as wheels and their indexes write it.
-std::string cuda_from(std::string_view text) {
-    if (!text.starts_with("cu")) return {};
-    text.remove_prefix(text.starts_with("cuda") ? 4 : 2);
-    if (text.size() < 2 || text.find('.') != std::string_view::npos) return std::string(text);  // "cuda12.4"
-    return fmt::format("{}.{}", text.substr(0, text.size() - 1), text.substr(text.size() - 1));
-}
-
 // What the text would be in the words of this file; empty where nothing is near.
 std::string respelled(const FieldInfo& field, std::string_view text) {
-    if (field.syntax == Syntax::compute) return compute_from_sm(text);
     if (field.syntax == Syntax::slug) return text::replace_all(text::lower(text), " ", "");
-    if (field.field == Field::compiler) return compiler_from(text);
-    if (field.field == Field::torch) return torch_from(text);
-    if (field.field == Field::cuda) return cuda_from(text);
-    if (field.field == Field::arch && (text == "amd64" || text == "x86-64")) return "x86_64";
-    if (field.field == Field::arch && text == "arm64") return "aarch64";
-    return {};
+    if (field.field == Field::torch && text.find(".dev") != text.npos) return release_after(text);
+    return usual_spelling(field.field, text);
 }
 
 std::string fix_for(const FieldInfo& field, std::string_view text) {

@@ -72,7 +72,7 @@ std::string annotation(const FindingGroup& group) {
 
 std::string check_github(const CheckReport& report) {
     std::string out;
-    for (const auto& warning : all_warnings(report.matrix, report.judgement)) {
+    for (const auto& warning : warnings_and_spellings(report)) {
         std::vector<std::string> lines{warning.message};
         lines.insert(lines.end(), warning.notes.begin(), warning.notes.end());
         if (!warning.fix.empty()) lines.push_back("fix: " + warning.fix);
@@ -134,7 +134,7 @@ std::string check_summary_json(const CheckReport& report) {
     document.member("matrix", matrix_json(report));
     if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(report.judgement));
-    document.member("warnings", diagnostics_json(all_warnings(report.matrix, report.judgement)));
+    document.member("warnings", diagnostics_json(warnings_and_spellings(report)));
     document.array("rules", count_rules(report.judgement), [&](const auto& count) {
         return Json{{"rule", count.rule},
                     {"rejected", count.by(Severity::error)},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "report/check_parts.hpp"
 #include "report/json.hpp"
 #include "report/matrix_reports.hpp"
 
@@ -39,7 +40,7 @@ std::string check_json(const CheckReport& report) {
     document.member("matrix", matrix_json(report));
     if (report.host != nullptr) document.member("host", host_json(*report.host));
     document.member("verdicts", verdicts_json(judgement));
-    document.member("warnings", diagnostics_json(all_warnings(report.matrix, judgement)));
+    document.member("warnings", diagnostics_json(warnings_and_spellings(report)));
     document.begin_array("cells");
     std::map<std::vector<std::string_view>, std::size_t> lists;
     for (const auto& cell : judgement.cells) {

@@ -9,6 +9,13 @@
 
 namespace cudamatrix::report {
 
+std::vector<Diagnostic> warnings_and_spellings(const CheckReport& report) {
+    auto out = all_warnings(report.matrix, report.judgement);
+    const auto notes = spelling_notes(report.matrix);
+    out.insert(out.end(), notes.begin(), notes.end());
+    return out;
+}
+
 std::vector<const FindingGroup*> by_severity(const Judgement& judgement) {
     static constexpr std::array kRanks{/* error */ 0, /* warning */ 2, /* unknown */ 1, /* note */ 4,
                                        /* notice */ 3};

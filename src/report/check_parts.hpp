@@ -17,6 +17,10 @@ inline constexpr std::size_t kListedCells = 40;
 /// Errors, then unknown, degraded, ends of life, notes, and what is waived; equal ones as they are.
 [[nodiscard]] std::vector<const FindingGroup*> by_severity(const Judgement& judgement);
 
+/// For formats that programs read: all_warnings, and which values were read as others. People find the latter
+/// on stderr.
+[[nodiscard]] std::vector<Diagnostic> warnings_and_spellings(const CheckReport& report);
+
 /// A finding in two lines: what, and the fix.
 struct BriefFinding {
     Severity severity;

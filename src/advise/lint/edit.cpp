@@ -207,6 +207,13 @@ std::optional<Edit> Editor::remove_member(const Location& value, std::string_vie
     return in_flow(*start) ? remove_from_flow(*start) : remove_from_block(*start);
 }
 
+std::string_view Editor::text_at(const Location& where) const {
+    const auto start = offset_of(where);
+    if (!start) return {};
+    const auto text = source_.substr(*start, end_of_item(*start, in_flow(*start)) - *start);
+    return text.size() > 1 && is_quote(text.front()) ? text.substr(1, text.size() - 2) : text;
+}
+
 std::optional<Edit> Editor::replace(const Location& where, std::string_view text) const {
     const auto start = offset_of(where);
     if (!start || opens(source_[*start])) return std::nullopt;
@@ -251,7 +258,7 @@ std::vector<Edit> Editor::checked(std::vector<Edit> edits, std::uint64_t cells) 
         if (!start) return {};
         edits.push_back(between(*start, end_of_item(*start, in_flow(*start)), std::to_string(cells)));
     }
-    const auto fixed = read_matrix_text(applied(source_, edits), matrix_.path);
+    const auto fixed = read_matrix_text(applied(source_, edits), matrix_.path, {}, names_);
     if (!fixed.ok()) return {};
     const auto counted = count_cells(fixed.value(), kCountingSteps);
     return counted == cells ? edits : std::vector<Edit>{};

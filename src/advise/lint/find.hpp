@@ -38,6 +38,7 @@ void find_waivers_at_their_end(Search& search);
 void find_hiding_stages(Search& search);
 void find_unread_fields(Search& search);
 void find_unread_platforms(Search& search);
+void find_respelt_values(Search& search);
 void find_same_images(Search& search);
 void find_unused_mirrors(Search& search);
 

@@ -202,6 +202,17 @@ void find_unread_platforms(Search& search) {
     }
 }
 
+// One value is written so in several places: each is a finding of its own, with its own edit.
+void find_respelt_values(Search& search) {
+    for (const auto& each : search.matrix.respelt) {
+        auto note = note_of(each);
+        // The limit of a range ("<cu128") is a part of its scalar only.
+        const bool whole = search.editor.text_at(each.where) == each.written;
+        search.add("value-respelt", each.where, std::move(note.message), fmt::format("write {}", each.meant),
+                   {whole ? search.editor.replace(each.where, each.meant) : std::nullopt});
+    }
+}
+
 void find_names_that_cannot_exist(Search& search) {
     for (const auto& group : search.input.judgement.findings) {
         const auto& finding = group.finding;

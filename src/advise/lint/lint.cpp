@@ -7,6 +7,7 @@
 
 #include "advise/lint/find.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
 
 namespace cudamatrix::lint {
 namespace {
@@ -58,7 +59,7 @@ Search::Search(const Input& of, const ImagePlan& images)
       matrix(of.matrix),
       plan(images),
       places(of.matrix),
-      editor(of.matrix, places),
+      editor(of.matrix, places, lookup::names_in(of.facts)),
       cells(cell_count(of.judgement)),
       product(product_size(of.matrix)) {}
 
@@ -93,10 +94,10 @@ Report lint(const Input& input) {
     const auto plan = plan_images(input.matrix, cells_with_image(input.judgement), input.facts);
     Search search(input, plan);
     // The order matters where a check leaves out what an earlier one has said.
-    for (const auto look :
-         {find_idle_conditions, find_names_that_cannot_exist, find_unused_values, find_repeated_releases,
-          find_one_value_axes, find_waivers_at_their_end, find_hiding_stages, find_unread_fields,
-          find_unread_platforms, find_same_images, find_unused_mirrors, find_old_facts}) {
+    for (const auto look : {find_idle_conditions, find_names_that_cannot_exist, find_unused_values,
+                            find_repeated_releases, find_one_value_axes, find_waivers_at_their_end,
+                            find_hiding_stages, find_unread_fields, find_unread_platforms,
+                            find_respelt_values, find_same_images, find_unused_mirrors, find_old_facts}) {
         look(search);
     }
     const Suppressions suppressions(input.matrix.source, input.matrix.path);
@@ -136,6 +137,7 @@ std::span<const Check> checks() {
         Check{"stages-hide-findings", warning, "cells that pass only because stages leaves a stage out"},
         Check{"set-field-unused", warning, "a field of set that no rule, condition or template reads"},
         Check{"platform-unread", note, "a platform that no rule and no condition of the file knows"},
+        Check{"value-respelt", note, "a value that is written as other tools write it"},
         Check{"facts-old", warning, "facts older than 180 days"},
         Check{"allow-unknown", warning, "a comment that allows a check which does not exist"},
     };

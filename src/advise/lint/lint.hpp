@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.hpp"
@@ -83,14 +84,16 @@ struct Edit {
 /// way that it understands.
 class Editor {
   public:
-    /// Both have to outlive it.
-    Editor(const Matrix& matrix, const Places& places)
-        : matrix_(matrix), places_(places), source_(matrix.source) {}
+    /// Both have to outlive it. `names`: the spellings that the file was read with.
+    Editor(const Matrix& matrix, const Places& places, Spelling names = {})
+        : matrix_(matrix), places_(places), source_(matrix.source), names_(std::move(names)) {}
 
     /// Takes out the item of a list, or the member of a map, that starts at `where`.
     [[nodiscard]] std::optional<Edit> remove(const Location& where) const;
     /// Takes out the member of a map whose value starts at `value`.
     [[nodiscard]] std::optional<Edit> remove_member(const Location& value, std::string_view key) const;
+    /// The scalar at `where` as it is written, without quotes.
+    [[nodiscard]] std::string_view text_at(const Location& where) const;
     /// Writes `text` in the place of the scalar at `where`.
     [[nodiscard]] std::optional<Edit> replace(const Location& where, std::string_view text) const;
     /// Writes "KEY: VALUE" as a new member before the first one of `set`, or as a new `set` at the end of the
@@ -116,6 +119,7 @@ class Editor {
     const Matrix& matrix_;
     const Places& places_;
     std::string_view source_;
+    Spelling names_;
 };
 
 /// One thing that is looked for. The id is stable: comments of matrix files name it.

@@ -11,6 +11,7 @@
 #include "base/version.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/facts/pep440.hpp"
+#include "matrix/spelling.hpp"
 
 namespace cudamatrix {
 
@@ -50,6 +51,12 @@ struct Driver {
 
 /// By canonical name or alias, case, blanks and hyphens ignored, never by substring.
 [[nodiscard]] std::optional<Row> gpu(const Facts& facts, std::string_view name);
+/// The spellings that only facts know: "jammy" and "ubuntu-22.04" are ubuntu22.04, "rtx5090" is the RTX 5090
+/// that its row names. Nothing for a text that could mean several.
+[[nodiscard]] Spelling names_in(const Facts& facts);
+/// Those and the ones that need no facts.
+[[nodiscard]] Spelling spellings(const Facts& facts);
+
 /// All names and aliases of GPUs, for "did you mean".
 [[nodiscard]] std::vector<std::string> gpu_names(const Facts& facts);
 

@@ -8,6 +8,7 @@ constexpr Column kOperatingSystems[] = {
     {"os", Kind::text, Form::scalar, kRequired},
     {"name", Kind::text, Form::scalar, kRequired},
     {"codename", Kind::text},
+    {"spellings", Kind::text, Form::list},
     {"libc", Kind::text},
     {"glibc", Kind::version},
     {"gcc", Kind::number},

@@ -12,6 +12,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "folders.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/matrix_reports.hpp"
 
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kToday = "2026-11-21";
 
 Matrix read(std::string_view text) {
-    auto matrix = read_matrix_text(text, "matrix.yaml");
+    auto matrix = read_matrix_text(text, "matrix.yaml", {}, lookup::names_in(Facts::embedded()));
     if (!matrix) {
         for (const auto& diagnostic : matrix.failure().diagnostics)
             MESSAGE(render(diagnostic, text));
