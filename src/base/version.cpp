@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace cudamatrix {
 
@@ -43,14 +44,25 @@ bool Version::covers(const Version& other) const {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         if (i >= other.parts_.size() || parts_[i] != other.parts_[i]) return false;
     }
-    return true;
+    if (is_nightly()) return day_ == other.day_;
+    return !other.is_nightly() || *this < other;
+}
+
+Version Version::nightly(std::uint32_t day) const {
+    auto out = *this;
+    out.day_ = day;
+    return out;
 }
 
 std::strong_ordering operator<=>(const Version& a, const Version& b) {
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
         if (const auto order = a.part(i) <=> b.part(i); std::is_neq(order)) return order;
     }
-    return std::strong_ordering::equal;
+    // A release is newer than all its nightly builds.
+    const auto day = [](const Version& each) {
+        return each.is_nightly() ? each.day_ : std::numeric_limits<std::uint32_t>::max();
+    };
+    return day(a) <=> day(b);
 }
 
 }  // namespace cudamatrix

@@ -27,10 +27,17 @@ class Version {
     [[nodiscard]] std::uint32_t minor() const { return part(1); }
     /// "12.4" of "12.4.1".
     [[nodiscard]] std::string major_minor() const;
-    /// Every component that this version writes equals the other's: "12.4" covers "12.4.1".
+    /// Every component that this version writes equals the other's: "12.4" covers "12.4.1". A nightly build
+    /// is covered by what is not newer than it: 2 covers one of 2.9.0, 2.9 and 2.9.0 do not.
     [[nodiscard]] bool covers(const Version& other) const;
 
-    /// Numeric comparison; missing components are 0, so that 12.4 == 12.4.0; suffixes are ignored.
+    /// This release as a nightly build on the way to it, of a day as 20250812: older than the release, newer
+    /// than those before it.
+    [[nodiscard]] Version nightly(std::uint32_t day) const;
+    [[nodiscard]] bool is_nightly() const { return day_ != 0; }
+
+    /// Numeric comparison; missing components are 0, so that 12.4 == 12.4.0; suffixes are ignored. Nightly
+    /// builds of one release compare by their days.
     friend std::strong_ordering operator<=>(const Version& a, const Version& b);
     friend bool operator==(const Version& a, const Version& b) { return std::is_eq(a <=> b); }
 
@@ -38,6 +45,7 @@ class Version {
     std::string text_;
     std::string suffix_;
     std::vector<std::uint32_t> parts_;
+    std::uint32_t day_ = 0;  ///< of a nightly build
 };
 
 }  // namespace cudamatrix

@@ -47,6 +47,16 @@ class Scan {
         if ((literal("rc") || literal("a") || literal("b")) && digits(3)) return;
         *this = before;
     }
+    // ".dev20250812": a day that there is.
+    bool nightly() {
+        Scan scan = *this;
+        if (!scan.literal(".dev") || scan.rest_.size() < 8) return false;
+        const auto day = scan.rest_.substr(0, 8);
+        if (!is_date(fmt::format("{}-{}-{}", day.substr(0, 4), day.substr(4, 2), day.substr(6))))
+            return false;
+        rest_ = scan.rest_.substr(8);
+        return true;
+    }
     [[nodiscard]] bool done() const { return rest_.empty(); }
     [[nodiscard]] std::string_view rest() const { return rest_; }
 
@@ -79,7 +89,7 @@ bool is_torch(std::string_view text) {
     if (text == "none") return true;
     Scan scan(text);
     if (!scan.dotted(3)) return false;
-    scan.prerelease();
+    if (!scan.nightly()) scan.prerelease();
     if (!scan.literal("+")) return scan.done();
     const auto local = scan.rest();
     return !local.empty() && only(local, ".") && std::none_of(local.begin(), local.end(), is_upper) &&

@@ -1,6 +1,7 @@
 #include "matrix/value.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.hpp"
 #include "matrix/spelling.hpp"
@@ -9,19 +10,21 @@
 namespace cudamatrix {
 namespace {
 
-// Of a nightly build ("2.9.0.dev20250812+cu128") the release that it goes before, which is the nearest that
-// the facts can know.
-std::string release_after(std::string_view text) {
-    const auto nightly = text.find(".dev");
-    if (nightly == std::string_view::npos) return {};
-    const auto variant = std::min(text.find('+', nightly), text.size());
-    return fmt::format("{}{}", text.substr(0, nightly), text.substr(variant));
+constexpr std::string_view kNightly = ".dev";
+
+// "2.9.0dev20250812" and "2.9.0-dev20250812" as they are to be written; empty for what names no day.
+std::string nightly_from(std::string_view text) {
+    const auto dev = text.find(kNightly.substr(1));
+    if (dev == std::string_view::npos || dev == 0) return {};
+    const auto number = text.substr(0, text.find_last_not_of(".-_", dev - 1) + 1);
+    return fmt::format("{}.{}", number, text.substr(dev));
 }
 
 // What the text would be in the words of this file; empty where nothing is near.
 std::string respelled(const FieldInfo& field, std::string_view text) {
     if (field.syntax == Syntax::slug) return text::replace_all(text::lower(text), " ", "");
-    if (field.field == Field::torch && text.find(".dev") != text.npos) return release_after(text);
+    if (field.field == Field::torch && text.find(kNightly.substr(1)) != std::string_view::npos)
+        return nightly_from(text);
     return usual_spelling(field.field, text);
 }
 
@@ -32,6 +35,8 @@ std::string fix_for(const FieldInfo& field, std::string_view text) {
                "without it)";
     if (const auto better = respelled(field, text); syntax::accepts(field, better))
         return fmt::format("write {}", better);
+    if (field.field == Field::torch && (text.find("dev") != text.npos || text.find("nightly") != text.npos))
+        return "write a nightly build with its day, such as 2.9.0.dev20250812";
     return text::did_you_mean_or(text, field.choices);
 }
 
@@ -67,7 +72,7 @@ std::optional<ValueProblem> check_scalar(Field field, std::string_view text) {
     const FieldInfo& about = info(field);
     const bool is_number =
         about.syntax == Syntax::version || about.syntax == Syntax::python || about.syntax == Syntax::torch;
-    const bool readable = !is_number || text == "none" || Version::parse(text).has_value();
+    const bool readable = !is_number || text == "none" || version_of(field, text).has_value();
     if (readable && syntax::accepts(about, text)) return std::nullopt;
     return ValueProblem{fmt::format("invalid {} {}: expected {}", about.name, in_quotes(text), about.accepts),
                         fix_for(about, text)};
@@ -106,6 +111,17 @@ bool compares_as_version(Field field) {
            syntax == python || syntax == count;
 }
 
+std::optional<Nightly> nightly_of(std::string_view torch) {
+    constexpr std::size_t digits = 8;
+    const auto dev = torch.find(kNightly);
+    // "2.9.0+x.dev20250812" has it in the name of its variant.
+    if (dev >= torch.find('+') || dev == torch.npos || !syntax::accepts(info(Field::torch), torch))
+        return std::nullopt;
+    const auto day = dev + kNightly.size();
+    return Nightly{std::string(torch.substr(0, dev)), std::string(torch.substr(day, digits)),
+                   std::string(torch.substr(day + digits))};
+}
+
 std::string_view driver_number(std::string_view text) {
     return text.substr(text.starts_with('R') || text.starts_with('r') ? 1 : 0);
 }
@@ -113,6 +129,12 @@ std::string_view driver_number(std::string_view text) {
 std::optional<Version> version_of(Field field, std::string_view text) {
     if (!compares_as_version(field)) return std::nullopt;
     if (field == Field::mig && text == "true") text = "1";
+    if (const auto nightly = field == Field::torch ? nightly_of(text) : std::nullopt) {
+        const auto release = Version::parse(nightly->release());
+        std::uint32_t day = 0;
+        std::from_chars(nightly->day.data(), nightly->day.data() + nightly->day.size(), day);
+        return release ? std::optional(release->nightly(day)) : std::nullopt;
+    }
     return Version::parse(field == Field::driver ? driver_number(text) : text);
 }
 

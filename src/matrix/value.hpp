@@ -56,6 +56,16 @@ void set_text_from_items(Value& value, Syntax syntax);
 /// A driver as NVIDIA numbers it: the leading R of a branch ("R550") dropped.
 [[nodiscard]] std::string_view driver_number(std::string_view text);
 
+/// A nightly build of torch, which goes before a release: "2.9.0.dev20250812+cu128".
+struct Nightly {
+    std::string number;   ///< 2.9.0
+    std::string day;      ///< 20250812
+    std::string variant;  ///< +cu128, or empty
+    /// 2.9.0+cu128
+    [[nodiscard]] std::string release() const { return number + variant; }
+};
+[[nodiscard]] std::optional<Nightly> nightly_of(std::string_view torch);
+
 /// The version in a value, a driver's leading R dropped; nothing for `none` and for fields that are text.
 [[nodiscard]] std::optional<Version> version_of(Field field, std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "knowledge/resolve/candidates.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/resolve/unpinned.hpp"
+#include "knowledge/rules/nightly.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix::rules {
@@ -316,7 +317,9 @@ Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::s
     const View view(rule.reads, cell, facts, nullptr, nullptr);
     auto found = ask_projected(rule, {view.cell(), facts, today, nullptr, nullptr});
     name_gpu(found, view.arch());
-    Satisfying satisfying(rule, cell, view.cell(), facts, today, found);
+    const auto release = release_in_place(view.cell());
+    const auto around = release ? view.cell().with(Field::torch, &*release) : view.cell();
+    Satisfying satisfying(rule, cell, around, facts, today, found);
     for (auto& finding : found)
         finding.fixes = satisfying.options_for(finding);
     for (auto& finding : found)

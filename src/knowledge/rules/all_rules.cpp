@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "knowledge/rules/nightly.hpp"
+
 namespace cudamatrix::rules {
 
 const std::vector<Rule>& all_rules() {
-#define CUDAMATRIX_RULE(name) name(),
+#define CUDAMATRIX_RULE(name) with_nightlies(name()),
     static const std::vector<Rule> rules{
 #include "knowledge/rules/all_rules.def"
     };

@@ -53,6 +53,9 @@ struct Rule {
     /// Fields that add up: to name one of them, or one more package, never makes its answer milder. A search
     /// asks it of parts of a cell first.
     FieldSet monotone = {};
+    /// It knows nightly builds of torch itself. All others are asked about the releases around one
+    /// (nightly.hpp).
+    bool judges_nightlies = false;
 };
 
 /// "driver-supports-cuda: driver", "driver-supports-gpu: gpu or compute": one text for each need of each

@@ -5,20 +5,6 @@
 namespace cudamatrix::rules {
 namespace {
 
-// The last minor before the release: from its branch on, the sources went their own way.
-std::optional<Version> minor_before(const Facts& facts, const std::optional<Version>& release) {
-    std::optional<Version> out;
-    if (!release) return out;
-    for (const auto& row : facts.rows("torch_releases")) {  // sorted
-        const auto torch = lookup::required_version(row, "torch");
-        if (torch >= *release) break;
-        if (!out || torch.major_minor() != out->major_minor()) {
-            if (torch.major_minor() != release->major_minor()) out = torch;
-        }
-    }
-    return out;
-}
-
 std::optional<TorchBuild> stand_in(const Context& context, const ImageTorch& torch,
                                    const std::optional<Version>& release) {
     if (!release) return std::nullopt;
@@ -40,6 +26,19 @@ void add_image(const ImageTorch& torch, std::vector<Field>& about) {
 }
 
 }  // namespace
+
+std::optional<Version> minor_before(const Facts& facts, const std::optional<Version>& release) {
+    std::optional<Version> out;
+    if (!release) return out;
+    for (const auto& row : facts.rows("torch_releases")) {  // sorted
+        const auto torch = lookup::required_version(row, "torch");
+        if (torch >= *release) break;
+        if (!out || torch.major_minor() != out->major_minor()) {
+            if (torch.major_minor() != release->major_minor()) out = torch;
+        }
+    }
+    return out;
+}
 
 Answer unknown_of(Ask& ask, const ImageTorch& torch, std::string_view what) {
     auto answer = ask.unknown(torch.field, "no fact says {} {}", what, torch.image);

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "knowledge/resolve/images.hpp"
 #include "knowledge/rules/ask.hpp"
 
 namespace cudamatrix::rules {
+
+/// The first release of the last minor before `release`: from its branch on, the sources went their own way.
+[[nodiscard]] std::optional<Version> minor_before(const Facts& facts, const std::optional<Version>& release);
 
 /// Judges two builds in place of the image's torch: the release that its sources are on the way to, and the
 /// one whose branch they are newer than. What holds for both holds for the torch; where the two differ, or

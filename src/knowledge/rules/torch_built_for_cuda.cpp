@@ -1,6 +1,7 @@
 // Was that torch ever built for that CUDA? A variant that was never published cannot be installed, whatever
 // the rest says.
 #include "knowledge/resolve/torch_wheels.hpp"
+#include "knowledge/rules/nightly.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
@@ -37,8 +38,7 @@ std::optional<Row> later_cuda(const Facts& facts, const TorchBuild& build) {
     return cuda;
 }
 
-void judge(Ask& ask) {
-    if (!wants_wheel(ask)) return;
+void judge_release(Ask& ask) {
     ask.question({Field::torch}, "whether it was published");
     const auto build = ask.torch_build();
     if (!build) return;
@@ -78,6 +78,39 @@ void judge(Ask& ask) {
     }
 }
 
+// Nobody can say whether the wheel of a nightly build is still there. What neither release around it was
+// built for never was.
+void judge_nightly(Ask& ask, const Nightly& nightly) {
+    auto around = ask_around(ask, nightly, judge_release);
+    const auto release = worst_of(around.of_release, {});
+    const bool never = release == Verdict::rejected &&
+                       (around.before.empty() || worst_of(around.of_before, {}) == Verdict::rejected);
+    if (never) {
+        for (auto& each : around.of_release) {
+            say_of_nightly(each, nightly);
+            ask.out().push_back(std::move(each));
+        }
+        return;
+    }
+    if (!nightly.variant.empty() && no_such_index(ask.facts, nightly.variant.substr(1))) return;
+    const auto policy = *ask.facts.row("policy-torch-nightlies");
+    ask.question({Field::torch}, {});
+    auto answer = ask.unknown_as(
+        "no fact says whether torch {} can be installed: {}; torch {}, which it goes before, is {}",
+        ask.cell.text(Field::torch), policy.text("says"), around.release, to_string(release));
+    answer.because(policy.ref());
+    for (const auto& each : around.of_release)
+        answer.because(each.facts);
+    answer.fix(Field::torch, around.release);
+}
+
+void judge(Ask& ask) {
+    if (!wants_wheel(ask)) return;
+    const auto nightly = nightly_of(ask.cell.text(Field::torch));
+    if (nightly) return judge_nightly(ask, *nightly);
+    judge_release(ask);
+}
+
 }  // namespace
 
 Rule torch_built_for_cuda() {
@@ -93,7 +126,8 @@ Rule torch_built_for_cuda() {
             .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
             .judge = judge,
-            .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}}};
+            .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}},
+            .judges_nightlies = true};
 }
 
 }  // namespace cudamatrix::rules

@@ -113,6 +113,12 @@ class Reading {
         auto variable = variable_of(facts_, field);
         Constraint constraint{0, text, {}, is_plain(all)};
         const auto& operand = all.front().operand;
+        const auto nightly = field == Field::torch && constraint.exact ? nightly_of(operand) : std::nullopt;
+        if (nightly) {
+            return fail(Diagnostic::error(fmt::format("torch {} is a nightly build: {}", operand,
+                                                      facts_.row("policy-torch-nightlies")->text("says")))
+                            .with_fix(fmt::format("ask for torch {}", nightly->release())));
+        }
         if (constraint.exact && !is_known(facts_, field, operand))
             return fail(
                 unknown_value(variable, operand,

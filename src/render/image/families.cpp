@@ -94,6 +94,10 @@ std::string find_torch(Request& request) {
     if (const auto* packages = request.cell.get(Field::packages)) image.packages = packages->items;
     std::ranges::sort(image.packages);
     if (text.empty() || text == "none") return {};
+    if (const auto nightly = nightly_of(text)) {
+        return fmt::format("torch {} is a nightly build: {}; torch {} can be", text,
+                           request.facts.row("policy-torch-nightlies")->text("says"), nightly->release());
+    }
     request.torch = lookup::torch(request.facts, text, image.arch);
     const auto& torch = request.torch;
     if (!torch || !torch->release || torch->variant.empty())

@@ -126,11 +126,20 @@ class Session {
         return Done{};
     }
 
-    static Failure nothing_to_do() {
-        return Failure{ExitCode::findings,
-                       {Diagnostic::error("no cell of the matrix is accepted and can be rendered: there is "
-                                          "nothing to pin")
-                            .with_fix("cudamatrix check says why")}};
+    // With what `check` does not say: why cells that it accepts are not rendered.
+    [[nodiscard]] Failure nothing_to_do() const {
+        auto problem = Diagnostic::error(
+                           "no cell of the matrix is accepted and can be rendered: there is nothing to pin")
+                           .with_fix("cudamatrix check says why");
+        constexpr std::size_t most = 3;
+        std::set<std::string> reasons;
+        for (const auto& cell : job_.plan.report.cells) {
+            const bool good =
+                cell.verdict == to_string(Verdict::accepted) || cell.verdict == to_string(Verdict::degraded);
+            if (good && reasons.size() < most && reasons.insert(cell.reason).second)
+                problem = std::move(problem).with_note(fmt::format("{} {}", cell.cell, cell.reason));
+        }
+        return Failure{ExitCode::findings, {std::move(problem)}};
     }
 
     Status choose_engine() {

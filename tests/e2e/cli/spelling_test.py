@@ -1,4 +1,4 @@
-"""The command line as a user meets it: values as other tools write them. Usage: spelling_test.py CUDAMATRIX [unittest arguments]"""
+"""The command line as a user meets it: values as other tools write them, and nightly builds. Usage: spelling_test.py CUDAMATRIX [unittest arguments]"""
 from cli import GOOD, Cli, main
 
 THEIRS = GOOD.replace('"11.8.0"', "cuda-11.8.0").replace("debian12", "bookworm").replace("[T4]", "[t4]")
@@ -7,6 +7,12 @@ matrix.yaml:6:10: note: "cuda-11.8.0" is read as cuda 11.8.0
 matrix.yaml:7:11: note: "bookworm" is read as os debian12
 """
 SAID = 'cudamatrix: note: "{}" is read as {}\n'
+NIGHTLY = """version: 1
+name: nightly
+set: {torch: 2.9.0.dev20250812+cu128, python: "3.12", os: debian12, gpu: H100, driver: "580.95.05"}
+"""
+WAIVED = NIGHTLY + 'waive: [{rule: torch-built-for-cuda, because: tried, until: 2099-01-01}]\n'
+REASON = "torch 2.9.0.dev20250812+cu128 is a nightly build: the index keeps only the newest 60 nightly builds, so that none can be pinned"
 
 
 class Spellings(Cli):
@@ -62,6 +68,28 @@ class Spellings(Cli):
         self.assertIn("no fact knows os jammyy", got.stdout)
         self.assertEqual(got.stderr, "")
         self.bad(GOOD.replace('"11.8.0"', "cu118, cuda11.8"), 'cuda: "11.8" appears twice: first at 6:10')
+
+
+class Nightlies(Cli):
+    def test_a_nightly_build_is_unknown_and_says_why(self):
+        got = self.call("check", self.write(NIGHTLY), code=1)
+        self.assertAllIn(("no fact says whether torch 2.9.0.dev20250812+cu128 can be installed", "so that none can be pinned",
+                          "torch 2.9.0+cu128, which it goes before, is accepted", "fix: torch 2.9.0+cu128", "1 unknown"), got.stdout)
+        self.assertEqual([cell["id"] for cell in self.json_of("check", "matrix.yaml")["cells"]],
+                         ["drv580.95.05-h100-torch2.9.0.dev20250812_cu128-py3.12-debian12"])
+
+    def test_what_both_releases_around_it_refuse_it_refuses(self):
+        got = self.call("check", self.write(NIGHTLY.replace("580.95.05", "470.161.03")), code=1)
+        self.assertAllIn(("1 rejected", "(torch 2.9.0.dev20250812+cu128 is judged as 2.9.0)"), got.stdout)
+
+    def test_none_is_rendered_nor_suggested(self):
+        name = self.write(WAIVED)
+        self.call("check", name, code=0)
+        for command in (["render"], ["lock"]):
+            got = self.call(*command, name)
+            self.assertNotEqual(got.returncode, 0)
+            self.assertEqual(" ".join((got.stdout + got.stderr).split()).count(REASON), 1, got.stdout + got.stderr)
+        self.refused("suggest", "--torch", "2.9.0.dev20250812+cu128", says=(REASON, "ask for torch 2.9.0+cu128"))
 
 
 if __name__ == "__main__":

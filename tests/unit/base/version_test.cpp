@@ -72,3 +72,23 @@ TEST_CASE("version: a shorter one covers what agrees with all it writes") {
     CHECK_FALSE(version("12.4.0").covers(version("12.4")));
     CHECK_FALSE(version("47").covers(version("470.1")));
 }
+
+TEST_CASE("version: a nightly build is between the releases around it") {
+    const auto release = *Version::parse("2.9.0+cu128");
+    const auto nightly = release.nightly(20250812);
+    CHECK(nightly.is_nightly());
+    CHECK_FALSE(release.is_nightly());
+    CHECK(nightly < release);
+    CHECK(nightly > *Version::parse("2.8.99"));
+    CHECK(nightly < *Version::parse("2.9"));
+    CHECK(nightly < release.nightly(20250813));
+    CHECK(nightly == Version::parse("2.9.0")->nightly(20250812));
+    CHECK(nightly != release);
+    CHECK(Version::parse("2")->covers(nightly));
+    CHECK_FALSE(Version::parse("2.9")->covers(nightly));
+    CHECK_FALSE(release.covers(nightly));
+    CHECK_FALSE(nightly.covers(release));
+    CHECK(nightly.covers(nightly));
+    CHECK_FALSE(nightly.covers(release.nightly(20250813)));
+    CHECK_FALSE(Version::parse("2")->covers(Version::parse("2.0.0")->nightly(20230101)));
+}

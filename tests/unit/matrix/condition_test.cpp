@@ -90,6 +90,27 @@ TEST_CASE("ranges compare as versions") {
            {"torch", "\"<3\"", "", "none"}});
 }
 
+TEST_CASE("a nightly build is older than its release and newer than those before it") {
+    constexpr std::string_view nightly = "2.9.0.dev20250812|2.9.0.dev20250812+cu128";
+    check({{"torch", "\"<2.9.0\"", nightly, "2.9.0|2.9.0+cu128"},
+           {"torch", "\"<2.9\"", nightly, "2.9.0"},
+           {"torch", "\"<=2.8.0\"", "2.8.0.dev20250612", nightly},
+           {"torch", "\">2.8.0\"", nightly, "2.8.0|2.8.0.dev20250612"},
+           {"torch", "\">2.8\"", nightly, "2.8.1"},
+           {"torch", "\">=2.9.0\"", "2.9.0|2.10.0.dev20251012", nightly},
+           {"torch", "\">=2.8,<2.9\"", nightly, "2.9.0"},
+           {"torch", "2.9.0", "2.9.0+cu128", nightly},
+           {"torch", "\"2.9\"", "2.9.1", nightly},
+           {"torch", "2", nightly, "2.0.0.dev20230101"},
+           {"torch", "\">=2.9.0.dev20250812\"", "2.9.0|2.9.0.dev20250813|2.9.0.dev20250812+cpu",
+            "2.9.0.dev20250811|2.8.1"},
+           {"torch", "2.9.0.dev20250812", nightly, "2.9.0.dev20250813|2.9.0"},
+           {"torch", "2.9.0.dev20250812+cu128", "2.9.0.dev20250812+cu128",
+            "2.9.0.dev20250812+cu126|2.9.0.dev20250812"},
+           {"torch", "\"!=2.9.0\"", nightly, "2.9.0"},
+           {"torch", "\"2.9.0.dev*\"", nightly, "2.9.0"}});
+}
+
 TEST_CASE("lists, patterns and text") {
     check({{"gpu", "t4", "T4", ""},
            {"gpu", "[H100, t4]", "T4", ""},

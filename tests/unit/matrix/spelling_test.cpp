@@ -219,3 +219,23 @@ TEST_CASE("the schema takes each spelling of a closed list") {
         if (field.field != Field::arch) CHECK(spellings_of_choices(field.field).empty());
     }
 }
+
+TEST_CASE("nightly builds: their parts, and ids of their own") {
+    const auto nightly = nightly_of("2.9.0.dev20250812+cu128");
+    REQUIRE(nightly);
+    CHECK(nightly->number == "2.9.0");
+    CHECK(nightly->day == "20250812");
+    CHECK(nightly->release() == "2.9.0+cu128");
+    CHECK(nightly_of("2.9.0.dev20250812")->release() == "2.9.0");
+    for (const std::string_view text : {"", "none", "2.9.0", "2.9.0+cu128", "2.9.0.dev", "2.9.0.dev20251399",
+                                        "2.9.0dev20250812", "2.9.0+x.dev20250812", ".dev20250812"})
+        CHECK_FALSE_MESSAGE(nightly_of(text), text);
+    const auto matrix = matrix_test::accepted(
+        "version: 1\naxes: {torch: [2.9.0.dev20250812+cu128, 2.9.0.dev20250812, 2.9.0, 2.9.0.dev20250813]}\n");
+    CHECK(matrix_test::ids(matrix) == std::vector<std::string>{"torch2.9.0.dev20250812_cu128",
+                                                               "torch2.9.0.dev20250812", "torch2.9.0",
+                                                               "torch2.9.0.dev20250813"});
+    CHECK(matrix.respelt.empty());
+    CHECK(matrix_test::refusal("version: 1\naxes: {torch: [2.9.0.dev20250812, v2.9.0.dev20250812]}\n") ==
+          "2:35: torch: \"2.9.0.dev20250812\" appears twice: first at 2:16 | delete one of the two");
+}
