@@ -43,6 +43,7 @@ ImageReference image_reference(std::string_view text) {
     ImageReference out;
     if (const auto at = text.find('@'); at != text.npos) {
         out.pinned = true;
+        out.digest = text.substr(at + 1);
         text = text.substr(0, at);
     }
     const auto slash = text.rfind('/');
@@ -65,7 +66,9 @@ ImageReference image_reference(std::string_view text) {
 }
 
 std::optional<Row> other_image(const Facts& facts, const ImageReference& reference) {
-    return facts.row(fmt::format("other-image-{}:{}", reference.repository, reference.tag));
+    return facts.row(reference.pinned
+                         ? fmt::format("other-image-{}@{}", reference.repository, reference.digest)
+                         : fmt::format("other-image-{}:{}", reference.repository, reference.tag));
 }
 
 bool is_condition(std::string_view text) {

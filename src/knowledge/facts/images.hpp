@@ -12,14 +12,15 @@ namespace cudamatrix::lookup {
 
 /// An image reference in full: "nvidia/cuda:12.4.1-base-ubuntu22.04" is of docker.io/nvidia/cuda.
 struct ImageReference {
-    std::string name;        ///< as written, without tag and digest
-    std::string repository;  ///< with its registry
-    std::string tag;         ///< empty: none is written
-    bool pinned = false;     ///< a digest is written: the tag decides nothing
+    std::string name;         ///< as written, without tag and digest
+    std::string repository;   ///< with its registry
+    std::string tag;          ///< empty: none is written
+    bool pinned = false;      ///< a digest is written: the tag decides nothing
+    std::string digest = {};  ///< "sha256:...", where one is written
 };
 [[nodiscard]] ImageReference image_reference(std::string_view text);
 
-/// The row of other_images of a reference with a tag.
+/// The row of other_images of a reference with a tag or a digest.
 [[nodiscard]] std::optional<Row> other_image(const Facts& facts, const ImageReference& reference);
 
 /// Whether the text has the length and the characters of a condition that `requires` of it may hold.

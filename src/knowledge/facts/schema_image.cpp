@@ -100,8 +100,9 @@ constexpr Column kStandalonePythons[] = {
 constexpr Column kOtherImages[] = {
     {"image", Kind::text, Form::scalar, kRequired},  // with registry and tag
     {"arch", Kind::text, Form::list, kRequired},
-    {"cuda", Kind::version},   // CUDA_VERSION of its environment
-    {"requires", Kind::text},  // NVIDIA_REQUIRE_CUDA of it, or what the toolkit makes of CUDA_VERSION
+    {"cuda", Kind::version},           // CUDA_VERSION of its environment
+    {"requires", Kind::text},          // NVIDIA_REQUIRE_CUDA of it, or what the toolkit makes of CUDA_VERSION
+    {"requires_aarch64", Kind::text},  // where it is for both and asks for something else there; or none
     {"layers", Kind::text, Form::list},  // processors for which its layers were read: image_libraries
 };
 

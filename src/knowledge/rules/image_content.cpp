@@ -101,12 +101,13 @@ bool may_move(std::string_view tag) {
 std::optional<ImageContent> image_content(const Context& context) {
     auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
-    if (reference.pinned) return std::nullopt;  // a digest may be anything
+    if (reference.pinned && repository) return std::nullopt;  // a digest may be anything
     if (reference.tag.empty()) reference.tag = "latest";
     const auto other = repository ? std::nullopt : other_image(context.facts, reference);
     if (!repository && !other) return std::nullopt;
     ImageContent out;
-    out.text = fmt::format("image {}:{}", reference.name, reference.tag);
+    out.text = reference.pinned ? fmt::format("image {}@{}", reference.name, reference.digest)
+                                : fmt::format("image {}:{}", reference.name, reference.tag);
     out.name = reference.name;
     if (other) {
         read_other(*other, out);

@@ -86,11 +86,13 @@ std::string shown(std::string_view clause) {
     return text.size() <= longest ? text : text.substr(0, text.rfind(' ', longest)) + " ...";
 }
 
-void judge_written(Ask& ask, const Asker& asker, std::string_view clause, const ImageHost& host) {
+void judge_written(Ask& ask, const Asker& asker, std::string_view clause, const ImageHost& host,
+                   const std::optional<FactRef>& read = {}) {
     ask.question({asker.field, Field::driver, Field::gpu}, fmt::format("whether {} starts", asker.text),
                  asker.text);
     auto result = judge_clause(ask, clause, host);
     Requirement wanted{RequirementAnswer::refused, std::move(result.facts), shown(clause)};
+    if (read) wanted.facts.insert(wanted.facts.begin(), *read);
     switch (result.answer) {
         case ClauseAnswer::met:
             ask.accept(wanted.facts);
@@ -185,23 +187,45 @@ void judge_tag(Ask& ask, const CudaImage& image, const ImageHost& host) {
     }
 }
 
-// What an image that no table of NVIDIA's describes was seen to ask for.
-std::optional<Row> seen_image(const Context& context) {
-    if (!context.cell.has(Field::image)) return std::nullopt;
-    auto reference = image_reference(context.cell.text(Field::image));
-    if (reference.pinned || image_repository(context.facts, reference.repository)) return std::nullopt;
-    if (reference.tag.empty()) reference.tag = "latest";
-    const auto row = other_image(context.facts, reference);
-    return row && row->has("requires") ? row : std::nullopt;
+// The row of the very image: what it was seen to ask for comes before what a table says of its release.
+std::optional<Row> seen_image(const Context& context, const std::optional<CudaImage>& image) {
+    if (context.cell.has(Field::image)) {
+        auto reference = image_reference(context.cell.text(Field::image));
+        if (reference.tag.empty()) reference.tag = "latest";
+        return other_image(context.facts, reference);
+    }
+    if (!image || image->tag.os.empty() || image->tag.flavour.empty()) return std::nullopt;
+    return other_image(context.facts, image_reference(fmt::format("{}:{}", image->name, image->tag.text())));
+}
+
+// What it asks for on the cell's processor; empty: nothing.
+std::string_view asked_by(const Row& seen, const Context& context) {
+    constexpr std::string_view column = "requires_aarch64";
+    const bool differs = context.cell.text(Field::arch) == "aarch64" && seen.has(column);
+    const auto text = seen.text(differs ? column : "requires");
+    return text == "none" ? std::string_view() : text;
+}
+
+// By what it was seen to ask for; where that leaves it open, a table may know the first driver of its CUDA.
+void judge_image(Ask& ask, const std::optional<CudaImage>& image, const std::optional<Row>& seen,
+                 const ImageHost& host) {
+    if (!seen) return judge_tag(ask, *image, host);
+    const auto clause = asked_by(*seen, ask);
+    if (image && judge_clause(ask, clause, host).answer == ClauseAnswer::open)
+        return judge_tag(ask, *image, host);
+    const Asker asker = image ? Asker{image->field, image->text}
+                              : Asker{Field::image, fmt::format("image {}", ask.cell.text(Field::image))};
+    judge_written(ask, asker, clause, host, seen->ref());
 }
 
 void judge(Ask& ask) {
     auto image = started_image(ask);
-    if (image && never_was(ask, *image)) return;
-    const auto seen = image ? std::nullopt : seen_image(ask);
+    const auto seen = seen_image(ask, image);
+    if (image && !seen && never_was(ask, *image)) return;
     const auto written =
         ask.cell.text(Field::family) == "cpu" ? decltype(conditions_of_env(ask))() : conditions_of_env(ask);
-    if (!image && !seen && written.empty()) return;
+    const bool asks = seen ? !asked_by(*seen, ask).empty() : image.has_value();
+    if (!asks && written.empty()) return;
     if (const auto gpu = integrated_gpu(ask)) {
         if (is_switched_off(ask)) return;
         auto facts = gpu->facts;
@@ -217,10 +241,7 @@ void judge(Ask& ask) {
     for (const auto& [name, clause] : written)
         judge_written(ask, {Field::env, "the container with env " + name}, clause, *host);
     if (member(ask, Field::env, kRequireCuda)) return;  // it stands in place of the image's own
-    if (seen)
-        judge_written(ask, {Field::image, fmt::format("image {}", ask.cell.text(Field::image))},
-                      seen->text("requires"), *host);
-    if (image) judge_tag(ask, *image, *host);
+    if (asks) judge_image(ask, image, seen, *host);
 }
 
 }  // namespace

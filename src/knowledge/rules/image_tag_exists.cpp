@@ -178,18 +178,10 @@ void judge_other(Ask& ask, const ImageReference& reference, const std::string& t
         reference.repository, reference.tag);
 }
 
-void judge_reference(Ask& ask) {
-    auto reference = image_reference(ask.cell.text(Field::image));
-    if (reference.pinned) return;  // a digest is pulled whatever its tag is called
-    if (reference.tag.empty()) reference.tag = "latest";
-    const auto text = fmt::format("image {}:{}", reference.name, reference.tag);
-    ask.question({Field::image}, "whether it exists");
-    const auto repository = image_repository(ask.facts, reference.repository);
-    if (!repository) {
-        judge_other(ask, reference, text);
-        return;
-    }
-    const auto scheme = repository->text("scheme");
+// A tag of a repository whose scheme the facts know.
+void judge_known_repository(Ask& ask, const Row& repository, const ImageReference& reference,
+                            const std::string& text) {
+    const auto scheme = repository.text("scheme");
     if (scheme == "pytorch") {
         judge_pytorch_reference(ask, reference, text);
     } else if (scheme == "ngc") {
@@ -208,6 +200,28 @@ void judge_reference(Ask& ask) {
         const CudaImage none{cuda_tag_like(reference.tag), text, reference.name, true, false};
         refuse(ask, none, "does not exist: a tag of nvidia/cuda is CUDA-FLAVOUR-OS", {});
     }
+}
+
+// What was seen there is there, where no table knows it; one that was deleted since stays deleted.
+void accept_what_was_seen(Ask& ask, const ImageReference& reference, const std::string& text) {
+    const auto seen = other_image(ask.facts, reference);
+    const auto is_unknown = [](const Finding& finding) { return finding.severity == Severity::unknown; };
+    if (!seen || std::erase_if(ask.out(), is_unknown) == 0) return;
+    ask.question({Field::image}, "whether it exists");
+    accept(ask, text, *seen);
+    refuse_arch(ask, text, *seen);
+}
+
+void judge_reference(Ask& ask) {
+    auto reference = image_reference(ask.cell.text(Field::image));
+    if (reference.pinned) return;  // a digest is pulled whatever its tag is called
+    if (reference.tag.empty()) reference.tag = "latest";
+    const auto text = fmt::format("image {}:{}", reference.name, reference.tag);
+    ask.question({Field::image}, "whether it exists");
+    const auto repository = image_repository(ask.facts, reference.repository);
+    if (!repository) return judge_other(ask, reference, text);
+    judge_known_repository(ask, *repository, reference, text);
+    accept_what_was_seen(ask, reference, text);
 }
 
 // family: pytorch pulls the image of the cell's torch and its variant.

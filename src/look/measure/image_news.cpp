@@ -70,8 +70,15 @@ ImageNews image_news(const std::vector<std::string>& tags, const Row& repository
     return news;
 }
 
-Result<SeenImage> see_image(OciClient& client, const ImageReference& reference) {
-    CM_TRY_ASSIGN(const auto manifest, client.manifest(reference));
+namespace {
+
+Result<OciConfig> config_for(OciClient& client, const ImageReference& reference, const OciManifest& manifest,
+                             std::string_view arch) {
+    CM_TRY_ASSIGN(const auto image, client.for_architecture(reference, manifest, oci_architecture(arch)));
+    return client.config(reference, image);
+}
+
+Result<SeenImage> see(OciClient& client, const ImageReference& reference, const OciManifest& manifest) {
     SeenImage out{reference.text(), manifest.digest, {}, {}};
     for (const auto& [ours, theirs] : kOciArchitectures) {
         const bool there =
@@ -80,15 +87,29 @@ Result<SeenImage> see_image(OciClient& client, const ImageReference& reference) 
             });
         if (there) out.arches.emplace_back(ours);
     }
-    const auto wanted = oci_architecture(out.arches.empty() ? "x86_64" : out.arches.front());
-    CM_TRY_ASSIGN(const auto image, client.for_architecture(reference, manifest, wanted));
-    CM_TRY_ASSIGN(auto config, client.config(reference, image));
+    CM_TRY_ASSIGN(auto config, config_for(client, reference, manifest,
+                                          out.arches.empty() ? "x86_64" : out.arches.front()));
     // An image that is not in an index says itself what it is for.
     for (const auto& [ours, theirs] : kOciArchitectures) {
         if (!manifest.is_index() && config.os == "linux" && config.architecture == theirs)
             out.arches.emplace_back(ours);
     }
     out.config = std::move(config);
+    return out;
+}
+
+}  // namespace
+
+Result<SeenImage> see_image(OciClient& client, const ImageReference& reference) {
+    CM_TRY_ASSIGN(const auto manifest, client.manifest(reference));
+    return see(client, reference, manifest);
+}
+
+Result<SeenImage> see_all_of_image(OciClient& client, const ImageReference& reference,
+                                   const OciManifest& manifest) {
+    CM_TRY_ASSIGN(auto out, see(client, reference, manifest));
+    if (out.arches.size() < 2) return out;
+    CM_TRY_ASSIGN(out.second, config_for(client, reference, manifest, out.arches[1]));
     return out;
 }
 

@@ -66,11 +66,17 @@ struct SeenImage {
     std::string reference;            ///< "docker.io/nvidia/cuda:13.6.0-devel-ubuntu24.04"
     std::string digest;               ///< of the tag: of its index where it has one
     std::vector<std::string> arches;  ///< x86_64, aarch64
-    OciConfig config;                 ///< of the image for one of them
+    OciConfig config;                 ///< of the image for the first of them
+    /// Of the image for the second, where it was read (see_all_of_image).
+    std::optional<OciConfig> second = {};
 };
 
 /// Reads the manifest and one configuration behind a tag; no layer.
 [[nodiscard]] Result<SeenImage> see_image(OciClient& client, const ImageReference& reference);
+/// The same of a manifest that was read already, with the configurations for all processors: what they ask of
+/// the host may differ.
+[[nodiscard]] Result<SeenImage> see_all_of_image(OciClient& client, const ImageReference& reference,
+                                                 const OciManifest& manifest);
 
 /// The row of other_images. Input failure: it is for no processor that is known.
 [[nodiscard]] Result<MeasuredRow> other_image_row(const SeenImage& image);

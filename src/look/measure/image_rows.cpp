@@ -17,11 +17,15 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-std::string env(const SeenImage& image, std::string_view name) {
-    for (const auto& [key, value] : image.config.env) {
+std::string env(const OciConfig& config, std::string_view name) {
+    for (const auto& [key, value] : config.env) {
         if (key == name) return value;
     }
     return {};
+}
+
+std::string env(const SeenImage& image, std::string_view name) {
+    return env(image.config, name);
 }
 
 std::string label(const SeenImage& image, const std::string& name) {
@@ -251,24 +255,29 @@ Rows python_rows(const ImageGroup& group, const SeenImage& image, const Facts& f
 }  // namespace
 
 // What the container toolkit checks: the variable, or else the CUDA that an image of old names.
-std::string condition_of(const SeenImage& image) {
-    if (auto clauses = env(image, "NVIDIA_REQUIRE_CUDA"); !clauses.empty()) return clauses;
-    const auto cuda = parts_of(env(image, "CUDA_VERSION"), 2);
+std::string condition_of(const OciConfig& config) {
+    if (auto clauses = env(config, "NVIDIA_REQUIRE_CUDA"); !clauses.empty()) return clauses;
+    const auto cuda = parts_of(env(config, "CUDA_VERSION"), 2);
     return cuda.empty() ? cuda : "cuda>=" + cuda;
 }
 
 Result<MeasuredRow> other_image_row(const SeenImage& image) {
     if (image.arches.empty()) return for_no_processor(image);
-    const auto condition = condition_of(image);
-    if (!lookup::is_condition(condition))
-        return input_failure(fmt::format("{}: no row can hold its NVIDIA_REQUIRE_CUDA '{}'", image.reference,
-                                         text::printable(condition.substr(0, 200))));
+    const auto condition = condition_of(image.config);
+    const auto second = image.second ? condition_of(*image.second) : condition;
+    for (const auto& each : {condition, second}) {
+        if (!lookup::is_condition(each))
+            return input_failure(fmt::format("{}: no row can hold its NVIDIA_REQUIRE_CUDA '{}'",
+                                             image.reference, text::printable(each.substr(0, 200))));
+    }
     MeasuredRow row{"other_images",
                     "other-image-" + image.reference,
                     {scalar("image", image.reference), list("arch", image.arches)}};
     if (const auto cuda = parts_of(env(image, "CUDA_VERSION"), 3); !cuda.empty())
         row.cells.push_back(scalar("cuda", cuda));
     if (!condition.empty()) row.cells.push_back(scalar("requires", condition));
+    if (second != condition)
+        row.cells.push_back(scalar("requires_aarch64", second.empty() ? "none" : second));
     add_source(row, image);
     return row;
 }

@@ -68,6 +68,11 @@ void read_layers(const MeasureRequest& request, Http& http, OciClient& client, I
     if (!read.empty() || of_others) row.cells.insert(row.cells.end() - 2, list("layers", std::move(read)));
 }
 
+Result<SeenImage> seen(OciClient& client, const ImageReference& reference) {
+    CM_TRY_ASSIGN(const auto manifest, client.manifest(reference));
+    return see_all_of_image(client, reference, manifest);
+}
+
 }  // namespace
 
 std::vector<MeasuredRow> image_library_rows(const SeenImage& image, const std::string& arch,
@@ -105,7 +110,7 @@ Status measure_images(const MeasureRequest& request, const Facts& facts, Http& h
     for (const auto& reference : references) {
         if (is_interrupted(http)) break;
         request.progress("measure: " + reference.text());
-        const auto image = see_image(client, reference);
+        const auto image = seen(client, reference);
         auto row = image.ok() ? other_image_row(*image) : Result<MeasuredRow>(image.failure());
         if (!row.ok()) {
             measured.not_measured.push_back(row.failure().diagnostics.front().message);

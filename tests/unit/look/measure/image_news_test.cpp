@@ -249,6 +249,22 @@ TEST_CASE("of any other image a row holds what it asks of the host") {
     CHECK(row_of({}) == "none");
     CHECK(row_of({{"NVIDIA_REQUIRE_CUDA", "cuda>=12.4 && $(x)"}}) ==
           "registry.example.org/team/app:1: no row can hold its NVIDIA_REQUIRE_CUDA 'cuda>=12.4 && $(x)'");
+    const auto of_both = [](Env first, Env second) {
+        auto image = seen("registry.example.org/team/app:1", std::move(first));
+        image.second.emplace();
+        image.second->env = std::move(second);
+        const auto row = other_image_row(image);
+        if (!row.ok()) return row.failure().diagnostics.front().message;
+        const auto* cell = row->cell("requires_aarch64");
+        return cell == nullptr ? std::string("the same") : cell->values.front();
+    };
+    CHECK(of_both({{"CUDA_VERSION", "12.4.1"}}, {{"NVIDIA_REQUIRE_CUDA", "cuda>=12.4"}}) == "the same");
+    CHECK(of_both({}, {}) == "the same");
+    CHECK(of_both({{"CUDA_VERSION", "12.4.1"}}, {{"CUDA_VERSION", "12.6.1"}}) == "cuda>=12.6");
+    CHECK(of_both({}, {{"CUDA_VERSION", "12.6.1"}}) == "cuda>=12.6");
+    CHECK(of_both({{"CUDA_VERSION", "12.4.1"}}, {}) == "none");
+    CHECK(of_both({}, {{"NVIDIA_REQUIRE_CUDA", "$(x)"}}) ==
+          "registry.example.org/team/app:1: no row can hold its NVIDIA_REQUIRE_CUDA '$(x)'");
     CHECK(row_of({{"NVIDIA_REQUIRE_CUDA", std::string(5000, 'a')}}) ==
           "registry.example.org/team/app:1: no row can hold its NVIDIA_REQUIRE_CUDA '" +
               std::string(200, 'a') + "'");
