@@ -78,7 +78,8 @@ entry for each image.)",
 and wheels inside each base image through the engine. Needs the network that the
 matrix file or --network allows. Registry credentials come from where docker,
 podman and netrc keep them. The verdict of every cell is recorded as well, for
-check --against-lock.
+check --against-lock, and so is what bases, and the images that cells name by
+image:, require of the host: every command judges by that, without a network.
 
 A second run changes no pin: a tag that moved or vanished is a finding (exit
 code 1). --update moves pins on purpose. With build: {snapshot: 2026-11-01} in

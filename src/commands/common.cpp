@@ -14,7 +14,9 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"
+#include "render/lock/lock_file.hpp"
 #include "report/formats.hpp"
+#include "run/job/job.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -151,8 +153,11 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     }
     auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
     CM_TRY(change_values(options, world, *loaded));
+    CM_TRY_ASSIGN(const auto lock, read_lock(options.lock.empty() ? job::lock_path(loaded->matrix)
+                                                                  : std::filesystem::path(options.lock)));
+    if (lock) loaded->facts = with_configurations(loaded->facts, *lock);
     if (!options.look.empty()) {
-        CM_TRY(look(options.facts, world, options.look == kLookDeep, *loaded));
+        CM_TRY(look(options.facts, world, options.look == kLookDeep, lock.value_or(Lock{}), *loaded));
     }
     loaded->today = options.on.empty() ? world.today : options.on;
     JudgeOptions as_of;
@@ -266,6 +271,8 @@ RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, cons
     settings.locked = options.locked;
     settings.jobs = options.jobs;
     settings.run_id = world.run_id;
+    settings.today = world.today;
+    settings.judged_on = loaded.today;
     settings.environment = world.environment;
     settings.cancellation = world.cancellation;
     settings.progress = [](std::string_view line) {

@@ -27,6 +27,7 @@ struct MatrixOptions {
     bool host = false;                   ///< --host: with what this machine has
     std::string look;                    ///< --look: what no fact knows is measured first; empty: it is not
     bool says_spellings = true;          ///< usual spellings of the file, on stderr
+    std::string lock;  ///< whose configurations of images are facts; empty: the one beside the matrix file
 
     /// All of it but --host: every command that judges can be asked what if.
     void add(const Arguments& app);
@@ -64,8 +65,9 @@ struct Loaded {
     std::optional<report::HostInfo> host = {};  ///< with --host: what this machine is
 };
 
-/// Reads facts and matrix, puts the values of --host and --override in place, and judges every cell;
-/// `list_cells` false: the counts only, of a matrix of any size. Warns on stderr of old facts.
+/// Reads facts, matrix and what its lock (if there is one) says of images, puts the values of --host and
+/// --override in place, and judges every cell; `list_cells` false: the counts only, of a matrix of any size.
+/// Warns on stderr of old facts.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);
 

@@ -7,6 +7,7 @@
 #include "commands/common.hpp"
 #include "commands/index_options.hpp"
 #include "registry/http.hpp"
+#include "render/lock/lock_file.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -121,7 +122,7 @@ Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem
     return Facts::with_overlays(folders, world.today);
 }
 
-Status look(const std::string& overlay, const World& world, bool deep, Loaded& loaded) {
+Status look(const std::string& overlay, const World& world, bool deep, const Lock& lock, Loaded& loaded) {
     CM_TRY_ASSIGN(const auto store, own_store(world));
     const auto before = loaded.facts;
     CM_TRY_ASSIGN(auto facts, facts_with_store(overlay, store, world));
@@ -131,9 +132,10 @@ Status look(const std::string& overlay, const World& world, bool deep, Loaded& l
     CM_TRY_ASSIGN(facts, looker.measure(package_requests(named, facts), facts));
     if (deep && !named.gpu && !named.images.empty())
         looker.say("the matrix names no gpu and no compute: no layer is read");
-    CM_TRY_ASSIGN(facts, looker.measure(image_requests(named, facts, deep), facts));
-    CM_TRY_ASSIGN(loaded.facts,
-                  look_for_torch(named, before, store, mirrors, world, looker, std::move(facts)));
+    CM_TRY_ASSIGN(facts,
+                  looker.measure(image_requests(named, with_configurations(facts, lock), deep), facts));
+    CM_TRY_ASSIGN(facts, look_for_torch(named, before, store, mirrors, world, looker, std::move(facts)));
+    loaded.facts = with_configurations(facts, lock);
     return Done{};
 }
 

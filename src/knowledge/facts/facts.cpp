@@ -162,6 +162,19 @@ Result<Facts> Facts::with_overlays(const std::vector<std::filesystem::path>& dir
     return Failure{ExitCode::bad_input, std::move(mistakes)};
 }
 
+Facts Facts::with_rows(std::string_view table, std::span<const facts::ParsedRow> rows) const {
+    if (store_->below) return Facts(store_->below).with_rows(table, rows);
+    const auto at = std::ranges::find(store_->tables, table, &Table::name);
+    if (rows.empty() || at == store_->tables.end()) return *this;
+    auto store = std::make_shared<Store>();
+    store->below = store_;
+    store->tables = store_->tables;
+    store->where = store_->where;
+    store->lay(static_cast<std::size_t>(at - store_->tables.begin()), rows);
+    store->finish();
+    return Facts(std::move(store));
+}
+
 std::span<const Table> Facts::tables() const {
     return store_->tables;
 }
@@ -230,11 +243,13 @@ std::map<std::string_view, std::size_t> rows_by_date(std::span<const Table> tabl
 }  // namespace
 
 std::string Facts::date() const {
+    if (store_->below) return Facts(store_->below).date();
     const auto rows = rows_by_date(store_->tables);
     return rows.empty() ? std::string() : std::string(rows.rbegin()->first);
 }
 
 std::string Facts::hash() const {
+    if (store_->below) return Facts(store_->below).hash();
     if (store_->is_embedded) return std::string(facts::embedded_hash());
     facts::TableHash hash;
     for (const auto& table : store_->tables) {

@@ -26,6 +26,10 @@ struct Table {
 struct KnownProblem;
 struct PackageRelease;
 
+namespace facts {
+struct ParsedRow;
+}
+
 class Facts {
   public:
     /// The tables embedded in this binary.
@@ -38,6 +42,11 @@ class Facts {
     /// The same with several folders, each laid over the ones before it.
     [[nodiscard]] static Result<Facts> with_overlays(const std::vector<std::filesystem::path>& directories,
                                                      std::string_view today);
+
+    /// These facts with rows of another place, checked there, laid over the table of that name in place of
+    /// those of an earlier call. A row that a folder gave stays. date() and hash() stay those of what is
+    /// below.
+    [[nodiscard]] Facts with_rows(std::string_view table, std::span<const facts::ParsedRow> rows) const;
 
     [[nodiscard]] std::span<const Table> tables() const;
     [[nodiscard]] const Table* table(std::string_view name) const;

@@ -108,6 +108,18 @@ void Facts::Store::merge(std::size_t table, const facts::ParsedTable& parsed) {
     if (parsed.as_of > tables[table].as_of) tables[table].as_of = dates_.emplace_back(parsed.as_of);
 }
 
+void Facts::Store::lay(std::size_t table, std::span<const facts::ParsedRow> parsed) {
+    for (const auto& row : rows_.emplace_back(parsed).rows()) {
+        const auto old = below->by_id.find(row.id());
+        if (old == below->by_id.end() || old->second.table != table) {
+            tables[table].rows.push_back(row);
+            where[table].emplace_back();
+        } else if (where[table][old->second.row].file.empty()) {
+            tables[table].rows[old->second.row] = row;
+        }
+    }
+}
+
 void Facts::Store::sort(std::size_t table) {
     auto& rows = tables[table].rows;
     std::vector<std::size_t> order(rows.size());

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <span>
@@ -77,10 +78,14 @@ struct Facts::Store {
 
     bool is_embedded = false;  ///< exactly the tables of the binary, nothing laid over them
     std::vector<Table> tables;
-    std::vector<std::vector<Location>> where;  ///< of each row; nowhere for embedded rows
+    std::vector<std::vector<Location>> where;  ///< of each row; nowhere for those that no folder gave
+    /// What the rows of Facts::with_rows lie over, and where the text of all others is.
+    std::shared_ptr<const Store> below;
 
     /// Lays `parsed` over the table of its name.
     void merge(std::size_t table, const facts::ParsedTable& parsed);
+    /// Lays rows over what is `below`, but for those that a folder gave.
+    void lay(std::size_t table, std::span<const facts::ParsedRow> parsed);
     /// Sorts the rows of every table by id and builds the indexes. To be called once, when all rows are
     /// there.
     void finish();

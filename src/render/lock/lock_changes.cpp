@@ -72,6 +72,41 @@ void compare_all(const std::map<std::string, Pins, std::less<>>& before,
     }
 }
 
+// A condition of nvidia/cuda's has up to two thousand characters.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t longest = 60;
+    if (text.empty()) return "none";
+    return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
+// The digest of a base is said where it is pinned.
+void compare_configurations(const Lock& before, const Lock& after, std::vector<std::string>& lines) {
+    for (const auto& [name, image] : after.configurations) {
+        const bool is_base = after.references.contains(name);
+        const auto* old = before.configuration(name);
+        if (old == nullptr) {
+            if (!is_base || before.references.contains(name))
+                lines.push_back(fmt::format("{}: configuration of {} recorded", name, image.digest));
+            continue;
+        }
+        const auto say = [&lines, &key = name](std::string_view what, const std::string& from,
+                                               const std::string& to) {
+            if (from != to)
+                lines.push_back(fmt::format("{}: {} {} -> {}", key, what, shortened(from), shortened(to)));
+        };
+        if (!is_base && old->digest != image.digest)
+            lines.push_back(fmt::format("{}: digest {} -> {}", name, old->digest, image.digest));
+        say("architectures", text::join(old->arches, ", "), text::join(image.arches, ", "));
+        say("CUDA", old->cuda, image.cuda);
+        say("requirement", old->condition, image.condition);
+        say("requirement on aarch64", old->condition_aarch64, image.condition_aarch64);
+    }
+    for (const auto& [name, image] : before.configurations) {
+        if (!after.configurations.contains(name))
+            lines.push_back(fmt::format("{}: configuration no longer recorded", name));
+    }
+}
+
 // One line for all cells: `check --against-lock` has one for each.
 void compare_verdicts(const Lock& before, const Lock& after, std::vector<std::string>& lines) {
     if (before.verdicts == after.verdicts) return;
@@ -114,6 +149,7 @@ std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
     compare_all(before.bases, after.bases, lines);
     compare_all(before.references, after.references, lines);
     compare_all(before.images, after.images, lines);
+    compare_configurations(before, after, lines);
     compare_verdicts(before, after, lines);
     std::ranges::sort(lines);
     return lines;

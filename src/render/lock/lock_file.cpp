@@ -9,6 +9,8 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
+#include "knowledge/facts/images.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "render/templates/context.hpp"
 
@@ -17,51 +19,6 @@ namespace {
 
 constexpr std::uint64_t kLargestLock = 64u << 20;
 
-template <class Pin, class Name>
-std::vector<Pin> sorted(std::vector<Pin> pins, Name name) {
-    std::ranges::sort(pins, [&](const Pin& a, const Pin& b) { return a.*name < b.*name; });
-    return pins;
-}
-
-Json apt_json(const std::vector<AptPin>& pins) {
-    Json out = Json::array();
-    for (const auto& [package, version] : sorted(pins, &AptPin::package))
-        out.push_back(package + "=" + version);
-    return out;
-}
-
-Json wheels_json(const std::vector<WheelPin>& pins) {
-    Json out = Json::array();
-    for (const auto& [name, version, digest, url] : sorted(pins, &WheelPin::name)) {
-        Json wheel{{"name", name}, {"version", version}, {"sha256", digest}};
-        if (!url.empty()) wheel["url"] = url;
-        out.push_back(std::move(wheel));
-    }
-    return out;
-}
-
-Json image_json(const ImagePins& pins) {
-    Json apt = Json::object();
-    for (const auto& [name, member] : kAptLists)
-        apt[std::string(name)] = apt_json(pins.*member);
-    Json wheels = Json::object();
-    for (const auto& [name, member] : kWheelLists)
-        wheels[std::string(name)] = wheels_json(pins.*member);
-    return Json{
-        {"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};
-}
-
-Json verdicts_json(const RecordedVerdicts& verdicts) {
-    Json out = Json::array();
-    for (const auto& [cell, recorded] : verdicts) {
-        std::string line = cell + " " + recorded.verdict;
-        for (const auto& rule : recorded.rules)
-            line += " " + rule;
-        out.push_back(std::move(line));
-    }
-    return out;
-}
-
 // An id of a cell or a rule, as far as a lock has to know it: nothing that a terminal could take for more.
 bool is_id(std::string_view text) {
     const auto legal = [](char c) {
@@ -69,6 +26,11 @@ bool is_id(std::string_view text) {
                c == '_' || c == '-';
     };
     return !text.empty() && text.size() <= 128 && std::ranges::all_of(text, legal);
+}
+
+// As cells call it.
+bool is_oci_arch(std::string_view text) {
+    return std::ranges::any_of(kOciArchitectures, [&](const auto& each) { return each.first == text; });
 }
 
 // Reads a parsed document; the first thing that does not fit stops it and is kept as the reason.
@@ -99,6 +61,8 @@ class LockReader {
         }
         for (const auto& [id, image] : object(json, "images").items())
             lock.images[id] = image_pins(id, image);
+        if (json.contains("configurations"))
+            lock.configurations = configurations(object(json, "configurations"));
         // Locks of before recorded no verdicts.
         if (json.contains("verdicts")) lock.verdicts = verdicts(array(json, "verdicts"));
         if (!problem_.empty()) return failure(problem_);
@@ -193,6 +157,49 @@ class LockReader {
         return base;
     }
 
+    std::map<std::string, ImageConfiguration, std::less<>> configurations(const Json& json) {
+        std::map<std::string, ImageConfiguration, std::less<>> out;
+        if (json.size() > kMostConfigurations)
+            problem(fmt::format("it has {} configurations, more than {}", json.size(), kMostConfigurations));
+        for (const auto& [name, image] : json.items()) {
+            if (name_in_lock(name) != name) problem(fmt::format("\"{}\" is not an image reference", name));
+            const bool clean = problem_.empty();
+            out[name] = configuration(image);
+            if (clean && !problem_.empty()) problem_ += fmt::format(" (configuration of {})", name);
+            if (!problem_.empty()) break;
+        }
+        return out;
+    }
+
+    // Rules rely on these values: nothing checks them behind this.
+    ImageConfiguration configuration(const Json& json) {
+        ImageConfiguration out{string(json, "digest"), string(json, "as_of"), {}};
+        if (!is_image_digest(out.digest)) problem(fmt::format("\"{}\" is not an image digest", out.digest));
+        if (!is_date(out.as_of)) problem(fmt::format("\"{}\" is not a date", out.as_of));
+        for (const auto& item : array(json, "arch")) {
+            const auto arch = item.is_string() ? item.get<std::string>() : std::string();
+            if (!is_oci_arch(arch) || std::ranges::count(out.arches, arch) != 0)
+                problem(fmt::format("\"{}\" is not a processor, or one that is there twice", arch));
+            out.arches.push_back(arch);
+        }
+        if (out.arches.empty()) problem("it is for no processor");
+        if (json.is_object() && json.contains("cuda")) out.cuda = string(json, "cuda");
+        const auto cuda = Version::parse(out.cuda);
+        if (!out.cuda.empty() && (!cuda || cuda->size() < 2 || !cuda->suffix().empty()))
+            problem(fmt::format("\"{}\" is not a version of CUDA", out.cuda));
+        out.condition = condition(json, "requires");
+        out.condition_aarch64 = condition(json, "requires_aarch64");
+        return out;
+    }
+
+    std::string condition(const Json& json, std::string_view key) {
+        if (!json.is_object() || !json.contains(key)) return {};
+        auto text = string(json, key);
+        if (!lookup::is_condition(text))
+            problem(fmt::format("\"{}\" is not a condition", text.substr(0, 200)));
+        return text;
+    }
+
     RecordedVerdicts verdicts(const Json& list) {
         RecordedVerdicts out;
         if (list.size() > kMostVerdicts)
@@ -247,6 +254,11 @@ const RegistryBase* Lock::registry_base(std::string_view reference) const {
     return found == references.end() ? nullptr : &found->second;
 }
 
+const ImageConfiguration* Lock::configuration(std::string_view reference) const {
+    const auto found = configurations.find(reference);
+    return found == configurations.end() ? nullptr : &found->second;
+}
+
 bool Lock::covers(const Image& image) const {
     const auto asked = image.references();
     if (asked.empty() && base(image) == nullptr) return false;
@@ -292,29 +304,6 @@ Result<std::optional<Lock>> read_lock(const std::filesystem::path& path) {
     CM_TRY_ASSIGN(const auto content, file::read(path, kLargestLock));
     CM_TRY_ASSIGN(auto lock, parse_lock(content, text::printable(path.string())));
     return std::optional<Lock>(std::move(lock));
-}
-
-std::string lock_text(const Lock& lock) {
-    Json bases = Json::object();
-    for (const auto& [suite, base] : lock.bases) {
-        bases[suite] =
-            Json{{"sha256", base.sha256}, {"command", base.command}, {"packages", apt_json(base.packages)}};
-    }
-    Json images = Json::object();
-    for (const auto& [id, pins] : lock.images)
-        images[id] = image_json(pins);
-    Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},         {"facts", lock.facts},
-               {"templates", lock.templates},   {"bases", std::move(bases)}, {"images", std::move(images)}};
-    Json references = Json::object();
-    for (const auto& [reference, base] : lock.references)
-        references[reference] = Json{{"digest", base.digest}};
-    if (!references.empty()) whole["references"] = std::move(references);
-    if (lock.verdicts) whole["verdicts"] = verdicts_json(*lock.verdicts);
-    return to_text(whole) + "\n";
-}
-
-Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock) {
-    return file::write(path, lock_text(lock));
 }
 
 }  // namespace cudamatrix

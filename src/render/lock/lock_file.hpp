@@ -6,6 +6,10 @@
 //   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
 //                                     wheels: {LIST: [{name, version, sha256, url}]}}; the key url is absent
 //                                     where the index's address for it would say nothing to others
+//   configurations."IMAGE"               {digest, as_of, arch: [..], cuda, requires, requires_aarch64}: what
+//                                     the configuration of an image says that rules read, of bases and of
+//                                     what cells name by `image`; of the last three those that it says. The
+//                                     key is absent without any
 //   verdicts                             ["CELL VERDICT RULE.."], sorted: what was said of each cell, and the
 //                                     rules that decided it; a list, for objects of 100,000 members read
 //                                     slowly. The key is absent in locks of before
@@ -20,6 +24,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "knowledge/facts/facts.hpp"
 #include "render/image/image.hpp"
 
 namespace cudamatrix {
@@ -56,6 +61,19 @@ struct RegistryBase {
     friend bool operator==(const RegistryBase&, const RegistryBase&) = default;
 };
 
+/// What the configuration of an image says, in the columns of other_images and nothing else of it: variables
+/// and labels may hold secrets.
+struct ImageConfiguration {
+    std::string digest;               ///< of what was read: of the index of a multi-architecture image
+    std::string as_of;                ///< YYYY-MM-DD: the day on which that was
+    std::vector<std::string> arches;  ///< x86_64, aarch64
+    std::string cuda = {};            ///< empty: it names none
+    std::string condition = {};       ///< what it requires of the host; empty: nothing
+    /// What it requires on aarch64, where that is something else, or "none"; else empty.
+    std::string condition_aarch64 = {};
+    friend bool operator==(const ImageConfiguration&, const ImageConfiguration&) = default;
+};
+
 /// What an image is made of.
 struct ImagePins {
     std::string asked;  ///< what was resolved (asked_of): pins of another question do not count
@@ -80,6 +98,7 @@ using RecordedVerdicts = std::map<std::string, RecordedVerdict, std::less<>>;  /
 
 inline constexpr std::string_view kVerdictWords[] = {"accepted", "degraded", "unknown", "rejected"};
 inline constexpr std::size_t kMostVerdicts = 100'000;  ///< as many cells as a judgement lists
+inline constexpr std::size_t kMostConfigurations = 2 * kMostVerdicts;
 
 struct Lock {
     std::string tool;                                    ///< version of the program that wrote it
@@ -91,11 +110,15 @@ struct Lock {
     std::map<std::string, RegistryBase, std::less<>> references;
     std::map<std::string, ImagePins, std::less<>> images;  ///< by Image::id
     std::optional<RecordedVerdicts> verdicts = {};         ///< nullopt: of a lock of before
+    /// By the canonical reference with a tag or a digest, not with both.
+    std::map<std::string, ImageConfiguration, std::less<>> configurations = {};
     friend bool operator==(const Lock&, const Lock&) = default;
 
     [[nodiscard]] const BasePins* base(const Image& image) const;
     /// The digest of a reference, nullptr without one.
     [[nodiscard]] const RegistryBase* registry_base(std::string_view reference) const;
+    /// What is recorded of a reference, nullptr without it.
+    [[nodiscard]] const ImageConfiguration* configuration(std::string_view reference) const;
     /// The pins of `image`, or nullptr when there are none for what it asks now.
     [[nodiscard]] const ImagePins* pins(const Image& image) const;
     /// Its pins and its base are there, of every base from a registry the digest: nothing of the image reads
@@ -105,6 +128,14 @@ struct Lock {
 
 /// Everything about an image that its pins depend on, as a hash.
 [[nodiscard]] std::string asked_of(const Image& image);
+
+/// How a lock names an image in `configurations`: a tag that is not written is latest, beside a digest none
+/// counts. Nothing for what is no reference.
+[[nodiscard]] std::optional<std::string> name_in_lock(std::string_view reference);
+
+/// The facts with the configurations of the lock as rows of other_images: of the very image that was locked
+/// they say more than a table does of its release. What a folder of facts says of it comes before them.
+[[nodiscard]] Facts with_configurations(const Facts& facts, const Lock& lock);
 
 /// The lock in `path`; nullopt when there is no such file. A malformed one, one of another schema_version and
 /// values that could not stand in a Dockerfile are input failures.

@@ -100,8 +100,10 @@ class Resolver {
                 const auto why = unresolved.find(image->id);
                 if (why == unresolved.end() || same_base(*image, job_.plan.lock, lock)) continue;
                 if (job_.plan.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
-                for (const auto& reference : image->references())
+                for (const auto& reference : image->references()) {
                     restore(job_.plan.lock.references, lock.references, reference);
+                    restore(job_.plan.lock.configurations, lock.configurations, reference);
+                }
                 if (image->references().empty())
                     restore(job_.plan.lock.bases, lock.bases, image->base_name());
                 for (const auto* other : work_.images) {
@@ -222,6 +224,20 @@ class Resolver {
     std::map<std::string, Failure> no_base_;        ///< by Image::base_name
 };
 
+// By what the lock will say of images: the next command judges by it.
+Result<RecordedVerdicts> verdicts_of(const Job& job, const Lock& lock) {
+    const auto& [matrix, facts, judgement] = job.input;
+    if (lock.configurations == job.plan.lock.configurations)
+        return report::verdicts_to_record(matrix, judgement);
+    const auto known = with_configurations(facts, lock);
+    JudgeOptions as_of;
+    as_of.today = job.settings.judged_on;
+    as_of.on_progress = [&](const JudgingProgress&) { return !job.interrupted(); };
+    CM_TRY_ASSIGN(auto anew, judge(matrix, known, as_of));
+    judge_deployment(matrix, known, as_of.today, anew);
+    return report::verdicts_to_record(matrix, anew);
+}
+
 }  // namespace
 
 Failure base_moved(const std::string& suite, const std::string& locked, const std::string& found,
@@ -239,14 +255,19 @@ Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
     LockWork work;
     work.lock = plan.lock;
     work.scope = scope;
-    // `run` pins what is missing; it accepts no verdict that moved.
-    if (check || !work.lock.verdicts)
-        work.lock.verdicts = report::verdicts_to_record(job.input.matrix, job.input.judgement);
     CM_TRY_ASSIGN(auto bases, resolve_bases(job, scope, check));
     work.findings = std::move(bases.findings);
     work.unreached = std::move(bases.unreached);
     for (auto& [reference, base] : bases.references)
         work.lock.references[reference] = std::move(base);
+    for (const auto& reference : bases.outdated)
+        work.lock.configurations.erase(reference);
+    for (auto& [reference, configuration] : bases.configurations)
+        work.lock.configurations[reference] = std::move(configuration);
+    // `run` pins what is missing; it accepts no verdict that moved.
+    if (check || !work.lock.verdicts) {
+        CM_TRY_ASSIGN(work.lock.verdicts, verdicts_of(job, work.lock));
+    }
     for (const auto& image : plan.images) {
         const auto needs = image.references();
         if (std::ranges::any_of(

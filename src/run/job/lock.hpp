@@ -24,10 +24,11 @@ class LockScope {
     [[nodiscard]] static LockScope missing() { return {}; }
     [[nodiscard]] static LockScope everything();
     /// `words` of: images (digests of registries' tags), bases (bootstrap tars), apt, wheels, the id of an
-    /// image (its packages and wheels), an image reference (its digest). None: everything. An input failure
-    /// for what names none of the images.
+    /// image (its packages and wheels), an image reference (its digest): of a base, or one of `named`. None:
+    /// everything. An input failure for what names none of the images.
     [[nodiscard]] static Result<LockScope> of(const std::vector<std::string>& words,
-                                              const std::vector<Image>& images);
+                                              const std::vector<Image>& images,
+                                              const std::vector<std::string>& named = {});
 
     [[nodiscard]] bool reference(std::string_view canonical) const {
         return references_ || named_.count(canonical) > 0;
@@ -56,12 +57,23 @@ struct RegistryBases {
     /// By reference: its registry gave no answer, or no access. What is pinned stays; the others are out of
     /// reach.
     std::map<std::string, Failure> unreached;
+    /// What was read of configurations: of the digests of `references`, and of what cells name by `image`.
+    std::map<std::string, ImageConfiguration, std::less<>> configurations;
+    /// What the lock records of these is of another digest than they have now, which could not be read.
+    std::set<std::string, std::less<>> outdated;
 };
+
+/// The images that cells name by `image`, as the lock names them, sorted.
+[[nodiscard]] std::vector<std::string> named_images(const Judgement& judgement);
 
 /// Asks the registries, through the mirror map, for the bases of the images: what the lock has no digest for
 /// or `scope` moves is taken as it is now; of the rest (only where `check`) it is seen whether the tag still
 /// has the digest that is pinned. Without such a base nothing is asked. One registry that cannot be asked
 /// does not keep the others back. Failures: bad input, an interrupt.
+/// Of what was asked the configuration is read too, once for each digest: nothing asks for it again. Where
+/// `check`, or where nothing was recorded yet, the same is done for what cells name by `image`, which no
+/// image is built on: what cannot be found out of these is told as progress, only a tag that moved or
+/// vanished is a finding.
 [[nodiscard]] Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check);
 
 /// What is to be pinned: bases from registries have their digests already.
@@ -79,7 +91,8 @@ struct LockOutcome {
 };
 
 /// What the plan lacks and `scope` moves. `check` (of `lock`): tags whose digest is pinned are looked at as
-/// well, and today's verdicts take the place of those that are recorded.
+/// well, and today's verdicts, by the configurations that the lock will have, take the place of those that
+/// are recorded.
 [[nodiscard]] Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check);
 
 /// Resolves the images of `work`, writes the lock beside the matrix file and renders the plan anew with it.

@@ -23,12 +23,19 @@ class Session {
 
     Result<LockReport> lock(const LockChoice& choice) {
         CM_TRY(begin());
-        if (job_.plan.images.empty()) return nothing_to_do();
-        CM_TRY_ASSIGN(const auto scope, choice.update ? job::LockScope::of(choice.what, job_.plan.images)
-                                                      : job::LockScope::missing());
+        const auto named = job::named_images(job_.input.judgement);
+        CM_TRY_ASSIGN(const auto scope, choice.update
+                                            ? job::LockScope::of(choice.what, job_.plan.images, named)
+                                            : job::LockScope::missing());
         CM_TRY_ASSIGN(const auto work, job::plan_lock(job_, scope, true));
         LockReport report{{}, work.findings, ExitCode::success};
-        if (!work.findings.empty()) report.code = ExitCode::findings;
+        // Verdicts alone are no pins.
+        const bool is_pinned =
+            !job_.plan.images.empty() || std::ranges::any_of(named, [&](const std::string& name) {
+                return work.lock.configuration(name) != nullptr;
+            });
+        if (!is_pinned) report.findings.push_back(nothing_to_pin());
+        if (!report.findings.empty()) report.code = ExitCode::findings;
         std::set<std::string> said;  // what keeps several images back is said once
         const auto say = [&](const Failure& why) {
             report.code = worse(report.code, why.code);
@@ -38,10 +45,11 @@ class Session {
         };
         for (const auto& [reference, why] : work.unreached)
             say(why);
-        const bool is_recorded = work.lock.verdicts == job_.plan.lock.verdicts;
+        const bool is_recorded = work.lock.verdicts == job_.plan.lock.verdicts &&
+                                 work.lock.configurations == job_.plan.lock.configurations;
         if (!choice.update && work.images.empty() && report.findings.empty() && is_recorded) {
-            report.changes.push_back(
-                fmt::format("{}: already pinned", text::count(job_.plan.images.size(), "image")));
+            const auto pinned = job_.plan.images.empty() ? named.size() : job_.plan.images.size();
+            report.changes.push_back(fmt::format("{}: already pinned", text::count(pinned, "image")));
             return report;
         }
         if (!work.images.empty()) {
@@ -127,10 +135,12 @@ class Session {
     }
 
     // With what `check` does not say: why cells that it accepts are not rendered.
-    [[nodiscard]] Failure nothing_to_do() const {
-        auto problem = Diagnostic::error(
-                           "no cell of the matrix is accepted and can be rendered: there is nothing to pin")
-                           .with_fix("cudamatrix check says why");
+    [[nodiscard]] Diagnostic nothing_to_pin() const {
+        auto problem =
+            Diagnostic::error(
+                "no cell of the matrix is accepted and can be rendered: there is nothing to pin, only the "
+                "verdicts are recorded")
+                .with_fix("cudamatrix check says why");
         constexpr std::size_t most = 3;
         std::set<std::string> reasons;
         for (const auto& cell : job_.plan.report.cells) {
@@ -139,7 +149,7 @@ class Session {
             if (good && reasons.size() < most && reasons.insert(cell.reason).second)
                 problem = std::move(problem).with_note(fmt::format("{} {}", cell.cell, cell.reason));
         }
-        return Failure{ExitCode::findings, {std::move(problem)}};
+        return problem;
     }
 
     Status choose_engine() {

@@ -34,6 +34,8 @@ struct RunSettings {
     std::chrono::milliseconds test_limit{std::chrono::minutes(10)};   ///< for the suite of one cell
     std::uint64_t disk_bytes = 0;  ///< free disk needed; 0: estimated from the images
     std::string run_id;            ///< names containers and journal entries of this run
+    std::string today;             ///< YYYY-MM-DD: of what is read now
+    std::string judged_on;         ///< YYYY-MM-DD: the day that the cells were judged as of
     Environment environment;       ///< of this process: PATH, DOCKER_HOST, proxies ...
     const Cancellation* cancellation = nullptr;
     Progress progress;
@@ -61,7 +63,8 @@ struct LockReport {
 };
 
 /// Pins digests of bases, apt versions and wheel hashes of every image of the accepted and degraded cells
-/// into `cudamatrix.lock` beside the matrix file, and records the verdict of every cell there.
+/// into `cudamatrix.lock` beside the matrix file, and records there what the configurations of those bases,
+/// and of the images that cells name by `image`, say, and the verdict of every cell.
 [[nodiscard]] Result<LockReport> make_lock(const RunInput& input, const RunSettings& settings,
                                            const LockChoice& choice);
 

@@ -5,6 +5,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
+#include "unit/run/job/registry_images.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;
@@ -15,14 +16,12 @@ namespace {
 const std::string kRuntime = "docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04";
 const std::string kDevel = "docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04";
 
+constexpr const char* kEnv = R"("CUDA_VERSION=12.4.1","NVIDIA_REQUIRE_CUDA=cuda>=12.4","TOKEN=env-secret")";
+
 std::string index_of(std::string_view architecture, int build = 0) {
-    return fmt::format(R"({{"schemaVersion":2,"build":{},"manifests":[{{"digest":"sha256:{}","size":1,)"
-                       R"("platform":{{"os":"linux","architecture":"{}"}}}}]}})",
-                       build, std::string(64, 'a'), architecture);
+    return test::index_of(architecture, kEnv, build);
 }
-std::string digest_of(std::string_view bytes) {
-    return "sha256:" + sha256(bytes);
-}
+using test::digest_of;
 
 /// A registry behind the mirror map, and one image with two bases of it.
 struct World {
@@ -30,12 +29,16 @@ struct World {
         matrix.path = "here/m.yaml";
         matrix.mirrors = {{"docker.io", server.host() + "/plain"}};
         settings.environment = {{"HOME", server.root().string()}};
+        settings.today = "2026-11-21";
+        settings.progress = [this](std::string_view line) { progress += std::string(line) + "\n"; };
         Image image;
         image.id = "train";
         image.arch = "x86_64";
         image.base_reference = kRuntime;
         image.devel_reference = kDevel;
         images.push_back(image);
+        for (const auto* architecture : {"amd64", "arm64"})
+            test::put_parts(server, "nvidia/cuda", architecture, kEnv);
         put("runtime", index_of("amd64"));
         put("devel", index_of("amd64", 1));
     }
@@ -53,19 +56,25 @@ struct World {
         Job job(input, settings);
         job.plan.images = images;
         job.plan.lock = lock;
-        const auto found = resolve_bases(job, scope, check);
-        if (!found.ok()) return "failure: " + found.failure().diagnostics.front().message;
+        const auto answer = resolve_bases(job, scope, check);
+        if (!answer.ok()) return "failure: " + answer.failure().diagnostics.front().message;
         std::string out;
+        found = answer->configurations;
         unreached.clear();
-        for (const auto& [reference, why] : found->unreached) {
+        for (const auto& [reference, why] : answer->unreached) {
             CHECK(why.code == ExitCode::environment);
-            unreached.push_back(reference + (found->out_of_reach.contains(reference) ? " out of reach" : ""));
+            unreached.push_back(reference +
+                                (answer->out_of_reach.contains(reference) ? " out of reach" : ""));
         }
-        for (const auto& finding : found->findings)
+        for (const auto& finding : answer->findings)
             out += render(finding, "");
         if (out.empty()) {
-            for (const auto& [reference, base] : found->references)
+            for (const auto& [reference, base] : answer->references)
                 lock.references[reference] = base;
+            for (const auto& reference : answer->outdated)
+                lock.configurations.erase(reference);
+            for (const auto& [reference, configuration] : answer->configurations)
+                lock.configurations[reference] = configuration;
         }
         return text::replace_all(text::replace_all(out, server.host(), "HOST"), "cudamatrix: error: ", "");
     }
@@ -78,7 +87,9 @@ struct World {
     RunSettings settings;
     std::vector<Image> images;
     Lock lock;
-    std::vector<std::string> unreached;  ///< of the last answer
+    std::vector<std::string> unreached;                            ///< of the last answer
+    std::map<std::string, ImageConfiguration, std::less<>> found;  ///< of the last answer
+    std::string progress;
 };
 
 }  // namespace
@@ -156,6 +167,77 @@ TEST_CASE("A base that never was, one for another architecture, and a registry t
     CHECK(world.lock.references.size() == 1);
 }
 
+TEST_CASE("What the configuration of a base says is read once for its digest, and nothing else of it") {
+    World world;
+    REQUIRE(world.resolve(LockScope::missing(), false).empty());
+    const ImageConfiguration expected{
+        digest_of(index_of("amd64")), "2026-11-21", {"x86_64"}, "12.4.1", "cuda>=12.4"};
+    REQUIRE(world.lock.configuration(kRuntime) != nullptr);
+    CHECK(*world.lock.configuration(kRuntime) == expected);
+    CHECK(world.lock.configurations.size() == 2);
+    CHECK(lock_text(world.lock).find("secret") == std::string::npos);
+    world.settings.today = "2027-01-01";
+    const auto before = world.asked();
+    REQUIRE(world.resolve(LockScope::everything(), true).empty());
+    CHECK(*world.lock.configuration(kRuntime) == expected);
+    CHECK(world.asked() == before + 4);  // HEAD and GET of each index
+    // Of another build the same is read anew.
+    world.put("runtime", index_of("amd64", 2));
+    REQUIRE(world.resolve(LockScope::everything(), true).empty());
+    CHECK(world.lock.configuration(kRuntime)->digest == digest_of(index_of("amd64", 2)));
+    CHECK(world.lock.configuration(kRuntime)->as_of == "2027-01-01");
+    CHECK(world.lock.configuration(kDevel)->as_of == "2026-11-21");
+}
+
+TEST_CASE("A lock of before gets the configurations of what it pins from `lock`, and not from `run`") {
+    World world;
+    REQUIRE(world.resolve(LockScope::missing(), false).empty());
+    const auto all = world.lock;
+    world.lock.configurations.clear();
+    REQUIRE(world.resolve(LockScope::missing(), false).empty());
+    CHECK(world.lock.configurations.empty());
+    REQUIRE(world.resolve(LockScope::missing(), true).empty());
+    CHECK(world.lock == all);
+    // That of another digest is none.
+    world.lock.configurations[kDevel].digest = digest_of("x");
+    REQUIRE(world.resolve(LockScope::missing(), true).empty());
+    CHECK(world.lock == all);
+    // Of a tag that moved, the one of what is pinned.
+    world.lock.configurations.clear();
+    world.put("kept", index_of("amd64"));
+    world.put("runtime", index_of("amd64", 2));
+    CHECK(world.resolve(LockScope::missing(), true).find("has moved") != std::string::npos);
+    CHECK(world.found.at(kRuntime) == *all.configuration(kRuntime));
+}
+
+TEST_CASE("A base whose configuration cannot be read is pinned all the same, and what was known of it goes") {
+    World world;
+    REQUIRE(world.resolve(LockScope::missing(), false).empty());
+    const auto odd = [&](std::string_view env, const std::string& says) {
+        test::put_parts(world.server, "nvidia/cuda", "amd64", env);
+        world.put("runtime", test::index_of("amd64", env));
+        world.progress.clear();
+        REQUIRE(world.resolve(LockScope::everything(), true).empty());
+        CHECK(world.lock.references[kRuntime].digest == digest_of(test::index_of("amd64", env)));
+        CHECK(world.lock.configuration(kRuntime) == nullptr);
+        CHECK(world.lock.configuration(kDevel) != nullptr);
+        CHECK_MESSAGE(
+            world.progress.find("what " + kRuntime + " requires of its host stays unknown: " + says) !=
+                std::string::npos,
+            world.progress);
+    };
+    odd(R"-("NVIDIA_REQUIRE_CUDA=cuda>=12.4 && $(x)")-",
+        kRuntime + ": no row can hold its NVIDIA_REQUIRE_CUDA 'cuda>=12.4 && $(x)'");
+    odd(R"("NVIDIA_REQUIRE_CUDA=\u001b[31m")", kRuntime + ": no row can hold");
+    world.put("runtime", test::index_of("amd64", "\"not=there\""));
+    REQUIRE(world.resolve(LockScope::everything(), true).empty());
+    CHECK(world.lock.configuration(kRuntime) == nullptr);
+    const auto index = index_of("amd64", 3);
+    world.put("runtime", index);
+    REQUIRE(world.resolve(LockScope::everything(), true).empty());
+    CHECK(world.lock.configuration(kRuntime)->digest == digest_of(index));
+}
+
 TEST_CASE("What --update may name") {
     World world;
     for (const auto* good :
@@ -168,6 +250,12 @@ TEST_CASE("What --update may name") {
     CHECK(scope->wheels("train"));
     CHECK_FALSE(scope->apt("train"));
     CHECK_FALSE(scope->bases());
+    const std::string app = "registry.example.org/team/app:1";
+    CHECK_FALSE(LockScope::of({app}, world.images).ok());
+    const auto named = LockScope::of({app}, world.images, {app});
+    REQUIRE(named.ok());
+    CHECK(named->reference(app));
+    CHECK_FALSE(named->reference(kDevel));
     for (const auto* bad :
          {"", "image", "Train", "all", "nvidia/cuda", "nvidia/cuda:12.4.1", "train\n", "apt wheels"}) {
         const auto refused = LockScope::of({"apt", bad}, world.images);

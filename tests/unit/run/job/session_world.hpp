@@ -12,6 +12,7 @@
 
 #include "fakes/fake_docker.hpp"
 #include "matrix/matrix_file.hpp"
+#include "render/lock/lock_file.hpp"
 #include "run/job/session.hpp"
 #include "temp_folder.hpp"
 
@@ -47,6 +48,7 @@ class World {
         settings.out = folder() / "out";
         settings.engine = "docker";
         settings.run_id = "r1";
+        settings.today = settings.judged_on = "2026-11-21";
         settings.disk_bytes = 1;
         settings.progress = [this](std::string_view line) { progress += std::string(line) + "\n"; };
     }
@@ -64,8 +66,10 @@ class World {
         auto matrix = read_matrix_file(folder() / "matrix.yaml");
         REQUIRE(matrix.ok());
         matrix->build.network = network;
-        const auto facts = Facts::embedded();
-        const auto judgement = judge(*matrix, facts, {"2026-11-21"});
+        auto facts = Facts::embedded();
+        if (const auto lock = read_lock(lock_file()); lock.ok() && *lock)
+            facts = with_configurations(facts, **lock);
+        const auto judgement = judge(*matrix, facts, {settings.judged_on});
         REQUIRE(judgement.ok());
         return job(RunInput{*matrix, facts, *judgement}, settings);
     }
