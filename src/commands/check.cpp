@@ -41,9 +41,10 @@ Result<ExitCode> check_against_lock(const CheckOptions& options, const World& wo
         return input_failure(fmt::format("--against-lock has no format {}", options.format),
                              "--format text or json");
     }
-    CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
-    const auto path = options.against_lock == kBeside ? job::lock_path(loaded->matrix)
-                                                      : std::filesystem::path(options.against_lock);
+    auto input = options.input;
+    if (options.against_lock != kBeside) input.lock = options.against_lock;
+    CM_TRY_ASSIGN(const auto loaded, load(input, world));
+    const auto path = input.lock.empty() ? job::lock_path(loaded->matrix) : std::filesystem::path(input.lock);
     CM_TRY_ASSIGN(const auto lock, read_lock(path));
     if (!lock) {
         return input_failure("--against-lock: there is no " + text::printable(path.string()),
@@ -57,7 +58,7 @@ Result<ExitCode> check_against_lock(const CheckOptions& options, const World& wo
     if (!options.out.empty()) {
         CM_TRY(write_report(options.out, "check-against-lock", options.format, text));
     }
-    return report.moved.empty() ? ExitCode::success : ExitCode::findings;
+    return report.is_news() ? ExitCode::findings : ExitCode::success;
 }
 
 Result<ExitCode> check(const CheckOptions& options, const World& world) {
@@ -100,10 +101,12 @@ Action add_check(const Arguments& app) {
                  "Each finding with its line of the file, the facts behind it and their sources; notes, too");
     const auto summary =
         app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
-    app.add_flag("--against-lock{beside}", options->against_lock,
-                 "Exit code 1 only where a verdict differs from the one that `lock` recorded in the "
-                 "cudamatrix.lock beside the matrix file, or in --against-lock=FILE; says which and why. New "
-                 "and gone cells are listed and do not count. Example: check matrix.yaml --against-lock")
+    app.add_flag(
+           "--against-lock{beside}", options->against_lock,
+           "Exit code 1 only where a verdict differs from the one that `lock` recorded in the "
+           "cudamatrix.lock beside the matrix file, or in --against-lock=FILE, or where images or services "
+           "have an error; says which and why. New and gone cells are listed and do not count. Example: "
+           "check matrix.yaml --against-lock")
         .excludes(summary)
         .excludes(fail_on);
     return [options](const World& world) { return check(*options, world); };

@@ -83,6 +83,9 @@ Result<AgainstLock> compare_verdicts(const CheckReport& check, const Lock& lock,
         if (findings.empty() && !cell.held.empty()) moved.because.push_back(cell.held);
         out.moved.push_back(std::move(moved));
     }
+    for (const auto& each : check.judgement.deployment) {
+        if (each.severity == Severity::error) out.errors.push_back(&each);
+    }
     for (const auto& [cell, verdict] : *lock.verdicts) {
         if (!met.contains(cell)) out.gone.push_back(cell);
     }
@@ -100,11 +103,17 @@ std::string against_lock_text(const AgainstLock& report) {
         for (const auto& line : moved.because)
             out += "  " + text::printable(line) + "\n";
     }
+    for (const auto* error : report.errors)
+        out += render(*error, {});
     out += list_text("new", report.fresh) + list_text("gone", report.gone);
     if (!report.moved.empty()) out += "accept them: " + text::printable(fix_of(report.check)) + "\n";
     out += fmt::format("{}: {} as in {}, {} moved, {} new, {} gone\n", clipped(report.check.matrix.name, 60),
                        text::count(report.same, "verdict"), report.lock, report.moved.size(),
                        report.fresh.size(), report.gone.size());
+    if (!report.errors.empty()) {
+        out.pop_back();
+        out += fmt::format(", {} about images or services\n", text::count(report.errors.size(), "error"));
+    }
     return out;
 }
 
@@ -120,6 +129,9 @@ std::string against_lock_json(const AgainstLock& report) {
                     {"before", verdict_json(moved.before)},
                     {"now", verdict_json(moved.now)},
                     {"because", moved.because}};
+    });
+    document.array("errors", report.errors, [](const Diagnostic* error) {
+        return Json{{"line", error->where.line}, {"message", error->message}};
     });
     document.array("new", report.fresh, [](const std::string& cell) { return Json(cell); });
     document.array("gone", report.gone, [](const std::string& cell) { return Json(cell); });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/diagnostic.hpp"
 #include "base/result.hpp"
 #include "render/lock/lock_file.hpp"
 #include "report/inputs.hpp"
@@ -31,6 +32,10 @@ struct AgainstLock {
     std::vector<std::string> fresh;   ///< cells that the lock does not know: no verdict of theirs moved
     std::vector<std::string> gone;    ///< cells of the lock that the matrix has no more
     std::size_t same = 0;             ///< cells with the verdict that was recorded
+    /// Errors about images and services: `lock` refuses a matrix that has one, so each is news.
+    std::vector<const Diagnostic*> errors = {};
+
+    [[nodiscard]] bool is_news() const { return !moved.empty() || !errors.empty(); }
 };
 
 /// Input failures: a lock without verdicts, and one that knows none of the cells, for nothing would be
@@ -38,7 +43,7 @@ struct AgainstLock {
 [[nodiscard]] Result<AgainstLock> compare_verdicts(const CheckReport& check, const Lock& lock,
                                                    std::string_view path);
 
-/// Each cell that moved with its reason, the new and the gone ones, and a line of counts.
+/// Each cell that moved with its reason, the errors, the new and the gone ones, and a line of counts.
 [[nodiscard]] std::string against_lock_text(const AgainstLock& report);
 [[nodiscard]] std::string against_lock_json(const AgainstLock& report);
 

@@ -84,3 +84,27 @@ TEST_CASE("against the lock: where nothing can be compared, nothing is green") {
     (*lock.verdicts)["drv550.54.15-py3.12x"] = {"accepted", {}};
     CHECK(refused(data, lock) == none);
 }
+
+TEST_CASE("against the lock: an error about images or services is news, whatever the cells say") {
+    Judged data;
+    const auto lock = recorded(data);
+    data.judgement.deployment.push_back(Diagnostic::warning("images: train: little", {"matrix.yaml", 8, 5}));
+    const auto calm = compare_verdicts(data.report(), lock, "x.lock");
+    REQUIRE(calm.ok());
+    CHECK_FALSE(calm->is_news());
+    data.judgement.deployment.push_back(
+        Diagnostic::error("images: train: timm 0.6.13 needs torch", {"matrix.yaml", 9, 5})
+            .with_fix("drop it"));
+    const auto judged = data.report();
+    const auto report = compare_verdicts(judged, lock, "x.lock");
+    REQUIRE(report.ok());
+    CHECK(report->is_news());
+    CHECK(against_lock_text(*report) ==
+          "matrix.yaml:9:5: error: images: train: timm 0.6.13 needs torch\n  fix: drop it\n"
+          "training: 3 verdicts as in x.lock, 0 moved, 0 new, 0 gone, 1 error about images or services\n");
+    const auto json = parse_json(against_lock_json(*report), "report");
+    REQUIRE(json.ok());
+    CHECK((*json)["errors"].size() == 1);
+    CHECK((*json)["errors"][0]["line"] == 9);
+    CHECK((*json)["moved"].empty());
+}
