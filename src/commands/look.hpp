@@ -78,8 +78,9 @@ using Requests = std::vector<measure::MeasureRequest>;
 [[nodiscard]] Requests torch_requests(const Named& named, const Facts& facts, std::string_view today);
 [[nodiscard]] Requests variant_requests(const Named& named, const Facts& facts, const Mirrors& mirrors,
                                         std::string_view today);
-/// The code in the libraries of builds that `facts` describe and `before`, without the user's own, did not;
-/// `was_read` says of which wheels (by sha256) that is known. None where no GPU is named.
+/// The code in the libraries of builds that `facts` describe and `before`, without the user's own, did not,
+/// or whose architectures no fact lists; `was_read` says of which wheels (by sha256) they were read. None
+/// where no GPU is named.
 [[nodiscard]] Requests code_requests(const Named& named, const Facts& facts, const Facts& before,
                                      const Mirrors& mirrors,
                                      const std::function<bool(const std::string& sha256)>& was_read);

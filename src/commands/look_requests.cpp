@@ -146,6 +146,22 @@ void set_source(MeasureRequest& request, const Facts& facts, const Mirrors& mirr
         request.absent_note = "asked at the mirror that the matrix file names";
 }
 
+// Builds, by the id of their wheel, of which a library was opened.
+std::set<std::string> builds_with_libraries(const Facts& facts) {
+    std::set<std::string> out;
+    for (const auto& row : facts.rows("torch_libraries"))
+        out.insert(fmt::format("torch-{}+{}-{}", row.text("torch"), row.text("variant"), row.text("arch")));
+    return out;
+}
+
+// Whether one of the wheels that the row was read from was.
+bool any_source(const Row& row, const std::function<bool(const std::string& sha256)>& was_read) {
+    const auto sources = row.list("source");
+    return std::any_of(sources.begin(), sources.end(), [&](std::string_view source) {
+        return source.starts_with("wheel:") && was_read(std::string(source.substr(source.rfind(':') + 1)));
+    });
+}
+
 }  // namespace
 
 Named named_in(const Matrix& matrix, const Facts& facts) {
@@ -255,23 +271,24 @@ Requests code_requests(const Named& named, const Facts& facts, const Facts& befo
                        const std::function<bool(const std::string& sha256)>& was_read) {
     Requests out;
     if (!named.gpu) return out;
-    std::set<std::string> known;
-    for (const auto& row : facts.rows("torch_libraries"))
-        known.insert(fmt::format("torch-{}+{}-{}", row.text("torch"), row.text("variant"), row.text("arch")));
+    const auto opened = builds_with_libraries(facts);
+    std::set<std::string> asked;
     for (const auto& text : named.torches) {
         for (const auto& arch : named.arches) {
             const auto torch = lookup::torch(facts, text, arch);
             if (!torch || !torch->wheel || torch->variant == "cpu") continue;
-            const std::string id(torch->wheel->id());
-            const std::string source(torch->wheel->text("source"));
-            if (before.row(id) || !known.insert(id).second || was_read(source.substr(source.rfind(':') + 1)))
-                continue;
+            const auto& wheel = *torch->wheel;
+            const std::string id(wheel.id());
+            // Of a wheel that others looked at, what it declares is enough, where it declares it.
+            const bool is_open =
+                !wheel.has("compute") || !wheel.has("ptx") || (!before.row(id) && opened.count(id) == 0);
+            if (!is_open || any_source(wheel, was_read) || !asked.insert(id).second) continue;
             auto request = torch_request(arch);
             const auto number = torch->exact.text();
             request.exactly["torch"] = {number, number + "+" + torch->variant};
-            request.held = request.known_libraries = true;
-            if (torch->wheel->text("default_index") != "true")
-                set_index(request, facts, mirrors, torch->variant);
+            request.held = request.known_libraries = request.fill = true;
+            request.accept = false;
+            if (wheel.text("default_index") != "true") set_index(request, facts, mirrors, torch->variant);
             out.push_back(std::move(request));
         }
     }

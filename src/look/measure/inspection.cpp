@@ -19,6 +19,71 @@ namespace {
 
 constexpr std::uint64_t kLargestCache = 1u << 30;
 
+std::string name_of(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+// The libraries of the wheel that the task asks for.
+Result<scan::Scan> scan_libraries(HttpConnection& connection, const Task& task, const Progress& progress,
+                                  std::uint64_t& bytes) {
+    const auto& file = task.release.chosen;
+    const auto* cancellation = connection.http().options().cancellation;
+    CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
+    scan::Options options{{true, {}}, cancellation};
+    if (!task.libraries.empty())
+        options.wanted = [&](const std::string& path) { return task.libraries.count(name_of(path)) != 0; };
+    options.progress = [&](const std::string& line) {
+        progress(fmt::format("measure: {}, {}", text::printable(file.name), line));
+    };
+    auto scan =
+        scan::scan_wheel(*source, file.name, task.libraries.empty() ? file.sha256 : std::string(), options);
+    bytes += source->transferred();
+    if (cudamatrix::interrupted(cancellation))
+        return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
+    if (!scan.ok()) return scan;
+    for (const auto& library : scan->libraries) {
+        if (!library.error.empty())
+            return input_failure(fmt::format("{}: {}: {}", text::printable(file.name),
+                                             text::printable(library.path), text::printable(library.error)));
+    }
+    return scan;
+}
+
+std::vector<LibraryCode> code_of(const scan::Scan& scan) {
+    std::vector<LibraryCode> libraries;
+    for (const auto& library : scan.libraries) {
+        LibraryCode each{library.path, library.architectures(fatbin::Kind::sass),
+                         library.architectures(fatbin::Kind::ptx)};
+        if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
+    }
+    return libraries;
+}
+
+// The list that a wheel without one would have: what most kernels of its main library are compiled for. A
+// few, of other projects, are for more GPUs than torch is. Empty: no such library was read.
+std::string arch_list_of(const scan::Scan& scan) {
+    for (const auto name : kMainLibraries) {
+        const auto main = std::ranges::find_if(scan.libraries, [&](const scan::Library& library) {
+            return library.path == fmt::format("torch/lib/{}", name);
+        });
+        if (main == scan.libraries.end() || !main->has_kernels()) continue;
+        std::uint64_t most = 0;
+        for (const auto& target : main->targets)
+            most = std::max(most, target.kernels ? target.entries : 0);
+        std::vector<std::string> entries;
+        for (const auto& target : main->targets) {
+            const bool is_sass = target.kind == fatbin::Kind::sass;
+            if (!target.kernels || target.entries * 2 < most ||
+                (!is_sass && target.kind != fatbin::Kind::ptx))
+                continue;
+            entries.push_back((is_sass ? "sm_" : "compute_") +
+                              text::replace_all(fatbin::to_text(target.arch), ".", ""));
+        }
+        return text::join(entries, " ");
+    }
+    return {};
+}
+
 // Has this wheel been asked all that the task asks?
 bool answers(const WheelInfo& info, const Task& task) {
     if (!info.compiler) return false;
@@ -50,10 +115,13 @@ Inspection inspect(HttpConnection& connection, const Task& task, InspectionCache
     std::uint64_t bytes = 0;
     if (info.ok() && wants_libraries) {
         // Without CUDA there is nothing to find, and nothing is read.
-        auto code = info->cuda.empty() ? Result<std::vector<LibraryCode>>(std::vector<LibraryCode>{})
-                                       : library_code(connection, task, progress, bytes);
-        if (!code.ok()) return {code.failure(), false, {}};
-        info->library_code = std::move(code).value();
+        info->library_code.emplace();
+        if (!info->cuda.empty()) {
+            const auto scan = scan_libraries(connection, task, progress, bytes);
+            if (!scan.ok()) return {scan.failure(), false, {}};
+            info->library_code = code_of(*scan);
+            if (auto list = arch_list_of(*scan); !info->arch && !list.empty()) info->arch = std::move(list);
+        }
         info->some_libraries = !task.libraries.empty();
     }
     if (info.ok() && wants_compiler) {
@@ -153,10 +221,6 @@ std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& task
 
 namespace {
 
-std::string name_of(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 // The newest row of a library of that name: what it is for is the same in every release.
 std::optional<Row> row_about(const Facts& facts, std::string_view library) {
     std::optional<Row> out;
@@ -170,31 +234,8 @@ std::optional<Row> row_about(const Facts& facts, std::string_view library) {
 
 Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const Task& task,
                                               const Progress& progress, std::uint64_t& bytes) {
-    const auto& file = task.release.chosen;
-    const auto* cancellation = connection.http().options().cancellation;
-    CM_TRY_ASSIGN(auto source, HttpSource::open(connection, file.url));
-    scan::Options options{{true, {}}, cancellation};
-    if (!task.libraries.empty())
-        options.wanted = [&](const std::string& path) { return task.libraries.count(name_of(path)) != 0; };
-    options.progress = [&](const std::string& line) {
-        progress(fmt::format("measure: {}, {}", text::printable(file.name), line));
-    };
-    const auto scan =
-        scan::scan_wheel(*source, file.name, task.libraries.empty() ? file.sha256 : std::string(), options);
-    bytes += source->transferred();
-    if (cudamatrix::interrupted(cancellation))
-        return Failure{ExitCode::interrupted, {Diagnostic::error("interrupted")}};
-    if (!scan.ok()) return scan.failure();
-    std::vector<LibraryCode> libraries;
-    for (const auto& library : scan->libraries) {
-        if (!library.error.empty())
-            return input_failure(fmt::format("{}: {}: {}", text::printable(file.name),
-                                             text::printable(library.path), text::printable(library.error)));
-        LibraryCode each{library.path, library.architectures(fatbin::Kind::sass),
-                         library.architectures(fatbin::Kind::ptx)};
-        if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
-    }
-    return libraries;
+    CM_TRY_ASSIGN(const auto scan, scan_libraries(connection, task, progress, bytes));
+    return code_of(scan);
 }
 
 std::vector<MeasuredRow> library_rows(const MeasuredRow& wheel, const WheelInfo& info, const Facts& facts,

@@ -130,9 +130,10 @@ Status note_absent_builds(const MeasureRequest& request, const std::vector<Task>
     return Done{};
 }
 
-// Names of libraries whose purpose a fact gives: of others no row can be made.
+// Libraries whose purpose a fact gives, and those that a wheel without a list of architectures goes by: of
+// others no row can be made.
 std::set<std::string, std::less<>> known_libraries(const Facts& facts) {
-    std::set<std::string, std::less<>> out;
+    std::set<std::string, std::less<>> out(kMainLibraries.begin(), kMainLibraries.end());
     for (const auto& row : facts.rows("torch_libraries"))
         out.emplace(row.text("library"));
     return out;
@@ -204,10 +205,14 @@ Status measure_packages(const MeasureRequest& request, const Facts& facts, Http&
 }
 
 // Rows that contradict known ones only where the user takes them.
-Status write_rows(const MeasureRequest& request, Measured& measured) {
+Status write_rows(const MeasureRequest& request, const Facts& facts, Measured& measured) {
     std::vector<MeasuredRow> rows;
     for (const auto& each : measured.rows) {
-        if (each.status != RowStatus::contradicted || request.accept) rows.push_back(each.row);
+        if (request.fill) {
+            rows.push_back(filled_row(each, facts));
+        } else if (each.status != RowStatus::contradicted || request.accept) {
+            rows.push_back(each.row);
+        }
     }
     CM_TRY_ASSIGN(measured.left_out,
                   write_overlay(request.out, std::move(rows), request.today, request.facts));
@@ -257,7 +262,7 @@ Result<Measured> measure(const MeasureRequest& request, const Facts& facts, Http
     if (is_interrupted(http)) return Failure{ExitCode::interrupted, {}};
     measured.bytes = http.transferred();
     measured.requests = http.requests();
-    CM_TRY(write_rows(request, measured));
+    CM_TRY(write_rows(request, facts, measured));
     return measured;
 }
 

@@ -41,6 +41,7 @@ struct MeasureRequest : IndexRequest {
     bool known_libraries = false;  ///< with held: only of libraries that torch_libraries knows by name
     bool execute = false;          ///< of the toolkit: each ptxas is run
     bool accept = false;           ///< rows that contradict known ones are written, too
+    bool fill = false;             ///< of those is written what the known ones lack
     bool missing = false;          ///< only releases whose row was listed but never opened
     bool is_torch = false;
     bool is_toolkit = false;

@@ -105,15 +105,6 @@ void add_unknown_pythons(const std::vector<std::string>& pythons, const WheelInf
     }
 }
 
-// What a wheel that lists no architectures goes by, where its libraries were read.
-const LibraryCode* main_library(const WheelInfo& info) {
-    if (!info.library_code) return nullptr;
-    const auto found = std::ranges::find_if(*info.library_code, [](const LibraryCode& library) {
-        return library.path.ends_with("/libtorch_cuda.so");
-    });
-    return found == info.library_code->end() ? nullptr : &*found;
-}
-
 bool same_members(std::vector<std::string> a, std::vector<std::string> b) {
     std::ranges::sort(a);
     std::ranges::sort(b);
@@ -182,14 +173,10 @@ Result<std::vector<MeasuredRow>> torch_rows(const Release& release, const WheelI
     row.cells = {scalar("torch", version), scalar("variant", variant)};
     if (cuda) row.cells.push_back(scalar("cuda", cuda->major_minor()));
     row.cells.push_back(scalar("arch", release.arch));
-    const auto* main = main_library(info);
     if (!cuda || info.arch) {
         const auto lists = arch_list(info.arch.value_or(""));
         row.cells.push_back(list("compute", lists.compute));
         row.cells.push_back(list("ptx", lists.ptx));
-    } else if (main != nullptr) {
-        row.cells.push_back(list("compute", main->sass));
-        row.cells.push_back(list("ptx", main->ptx));
     }
     row.cells.push_back(list("pythons", pythons));
     if (default_index) row.cells.push_back(scalar("default_index", "true"));
@@ -316,6 +303,27 @@ Compared compare(MeasuredRow row, const Facts& facts) {
     row.cells.insert(at, merged.begin(), merged.end());
     out.row = std::move(row);
     return out;
+}
+
+MeasuredRow filled_row(const Compared& compared, const Facts& facts) {
+    auto row = compared.row;
+    const auto known = known_row(row, facts);
+    if (!known) return row;
+    const auto as_known = [&](Cell& cell) {
+        const auto values = known->list(cell.name);
+        cell.values.assign(values.begin(), values.end());
+    };
+    for (auto& cell : row.cells) {
+        if (std::ranges::find(compared.contradicted, cell.name) != compared.contradicted.end())
+            as_known(cell);
+        if (cell.name == "confidence" && !compared.contradicted.empty()) as_known(cell);
+        if (cell.name != "source") continue;
+        for (const auto each : known->list("source")) {
+            if (std::ranges::find(cell.values, each) == cell.values.end()) cell.values.emplace_back(each);
+        }
+        cell.is_list = cell.values.size() > 1;
+    }
+    return row;
 }
 
 std::string yaml_line(const MeasuredRow& row) {

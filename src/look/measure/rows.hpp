@@ -1,6 +1,7 @@
 // Rows of facts made of what wheels say, and what they mean beside the rows that are known.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -36,6 +37,11 @@ struct MeasuredRow {
     std::vector<Cell> cells;  ///< without id; source and confidence come last
     [[nodiscard]] const Cell* cell(std::string_view name) const;
 };
+
+/// Where torch keeps its own kernels: since 1.5, in 1.8 to 1.12 for newer CUDAs, in 1.0 and 1.1, and in 1.2
+/// to 1.4.
+inline constexpr std::array<std::string_view, 4> kMainLibraries{"libtorch_cuda.so", "libtorch_cuda_cu.so",
+                                                                "libcaffe2_gpu.so", "libtorch.so"};
 
 /// Where a row was read: "wheel:NAME sha256:..."
 [[nodiscard]] std::string source_text(const WheelInfo& info);
@@ -87,6 +93,8 @@ struct Compared {
     std::vector<std::string> contradicted;  ///< columns in which both differ
 };
 [[nodiscard]] Compared compare(MeasuredRow row, const Facts& facts);
+/// The known row with the columns that were filled, and both sources.
+[[nodiscard]] MeasuredRow filled_row(const Compared& compared, const Facts& facts);
 
 /// One line: `  - {id: ..., torch: "2.6.0", ...}`.
 [[nodiscard]] std::string yaml_line(const MeasuredRow& row);

@@ -73,7 +73,8 @@ struct WheelInfo {
     std::string cuda;               ///< "12.4"; empty: built without
     std::optional<bool> cxx11_abi;  ///< of TorchConfig.cmake; nothing where that does not say
     std::optional<std::string>
-        arch;  ///< what torch.cuda.get_arch_list() splits: "sm_80 sm_90"; nothing: not found
+        arch;  ///< what torch.cuda.get_arch_list() splits: "sm_80 sm_90"; where the wheel has none, and its
+               ///< main library was read, what most kernels of that are for; nothing: not found
     std::optional<std::vector<LibraryCode>> library_code;  ///< nothing: its libraries were not read
     bool some_libraries = false;  ///< only those were read that a task named, and no sha256 was compared
     std::optional<CompilerSays> compiler;  ///< of a wheel of NVIDIA's compiler that was asked

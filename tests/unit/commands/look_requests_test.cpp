@@ -71,7 +71,7 @@ Facts with(const std::vector<std::pair<std::string, std::string>>& rows, std::st
 
 const std::string kWheel =
     "id: torch-2.14.1+cu126-x86_64, torch: \"2.14.1\", variant: cu126, cuda: \"12.6\", arch: x86_64, pythons: "
-    "[\"3.12\"]";
+    "[\"3.12\"], compute: [\"7.5\"], ptx: []";
 const std::string kAbsent =
     "id: no-torch-2.14.1+cu126-x86_64, torch: \"2.14.1\", variant: cu126, arch: x86_64";
 
@@ -153,6 +153,14 @@ TEST_CASE("GPU code is read of what was looked at, where a GPU is named, and onc
                              "cu126, arch: x86_64, library: libtorch_cuda.so, purpose: x, sass: "
                              "[\"7.5\"], ptx: []"}});
     CHECK(code("torch: 2.14.1+cu126, gpu: T4", read) == "");
+    // A known wheel whose architectures no fact lists.
+    const auto old = shown(code_requests(named("torch: 1.5.1, gpu: T4"), before, before, {},
+                                         [](const std::string&) { return false; }));
+    CHECK(old == "torch torch==1.5.1|1.5.1+cu102 for x86_64, held\n");
+    CHECK(code_requests(named("torch: 1.5.1, gpu: T4"), before, before, {}, [](const std::string& sha256) {
+              return sha256 == "c42658f2982591dc4d0459645c9ab26e0ce18aa7ab0993c27c8bcb1c98931d11";
+          }).empty());
+    CHECK(code("torch: 1.5.1", before) == "");
 }
 
 TEST_CASE("packages and images that no fact describes") {

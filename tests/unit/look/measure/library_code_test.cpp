@@ -197,20 +197,3 @@ TEST_CASE("a named library that is damaged, or behind a server that lies, is not
         CHECK_FALSE(std::filesystem::exists(run.server.root() / "measured.jsonl"));
     }
 }
-
-TEST_CASE("a wheel that lists no architectures goes by its main library, where that was read") {
-    Run run(torch_wheel());
-    auto info = std::move(run.inspect().info).value();
-    const auto line = [&] {
-        const auto rows = torch_rows(run.tasks[0].release, info, true, Facts::embedded());
-        REQUIRE(rows.ok());
-        return yaml_line(rows->front());
-    };
-    CHECK(line().find("compute: [\"7.5\", \"9.0\"], ptx: []") != std::string::npos);  // what it lists
-    info.arch.reset();
-    CHECK(line().find("compute: [\"7.5\", \"9.0a\"], ptx: [\"9.0\"]") != std::string::npos);
-    info.library_code->erase(info.library_code->begin());
-    CHECK(line().find("compute:") == std::string::npos);
-    info.library_code.reset();
-    CHECK(line().find("compute:") == std::string::npos);
-}

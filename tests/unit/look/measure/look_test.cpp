@@ -141,6 +141,47 @@ TEST_CASE("the libraries that facts know by name become rows, beside what the wh
     CHECK(index.lines.front() == "measure: reading the GPU code of 1 wheel");
 }
 
+TEST_CASE("a known wheel that lists no architectures gets those of its main library, and keeps the rest") {
+    const auto mostly_70 = text_of(fixture::elf(
+        {{".nv_fatbin", 1,
+          fixture::container({fixture::sass(70, {"a"}), fixture::sass(70, {"b"}), fixture::sass(70, {"c"}),
+                              fixture::sass(35, {"d"}), fixture::ptx(70, 6, 5), fixture::ptx(70, 6, 5)})}}));
+    for (const std::string main : {"libtorch_cuda.so", "libtorch.so", "libcaffe2_gpu.so", "libother.so"}) {
+        CAPTURE(main);
+        Index index;
+        const std::string name = "torch-1.5.1-cp38-cp38-manylinux1_x86_64.whl";
+        const auto wheel = test::make_zip({{"torch/version.py", "__version__ = '1.5.1'\ncuda = '10.2'\n"},
+                                           {"torch/lib/libtorch_python.so", "no list"},
+                                           {"torch/lib/" + main, mostly_70},
+                                           {"torch-1.5.1.dist-info/METADATA", "Version: 1.5.1\n\n"}});
+        index.server.put(name, wheel);
+        index.server.put(
+            "simple/torch/index.json",
+            fmt::format(R"({{"meta": {{"api-version": "1.0"}}, "files": [{{"filename": "{}", "url": )"
+                        R"("../../../plain/{}", "hashes": {{"sha256": "{}"}}}}]}})",
+                        name, name, sha256(wheel)));
+        auto request = index.request("1.5.1");
+        request.default_index = request.held = request.known_libraries = request.fill = true;
+        request.accept = false;
+        request.absent_source.clear();
+        index.run(request);
+        const auto facts = Facts::with_overlay(index.folder.path(), "2026-11-25");
+        REQUIRE(facts.ok());
+        const auto row = facts->row("torch-1.5.1+cu102-x86_64"),
+                   known = Facts::embedded().row("torch-1.5.1+cu102-x86_64");
+        REQUIRE(row);
+        REQUIRE(known);
+        CHECK(row->has("compute") == (main != "libother.so"));
+        CHECK(row->list("compute").size() == (main == "libother.so" ? 0 : 1));  // one kernel is for 3.5
+        if (row->has("compute")) CHECK(row->text("compute") == "7.0");
+        CHECK(row->list("ptx").size() == (main == "libother.so" ? 0 : 1));
+        CHECK_FALSE(known->has("compute"));
+        CHECK(row->text("glibc") == "2.17");  // its name says 2.5
+        CHECK(row->list("pythons").size() == known->list("pythons").size());
+        CHECK(row->list("source").size() == 2);
+    }
+}
+
 namespace {
 
 // A registry with one image of two layers, the upper of which hides a library of the lower one.
