@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,8 @@ struct TorchBuild {
     /// for its CUDA and arch; without any, that release's newest build.
     std::optional<Row> nearest;
 };
+struct Unpinned;
+
 /// What the words of cells meant so far: a matrix says the same few words in every projection. For one thread
 /// and one Facts.
 class Memo {
@@ -80,7 +83,8 @@ class Memo {
     Known<lookup::Driver> drivers;
     Known<lookup::Cuda> cudas;
     Known<TorchBuild> builds;
-    std::map<std::string, Value, std::less<>> packages;    ///< with the releases that `any` stands for
+    std::map<std::string, std::shared_ptr<const std::vector<Unpinned>>, std::less<>> unpinned;
+    std::map<std::string, bool, std::less<>> sources;  ///< whether a release comes to a source (source_only)
     std::map<std::string, Findings, std::less<>> answers;  ///< of Ask::once_per
 };
 

@@ -28,6 +28,12 @@ class Following {
         return std::nullopt;
     }
 
+    /// What an answer rests on beside the packages that are named.
+    [[nodiscard]] std::string key(const Row& release) const {
+        return fmt::format("{}\n{}\n{}\n{}", release.id(), context_.cell.text(Field::python), machine_.system,
+                           machine_.arch);
+    }
+
   private:
     // Of the releases that the demand takes the newest, if each of them comes to a source.
     [[nodiscard]] std::optional<SourceOnly> behind(const Demand& demand, int links) const {
@@ -61,7 +67,17 @@ class Following {
 
 std::optional<SourceOnly> source_only(const Context& context, std::string_view text, const Row& release,
                                       const std::function<bool(std::string_view)>& is_named) {
-    return Following(context, is_named).of(text, release, 1);
+    const Following following(context, is_named);
+    if (context.memo != nullptr) {
+        // The more packages are named, the fewer are followed: most releases come to no source anyway.
+        const auto [known, is_new] = context.memo->sources.try_emplace(following.key(release), false);
+        if (is_new) {
+            const std::function<bool(std::string_view)> none = [](std::string_view) { return false; };
+            known->second = Following(context, none).of(text, release, 1).has_value();
+        }
+        if (!known->second) return std::nullopt;
+    }
+    return following.of(text, release, 1);
 }
 
 }  // namespace cudamatrix::rules

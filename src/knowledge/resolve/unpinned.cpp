@@ -1,6 +1,7 @@
 #include "knowledge/resolve/unpinned.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/text.hpp"
@@ -40,7 +41,8 @@ struct Candidate {
 
 struct Open {
     Unpinned answer;
-    std::vector<Candidate> fitting{};  ///< newest first
+    std::size_t looked_at = 0;         ///< releases, from the newest
+    std::vector<Candidate> fitting{};  ///< of those, newest first
     std::size_t taken = 0;
 };
 
@@ -90,7 +92,7 @@ class Choosing {
             if (version == kAnyVersion) open_.push_back({Unpinned{.name = pep440::canonical_name(name)}});
         }
         for (auto& open : open_)
-            find_fitting(open);
+            begin(open);
         const bool found = choose(0);
         for (auto& open : open_) {
             if (open.fitting.empty()) continue;
@@ -114,42 +116,51 @@ class Choosing {
         return {package.name, package.text, package.version, std::move(demands), package.row, package.field};
     }
 
-    [[nodiscard]] Member member_of(const std::string& name, const PackageRelease& release) const {
-        return {name, fmt::format("{} {}", name, release.text), release.version,
-                demands_of(context_, release.row), release.row};
-    }
-
-    // All of them where others have to agree, else the newest.
-    void find_fitting(Open& open) const {
+    // The newest that fits, or why there is none.
+    void begin(Open& open) const {
         auto& answer = open.answer;
         const auto known = context_.facts.package_releases(answer.name);
         answer.is_known = !known.empty();
-        const auto is_early = [](const PackageRelease& each) { return each.version.is_prerelease(); };
-        const bool only_early = std::all_of(known.begin(), known.end(), is_early);
-        for (auto each = known.rbegin(); each != known.rend(); ++each) {
-            // A yanked release is for those who pin exactly it, a pre-release for want of others.
-            if (lookup::is_yanked(each->row) || (is_early(*each) && !only_early)) continue;
-            auto member = member_of(answer.name, *each);
-            auto obstacle = obstacle_of(member);
-            if (!obstacle) {
-                open.fitting.push_back({*each, std::move(member)});
-                if (open_.size() == 1) return;
-            } else if (answer.obstacle.empty()) {
-                answer.obstacle = "the newest: " + std::move(obstacle->text);
-                answer.field = obstacle->field;
-                answer.facts = std::move(obstacle->facts);
-            }
-        }
-        if (!open.fitting.empty()) {
+        if (known.empty()) return;
+        if (find_next(open)) {
             answer = {.name = std::move(answer.name), .is_known = true};
-        } else if (answer.is_known && answer.obstacle.empty()) {
+        } else if (answer.obstacle.empty()) {
             answer.obstacle = "all its releases were yanked";
             answer.facts = {known.back().row.ref()};
         }
     }
 
-    [[nodiscard]] std::optional<Obstacle> obstacle_of(const Member& release) const {
-        if (auto obstacle = not_installed(release)) return obstacle;
+    // One more that fits; false where there are no more.
+    bool find_next(Open& open) const {
+        auto& answer = open.answer;
+        const auto known = context_.facts.package_releases(answer.name);
+        const auto is_early = [](const PackageRelease& each) { return each.version.is_prerelease(); };
+        const bool only_early = std::all_of(known.begin(), known.end(), is_early);
+        while (open.looked_at < known.size()) {
+            const auto& release = known[known.size() - ++open.looked_at];
+            // A yanked release is for those who pin exactly it, a pre-release for want of others.
+            if (lookup::is_yanked(release.row) || (is_early(release) && !only_early)) continue;
+            const auto text = fmt::format("{} {}", answer.name, release.text);
+            auto obstacle = not_installed(text, release.row);
+            if (!obstacle) {
+                Member member{answer.name, text, release.version, demands_of(context_, release.row),
+                              release.row};
+                obstacle = disagreement(member);
+                if (!obstacle) {
+                    open.fitting.push_back({release, std::move(member)});
+                    return true;
+                }
+            }
+            if (!answer.obstacle.empty() || !open.fitting.empty()) continue;
+            answer.obstacle = "the newest: " + std::move(obstacle->text);
+            answer.field = obstacle->field;
+            answer.facts = std::move(obstacle->facts);
+        }
+        return false;
+    }
+
+    // What torch and the pins have against it, or a source that it brings.
+    [[nodiscard]] std::optional<Obstacle> disagreement(const Member& release) const {
         for (const auto& pin : pins_) {
             auto text = clash(release, pin);
             if (!text) continue;
@@ -171,10 +182,9 @@ class Choosing {
     }
 
     // What the python and the machine have against it.
-    [[nodiscard]] std::optional<Obstacle> not_installed(const Member& release) const {
-        const auto& row = *release.row;
+    [[nodiscard]] std::optional<Obstacle> not_installed(const std::string& text, const Row& row) const {
         if (python_ && !admits(row, *python_)) {
-            return Obstacle{fmt::format("{} needs python {}, not python {}", release.text,
+            return Obstacle{fmt::format("{} needs python {}, not python {}", text,
                                         row.text("requires_python"), python_->text),
                             Field::python,
                             {row.ref()}};
@@ -182,15 +192,14 @@ class Choosing {
         if (!row.has("abi") || !knows_wheels(row, machine_)) return std::nullopt;
         if (row.text("sdist") == "true" && !wheels_only_) return std::nullopt;
         if (lacks_wheels(row, machine_)) {
-            return Obstacle{fmt::format("{} has no wheel for {}", release.text, machine_.text),
-                            machine_.field(),
-                            {row.ref()}};
+            return Obstacle{
+                fmt::format("{} has no wheel for {}", text, machine_.text), machine_.field(), {row.ref()}};
         }
         if (!python_ || has_wheel(row, *python_, machine_)) return std::nullopt;
-        return Obstacle{fmt::format("{} has no wheel for python {} on {}", release.text, python_->text,
-                                    on_system(machine_)),
-                        Field::python,
-                        {row.ref()}};
+        return Obstacle{
+            fmt::format("{} has no wheel for python {} on {}", text, python_->text, on_system(machine_)),
+            Field::python,
+            {row.ref()}};
     }
 
     // Takes one of each package from `from` on; false where there are none that go together.
@@ -198,7 +207,7 @@ class Choosing {
         if (from == open_.size()) return true;
         auto& open = open_[from];
         if (open.fitting.empty()) return choose(from + 1);
-        for (open.taken = 0; open.taken < open.fitting.size(); ++open.taken) {
+        for (open.taken = 0; open.taken < open.fitting.size() || find_next(open); ++open.taken) {
             if (++tried_ > kMostTried) return false;
             if (goes_with_taken(from) && choose(from + 1)) return true;
         }
@@ -248,7 +257,10 @@ bool has_unpinned(const Value* packages) {
 }
 
 std::vector<Unpinned> unpinned(const Context& context) {
-    return Choosing(context).run();
+    if (context.memo == nullptr) return Choosing(context).run();
+    auto& known = context.memo->unpinned[key_of(context)];
+    if (!known) known = std::make_shared<const std::vector<Unpinned>>(Choosing(context).run());
+    return *known;
 }
 
 std::optional<Value> with_releases(const Cell& cell, const Facts& facts, Memo* memo, ReadLog* log) {
@@ -258,20 +270,14 @@ std::optional<Value> with_releases(const Cell& cell, const Facts& facts, Memo* m
     const Value arch{gpu == nullptr ? std::string() : std::string(host_arch(facts, gpu->text)), {}, {}};
     ProjectedCell view(cell, kReadByUnpinned, log);
     if (!cell.has(Field::arch) && !arch.text.empty()) view = view.with(Field::arch, &arch);
-    const Context context{view, facts, {}, memo, nullptr};
-    const auto key = key_of(context);
-    if (memo != nullptr) {
-        if (const auto known = memo->packages.find(key); known != memo->packages.end()) return known->second;
-    }
     auto value = *written;
-    const auto found = unpinned(context);
+    const auto found = unpinned({view, facts, {}, memo, nullptr});
     for (auto next = found.begin(); auto& [name, version] : value.items) {
         if (version != kAnyVersion) continue;
         if (next->release) version = next->release->text;
         ++next;
     }
     set_text_from_items(value, Syntax::string_map);
-    if (memo != nullptr) memo->packages.emplace(key, value);
     return value;
 }
 
