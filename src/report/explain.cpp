@@ -79,8 +79,7 @@ std::string nearest_text(const ExplainReport& report, const solve::Account& acco
     if (account.cell->verdict <= Verdict::degraded) return {};
     const auto& cells = account.nearest.cells;
     if (cells.empty() && !account.nearest.complete)
-        return fmt::format("nearest cell that works: none found among {} values that were tried\n",
-                           solve::kMostTried);
+        return "nearest cell that works: none found within the limit of the search\n";
     if (cells.empty())
         return fmt::format("nearest cell that works: none with up to {} other values\n", solve::kMostSteps);
     std::string out = most == 1 ? "nearest cell that works:\n" : "nearest cells that work:\n";

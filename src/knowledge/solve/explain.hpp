@@ -28,10 +28,12 @@ inline constexpr std::size_t kMostSteps = 4;
 
 /// Values that are tried at most for one cell: seconds, where many packages could each be another.
 inline constexpr std::uint64_t kMostTried = 2'000'000;
+/// The most that rules are asked for it: what a package without a pin stands for makes every answer new.
+inline constexpr std::uint64_t kMostAsked = 300'000;
 
 struct Nearest {
     std::vector<Neighbour> cells;
-    bool complete = true;  ///< false: the search was given up after kMostTried values, or stopped
+    bool complete = true;  ///< false: given up at kMostTried or kMostAsked, or stopped
 };
 
 /// The cells that work and differ from `cell` in as few fields (or packages) as possible, at most `most` with

@@ -154,6 +154,7 @@ Nearest nearest(const Facts& facts, const std::string& today, const Cell& cell, 
     auto variables = Learning(facts, today, cell, setting).take();
     auto assignment = assignment_of(variables, cell);
     RuleCache cache(facts, today, std::move(variables), setting);
+    cache.set_most_questions(kMostAsked);
     return Stepping(cache, std::move(assignment), most).run();
 }
 

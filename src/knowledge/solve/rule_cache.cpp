@@ -182,7 +182,7 @@ bool RuleCache::may_go_on() {
     constexpr std::uint64_t look_every = 1024;
     if (++tried_ % look_every == 0 && on_progress_ && !stopped_)
         stopped_ = !on_progress_({"values tried", tried_, 0});
-    return !stopped_;
+    return !stopped_ && questions_ <= most_questions_;
 }
 
 rules::Findings RuleCache::findings(std::size_t index, const Assignment& assignment) {

@@ -2,6 +2,7 @@
 // variables that it reads.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -83,11 +84,13 @@ class RuleCache {
     [[nodiscard]] Cell cell(const Assignment& assignment);
     [[nodiscard]] const Facts& facts() const { return facts_; }
     [[nodiscard]] const std::string& today() const { return today_; }
-    /// Counts a value that a search tries. False: the user wants no answer any more.
+    /// Counts a value that a search tries. False: the user wants no answer any more, or enough was asked.
     [[nodiscard]] bool may_go_on();
     [[nodiscard]] bool is_stopped() const { return stopped_; }
     /// How often a rule was asked: what the memory did not know.
     [[nodiscard]] std::uint64_t questions() const { return questions_; }
+    /// No search goes on beyond that many.
+    void set_most_questions(std::uint64_t most) { most_questions_ = most; }
 
   private:
     struct Asked {
@@ -116,6 +119,7 @@ class RuleCache {
     std::map<std::string, std::unique_ptr<Value>> packages_;
     std::shared_ptr<Rows> rows_;
     std::uint64_t questions_ = 0;
+    std::uint64_t most_questions_ = std::numeric_limits<std::uint64_t>::max();
     OnProgress on_progress_;
     std::uint64_t tried_ = 0;
     bool stopped_ = false;
