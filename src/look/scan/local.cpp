@@ -137,7 +137,7 @@ Result<Scan> scan_one_file(const std::string& path, const Options& options) {
 
 }  // namespace
 
-Meter::Meter(const Options& options, std::string name, std::uint64_t transfer, std::uint64_t size)
+Meter::Meter(const Options& options, std::string_view name, std::uint64_t transfer, std::uint64_t size)
     : options_(options),
       name_(fmt::format("{} ({})", text::printable(name), text::human_bytes(transfer))),
       size_(size),

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/byte_source.hpp"
@@ -30,7 +31,7 @@ struct Options {
 class Meter {
   public:
     /// `name` as it is shown; `transfer`: bytes over the network; `size`: what will be counted.
-    Meter(const Options& options, std::string name, std::uint64_t transfer, std::uint64_t size);
+    Meter(const Options& options, std::string_view name, std::uint64_t transfer, std::uint64_t size);
     void add(std::uint64_t bytes);
 
   private:
