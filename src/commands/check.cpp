@@ -45,13 +45,12 @@ Result<ExitCode> check_against_lock(const CheckOptions& options, const World& wo
     if (options.against_lock != kBeside) input.lock = options.against_lock;
     CM_TRY_ASSIGN(const auto loaded, load(input, world));
     const auto path = input.lock.empty() ? job::lock_path(loaded->matrix) : std::filesystem::path(input.lock);
-    CM_TRY_ASSIGN(const auto lock, read_lock(path));
-    if (!lock) {
+    if (!loaded->lock) {
         return input_failure("--against-lock: there is no " + text::printable(path.string()),
                              "cudamatrix lock " + loaded->matrix.path);
     }
     const auto judged = check_report(*loaded, world);
-    CM_TRY_ASSIGN(auto report, report::compare_verdicts(judged, *lock, path.string()));
+    CM_TRY_ASSIGN(auto report, report::compare_verdicts(judged, *loaded->lock, path.string()));
     const auto text =
         options.format == "json" ? report::against_lock_json(report) : report::against_lock_text(report);
     print(text);

@@ -14,7 +14,6 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"
-#include "render/lock/lock_file.hpp"
 #include "report/formats.hpp"
 #include "run/job/job.hpp"
 
@@ -153,11 +152,11 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     }
     auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
     CM_TRY(change_values(options, world, *loaded));
-    CM_TRY_ASSIGN(const auto lock, read_lock(options.lock.empty() ? job::lock_path(loaded->matrix)
-                                                                  : std::filesystem::path(options.lock)));
-    if (lock) loaded->facts = with_configurations(loaded->facts, *lock);
+    CM_TRY_ASSIGN(loaded->lock, read_lock(options.lock.empty() ? job::lock_path(loaded->matrix)
+                                                               : std::filesystem::path(options.lock)));
+    if (loaded->lock) loaded->facts = with_configurations(loaded->facts, *loaded->lock);
     if (!options.look.empty()) {
-        CM_TRY(look(options.facts, world, options.look == kLookDeep, lock.value_or(Lock{}), *loaded));
+        CM_TRY(look(options.facts, world, options.look == kLookDeep, *loaded));
     }
     loaded->today = options.on.empty() ? world.today : options.on;
     JudgeOptions as_of;

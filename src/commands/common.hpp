@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
+#include "render/lock/lock_file.hpp"
 #include "report/inputs.hpp"
 #include "run/job/session.hpp"
 
@@ -63,6 +65,7 @@ struct Loaded {
     Judgement judgement;
     std::string today;                          ///< YYYY-MM-DD: the day that was judged as of
     std::optional<report::HostInfo> host = {};  ///< with --host: what this machine is
+    std::optional<Lock> lock = {};              ///< of MatrixOptions::lock, where there is one
 };
 
 /// Reads facts, matrix and what its lock (if there is one) says of images, puts the values of --host and

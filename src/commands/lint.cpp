@@ -17,7 +17,7 @@ struct LintOptions {
 Result<ExitCode> perform(const LintOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
     CM_TRY(use_fixes_that_work(*loaded, world));
-    const auto& [matrix, facts, judgement, today, host] = *loaded;
+    const auto& [matrix, facts, judgement, today, host, locked] = *loaded;
     const auto tool = tool_info(facts, today);
     const auto found = lint::lint({matrix, facts, judgement, today, options.within, tool.facts_warning,
                                    options.input.overrides.empty()});

@@ -122,9 +122,10 @@ Result<Facts> facts_with_store(const std::string& overlay, const std::filesystem
     return Facts::with_overlays(folders, world.today);
 }
 
-Status look(const std::string& overlay, const World& world, bool deep, const Lock& lock, Loaded& loaded) {
+Status look(const std::string& overlay, const World& world, bool deep, Loaded& loaded) {
     CM_TRY_ASSIGN(const auto store, own_store(world));
     const auto before = loaded.facts;
+    const auto lock = loaded.lock.value_or(Lock{});
     CM_TRY_ASSIGN(auto facts, facts_with_store(overlay, store, world));
     const auto named = named_in(loaded.matrix, facts);
     const auto& mirrors = loaded.matrix.mirrors;

@@ -31,15 +31,13 @@ namespace cudamatrix {
 inline constexpr std::string_view kLook = "declared", kLookDeep = "deep";
 
 struct Loaded;
-struct Lock;
 
 /// --look: what no fact knows of the packages, images and builds of torch that the matrix names is measured
 /// now, through its mirrors, into the user's own store of facts, which `loaded.facts` then rests on as well
-/// (with `overlay`, the folder of --facts, and over the configurations of `lock`). Where it names a GPU, the
-/// code in the libraries of such a torch is read, and with `deep` that in the layers of such images. What
+/// (with `overlay`, the folder of --facts, and over the configurations of its lock). Where it names a GPU,
+/// the code in the libraries of such a torch is read, and with `deep` that in the layers of such images. What
 /// cannot be found out stays unknown, and stderr says why.
-[[nodiscard]] Status look(const std::string& overlay, const World& world, bool deep, const Lock& lock,
-                          Loaded& loaded);
+[[nodiscard]] Status look(const std::string& overlay, const World& world, bool deep, Loaded& loaded);
 
 /// What `suggest` is asked for.
 struct Wanted {

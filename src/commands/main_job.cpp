@@ -29,7 +29,7 @@ ExitCode write_all(const Report& report, std::string_view name, const Formats& f
 Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     const auto settings = run_settings(options, *loaded, world);
-    const auto& [matrix, facts, judgement, today, host] = *loaded;
+    const auto& [matrix, facts, judgement, today, host, locked] = *loaded;
     CM_TRY_ASSIGN(const auto report, job({matrix, facts, judgement}, settings));
     return write_all(report, "report", report::run_formats(), settings, options.format, world);
 }
@@ -113,7 +113,7 @@ struct LockOptions {
 Result<ExitCode> lock(const LockOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
     const auto settings = run_settings(options.image, *loaded, world);
-    const auto& [matrix, facts, judgement, today, host] = *loaded;
+    const auto& [matrix, facts, judgement, today, host, locked] = *loaded;
     LockChoice choice;
     choice.update = !options.update.empty();
     if (choice.update && options.update != kAll) choice.what = text::split(options.update, ',');

@@ -105,7 +105,6 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
             return !file.starts_with(fmt::format("images/{}/", image.id));
         });
     }
-    CM_TRY_ASSIGN(auto lock, read_lock(job::lock_path(loaded.matrix)));
     mustache::Watch watch;
     watch.origins = true;
     const RenderSettings settings{options.image.templates,
@@ -115,7 +114,7 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
                                   &watch,
                                   job::matrix_folder(loaded.matrix, out)};
     CM_TRY_ASSIGN(const auto rendering,
-                  render_artifacts(loaded.matrix, plan.images, lock.value_or(Lock{}), settings));
+                  render_artifacts(loaded.matrix, plan.images, loaded.lock.value_or(Lock{}), settings));
     for (const auto& artifact : rendering.artifacts) {
         if (artifact.path.generic_string() != file) continue;
         const auto lines = watch.lines.find(artifact.content);
