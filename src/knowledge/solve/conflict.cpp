@@ -273,11 +273,7 @@ class Relaxing {
   private:
     std::optional<Assignment> first(const Domains& domains, Verdict worst,
                                     std::vector<std::size_t> order = {}) const {
-        Search search(problem_.cache, domains, worst, std::move(order));
-        search.set_budget(budget_);
-        auto found = search.first();
-        budget_ = search.budget();
-        return found;
+        return Search(problem_.cache, domains, worst, std::move(order)).first(budget_);
     }
 
     const Problem& problem_;

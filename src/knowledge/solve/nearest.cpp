@@ -116,13 +116,8 @@ class Stepping {
     }
 
     std::optional<Assignment> first(const Domains& domains, Verdict worst) {
-        return prefer_kept(cache_.variables(), domains, [&](const Domains& some) {
-            Search search(cache_, some, worst);
-            search.set_budget(budget_);
-            auto assignment = search.first();
-            budget_ = search.budget();
-            return assignment;
-        });
+        return prefer_kept(cache_.variables(), domains,
+                           [&](const Domains& some) { return Search(cache_, some, worst).first(budget_); });
     }
 
     void keep(const Assignment& assignment) {

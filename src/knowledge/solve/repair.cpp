@@ -137,10 +137,7 @@ std::optional<Assignment> Repair::first(const Domains& domains, std::uint64_t& b
         Search search(cache_, some, [&](std::size_t rule, const Assignment& assignment) {
             return allows(rule, assignment);
         });
-        search.set_budget(budget);
-        auto found = search.first();
-        budget = search.budget();
-        return found;
+        return search.first(budget);
     });
 }
 

@@ -107,6 +107,13 @@ std::optional<Assignment> Search::first() {
     return order_.empty() ? solve({}, kNever) : best;
 }
 
+std::optional<Assignment> Search::first(std::uint64_t& budget) {
+    budget_ = budget;
+    auto found = first();
+    budget = budget_;
+    return found;
+}
+
 std::optional<Assignment> Search::solve(std::vector<std::pair<std::size_t, std::uint32_t>> fixed,
                                         std::size_t goal) {
     fixed_ = std::move(fixed);

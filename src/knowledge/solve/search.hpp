@@ -43,6 +43,8 @@ class Search {
     /// The first combination that every rule allows: that with the first value of the first variable in the
     /// order that has any, of those the one with the first value of the second, and so on.
     [[nodiscard]] std::optional<Assignment> first();
+    /// The same within a budget of values that several searches share: what is left of it comes back.
+    [[nodiscard]] std::optional<Assignment> first(std::uint64_t& budget);
     /// Any combination that every rule allows, which is found sooner.
     [[nodiscard]] std::optional<Assignment> any(const OnBlamed& blamed = {});
 
