@@ -49,16 +49,6 @@ Result<scan::Scan> scan_libraries(HttpConnection& connection, const Task& task, 
     return scan;
 }
 
-std::vector<LibraryCode> code_of(const scan::Scan& scan) {
-    std::vector<LibraryCode> libraries;
-    for (const auto& library : scan.libraries) {
-        LibraryCode each{library.path, library.architectures(fatbin::Kind::sass),
-                         library.architectures(fatbin::Kind::ptx)};
-        if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
-    }
-    return libraries;
-}
-
 // The list that a wheel without one would have: what most kernels of its main library are compiled for. A
 // few, of other projects, are for more GPUs than torch is. Empty: no such library was read.
 std::string arch_list_of(const scan::Scan& scan) {
@@ -231,6 +221,16 @@ std::optional<Row> row_about(const Facts& facts, std::string_view library) {
 }
 
 }  // namespace
+
+std::vector<LibraryCode> code_of(const scan::Scan& scan) {
+    std::vector<LibraryCode> libraries;
+    for (const auto& library : scan.libraries) {
+        LibraryCode each{library.path, library.architectures(fatbin::Kind::sass),
+                         library.architectures(fatbin::Kind::ptx)};
+        if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
+    }
+    return libraries;
+}
 
 Result<std::vector<LibraryCode>> library_code(HttpConnection& connection, const Task& task,
                                               const Progress& progress, std::uint64_t& bytes) {

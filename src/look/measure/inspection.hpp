@@ -15,6 +15,10 @@
 #include "look/measure/rows.hpp"
 #include "look/measure/wheel_info.hpp"
 
+namespace cudamatrix::scan {
+struct Scan;
+}
+
 namespace cudamatrix::measure {
 
 /// What was seen in earlier runs, by sha256 of the wheel: a file of JSON lines to which each wheel adds one
@@ -66,6 +70,9 @@ struct Inspection {
                                                      const Progress& progress);
 
 // What the libraries of a wheel really hold for GPUs: the whole wheel is read as it comes, nothing is kept.
+
+/// The libraries of a scan that hold code.
+[[nodiscard]] std::vector<LibraryCode> code_of(const scan::Scan& scan);
 
 /// Every library of the wheel with kernels, every byte of them searched. The wheel as a whole is read over
 /// range requests and its sha256 compared, or of `task.libraries` only those, each with its checksum in the

@@ -7,6 +7,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "look/measure/image_news.hpp"
+#include "look/measure/inspection.hpp"
 #include "look/measure/measure.hpp"
 #include "look/scan/image.hpp"
 #include "registry/oci.hpp"
@@ -23,16 +24,15 @@ Result<std::vector<LibraryCode>> code_in_layers(const MeasureRequest& request, O
     };
     CM_TRY_ASSIGN(const auto scan,
                   scan::scan_registry_image(client, reference, reference.text(), arch, options));
-    std::vector<LibraryCode> out;
     for (const auto& library : scan.libraries) {
-        const auto path = text::printable(library.path);
         if (!library.error.empty())
-            measured.not_measured.push_back(
-                fmt::format("{}: {}: {}", reference.name(), path, text::printable(library.error)));
-        LibraryCode each{path, library.architectures(fatbin::Kind::sass),
-                         library.architectures(fatbin::Kind::ptx)};
-        if (!each.sass.empty() || !each.ptx.empty()) out.push_back(std::move(each));
+            measured.not_measured.push_back(fmt::format("{}: {}: {}", reference.name(),
+                                                        text::printable(library.path),
+                                                        text::printable(library.error)));
     }
+    auto out = code_of(scan);
+    for (auto& each : out)
+        each.path = text::printable(each.path);
     return out;
 }
 
