@@ -58,6 +58,7 @@ class FieldSet {
     }
     [[nodiscard]] constexpr bool contains(Field field) const { return (bits_ & bit(field)) != 0; }
     constexpr void insert(Field field) { bits_ |= bit(field); }
+    constexpr void insert(FieldSet fields) { bits_ |= fields.bits_; }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
 
   private:

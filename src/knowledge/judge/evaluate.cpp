@@ -272,11 +272,7 @@ bool leaves_releases_open(const Matrix& matrix) {
 
 FieldSet depends_on(const Rule& rule, Implies implies) {
     auto fields = rule.reads;
-    if (implies.releases && fields.contains(Field::packages)) {
-        for (const auto& field : all_fields()) {
-            if (kReadByUnpinned.contains(field.field)) fields.insert(field.field);
-        }
-    }
+    if (implies.releases && fields.contains(Field::packages)) fields.insert(kReadByUnpinned);
     if (implies.arch && fields.contains(Field::arch)) fields.insert(Field::gpu);
     return fields;
 }

@@ -3,16 +3,13 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/image_content.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {
-
-std::string_view arch_of(const Context& context) {
-    return context.cell.has(Field::arch) ? context.cell.text(Field::arch) : "x86_64";
-}
 
 // One row for each group of libraries that hold the same.
 std::vector<Row> libraries_of(const Context& context, const ImageContent& image) {
