@@ -287,7 +287,6 @@ Requests code_requests(const Named& named, const Facts& facts, const Facts& befo
             const auto number = torch->exact.text();
             request.exactly["torch"] = {number, number + "+" + torch->variant};
             request.held = request.known_libraries = request.fill = true;
-            request.accept = false;
             if (wheel.text("default_index") != "true") set_index(request, facts, mirrors, torch->variant);
             out.push_back(std::move(request));
         }

@@ -71,6 +71,11 @@ ImageConfiguration configuration_of(const measure::MeasuredRow& row, const std::
         digest, today, row.cell("arch")->values, text("cuda"), text("requires"), text("requires_aarch64")};
 }
 
+void say_unknown(Job& job, std::string_view reference, const Failure& why) {
+    job.progress.say(fmt::format("what {} requires of its host stays unknown: {}", reference,
+                                 why.diagnostics.front().message));
+}
+
 class Asker {
   public:
     Asker(Http& http, Job& job, const LockScope& scope)
@@ -190,8 +195,7 @@ class Asker {
         }
         if (row.failure().code == ExitCode::interrupted) return row.failure();
         out.outdated.insert(reference.text());
-        job_.progress.say(fmt::format("what {} requires of its host stays unknown: {}", reference.text(),
-                                      row.failure().diagnostics.front().message));
+        say_unknown(job_, reference.text(), row.failure());
         return Done{};
     }
 
@@ -259,8 +263,7 @@ Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check
         const bool is_base = !architectures.empty();
         if (done.failure().code == ExitCode::interrupted) return done.failure();
         if (!is_base) {
-            job.progress.say(fmt::format("what {} requires of its host stays unknown: {}", reference,
-                                         done.failure().diagnostics.front().message));
+            say_unknown(job, reference, done.failure());
             continue;
         }
         if (done.failure().code != ExitCode::environment) return done.failure();
