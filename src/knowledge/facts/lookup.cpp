@@ -203,8 +203,8 @@ bool breaks_with(const Facts& facts, const pep440::Version& numpy, const pep440:
     const auto rows = facts.rows("package_numpy_abi");
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
         if (row.text("package") != "torch") return false;
-        const auto torches = pep440::Specifiers::parse(row.text("versions"));
-        const auto numpies = pep440::Specifiers::parse(row.text("numpy"));
+        const auto& torches = pep440::Specifiers::of_fact(row.text("versions"));
+        const auto& numpies = pep440::Specifiers::of_fact(row.text("numpy"));
         return torches && numpies && torches->admits(torch) && numpies->admits(numpy);
     });
 }

@@ -174,10 +174,11 @@ bool Version::same_base(const Version& other) const {
 Version Version::without_local() const {
     Version out = *this;
     out.local_.clear();
+    out.text_.resize(std::min(out.text_.find('+'), out.text_.size()));
     return out;
 }
 
-std::strong_ordering operator<=>(const Version& a, const Version& b) {
+std::strong_ordering Version::compare_public(const Version& a, const Version& b) {
     if (const auto order = a.epoch_ <=> b.epoch_; std::is_neq(order)) return order;
     for (std::size_t i = 0; i < std::max(a.release_.size(), b.release_.size()); ++i) {
         if (const auto order = a.part(i) <=> b.part(i); std::is_neq(order)) return order;
@@ -187,8 +188,7 @@ std::strong_ordering operator<=>(const Version& a, const Version& b) {
     if (const auto order = before_pre(b) <=> before_pre(a); std::is_neq(order)) return order;
     if (const auto order = absent_last(a.pre_, b.pre_); std::is_neq(order)) return order;
     if (const auto order = a.post_ <=> b.post_; std::is_neq(order)) return order;
-    if (const auto order = absent_last(a.dev_, b.dev_); std::is_neq(order)) return order;
-    return a.local_ <=> b.local_;
+    return absent_last(a.dev_, b.dev_);
 }
 
 std::string canonical_name(std::string_view name) {

@@ -29,12 +29,17 @@ class Version {
         return index < release_.size() ? release_[index] : 0;
     }
 
-    friend std::strong_ordering operator<=>(const Version& a, const Version& b);
+    friend std::strong_ordering operator<=>(const Version& a, const Version& b) {
+        const auto order = compare_public(a, b);
+        return std::is_neq(order) ? order : a.local_ <=> b.local_;
+    }
     friend bool operator==(const Version& a, const Version& b) { return std::is_eq(a <=> b); }
 
   private:
     friend class Specifier;
     friend class Reader;
+    /// Local parts aside.
+    static std::strong_ordering compare_public(const Version& a, const Version& b);
     struct Pre {
         char letter = 'a';  ///< a, b, or r of rc
         std::uint64_t number = 0;
@@ -83,6 +88,8 @@ class Specifier {
 class Specifiers {
   public:
     [[nodiscard]] static std::optional<Specifiers> parse(std::string_view text);
+    /// The same for the text of a fact, which many questions ask for: a thread reads each text once.
+    [[nodiscard]] static const std::optional<Specifiers>& of_fact(std::string_view text);
     [[nodiscard]] bool admits(const Version& version) const;
     /// True when no version at all is admitted by both.
     [[nodiscard]] bool excludes(const Specifiers& other) const;

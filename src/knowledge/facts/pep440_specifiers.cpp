@@ -1,6 +1,10 @@
 // Which versions a PEP 440 specifier admits; reading and ordering versions is in pep440.cpp.
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <functional>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -57,22 +61,24 @@ bool Specifier::has_prefix(const Version& version, std::size_t length) const {
 
 bool Specifier::equals(const Version& version) const {
     if (prefix_) return has_prefix(version, operand_.release_.size());
-    return (operand_.local_.empty() ? version.without_local() : version) == operand_;
+    return std::is_eq(Version::compare_public(version, operand_)) &&
+           (operand_.local_.empty() || version.local_ == operand_.local_);
 }
 
 bool Specifier::admits(const Version& version) const {
-    const auto bare = version.without_local();
+    // Only == and != have an operand with a local part (parse): the bounds compare without it.
+    const auto order = Version::compare_public(version, operand_);
     switch (op_) {
         case Op::equal:
             return equals(version);
         case Op::not_equal:
             return !equals(version);
         case Op::less_equal:
-            return bare <= operand_;
+            return std::is_lteq(order);
         case Op::greater_equal:
-            return bare >= operand_;
+            return std::is_gteq(order);
         case Op::compatible:
-            return bare >= operand_ && has_prefix(version, operand_.release_.size() - 1);
+            return std::is_gteq(order) && has_prefix(version, operand_.release_.size() - 1);
         case Op::less:
             // 2.0rc1 is before 2.0 and yet not what "<2.0" means.
             return version < operand_ &&
@@ -114,6 +120,15 @@ std::optional<Specifiers> Specifiers::parse(std::string_view text) {
         out.clauses_.push_back(*std::move(clause));
     }
     return out;
+}
+
+const std::optional<Specifiers>& Specifiers::of_fact(std::string_view text) {
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    thread_local std::unordered_map<std::string, std::optional<Specifiers>, Hash, std::equal_to<>> read;
+    const auto known = read.find(text);
+    return known != read.end() ? known->second : read.emplace(text, parse(text)).first->second;
 }
 
 bool Specifiers::admits(const Version& version) const {

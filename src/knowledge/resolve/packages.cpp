@@ -35,7 +35,7 @@ bool holds(const Context& context, std::string_view condition) {
     if (subject == "arch") return wanted == arch_of(context);
     const auto python = Version::parse(context.cell.text(Field::python));
     const auto minor = python ? pep440::Version::parse(python->major_minor()) : std::nullopt;
-    return minor && pep440::Specifiers::parse(wanted)->admits(*minor);
+    return minor && pep440::Specifiers::of_fact(wanted)->admits(*minor);
 }
 
 const std::vector<std::pair<std::string, std::string>>& items_of(const ProjectedCell& cell) {
@@ -104,8 +104,9 @@ std::string torch_cuda(const Context& context) {
 }
 
 const pep440::Specifiers& Demand::specifiers() const {
-    if (!read_specifiers) read_specifiers = pep440::Specifiers::parse(clauses).value_or(pep440::Specifiers{});
-    return *read_specifiers;
+    static const pep440::Specifiers everything;
+    const auto& read = pep440::Specifiers::of_fact(clauses);
+    return read ? *read : everything;
 }
 
 std::vector<Demand> demands_of(const Context& context, const Row& release) {
@@ -141,7 +142,7 @@ bool knows_package(const Facts& facts, std::string_view package) {
 }
 
 bool covers(const Row& row, std::string_view column, const pep440::Version& version) {
-    return pep440::Specifiers::parse(row.text(column))->admits(version);
+    return pep440::Specifiers::of_fact(row.text(column))->admits(version);
 }
 
 bool describes(const Row& row, std::string_view package, const pep440::Version& version) {

@@ -42,9 +42,7 @@ struct Demand {
     std::string_view name;
     std::string_view clauses;
     std::string_view text;  ///< the whole fact; lives as long as the facts
-    /// The clauses, read when first asked for: most demands are about nothing that the cell names.
-    [[nodiscard]] const pep440::Specifiers& specifiers() const;
-    mutable std::optional<pep440::Specifiers> read_specifiers = std::nullopt;
+    [[nodiscard]] const pep440::Specifiers& specifiers() const;  ///< the clauses, read
 };
 /// Those demands whose condition (python, arch) the cell meets; one that asks for a python is left out where
 /// the cell names none.

@@ -15,7 +15,7 @@ struct Part {
     std::string_view clauses;
     std::string_view text;
     [[nodiscard]] bool admits(const pep440::Version& version) const {
-        return pep440::Specifiers::parse(clauses)->admits(version);
+        return pep440::Specifiers::of_fact(clauses)->admits(version);
     }
 };
 

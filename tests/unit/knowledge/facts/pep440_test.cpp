@@ -145,6 +145,8 @@ TEST_CASE("pep440: what is no version and no specifier") {
                                         "~=1.0+x", "===", "===a b", "==x", ">=1,x"})
         CHECK_MESSAGE(!Specifiers::parse(text), text);
     CHECK(Version::parse(" 1.0 ")->text() == "1.0");
+    CHECK(Version::parse("1.0.post1+cu118")->without_local().text() == "1.0.post1");
+    CHECK(Version::parse("1.0")->without_local().text() == "1.0");
     CHECK(Version::parse("1.0.dev1")->is_prerelease());
     CHECK(Version::parse("1.0.post1")->is_postrelease());
     CHECK(Version::parse("3.12")->part(1) == 12);
