@@ -21,6 +21,9 @@ using Mirrors = std::vector<std::pair<std::string, std::string>>;
 /// What the map gives for exactly `name` ("pypi", "debian"), empty without one.
 [[nodiscard]] std::string mirror_of(const Mirrors& mirrors, std::string_view name);
 
+/// The tag of a reference that writes none.
+inline constexpr std::string_view kLatestTag = "latest";
+
 /// An image reference in full: "python:3.12" is docker.io/library/python:3.12.
 struct ImageReference {
     std::string host;    ///< docker.io, registry.example.org:5000; lower case

@@ -21,9 +21,8 @@ void note_packages(const Value& value, Named& named) {
 }
 
 void note_image(std::string_view text, const Facts& facts, Named& named) {
-    auto reference = lookup::image_reference(text);
+    const auto reference = lookup::image_reference(text);
     if (reference.pinned || lookup::image_repository(facts, reference.repository)) return;
-    if (reference.tag.empty()) reference.tag = "latest";
     named.images.insert(reference.repository + ":" + reference.tag);
 }
 

@@ -23,7 +23,7 @@ std::string address(const ImagePlace& place, std::string_view kind, std::string_
 }
 
 std::string address_of_tag(const ImagePlace& place) {
-    return address(place, "manifests", place.reference.tag.empty() ? "latest" : place.reference.tag);
+    return address(place, "manifests", place.reference.tag.empty() ? kLatestTag : place.reference.tag);
 }
 
 std::string digest_of(std::string_view bytes) {

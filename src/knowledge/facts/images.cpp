@@ -51,6 +51,8 @@ ImageReference image_reference(std::string_view text) {
     if (colon != text.npos) {
         out.tag = text.substr(colon + 1);
         text = text.substr(0, colon);
+    } else {
+        out.tag = kLatestTag;
     }
     out.name = text;
     const auto host = text.substr(0, text.find('/'));

@@ -14,7 +14,7 @@ namespace cudamatrix::lookup {
 struct ImageReference {
     std::string name;         ///< as written, without tag and digest
     std::string repository;   ///< with its registry
-    std::string tag;          ///< empty: none is written
+    std::string tag;          ///< latest where none is written, as engines read it
     bool pinned = false;      ///< a digest is written: the tag decides nothing
     std::string digest = {};  ///< "sha256:...", where one is written
 };

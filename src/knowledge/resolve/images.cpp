@@ -239,10 +239,9 @@ FixOption set_to_tag(const CudaImage& image, const CudaTag& tag) {
 namespace {
 
 std::optional<ImageTorch> of_reference(const Context& context) {
-    auto reference = image_reference(context.cell.text(Field::image));
+    const auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
     if (!repository || repository->text("scheme") != "ngc") return std::nullopt;
-    if (reference.tag.empty()) reference.tag = "latest";
     ImageTorch out;
     out.image = fmt::format("image {}:{}", reference.name, reference.tag);
     // A digest may be anything.

@@ -99,10 +99,9 @@ bool may_move(std::string_view tag) {
 }  // namespace
 
 std::optional<ImageContent> image_content(const Context& context) {
-    auto reference = image_reference(context.cell.text(Field::image));
+    const auto reference = image_reference(context.cell.text(Field::image));
     const auto repository = image_repository(context.facts, reference.repository);
     if (reference.pinned && repository) return std::nullopt;  // a digest may be anything
-    if (reference.tag.empty()) reference.tag = "latest";
     const auto other = repository ? std::nullopt : other_image(context.facts, reference);
     if (!repository && !other) return std::nullopt;
     ImageContent out;

@@ -189,11 +189,8 @@ void judge_tag(Ask& ask, const CudaImage& image, const ImageHost& host) {
 
 // The row of the very image: what it was seen to ask for comes before what a table says of its release.
 std::optional<Row> seen_image(const Context& context, const std::optional<CudaImage>& image) {
-    if (context.cell.has(Field::image)) {
-        auto reference = image_reference(context.cell.text(Field::image));
-        if (reference.tag.empty()) reference.tag = "latest";
-        return other_image(context.facts, reference);
-    }
+    if (context.cell.has(Field::image))
+        return other_image(context.facts, image_reference(context.cell.text(Field::image)));
     if (!image || image->tag.os.empty() || image->tag.flavour.empty()) return std::nullopt;
     return other_image(context.facts, image_reference(fmt::format("{}:{}", image->name, image->tag.text())));
 }

@@ -213,9 +213,8 @@ void accept_what_was_seen(Ask& ask, const ImageReference& reference, const std::
 }
 
 void judge_reference(Ask& ask) {
-    auto reference = image_reference(ask.cell.text(Field::image));
+    const auto reference = image_reference(ask.cell.text(Field::image));
     if (reference.pinned) return;  // a digest is pulled whatever its tag is called
-    if (reference.tag.empty()) reference.tag = "latest";
     const auto text = fmt::format("image {}:{}", reference.name, reference.tag);
     ask.question({Field::image}, "whether it exists");
     const auto repository = image_repository(ask.facts, reference.repository);

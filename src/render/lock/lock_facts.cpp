@@ -34,7 +34,7 @@ std::optional<std::string> name_in_lock(std::string_view reference) {
     if (!parsed->digest.empty()) {
         parsed->tag.clear();
     } else if (parsed->tag.empty()) {
-        parsed->tag = "latest";
+        parsed->tag = kLatestTag;
     }
     return parsed->text();
 }

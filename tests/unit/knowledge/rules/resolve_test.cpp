@@ -29,7 +29,7 @@ TEST_CASE("image references in full") {
     CHECK(pinned.repository == "registry.example.org:5000/team/app");
     CHECK(pinned.tag == "1");
     CHECK(pinned.pinned);
-    CHECK(image_reference("registry.example.org:5000/app").tag.empty());
+    CHECK(image_reference("registry.example.org:5000/app").tag == "latest");
 }
 
 TEST_CASE("tags in their parts, and back") {
