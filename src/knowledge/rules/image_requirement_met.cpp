@@ -86,11 +86,10 @@ std::string shown(std::string_view clause) {
     return text.size() <= longest ? text : text.substr(0, text.rfind(' ', longest)) + " ...";
 }
 
-void judge_written(Ask& ask, const Asker& asker, std::string_view clause, const ImageHost& host,
-                   const std::optional<FactRef>& read = {}) {
+void say_answer(Ask& ask, const Asker& asker, std::string_view clause, ClauseResult result,
+                const ImageHost& host, const std::optional<FactRef>& read = {}) {
     ask.question({asker.field, Field::driver, Field::gpu}, fmt::format("whether {} starts", asker.text),
                  asker.text);
-    auto result = judge_clause(ask, clause, host);
     Requirement wanted{RequirementAnswer::refused, std::move(result.facts), shown(clause)};
     if (read) wanted.facts.insert(wanted.facts.begin(), *read);
     switch (result.answer) {
@@ -208,11 +207,11 @@ void judge_image(Ask& ask, const std::optional<CudaImage>& image, const std::opt
                  const ImageHost& host) {
     if (!seen) return judge_tag(ask, *image, host);
     const auto clause = asked_by(*seen, ask);
-    if (image && judge_clause(ask, clause, host).answer == ClauseAnswer::open)
-        return judge_tag(ask, *image, host);
+    auto result = judge_clause(ask, clause, host);
+    if (image && result.answer == ClauseAnswer::open) return judge_tag(ask, *image, host);
     const Asker asker = image ? Asker{image->field, image->text}
                               : Asker{Field::image, fmt::format("image {}", ask.cell.text(Field::image))};
-    judge_written(ask, asker, clause, host, seen->ref());
+    say_answer(ask, asker, clause, std::move(result), host, seen->ref());
 }
 
 void judge(Ask& ask) {
@@ -236,7 +235,8 @@ void judge(Ask& ask) {
     const auto host = image_host(ask);  // another unknown driver is left to the rules about drivers
     if (!host || is_switched_off(ask)) return;
     for (const auto& [name, clause] : written)
-        judge_written(ask, {Field::env, "the container with env " + name}, clause, *host);
+        say_answer(ask, {Field::env, "the container with env " + name}, clause,
+                   judge_clause(ask, clause, *host), *host);
     if (member(ask, Field::env, kRequireCuda)) return;  // it stands in place of the image's own
     if (asks) judge_image(ask, image, seen, *host);
 }
