@@ -167,6 +167,10 @@ FixOption with_packages(const Context& context,
     return set_packages(items, std::move(text));
 }
 
+std::string pointed(const std::string& digits) {
+    return digits.size() < 2 ? digits : fmt::format("{}.{}", digits.front(), digits.substr(1));
+}
+
 FixOption with_package(const Context& context, std::string_view name, std::string_view version) {
     return with_packages(context, {{std::string(name), std::string(version)}});
 }

@@ -58,6 +58,8 @@ struct Demand {
 [[nodiscard]] bool covers(const Row& row, std::string_view column, const pep440::Version& version);
 /// A row of that package whose `versions` cover the release.
 [[nodiscard]] bool describes(const Row& row, std::string_view package, const pep440::Version& version);
+/// What the version of a package says of another without a point (cudnn86, pt210): 8.6, 2.10; 9 stays 9.
+[[nodiscard]] std::string pointed(const std::string& digits);
 
 /// The cell's packages with `name` at `version`, as a fix.
 [[nodiscard]] FixOption with_package(const Context& context, std::string_view name, std::string_view version);

@@ -1,12 +1,75 @@
 // A wheel that its makers compiled for one torch: is the cell's torch that one, for that CUDA, with that C++
 // ABI? The version names it, and where somebody looked, what the wheel holds counts instead.
 #include "base/text.hpp"
-#include "knowledge/resolve/makers_wheel.hpp"
 #include "knowledge/resolve/package_wheels.hpp"
+#include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
 namespace {
+
+// A wheel that makers compile for one torch, as the local part of its version names it:
+// 2.7.4.post1+cu12torch2.6cxx11abiFALSE, 0.2.4+cu124torch2.6, 2.1.2+pt26cu124.
+struct MakersWheel {
+    std::string torch;              ///< "2.6", the release that it was compiled with as far as it is named
+    std::string cuda;               ///< "124", "12"; empty: not named
+    std::optional<bool> cxx11_abi;  ///< as the name says
+};
+
+// The C++ ABI of a torch build, and what says so.
+struct TorchAbi {
+    bool cxx11 = false;
+    FactRef fact;
+};
+
+// What follows `mark`, as far as it is made of `chars`; empty where the mark is not there.
+std::string after(const std::string& text, std::string_view mark, std::string_view chars) {
+    const auto at = text.find(mark);
+    if (at == std::string::npos) return {};
+    const auto begin = at + mark.size();
+    const auto end = text.find_first_not_of(chars, begin);
+    auto out = text.substr(begin, end == std::string::npos ? end : end - begin);
+    while (!out.empty() && out.back() == '.')
+        out.pop_back();
+    return out;
+}
+
+std::optional<bool> named_abi(const std::string& local) {
+    if (local.find("cxx11abitrue") != std::string::npos) return true;
+    if (local.find("cxx11abifalse") != std::string::npos) return false;
+    return std::nullopt;
+}
+
+constexpr std::string_view kDigits = "0123456789", kVersion = "0123456789.";
+
+// Nothing where the version names no torch.
+std::optional<MakersWheel> makers_wheel(const Package& package) {
+    const auto plus = package.text.find('+');
+    if (plus == std::string::npos) return std::nullopt;
+    const auto local = text::lower(package.text.substr(plus + 1));
+    MakersWheel out{after(local, "torch", kVersion), after(local, "cu", kDigits), named_abi(local)};
+    if (out.torch.empty()) out.torch = pointed(after(local, "pt", kDigits));  // pt26, pt210
+    const auto torch = Version::parse(out.torch);
+    if (!torch || torch->size() < 2) return std::nullopt;
+    return out;
+}
+
+// Of a build for Linux; nothing where no fact says it.
+std::optional<TorchAbi> torch_abi(const Facts& facts, const TorchBuild& build) {
+    const auto& wheel = build.torch.wheel;
+    if (wheel && wheel->has("cxx11_abi")) return TorchAbi{wheel->text("cxx11_abi") == "true", wheel->ref()};
+    if (build.arch != "x86_64") return std::nullopt;
+    const auto last_old = facts.row("policy-torch-old-abi"), first_new = facts.row("policy-torch-cxx11-abi");
+    if (last_old && build.torch.exact < lookup::required_version(*last_old, "since"))
+        return TorchAbi{false, last_old->ref()};
+    if (first_new && build.torch.exact >= lookup::required_version(*first_new, "since"))
+        return TorchAbi{true, first_new->ref()};
+    return std::nullopt;
+}
+
+std::string_view abi_text(bool cxx11) {
+    return cxx11 ? "the new C++ ABI" : "the old C++ ABI";
+}
 
 // The makers' wheels of that release for that torch, of which it is known which ABI they hold.
 std::optional<Row> held_abi(const Facts& facts, const Package& package, const Version& torch) {

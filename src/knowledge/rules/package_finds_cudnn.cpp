@@ -41,9 +41,7 @@ std::optional<Version> least(const Row& row, const Package& package) {
     constexpr std::string_view mark = "cudnn";
     const auto at = package.text.find(mark, package.text.find('+'));
     if (at == std::string::npos) return std::nullopt;
-    const auto digits = package.text.substr(at + mark.size());
-    return Version::parse(digits.size() < 2 ? digits
-                                            : fmt::format("{}.{}", digits.front(), digits.substr(1)));
+    return Version::parse(pointed(package.text.substr(at + mark.size())));
 }
 
 // A short version stands for its releases: one of them may be new enough.
