@@ -48,11 +48,11 @@ struct ImpliedArch {
 };
 
 std::optional<ImpliedArch> implied_arch(FieldSet reads, const Facts& facts, const Cell& cell) {
-    const auto* gpu = cell.get(Field::gpu);
-    if (gpu == nullptr || cell.has(Field::arch) || !reads.contains(Field::arch)) return std::nullopt;
-    const auto arch = host_arch(facts, gpu->text);
+    if (!reads.contains(Field::arch)) return std::nullopt;
+    const auto arch = rules::implied_arch(facts, cell);
     if (arch.empty()) return std::nullopt;
-    return ImpliedArch{{std::string(arch), {}, {}}, gpu->text, lookup::gpu(facts, gpu->text)->ref()};
+    const auto& gpu = cell.get(Field::gpu)->text;
+    return ImpliedArch{{std::string(arch), {}, {}}, gpu, lookup::gpu(facts, gpu)->ref()};
 }
 
 // What a rule that reads `reads` sees of a cell: what the cell implies stands in the place of what it leaves

@@ -251,6 +251,11 @@ std::string key_of(const Context& context) {
 
 }  // namespace
 
+std::string_view implied_arch(const Facts& facts, const Cell& cell) {
+    const auto* gpu = cell.get(Field::gpu);
+    return gpu == nullptr || cell.has(Field::arch) ? std::string_view() : host_arch(facts, gpu->text);
+}
+
 bool has_unpinned(const Value* packages) {
     return packages != nullptr && std::any_of(packages->items.begin(), packages->items.end(),
                                               [](const auto& item) { return item.second == kAnyVersion; });
@@ -266,10 +271,9 @@ std::vector<Unpinned> unpinned(const Context& context) {
 std::optional<Value> with_releases(const Cell& cell, const Facts& facts, Memo* memo, ReadLog* log) {
     const auto* written = cell.get(Field::packages);
     if (!has_unpinned(written)) return std::nullopt;
-    const auto* gpu = cell.get(Field::gpu);
-    const Value arch{gpu == nullptr ? std::string() : std::string(host_arch(facts, gpu->text)), {}, {}};
+    const Value arch{std::string(implied_arch(facts, cell)), {}, {}};
     ProjectedCell view(cell, kReadByUnpinned, log);
-    if (!cell.has(Field::arch) && !arch.text.empty()) view = view.with(Field::arch, &arch);
+    if (!arch.text.empty()) view = view.with(Field::arch, &arch);
     auto value = *written;
     const auto found = unpinned({view, facts, {}, memo, nullptr});
     for (auto next = found.begin(); auto& [name, version] : value.items) {

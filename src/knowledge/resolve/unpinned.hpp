@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "knowledge/resolve/context.hpp"
@@ -26,6 +27,9 @@ struct Unpinned {
     Field field = Field::packages;  ///< what the obstacle is about, beside the packages
     std::vector<FactRef> facts = {};
 };
+
+/// The arch of a cell that names none, where its GPU is in hosts of one kind only; else empty.
+[[nodiscard]] std::string_view implied_arch(const Facts& facts, const Cell& cell);
 
 [[nodiscard]] bool has_unpinned(const Value* packages);
 

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "knowledge/facts/images.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "knowledge/resolve/unpinned.hpp"
 #include "render/image/families.hpp"
 #include "render/image/image.hpp"
 
@@ -20,8 +21,8 @@ constexpr std::string_view kArch = "x86_64";
 // That of the host, where the GPU is sold with one only.
 std::string arch_of(const Request& request) {
     if (request.cell.has(Field::arch)) return request.text(Field::arch);
-    const auto gpu = lookup::gpu(request.facts, request.text(Field::gpu));
-    return std::string(gpu && gpu->has("host_arch") ? gpu->text("host_arch") : kArch);
+    const auto implied = rules::implied_arch(request.facts, request.cell);
+    return std::string(implied.empty() ? kArch : implied);
 }
 
 std::string repository_family(const Facts& facts, std::string_view image) {
