@@ -58,12 +58,13 @@ struct Schema {
 /// YYYY-MM-DD of a day that exists.
 [[nodiscard]] bool is_date(std::string_view text);
 
-/// Whether `value` is what a column of that kind holds. Private to src/facts, like accepts().
+/// Whether `value` is what a column of that kind holds. Private to knowledge/facts, like accepts().
 [[nodiscard]] bool is_of(Kind kind, std::string_view value);
 /// "a version such as 12.4.1", for messages.
 [[nodiscard]] std::string_view accepts(Kind kind);
 
-// The schemas by topic, one file each (schema_<topic>.cpp); all_schemas() joins them. Private to src/facts.
+// The schemas by topic, one file each (schema_<topic>.cpp); all_schemas() joins them. Private to
+// knowledge/facts.
 
 inline constexpr bool kRequired = true;
 inline constexpr bool kOptional = false;

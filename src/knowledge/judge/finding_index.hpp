@@ -1,4 +1,4 @@
-// The findings of a matrix, each once with the number of cells that share it (private to src/rules).
+// The findings of a matrix, each once with the number of cells that share it (private to knowledge/judge).
 #pragma once
 
 #include <functional>

@@ -96,7 +96,7 @@ void judge_deployment(const Matrix& matrix, const Facts& facts, std::string_view
 
 namespace rules {
 
-// Asks now and then whether long work may go on (private to src/rules).
+// Asks now and then whether long work may go on (private to knowledge/judge).
 
 class Progress {
   public:

@@ -1,5 +1,5 @@
 // What the judge keeps beside verdicts: counts by rule, fields that rules lacked, own rules that match
-// nothing (private to src/rules).
+// nothing (private to knowledge/judge).
 #pragma once
 
 #include <memory>

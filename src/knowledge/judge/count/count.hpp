@@ -1,4 +1,4 @@
-// Counting a matrix of any size by verdict and by rule (private to src/rules): judge() without cells.
+// Counting a matrix of any size by verdict and by rule (private to knowledge/judge): judge() without cells.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace cudamatrix::rules {
 
 // How many cells of the product have each of a few flags: bit planes over a block of inner axes, the outer
-// axes walked (private to src/rules).
+// axes walked (private to knowledge/judge).
 
 /// The flag of cells that are not to be counted: excluded ones, or those whose verdict is settled.
 inline constexpr Diagrams::Code kDead = 1;

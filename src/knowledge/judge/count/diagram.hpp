@@ -1,5 +1,5 @@
 // Functions of a cell's place in the product (the row that it takes of each axis) as decision diagrams: what
-// a rule says, what an exclude covers. Equal parts exist once (private to src/rules).
+// a rule says, what an exclude covers. Equal parts exist once (private to knowledge/judge).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Turns rules and conditions into diagrams over the product (private to src/rules).
+// Turns rules and conditions into diagrams over the product (private to knowledge/judge).
 #pragma once
 
 #include <vector>
