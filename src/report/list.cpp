@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "render/files/image_folder.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
@@ -76,20 +77,6 @@ std::size_t served(const ImagePlan& plan) {
     return cells;
 }
 
-// What tells images apart, in the words of the matrix file.
-Json contents(const Image& image) {
-    Json json{{"family", image.family}, {"os", image.os}, {"arch", image.arch}, {"flavour", image.flavour}};
-    const auto put = [&](const char* name, const std::string& value) {
-        if (!value.empty()) json[name] = value;
-    };
-    put("cuda", image.cuda);
-    put("cuda_from", image.cuda_from);
-    put("torch", image.torch.empty() ? "" : image.torch + "+" + image.torch_variant);
-    put("python", image.python);
-    put("compiler", image.compiler);
-    return json;
-}
-
 }  // namespace
 
 std::string list_images_text(const CheckReport& report, const ImagePlan& plan) {
@@ -116,7 +103,7 @@ std::string list_images_json(const CheckReport& report, const ImagePlan& plan) {
     document.begin_array("images");
     for (const auto& image : plan.images) {
         Json json{{"id", image.id}};
-        json.update(contents(image));
+        json.update(image_contents(image));
         json["cells"] = image.cells;
         document.element(json);
     }
@@ -135,7 +122,7 @@ Result<std::string> list_images_github_matrix(const CheckReport& report, const I
     auto include = Json::array();
     for (const auto& image : plan.images) {
         Json entry{{"image", image.id}};
-        entry.update(contents(image));
+        entry.update(image_contents(image));
         entry["cells"] = text::join(image.cells, " ");
         include.push_back(std::move(entry));
     }

@@ -5,6 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "render/files/image_folder.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 
@@ -14,20 +15,10 @@ namespace {
 constexpr std::size_t kMostLines = 20'000;
 constexpr std::string_view kNothing = "/dev/null";
 
-// A word as a shell takes it.
-std::string shell_word(const std::string& word) {
-    const auto plain = [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
-    };
-    if (!word.empty() && std::ranges::all_of(word, plain)) return word;
-    return "'" + text::replace_all(word, "'", "'\\''") + "'";
-}
-
 std::string fix_line(const DriftReport& report) {
     std::vector<std::string> words;
     for (const auto& word : report.fix)
-        words.push_back(shell_word(word));
+        words.push_back(pasted(word));
     return text::join(words, " ");
 }
 

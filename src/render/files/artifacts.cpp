@@ -45,19 +45,11 @@ Json image_json(const Image& image, const RenderedImage& rendered) {
               {"folder", rendered.folder.generic_string()},
               {"reference", rendered.reference},
               {"inputs", rendered.inputs},
-              {"pinned", rendered.pinned},
-              {"family", image.family},
-              {"os", image.os},
-              {"arch", image.arch},
-              {"flavour", image.flavour}};
+              {"pinned", rendered.pinned}};
+    json.update(image_contents(image));
     const auto put = [&](const char* name, const std::string& value) {
         if (!value.empty()) json[name] = value;
     };
-    put("cuda", image.cuda);
-    put("cuda_from", image.cuda_from);
-    put("torch", image.torch.empty() ? "" : image.torch + "+" + image.torch_variant);
-    put("python", image.python);
-    put("compiler", image.compiler);
     if (!image.compute.empty()) json["compute"] = image.compute;
     put("ptx", image.ptx);
     put("base", image.base_reference);

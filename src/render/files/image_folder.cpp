@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/image/resolve_cell.hpp"
-#include "render/templates/context.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -109,21 +108,31 @@ Result<std::string> fill_dockerfile(mustache::Library& library, const std::strin
     return filled;
 }
 
-namespace {
-
-using List = mustache::Data::List;
-
-// A word of a command line that a person pastes into a shell, quoted only where it must be.
 std::string pasted(const std::string& word) {
     const auto plain = [](char c) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         return letter || std::string_view("_./+:@%,=-").find(c) != std::string_view::npos;
     };
     if (!word.empty() && std::ranges::all_of(word, plain)) return word;
-    auto escaped = mustache::escape(word, mustache::Context::arg);
-    const auto* text = std::get_if<std::string>(&escaped);
-    return text == nullptr ? word : *text;
+    return "'" + text::replace_all(word, "'", "'\\''") + "'";
 }
+
+Json image_contents(const Image& image) {
+    Json json{{"family", image.family}, {"os", image.os}, {"arch", image.arch}, {"flavour", image.flavour}};
+    const auto put = [&](const char* name, const std::string& value) {
+        if (!value.empty()) json[name] = value;
+    };
+    put("cuda", image.cuda);
+    put("cuda_from", image.cuda_from);
+    put("torch", image.torch.empty() ? "" : image.torch + "+" + image.torch_variant);
+    put("python", image.python);
+    put("compiler", image.compiler);
+    return json;
+}
+
+namespace {
+
+using List = mustache::Data::List;
 
 // Where the matrix file names a file from its own folder, so do its images: another checkout is the same.
 std::string from_image(const std::string& path, const std::string& beside, const ImageInput& input) {

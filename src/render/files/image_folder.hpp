@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/templates/template.hpp"
@@ -34,6 +35,12 @@ namespace cudamatrix {
 
 /// The lines of the comment, without "# ".
 [[nodiscard]] mustache::Data::List dockerfile_header(const ImageInput& input);
+
+/// A word of a command line that a person pastes into a shell, quoted only where it must be.
+[[nodiscard]] std::string pasted(const std::string& word);
+
+/// What tells images apart, in the words of the matrix file.
+[[nodiscard]] Json image_contents(const Image& image);
 
 /// Whether packages and wheels stay in cache mounts of BuildKit.
 [[nodiscard]] bool uses_cache_mounts(const Matrix& matrix);
