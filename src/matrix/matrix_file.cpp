@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "base/file.hpp"
-#include "matrix/deployment/images.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/yaml.hpp"

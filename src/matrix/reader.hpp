@@ -200,6 +200,9 @@ void read_stages(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_build(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_mirrors(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_images(Reader& reader, const yaml::Node& key, const yaml::Node& node);
+/// Reads the requirements files that `images` name, beside the matrix file, into their `pip`; reports all
+/// mistakes.
+[[nodiscard]] Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images);
 void read_services(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 
 }  // namespace cudamatrix

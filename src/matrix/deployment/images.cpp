@@ -1,8 +1,8 @@
 // images: what images contain beyond their cells.
-#include "matrix/deployment/images.hpp"
-
 #include <algorithm>
 #include <filesystem>
+#include <utility>
+#include <variant>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -29,28 +29,9 @@ std::string fix_for(std::string_view text) {
     return text.find_first_of("<>~!*=") != std::string_view::npos ? "write NAME==VERSION" : "";
 }
 
-void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Diagnostic>& problems) {
-    const auto path = std::filesystem::path(matrix_path).parent_path() / image.requirements.text;
-    const auto refuse = [&](std::string why) {
-        problems.push_back(Diagnostic::error("pip: " + std::move(why), image.requirements.where));
-    };
-    const auto content = file::read(path, kFileBytes);
-    if (!content.ok()) return refuse(content.failure().diagnostics.front().message);
-    if (const auto bad = text::invalid_utf8(*content))
-        return refuse(fmt::format("{} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1));
-    std::size_t number = 0;
-    for (const auto& line : text::split(*content, '\n')) {
-        ++number;
-        const auto text = text::trim(std::string_view(line).substr(0, line.find('#')));
-        if (text.empty()) continue;
-        const Location where{path.string(), number, static_cast<std::size_t>(text.data() - line.data()) + 1,
-                             text.size()};
-        add_requirement(problems, image, text, where);
-    }
-}
+using Requirement = std::pair<std::string, std::string>;  // name, version
 
-}  // namespace
-
+// "numpy==1.26.4". What is not exact is refused, and so is torch, which is a field of a cell.
 std::variant<Requirement, ValueProblem> parse_requirement(std::string_view text) {
     const auto equals = text.find("==");
     if (equals == std::string_view::npos) return not_exact(text, fix_for(text));
@@ -63,6 +44,7 @@ std::variant<Requirement, ValueProblem> parse_requirement(std::string_view text)
     return Requirement{name, version};
 }
 
+// A problem where it is not exact, or the package is among the requirements of `image` already.
 void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, std::string_view text,
                      const Location& where) {
     auto parsed = parse_requirement(text);
@@ -84,6 +66,28 @@ void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, std::
         image.pip.push_back({std::move(wanted.first), std::move(wanted.second), where});
     }
 }
+
+void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Diagnostic>& problems) {
+    const auto path = std::filesystem::path(matrix_path).parent_path() / image.requirements.text;
+    const auto refuse = [&](std::string why) {
+        problems.push_back(Diagnostic::error("pip: " + std::move(why), image.requirements.where));
+    };
+    const auto content = file::read(path, kFileBytes);
+    if (!content.ok()) return refuse(content.failure().diagnostics.front().message);
+    if (const auto bad = text::invalid_utf8(*content))
+        return refuse(fmt::format("{} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1));
+    std::size_t number = 0;
+    for (const auto& line : text::split(*content, '\n')) {
+        ++number;
+        const auto text = text::trim(std::string_view(line).substr(0, line.find('#')));
+        if (text.empty()) continue;
+        const Location where{path.string(), number, static_cast<std::size_t>(text.data() - line.data()) + 1,
+                             text.size()};
+        add_requirement(problems, image, text, where);
+    }
+}
+
+}  // namespace
 
 Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images) {
     std::vector<Diagnostic> problems;
