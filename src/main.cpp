@@ -7,16 +7,15 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "base/build_info.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "knowledge/facts/facts.hpp"
@@ -49,12 +48,8 @@ std::string utc(const char* format) {
 
 // What COLUMNS says, else the terminal; nothing in a pipe.
 std::optional<std::size_t> columns_of_terminal(std::string_view variable) {
-    std::size_t columns = 0;
-    const auto* end = variable.data() + variable.size();
-    if (const auto [at, error] = std::from_chars(variable.data(), end, columns);
-        error == std::errc() && at == end && columns != 0) {
-        return columns;
-    }
+    const auto columns = text::whole_number<std::size_t>(variable);
+    if (columns && *columns != 0) return columns;
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
     return std::nullopt;

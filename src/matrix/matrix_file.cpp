@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/yaml.hpp"
@@ -55,13 +55,6 @@ std::vector<std::string> known_keys() {
 
 bool before(const Location& a, const Location& b) {
     return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return number;
 }
 
 void check_keys(Reader& reader, const Node& root) {
@@ -128,7 +121,7 @@ std::optional<Location> read_expect_cells(Reader& reader, const Node& root) {
     if (member == nullptr) return std::nullopt;
     const auto& [key, node] = *member;
     if (!reader.expect(key, node, Node::Kind::scalar, "a whole number such as 12")) return std::nullopt;
-    reader.matrix.expect_cells = whole_number(node.text);
+    reader.matrix.expect_cells = text::whole_number<std::uint64_t>(node.text);
     if (!reader.matrix.expect_cells)
         reader.error(node.where, fmt::format("invalid expect_cells {}: expected a whole number such as 12",
                                              in_quotes(node.text)));

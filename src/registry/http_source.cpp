@@ -1,10 +1,10 @@
 #include "registry/http.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix {
@@ -19,12 +19,7 @@ struct ContentRange {
     std::uint64_t total = 0;
 };
 
-std::optional<std::uint64_t> number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
+constexpr auto number = text::whole_number<std::uint64_t>;
 
 // "bytes 0-99/1234" (RFC 9110, 14.4); an unknown total ("*") is of no use here.
 std::optional<ContentRange> parse_content_range(std::string_view text) {

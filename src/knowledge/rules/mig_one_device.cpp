@@ -1,6 +1,6 @@
 // MIG devices given to one process: the GPU has to have MIG, the process sees one of them.
-#include <charconv>
 
+#include "base/number.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -8,12 +8,7 @@ namespace cudamatrix::rules {
 namespace {
 
 std::optional<unsigned> number(std::string_view text) {
-    if (text == "true") return 1;
-    unsigned value = 0;
-    const auto end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
-    return value;
+    return text == "true" ? 1U : text::whole_number<unsigned>(text);
 }
 
 // The first GPU of the class that can be cut into as many, or of any class.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "matrix/reader.hpp"
 
@@ -82,11 +83,8 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 // A number without a sign and leading zeros that lies in the range; nothing else.
 bool is_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
-    std::uint64_t number = 0;
-    const auto* end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, number);
-    return !text.empty() && error == std::errc{} && at == end && number >= least && number <= most &&
-           (text.size() == 1 || text.front() != '0');
+    const auto number = text::whole_number<std::uint64_t>(text);
+    return number && *number >= least && *number <= most && (text.size() == 1 || text.front() != '0');
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {

@@ -1,10 +1,10 @@
 #include "run/host/nvidia_smi.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -14,20 +14,13 @@ namespace {
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestMessage = 200;
 
-std::optional<unsigned> index_of(std::string_view text) {
-    unsigned index = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return index;
-}
-
 // "index, name, [compute,] driver" lines.
 std::vector<Gpu> parse(std::string_view csv, bool with_compute) {
     std::vector<Gpu> gpus;
     for (const auto& line : text::split(csv, '\n')) {
         const auto columns = text::split(line, ',');
         if (columns.size() != (with_compute ? 4u : 3u)) continue;
-        const auto index = index_of(text::trim(columns[0]));
+        const auto index = text::whole_number<unsigned>(text::trim(columns[0]));
         if (!index) continue;
         Gpu gpu;
         gpu.index = *index;
@@ -115,7 +108,8 @@ std::vector<unsigned> gpus_with_mig(const Environment& environment, const Cancel
     for (const auto& line : text::split(outcome->out, '\n')) {
         const auto columns = text::split(line, ',');
         if (columns.size() != 2 || text::trim(columns[1]) != "Enabled") continue;
-        if (const auto index = index_of(text::trim(columns[0]))) indices.push_back(*index);
+        if (const auto index = text::whole_number<unsigned>(text::trim(columns[0])))
+            indices.push_back(*index);
     }
     return indices;
 }
