@@ -155,11 +155,16 @@ bool ClauseTest::splits(const Operand& value) const {
 }
 
 bool ClauseTest::excludes(const ClauseTest& other) const {
+    const auto both_hold = [&](const Operand& value) { return holds({value}) && other.holds({value}); };
+    // Two that are open at the same end meet there.
+    const auto meet = [&](const Test& test) {
+        const auto name = name_in(field_, test.operand.lower);
+        return both_hold(test.operand) || both_hold({field_, fmt::format("{}0", name)}) ||
+               both_hold({field_, fmt::format("{}999999", name)});
+    };
     return std::ranges::none_of(std::array{this, &other}, [&](const ClauseTest* side) {
-        return std::ranges::any_of(side->any_of_, [&](const std::vector<Test>& all) {
-            return std::ranges::any_of(
-                all, [&](const Test& test) { return holds({test.operand}) && other.holds({test.operand}); });
-        });
+        return std::ranges::any_of(
+            side->any_of_, [&](const std::vector<Test>& all) { return std::ranges::any_of(all, meet); });
     });
 }
 

@@ -67,7 +67,7 @@ class ClauseTest {
     [[nodiscard]] bool holds(const std::vector<Operand>& value) const;
     /// True when a limit lies inside what `value` stands for, as 11.3 does in 11: part of it may satisfy.
     [[nodiscard]] bool splits(const Operand& value) const;
-    /// True when no limit or value that one of the two names satisfies both.
+    /// True when nothing satisfies both: no limit or value that one of the two names, and neither end.
     [[nodiscard]] bool excludes(const ClauseTest& other) const;
 
   private:

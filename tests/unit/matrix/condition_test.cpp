@@ -167,6 +167,39 @@ TEST_CASE("condition_from_text: values, ranges and alternatives as in the matrix
     CHECK(chosen("driver=470,cuda=12,driver=>=500,<550") == "drv470-t4-cu12.4.1 drv525-t4-cu12.4.1");
 }
 
+TEST_CASE("two conditions exclude each other where nothing meets both") {
+    const auto test_of = [](const std::string& text) {
+        const auto parsed = condition_from_text(text);
+        REQUIRE_MESSAGE(parsed.ok(), text);
+        return ClauseTest(parsed->clauses.front());
+    };
+    const struct {
+        const char *a, *b;
+        bool apart;
+    } cases[] = {
+        {"cuda=<12.1", "cuda=<12.4", false},
+        {"cuda=<12.4", "cuda=<12.4", false},
+        {"cuda=>12.1", "cuda=>12.4", false},
+        {"cuda=>=12.1", "cuda=<=12.1", false},
+        {"cuda=>=12.1,<13", "cuda=12.4.1", false},
+        {"compiler=<gcc-11", "compiler=<gcc-12", false},
+        {"cuda=<12.1", "cuda=>=12.1", true},
+        {"cuda=<12.1", "cuda=>12.1", true},
+        {"cuda=>=12.1,<12.4", "cuda=<12.1", true},
+        {"cuda=>=12.1,<12.4", "cuda=>12.4", true},
+        {"cuda=12.1.0", "cuda=12.4.1", true},
+        {"cuda=>=12.4,<12.1", "cuda=<99", true},
+        {"compiler=<gcc-11", "compiler=<clang-11", true},
+        {"compiler=<gcc-11", "compiler=>=gcc-11", true},
+    };
+    for (const auto& each : cases) {
+        CAPTURE(each.a);
+        CAPTURE(each.b);
+        CHECK(test_of(each.a).excludes(test_of(each.b)) == each.apart);
+        CHECK(test_of(each.b).excludes(test_of(each.a)) == each.apart);
+    }
+}
+
 TEST_CASE("ranges of compilers are within one name, and a bare major lies on both sides of a limit") {
     const auto parsed = condition_from_text("compiler=>=gcc-11.3,<gcc-12");
     REQUIRE(parsed.ok());
