@@ -258,6 +258,10 @@ report::CheckReport check_report(const Loaded& loaded, const World& world) {
             loaded.host ? &*loaded.host : nullptr};
 }
 
+RunInput run_input(const Loaded& loaded) {
+    return {loaded.matrix, loaded.facts, loaded.judgement, loaded.lock};
+}
+
 RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world) {
     RunSettings settings;
     settings.out = options.out.empty() ? std::filesystem::path("cudamatrix-out") / loaded.matrix.name

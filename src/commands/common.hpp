@@ -135,6 +135,8 @@ Status publish(Report& report, std::string_view name, const std::string& format,
 [[nodiscard]] Result<Facts> load_facts(const std::string& overlay, const World& world,
                                        const std::string& on = {});
 
+/// What the main job looks at; outlived by `loaded`.
+[[nodiscard]] RunInput run_input(const Loaded& loaded);
 /// The settings of the main job: options over matrix file; progress lines go to stderr.
 [[nodiscard]] RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world);
 

@@ -29,8 +29,7 @@ ExitCode write_all(const Report& report, std::string_view name, const Formats& f
 Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     const auto settings = run_settings(options, *loaded, world);
-    const auto& [matrix, facts, judgement, today, host, locked] = *loaded;
-    CM_TRY_ASSIGN(const auto report, job({matrix, facts, judgement}, settings));
+    CM_TRY_ASSIGN(const auto report, job(run_input(*loaded), settings));
     return write_all(report, "report", report::run_formats(), settings, options.format, world);
 }
 
@@ -55,9 +54,7 @@ Result<ExitCode> prove_rejected(const ImageOptions& options, const RejectedOptio
         choice = {std::move(where).value(), rejected.where};
     }
     const auto settings = run_settings(options, *loaded, world);
-    const auto& input = *loaded;
-    CM_TRY_ASSIGN(const auto report,
-                  prove_rejections({input.matrix, input.facts, input.judgement}, settings, choice));
+    CM_TRY_ASSIGN(const auto report, prove_rejections(run_input(*loaded), settings, choice));
     return write_all(report, "rejections", report::rejection_formats(), settings, options.format, world);
 }
 
@@ -113,11 +110,10 @@ struct LockOptions {
 Result<ExitCode> lock(const LockOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
     const auto settings = run_settings(options.image, *loaded, world);
-    const auto& [matrix, facts, judgement, today, host, locked] = *loaded;
     LockChoice choice;
     choice.update = !options.update.empty();
     if (choice.update && options.update != kAll) choice.what = text::split(options.update, ',');
-    CM_TRY_ASSIGN(const auto report, make_lock({matrix, facts, judgement}, settings, choice));
+    CM_TRY_ASSIGN(const auto report, make_lock(run_input(*loaded), settings, choice));
     const auto& format = *report::format_named(report::lock_formats(), options.image.format);
     print(format.write({report.changes, report.findings}));
     if (report.findings.empty()) return report.code;

@@ -48,7 +48,7 @@ std::vector<std::string> fix_command(const RenderOptions& options, const std::ve
 
 Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const World& world) {
     const auto settings = run_settings(options.image, loaded, world);
-    CM_TRY_ASSIGN(auto compared, compare_render({loaded.matrix, loaded.facts, loaded.judgement}, settings));
+    CM_TRY_ASSIGN(auto compared, compare_render(run_input(loaded), settings));
     report::DriftReport report{loaded.matrix.name,
                                settings.out.string(),
                                std::move(compared.drift),
@@ -64,8 +64,7 @@ Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const
 Result<ExitCode> write(const RenderOptions& options, const Loaded& loaded, const World& world) {
     auto settings = run_settings(options.image, loaded, world);
     settings.prune = options.prune;
-    CM_TRY_ASSIGN(const auto report,
-                  render_images({loaded.matrix, loaded.facts, loaded.judgement}, settings));
+    CM_TRY_ASSIGN(const auto report, render_images(run_input(loaded), settings));
     // What `render` leaves behind is for committing: the same bytes every time, so no report with durations
     // in it.
     const auto& format = *report::format_named(report::run_formats(), options.image.format);

@@ -189,8 +189,7 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
         CM_TRY_ASSIGN(auto copies, find_copies(input.matrix, image, settings.out));
         plan.copies.push_back(std::move(copies));
     }
-    CM_TRY_ASSIGN(auto lock, read_lock(lock_path(input.matrix)));
-    CM_TRY(render_plan(input, settings, lock.value_or(Lock{}), plan));
+    CM_TRY(render_plan(input, settings, input.lock.value_or(Lock{}), plan));
     return plan;
 }
 

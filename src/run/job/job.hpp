@@ -58,7 +58,8 @@ struct Job {
 /// Where the lock of a matrix lies: beside its file.
 [[nodiscard]] std::filesystem::path lock_path(const Matrix& matrix);
 
-/// Plans and renders with the lock as it is (an absent one pins nothing). Reads files only; uses no network.
+/// Plans and renders with the lock of `input` (an absent one pins nothing). Reads files only; uses no
+/// network.
 [[nodiscard]] Result<Plan> make_plan(const RunInput& input, const RunSettings& settings,
                                      std::string_view command);
 

@@ -226,7 +226,7 @@ class Resolver {
 
 // By what the lock will say of images: the next command judges by it.
 Result<RecordedVerdicts> verdicts_of(const Job& job, const Lock& lock) {
-    const auto& [matrix, facts, judgement] = job.input;
+    const auto& [matrix, facts, judgement, locked] = job.input;
     if (lock.configurations == job.plan.lock.configurations)
         return report::verdicts_to_record(matrix, judgement);
     const auto known = with_configurations(facts, lock);

@@ -13,6 +13,7 @@
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
+#include "render/lock/lock_file.hpp"
 #include "render/output/output_folder.hpp"
 #include "report/results.hpp"
 
@@ -46,6 +47,7 @@ struct RunInput {
     const Matrix& matrix;
     const Facts& facts;
     const Judgement& judgement;
+    const std::optional<Lock>& lock;  ///< nothing: there is none yet
 };
 
 /// What `lock` does about pins that exist.

@@ -57,8 +57,7 @@ class Prover {
         report_.facts_date = job_.input.facts.date();
         report_.facts_hash = job_.input.facts.hash();
         report_.output = job_.settings.out.string();
-        CM_TRY_ASSIGN(auto lock, read_lock(lock_path(job_.input.matrix)));
-        job_.plan.lock = lock.value_or(Lock{});
+        job_.plan.lock = job_.input.lock.value_or(Lock{});
         render_.templates = job_.settings.templates;
         render_.facts_hash = report_.facts_hash;
         render_.facts_date = report_.facts_date;

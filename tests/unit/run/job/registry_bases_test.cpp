@@ -52,7 +52,7 @@ struct World {
     /// The findings as people see them, "HOST" for the registry's; the digests go into `lock` where there are
     /// none.
     std::string resolve(const LockScope& scope, bool check) {
-        const RunInput input{matrix, facts, judgement};
+        const RunInput input{matrix, facts, judgement, none};
         Job job(input, settings);
         job.plan.images = images;
         job.plan.lock = lock;
@@ -86,6 +86,7 @@ struct World {
     Judgement judgement;
     RunSettings settings;
     std::vector<Image> images;
+    const std::optional<Lock> none;
     Lock lock;
     std::vector<std::string> unreached;                            ///< of the last answer
     std::map<std::string, ImageConfiguration, std::less<>> found;  ///< of the last answer

@@ -67,11 +67,12 @@ class World {
         REQUIRE(matrix.ok());
         matrix->build.network = network;
         auto facts = Facts::embedded();
-        if (const auto lock = read_lock(lock_file()); lock.ok() && *lock)
-            facts = with_configurations(facts, **lock);
+        const auto read = read_lock(lock_file());
+        REQUIRE(read.ok());
+        if (*read) facts = with_configurations(facts, **read);
         const auto judgement = judge(*matrix, facts, {settings.judged_on});
         REQUIRE(judgement.ok());
-        return job(RunInput{*matrix, facts, *judgement}, settings);
+        return job(RunInput{*matrix, facts, *judgement, *read}, settings);
     }
     Result<RunReport> run() { return with_input(run_all); }
     Result<RunReport> build() { return with_input(build_images); }

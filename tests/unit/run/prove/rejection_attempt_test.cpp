@@ -25,7 +25,8 @@ struct Planned {
         REQUIRE(judged.ok());
         judgement = std::move(*judged);
         const RunSettings settings;
-        all = plan_rejections({matrix, facts, judgement}, {});
+        const std::optional<Lock> no_lock;
+        all = plan_rejections({matrix, facts, judgement, no_lock}, {});
     }
 
     const PlannedRejection& of(std::string_view rule) const {

@@ -11,6 +11,7 @@
 #include "matrix/matrix_file.hpp"
 #include "render/files/attempt.hpp"
 #include "render/image/image_plan.hpp"
+#include "run/job/job.hpp"
 #include "temp_folder.hpp"
 
 using namespace cudamatrix;
@@ -57,7 +58,9 @@ class World {
         REQUIRE(judgement.ok());
         RejectionChoice choice;
         if (!where.empty()) choice = {condition_from_text(where).value(), where};
-        return prove_rejections({*matrix, facts, *judgement}, settings, choice);
+        const auto lock = read_lock(job::lock_path(*matrix));
+        REQUIRE(lock.ok());
+        return prove_rejections({*matrix, facts, *judgement, *lock}, settings, choice);
     }
     Failure refusal() {
         const auto got = prove();
@@ -302,7 +305,8 @@ TEST_CASE("rejections: the stages below an attempt are those of the image, word 
     const auto matrix = read_matrix_file(world.fake.root() / "matrix.yaml");
     const auto facts = Facts::embedded();
     const auto judgement = judge(*matrix, facts, {"2026-11-21"});
-    REQUIRE(render_images({*matrix, facts, *judgement}, settings).ok());
+    const std::optional<Lock> no_lock;
+    REQUIRE(render_images({*matrix, facts, *judgement, no_lock}, settings).ok());
     const auto dockerfile =
         test::bytes_of(world.settings.out / "images" / "debian12-cu11.8.0" / "Dockerfile");
     // The fake keeps no context; the same one is made again.
