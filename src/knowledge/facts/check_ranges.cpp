@@ -203,7 +203,8 @@ class RangeChecker {
         std::vector<std::pair<Place, KnownProblem>> before;
         for (const auto& later : rows("known_problems")) {
             auto problem = known_problem(*later);
-            if (!problem) continue;
+            const auto* rule = problem_rule(later->text("rule"));
+            if (!problem || (rule != nullptr && rule->adds_up)) continue;
             for (const auto& [earlier, other] : before) {
                 if (problem->row.text("rule") != other.row.text("rule") || !overlap(*problem, other))
                     continue;

@@ -64,10 +64,16 @@ namespace facts {
 std::span<const ProblemRule> problem_rules() {
     static constexpr ProblemRule kRules[] = {
         {"compiler-known-broken", {Field::compiler, Field::cuda, Field::arch}},
+        {"container-toolkit-vulnerable", {Field::toolkit}, true},
         {"known-defect", {Field::cuda, Field::compute}},
         {"packages-run-together", {Field::packages}},
     };
     return kRules;
+}
+
+const ProblemRule* problem_rule(std::string_view id) {
+    const auto rule = std::ranges::find(problem_rules(), id, &ProblemRule::id);
+    return rule == problem_rules().end() ? nullptr : &*rule;
 }
 
 std::optional<KnownProblem> known_problem(const Row& row) {
@@ -106,19 +112,22 @@ std::optional<std::string> mistake_in_condition(std::string_view column, std::st
 std::vector<std::string> mistakes_in(const KnownProblem& problem) {
     std::vector<std::string> found;
     const auto& row = problem.row;
-    const auto rules = problem_rules();
-    const auto rule = std::ranges::find(rules, row.text("rule"), &ProblemRule::id);
-    if (rule == rules.end()) {
+    const auto* rule = problem_rule(row.text("rule"));
+    if (rule == nullptr) {
         std::vector<std::string> ids;
-        for (const auto& each : rules)
+        for (const auto& each : problem_rules())
             ids.emplace_back(each.id);
         found.push_back(fmt::format("column 'rule' holds '{}': expected one of {}", row.text("rule"),
                                     text::join(ids, ", ")));
     }
     if (problem.when.empty()) found.emplace_back("column 'when' is missing");
+    if (rule != nullptr && rule->adds_up == row.has("asks"))
+        found.push_back(rule->adds_up
+                            ? fmt::format("column 'asks': expected none, {} does not ask it", rule->id)
+                            : "column 'asks' is missing");
     for (const auto& clause : problem.when) {
         const auto column = fmt::format("{}{}{}", kWhen, clause.test ? "" : kPackage, clause.name());
-        if (rule != rules.end() && !rule->fields.contains(clause.field))
+        if (rule != nullptr && !rule->fields.contains(clause.field))
             found.push_back(fmt::format("column '{}': rule {} does not look at it", column, rule->id));
         if (clause.test ? clause.test->excludes(*clause.test) : clause.versions.excludes(clause.versions))
             found.push_back(fmt::format("column '{}' holds '{}': expected clauses that a version meets",

@@ -33,8 +33,11 @@ namespace facts {
 struct ProblemRule {
     std::string_view id;
     FieldSet fields;
+    /// Several rows may strike one cell: what they say are parts of one sentence, and none of them asks.
+    bool adds_up = false;
 };
 [[nodiscard]] std::span<const ProblemRule> problem_rules();
+[[nodiscard]] const ProblemRule* problem_rule(std::string_view id);
 
 /// Nothing where the row is malformed, which the self-check says.
 [[nodiscard]] std::optional<KnownProblem> known_problem(const Row& row);

@@ -125,7 +125,7 @@ constexpr Column kKnownProblems[] = {
     {"severity", Kind::text, Form::scalar, kRequired},
     {"says", Kind::text, Form::scalar, kRequired},
     {"says_of_some", Kind::text},
-    {"asks", Kind::text, Form::scalar, kRequired},
+    {"asks", Kind::text},
     {"fix.cuda", Kind::way_out, Form::either, kOptional, "cuda_releases.cuda"},
     {"fix.*", Kind::way_out, Form::either},
 };

@@ -4,13 +4,6 @@
 namespace cudamatrix::facts {
 namespace {
 
-constexpr Column kContainerToolkitFlaws[] = {
-    {"cve", Kind::text, Form::scalar, kRequired},
-    {"fixed_in", Kind::version, Form::scalar, kRequired},
-    {"says", Kind::text, Form::scalar, kRequired},
-    {"only_mode", Kind::text},
-};
-
 constexpr Column kContainerToolkits[] = {
     {"first", Kind::version, Form::scalar, kRequired},
     {"last", Kind::version, Form::scalar, kRequired},
@@ -116,7 +109,6 @@ constexpr Column kImageLibraries[] = {
 };
 
 constexpr Schema kSchemas[] = {
-    {"container_toolkit_flaws", "flaw-{cve}", kContainerToolkitFlaws},
     {"container_toolkits", "container-toolkit-{first}", kContainerToolkits},
     {"cuda_image_requirements", "cuda-image-requires-{cuda}-*", kCudaImageRequirements},
     {"cuda_images", "cuda-image-{cuda}-*", kCudaImages},

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "knowledge/facts/known_problems.hpp"
+#include "knowledge/resolve/host.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -139,7 +140,57 @@ std::function<void(Ask&)> rows_of(std::string_view rule, std::vector<Field> abou
     };
 }
 
+// Flaws add up: one sentence names all that the toolkit has, and the release that mends the last of them. A
+// series without its last part stands for its newest release, which has what was mended in the series.
+void judge_toolkit(Ask& ask) {
+    const auto text = ask.cell.text(Field::toolkit);
+    if (!Version::parse(text)) return;
+    const Meaning meaning{ask};
+    std::vector<std::string> names;
+    std::vector<FactRef> flaws;
+    std::optional<Version> mended;
+    auto severity = Severity::warning;
+    for (const auto& problem : ask.facts.known_problems("container-toolkit-vulnerable")) {
+        if (meaning.match(problem) != Match::yes) continue;
+        names.push_back(worded(problem, "says", meaning));
+        flaws.push_back(problem.row.ref());
+        if (severity_in(problem.row) == Severity::error) severity = Severity::error;
+        mended = std::max(mended, Version::parse(problem.row.text("fix.toolkit")));
+    }
+    ask.question({Field::toolkit}, "whether it has published flaws");
+    if (!names.empty()) {
+        auto answer = ask.say(
+            severity, fmt::format("container toolkit {} has {}: {}{}", text,
+                                  text::count(names.size(), "published flaw"), text::join(names, ", "),
+                                  mended ? fmt::format("; fixed in {}", mended->text()) : ""));
+        answer.because(flaws);
+        if (mended) answer.at_least(Field::toolkit, mended->text());
+    } else if (const auto known = container_toolkit(ask)) {
+        ask.affirm("no published flaw of container toolkit {} is known", text);
+        ask.accept({known->ref()});
+    } else {
+        const auto last = ask.facts.rows("container_toolkits").back().text("last");
+        ask.unknown(Field::toolkit, "no fact knows toolkit {} (the newest that is known is {})", text, last)
+            .fix(Field::toolkit, last);
+    }
+}
+
 }  // namespace
+
+Rule container_toolkit_vulnerable() {
+    return {.id = "container-toolkit-vulnerable",
+            .stage = Stage::container_start,
+            .summary = "The container toolkit has no published flaw.",
+            .why =
+                "The toolkit prepares each GPU container with the rights of the host. With a flawed release "
+                "a crafted image reads the host's files or runs code on it, and nothing in the container "
+                "fails to tell so.",
+            .fails = "toolkit: 1.17.3",
+            .passes = "toolkit: 1.19.1",
+            .reads = {Field::toolkit},
+            .needs = {{Field::toolkit}},
+            .judge = judge_toolkit};
+}
 
 Rule known_defect() {
     return {

@@ -299,6 +299,8 @@ TEST_CASE("a known problem is told apart from the others, and its conditions and
         return "id: x, rule: " + rule + ", when: {" + when + "}" + words + more;
     };
     const std::string apart = ": expected conditions that no cell meets both of";
+    const std::string flaw =
+        "id: x, rule: container-toolkit-vulnerable, severity: warning, says: x, when: {toolkit: ";
     check_cases(
         "known_problems",
         {{row("known-defect", "cuda: \"12.4.1\", compute: [\"9.0\", \">=10.0\"]", ", fix: {cuda: newer}"),
@@ -324,8 +326,18 @@ TEST_CASE("a known problem is told apart from the others, and its conditions and
          {row("packages-run-together", "packages: {trl: \"<0.0.1\", transformers: \">=9\"}"),
           "'x': its `when` has no end for older releases of trl: expected two ends"},
          {row("other", "cuda: \"12.4.1\""),
-          "'x': column 'rule' holds 'other': expected one of compiler-known-broken, known-defect, "
-          "packages-run-together"},
+          "'x': column 'rule' holds 'other': expected one of compiler-known-broken, "
+          "container-toolkit-vulnerable, known-defect, packages-run-together"},
+         {row("compiler-known-broken", "compiler: \"<gcc-3\", cuda: \"<9\""), ""},
+         {"id: x, rule: known-defect, when: {cuda: \"12.4.1\"}, severity: error, says: x",
+          "'x': column 'asks' is missing"},
+         {flaw + "\"<1.18\"}, fix: {toolkit: \"1.18\"}", ""},
+         {flaw + "\"<1.18\"}, fix: {toolkit: \"1.17.9\"}",
+          "'x': column 'fix.toolkit' holds '1.17.9': expected a value that its when spares"},
+         {flaw + "\"<1.18\"}, asks: x",
+          "'x': column 'asks': expected none, container-toolkit-vulnerable does not ask it"},
+         {flaw + "\">1.18,<1.17\"}",
+          "'x': column 'when.toolkit' holds '>1.18,<1.17': expected clauses that a version meets"},
          {"id: x, rule: known-defect" + words, "'x': column 'when' is missing"},
          {row("known-defect", "cuda: \"12.4.1\"", ", says_of_some: \"{cuda} {compute}\""),
           "'x': column 'says_of_some' says {compute}: expected a field or package of its when"},
