@@ -1,6 +1,7 @@
 #include "knowledge/facts/known_problems.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "matrix/value.hpp"
@@ -68,6 +69,7 @@ std::span<const ProblemRule> problem_rules() {
         {"known-defect", {Field::cuda, Field::compute}},
         {"packages-run-together", {Field::packages}},
     };
+    static_assert(std::size(kRules) == kProblemRules);
     return kRules;
 }
 

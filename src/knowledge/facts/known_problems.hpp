@@ -2,6 +2,7 @@
 // the user's own `rules:`: the problem strikes the cells that meet all of `when`.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,7 @@ struct ProblemRule {
     /// Several rows may strike one cell: what they say are parts of one sentence, and none of them asks.
     bool adds_up = false;
 };
+inline constexpr std::size_t kProblemRules = 4;
 [[nodiscard]] std::span<const ProblemRule> problem_rules();
 [[nodiscard]] const ProblemRule* problem_rule(std::string_view id);
 

@@ -157,16 +157,18 @@ void Facts::Store::finish() {
 }
 
 std::span<const KnownProblem> Facts::Store::problems(std::string_view rule) const {
-    std::call_once(problems_read_, [this] {
+    const auto* known = facts::problem_rule(rule);
+    if (known == nullptr) return {};
+    auto& problems = problems_[static_cast<std::size_t>(known - facts::problem_rules().data())];
+    std::call_once(problems.read, [&] {
         const auto table = std::ranges::find(tables, "known_problems", &Table::name);
         if (table == tables.end()) return;
         for (const auto& row : table->rows) {
-            if (auto problem = facts::known_problem(row))
-                problems_[row.text("rule")].push_back(*std::move(problem));
+            if (row.text("rule") != rule) continue;
+            if (auto problem = facts::known_problem(row)) problems.rows.push_back(*std::move(problem));
         }
     });
-    const auto found = problems_.find(rule);
-    return found == problems_.end() ? std::span<const KnownProblem>() : found->second;
+    return problems.rows;
 }
 
 std::span<const PackageRelease> Facts::Store::releases(std::string_view package) const {

@@ -1,6 +1,7 @@
 // What stands behind Facts: the tables, who owns their text, and the indexes.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -96,7 +97,7 @@ struct Facts::Store {
     std::pmr::unordered_map<std::string_view, Position> by_id{&memory_};
     std::unordered_map<std::string, Position> by_name;
 
-    /// Facts::known_problems. Read when first asked for: most commands judge nothing.
+    /// Facts::known_problems. Those of a rule are read when first asked for: few cells meet all rules.
     [[nodiscard]] std::span<const KnownProblem> problems(std::string_view rule) const;
     /// Facts::package_releases. Made when first asked for: nobody asks for most packages.
     [[nodiscard]] std::span<const PackageRelease> releases(std::string_view package) const;
@@ -105,8 +106,11 @@ struct Facts::Store {
     void sort(std::size_t table);
     [[nodiscard]] std::vector<PackageRelease> read_releases(std::string_view package) const;
 
-    mutable std::once_flag problems_read_;
-    mutable std::map<std::string_view, std::vector<KnownProblem>> problems_;  ///< by rule
+    struct Problems {
+        std::once_flag read;
+        std::vector<KnownProblem> rows;
+    };
+    mutable std::array<Problems, facts::kProblemRules> problems_;  ///< in the order of problem_rules
 
     mutable std::mutex releases_mutex_;
     mutable std::map<std::string, std::vector<PackageRelease>, std::less<>> releases_;
