@@ -5,6 +5,8 @@
 
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
+#include "knowledge/resolve/resolve.hpp"
+#include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
 namespace cudamatrix::rules {
@@ -23,7 +25,25 @@ struct Member {
     std::vector<Demand> demands;
 };
 
-std::vector<Demand> own_demands(const Context& context, const Package& package) {
+// What is known of builds of torch beside that of the index default, whose other demands are on other
+// libraries: the triton that the wheel pins. Its condition is that of the default build.
+std::vector<Demand> pinned_triton(const Context& context, Package& torch) {
+    if (torch.in_image || other_os(context)) return {};
+    const auto build = if_known(torch_build(context));
+    if (!build || !build->torch.wheel || !build->torch.wheel->has("triton")) return {};
+    const auto usual = lookup::package_release(context.facts, "torch", build->torch.exact.text());
+    const auto pinned = pep440::Version::parse(build->torch.wheel->text("triton"));
+    if (!usual || !pinned) return {};
+    auto demands = demands_of(context, *usual);
+    std::erase_if(demands, [&](const Demand& demand) {
+        return demand.name != "triton" || !demand.specifiers().admits(*pinned);
+    });
+    if (!demands.empty()) torch.torch_release = build->torch.wheel->ref();  // what says it
+    return demands;
+}
+
+std::vector<Demand> own_demands(const Context& context, Package& package) {
+    if (!package.row && package.field == Field::torch) return pinned_triton(context, package);
     if (!package.row) return {};
     auto demands = demands_of(context, *package.row);
     // Beside a torch; where the cell names none, what two of them ask of it is asked here.
