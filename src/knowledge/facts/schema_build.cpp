@@ -33,6 +33,7 @@ constexpr Column kTorchCompile[] = {
     {"gpu_min", Kind::compute, Form::scalar, kRequired, "architectures.compute"},
     {"windows", Kind::truth, Form::scalar, kRequired},
     {"triton_os", Kind::text, Form::list, kRequired},
+    {"triton_key", Kind::specifiers},  // the triton of which its inductor's import does not fail
 };
 
 constexpr Column kTorchCompilerLimits[] = {

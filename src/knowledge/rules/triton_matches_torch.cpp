@@ -27,6 +27,20 @@ void judge_in_image(Ask& ask, const ImageTorch& torch, const NamedTriton& named)
         .without(named.package);
 }
 
+// Of another minor than torch is made for.
+Answer differs(Ask& ask, const Row& row, const std::string& torch, const NamedTriton& named) {
+    const auto version = pep440::Version::parse(named.version->text());
+    if (row.has("triton_key") && version && !covers(row, "triton_key", *version))
+        return ask.reject(
+            "torch.compile of torch {} is made for triton {}, not {}: it imports triton_key from "
+            "triton.compiler.compiler, where that has none; eager mode works",
+            torch, row.text("triton"), named.text);
+    return ask.degrade(
+        "torch.compile of torch {} is made for triton {}, not {}: imports from another release may "
+        "fail; eager mode works",
+        torch, row.text("triton"), named.text);
+}
+
 void judge(Ask& ask) {
     const auto named = named_triton(ask);
     if (!named || !named->version || !wants_torch(ask)) return;  // of its version the install stage asks
@@ -44,10 +58,7 @@ void judge(Ask& ask) {
     ask.reword(fmt::format("whether torch.compile of torch {} works with {}", torch, named->text));
     const auto triton = lookup::required_version(*row, "triton");
     if (triton.major_minor() == named->version->major_minor()) return ask.accept({row->ref()});
-    ask.degrade(
-           "torch.compile of torch {} is made for triton {}, not {}: imports from another release may "
-           "fail; eager mode works",
-           torch, row->text("triton"), named->text)
+    differs(ask, *row, torch, *named)
         .because(row->ref())
         .fix(with_package(ask, named->package, row->text("triton")));
 }
@@ -62,7 +73,7 @@ Rule triton_matches_torch() {
                 "torch's inductor imports names of triton that move from release to release, and ends with "
                 "\"cannot import name 'triton_key'\" or \"cannot import name 'AttrsDescriptor'\" before it "
                 "compiles anything. A neighbouring release often works, and eager mode always does: hence "
-                "degraded.",
+                "degraded, and rejected where the wheels show that the import fails.",
             .fails = "torch: 2.4.0, packages: {triton: 3.7.0}",
             .passes = "torch: 2.8.0, packages: {triton: 3.4.0}",
             .reads = {Field::torch, Field::arch, Field::packages, Field::image, Field::family, Field::cuda,
