@@ -157,7 +157,7 @@ bool is_shared(const Row& release) {
 }
 
 bool is_yanked(const Row& release) {
-    return release.text("yanked") == "true";
+    return release.text("yanked") == "true" || release.text("off_index") == "true";
 }
 
 bool is_yanked_build(const Facts& facts, const Row& wheel) {

@@ -82,7 +82,8 @@ struct Torch {
                                                  std::string_view version);
 
 /// Whether the author of a release (a row of package_releases) took it back (PEP 592): an index keeps it for
-/// those who pinned exactly it, and everybody else gets another.
+/// those who pinned exactly it, and everybody else gets another. So does who asks for one that the index
+/// never had.
 [[nodiscard]] bool is_yanked(const Row& release);
 /// The same of a build of torch (a row of torch_wheels): of the release that it is a build of.
 [[nodiscard]] bool is_yanked_build(const Facts& facts, const Row& wheel);

@@ -19,8 +19,17 @@ constexpr Column kPackageReleases[] = {
     {"abi_macos", Kind::wheel_tag, Form::list},
     {"abi_musl", Kind::wheel_tag, Form::list},
     {"sdist", Kind::truth},
+    {"off_index", Kind::truth},      // its makers have it elsewhere
     {"yanked", Kind::truth},         // its author took it back (PEP 592)
     {"yanked_because", Kind::text},  // in its author's words
+};
+
+constexpr Column kAbsentPackageBuilds[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
+    {"builds", Kind::text, Form::list, kRequired},  // local parts of versions, or their first labels
+    {"consequence", Kind::text, Form::scalar, kRequired},
 };
 
 // open: where `versions` has no end, "older", "newer" or "both": the row is about all releases there.
@@ -41,12 +50,14 @@ constexpr Column kPackageTorchFloors[] = {
     {"open", Kind::text},
     {"torch_min", Kind::version},
     {"torch_below", Kind::version},
+    {"torch_none", Kind::truth},           // true: no torch is one
     {"torch_versions", Kind::specifiers},  // the torch that the row is about; without it: every one
+    {"builds", Kind::text, Form::list},  // by the local part of the version, as cu118; without it: every one
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
 };
 
-constexpr std::string_view kPackageTorchOneOf[] = {"torch_min", "torch_below"};
+constexpr std::string_view kPackageTorchOneOf[] = {"torch_min", "torch_below", "torch_none"};
 
 constexpr Column kPackageCuda[] = {
     {"package", Kind::text, Form::scalar, kRequired},
@@ -131,6 +142,7 @@ constexpr Column kManylinuxTags[] = {
 };
 
 constexpr Schema kSchemas[] = {
+    {"absent_package_builds", "no-package-build-*", kAbsentPackageBuilds},
     {"manylinux_tags", "tag-{tag}", kManylinuxTags},
     {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
     {"package_cudnn", "package-cudnn-*", kPackageCudnn, kPackageCudnnOneOf},

@@ -87,6 +87,7 @@ constexpr Apart kApart[] = {
     {"cuda_glibc", {{{"arch"}, {"function"}, {"type"}, {"cuda_first", "cuda_last"}}}},
     {"cuda_image_requirements", {{{"cuda"}, {"arch"}, {"os"}}}},
     {"cuda_images", {{{"cuda"}, {"os"}}}},
+    {"absent_package_builds", {{{"package"}, {"builds"}, {"versions"}}}},
     {"driver_branches", {{{"oldest", "newest"}}}},
     {"driver_branches", {{{"windows_oldest", "windows_newest"}}}},
     {"gpus", {{{"aliases"}}}},

@@ -77,10 +77,34 @@ void judge_demanded(Ask& ask, const std::vector<Package>& packages, const Packag
         .without(package.name);
 }
 
+// The makers' build of a release that the version names (0.4.30+cuda12.cudnn89), where there is none.
+std::optional<Row> absent_build(const Facts& facts, const Package& package) {
+    const auto plus = package.text.find('+');
+    if (plus == std::string::npos || !package.version) return std::nullopt;
+    const auto local = std::string_view(package.text).substr(plus + 1);
+    for (const auto& row : facts.rows("absent_package_builds")) {
+        const auto builds = row.list("builds");
+        if (describes(row, package.name, *package.version) &&
+            std::any_of(builds.begin(), builds.end(), [&](std::string_view build) {
+                return local == build || local.starts_with(fmt::format("{}.", build));
+            }))
+            return row;
+    }
+    return std::nullopt;
+}
+
 void judge(Ask& ask) {
     const auto machine = machine_of(ask);
     const auto packages = packages_of(ask);
     for (const auto& package : packages) {
+        if (const auto absent = absent_build(ask.facts, package)) {
+            ask.question({Field::packages}, {}, package.name);
+            ask.reject("{} was never built: {}", package.text, absent->text("consequence"))
+                .because(absent->ref())
+                .accepted_release(package.name)
+                .without(package.name);
+            continue;
+        }
         if (!package.row || !package.row->has("abi")) continue;
         const auto& row = *package.row;
         ask.question({Field::packages, machine.field()},

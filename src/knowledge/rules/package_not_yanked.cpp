@@ -18,7 +18,8 @@ void judge(Ask& ask) {
     if (auto torch = torch_package(ask)) packages.push_back(*std::move(torch));
     for (const auto& package : packages) {
         // An unknown release is said by packages-agree.
-        if (!package.row || !is_of_default_index(package)) continue;
+        if (!package.row || package.row->text("off_index") == "true" || !is_of_default_index(package))
+            continue;
         const auto& row = *package.row;
         ask.question({package.field}, fmt::format("whether {} was yanked", package.text),
                      row.text("package"));

@@ -11,23 +11,34 @@ namespace cudamatrix::rules {
 namespace {
 
 bool is_met(const Row& floor, const Version& torch) {
+    if (floor.has("torch_none")) return false;
     const auto least = Version::parse(floor.text("torch_min"));
     const auto below = Version::parse(floor.text("torch_below"));
     return (!least || torch >= *least) && (!below || torch < *below);
 }
 
-// Is the row about that release of the package, and about that torch? Wheels for one torch may be broken,
-// while for the next there are none and the package is built from its source.
-bool is_about(const Row& row, std::string_view package, const pep440::Version& version,
-              const Version& torch) {
-    if (!describes(row, package, version)) return false;
+// Is the row about that release of the package, and about that build of it? What the makers compiled
+// (0.0.19+cu118) fits one torch, what the index has under that number may be built for any.
+bool is_about(const Row& row, const Package& package) {
+    if (!describes(row, package.name, *package.version)) return false;
+    const auto plus = package.text.find('+');
+    return !row.has("builds") ||
+           (plus != package.text.npos &&
+            contains(row.list("builds"), std::string_view(package.text).substr(plus + 1)));
+}
+
+// And about that torch? Wheels for one torch may be broken, while for the next there are none and the
+// package is built from its source.
+bool is_about(const Row& row, const Package& package, const Version& torch) {
+    if (!is_about(row, package)) return false;
     if (!row.has("torch_versions")) return true;
     const auto release = pep440::Version::parse(torch.text());
     return release && covers(row, "torch_versions", *release);
 }
 
-// "torch 2.5 and newer", "torch 2.5 and newer, below 2.6", "torch below 2.6".
+// "torch 2.5 and newer", "torch 2.5 and newer, below 2.6", "torch below 2.6", "no released torch".
 std::string demand_text(const Row& floor) {
+    if (floor.has("torch_none")) return "no released torch";
     if (!floor.has("torch_min")) return fmt::format("torch below {}", floor.text("torch_below"));
     return fmt::format("torch {} and newer{}", floor.text("torch_min"),
                        floor.has("torch_below") ? fmt::format(", below {}", floor.text("torch_below")) : "");
@@ -35,11 +46,10 @@ std::string demand_text(const Row& floor) {
 
 // The worst floor of that release that the torch is below: one may say where a part fails, another where all
 // does.
-std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep440::Version& version,
-                         const Version& torch) {
+std::optional<Row> unmet(const Facts& facts, const Package& package, const Version& torch) {
     std::optional<Row> worst;
     for (const auto& row : facts.rows("package_torch_floors")) {
-        if (!is_about(row, package, version, torch) || is_met(row, torch)) continue;
+        if (!is_about(row, package, torch) || is_met(row, torch)) continue;
         if (!worst || row.text("severity") == "error") worst = row;
     }
     return worst;
@@ -47,7 +57,7 @@ std::optional<Row> unmet(const Facts& facts, std::string_view package, const pep
 
 void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
     const auto& torch = build.torch.exact;
-    const auto floor = unmet(ask.facts, package.name, *package.version, torch);
+    const auto floor = unmet(ask.facts, package, torch);
     if (floor) {
         ask.question({Field::packages, Field::torch}, {}, floor->text("package"));
         ask.say(severity_in(*floor), fmt::format("{} works with {}; the cell has {}: {}", package.text,
@@ -58,7 +68,7 @@ void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
         return;
     }
     for (const auto& row : ask.facts.rows("package_torch_floors")) {
-        if (!is_about(row, package.name, *package.version, torch)) continue;
+        if (!is_about(row, package, torch)) continue;
         ask.question({Field::packages, Field::torch}, [&] {
             return fmt::format("whether {}, which needs {}, works with {}", package.text, demand_text(row),
                                build.text);
@@ -69,8 +79,7 @@ void judge_package(Ask& ask, const TorchBuild& build, const Package& package) {
 
 bool has_floors(const Facts& facts, const Package& package) {
     const auto rows = facts.rows("package_torch_floors");
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Row& row) { return describes(row, package.name, *package.version); });
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return is_about(row, package); });
 }
 
 void judge_in_image(Ask& ask, const ImageTorch& torch) {
@@ -84,8 +93,8 @@ void judge_in_image(Ask& ask, const ImageTorch& torch) {
 }
 
 void judge(Ask& ask) {
-    if (!wants_torch(ask)) return;
     if (const auto own = image_torch(ask)) return judge_in_image(ask, *own);
+    if (!wants_torch(ask)) return;
     const auto build = if_known(torch_build(ask));
     if (!build || never_published(*build)) return;
     for (const auto& package : packages_of(ask)) {
@@ -110,7 +119,7 @@ Rule package_supports_torch() {
         .passes = "torch: 2.6.0, packages: {transformers: 4.53.0}",
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
-        .needs = {{Field::packages}, {Field::torch}},
+        .needs = {{Field::packages}, {Field::torch, Field::image, Field::family}},
         .judge = judge,
         .monotone = {Field::packages, Field::torch}};
 }
