@@ -141,6 +141,20 @@ constexpr Column kManylinuxTags[] = {
     {"kept", Kind::truth, Form::scalar, kRequired},
 };
 
+// What pip's resolver said of a set of pins.
+constexpr Column kResolutions[] = {
+    {"pins", Kind::text, Form::list, kRequired},  // "torch==2.6.0+cu118", "vllm"
+    {"python", Kind::version, Form::scalar, kRequired},
+    {"arch", Kind::text, Form::scalar, kRequired},
+    {"glibc", Kind::version},              // of the system that was asked for
+    {"takes", Kind::text, Form::list},     // all that it would install
+    {"conflict", Kind::text, Form::list},  // its lines: who demands what
+    {"absent", Kind::text, Form::list},    // its lines: what no wheel serves
+    {"pip", Kind::version, Form::scalar, kRequired},
+};
+
+constexpr std::string_view kResolutionsOneOf[] = {"takes", "conflict", "absent"};
+
 constexpr Schema kSchemas[] = {
     {"absent_package_builds", "no-package-build-*", kAbsentPackageBuilds},
     {"manylinux_tags", "tag-{tag}", kManylinuxTags},
@@ -154,6 +168,7 @@ constexpr Schema kSchemas[] = {
     {"package_releases", "package-{package}-{version}", kPackageReleases},
     {"package_sources", "package-source-*", kPackageSources},
     {"package_torch_floors", "package-torch-*", kPackageTorchFloors, kPackageTorchOneOf},
+    {"resolutions", "resolution-*", kResolutions, kResolutionsOneOf},
 };
 
 }  // namespace
