@@ -60,11 +60,16 @@ void MatrixOptions::add(const Arguments& app) {
     add_facts_folder(app, facts);
     add_day(app, on);
     add_override(app, overrides);
+    add_look(app, look);
+}
+
+void add_look(const Arguments& app, std::string& look) {
     app.add_flag(
            fmt::format("--look{{{}}}", kLook), look,
            "First measure what no fact knows of the packages, images and torch that the file names, over the "
-           "network: what they declare, and where it names a GPU the code of such a torch. --look=deep reads "
-           "the layers of such images, too. Kept in ~/.cache/cudamatrix/facts")
+           "network: what they declare, and where it names a GPU the code of such a torch; then ask pip's "
+           "resolver whether the packages of each cell go together. --look=deep reads the layers of such "
+           "images, too. Kept in ~/.cache/cudamatrix/facts")
         .check([](const std::string& value) {
             return value == kLook || value == kLookDeep ? "" : "expected --look or --look=deep";
         });

@@ -86,6 +86,9 @@ struct Loaded {
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options,
                                                               const World& world);
 
+/// --look, and --look=deep.
+void add_look(const Arguments& app, std::string& look);
+
 /// --facts DIR.
 void add_facts_folder(const Arguments& app, std::string& facts);
 

@@ -25,6 +25,10 @@ Result<ExitCode> explain_rule(const ExplainOptions& options, const World& world)
         return input_failure("--override changes cells, and a rule has none",
                              "name a matrix file and a cell, or leave --override out");
     }
+    if (!options.input.look.empty()) {
+        return input_failure("--look looks at what a matrix file names, and a rule names nothing",
+                             "name a matrix file and a cell, or leave --look out");
+    }
     CM_TRY_ASSIGN(const auto facts, load_facts(options.input.facts, world, options.input.on));
     const auto& today = options.input.on.empty() ? world.today : options.input.on;
     report::RulesReport report{
@@ -84,6 +88,7 @@ Action add_explain(const Arguments& app) {
     add_limit(app, options->limit, "Cells");
     add_facts_folder(app, options->input.facts);
     add_override(app, options->input.overrides);
+    add_look(app, options->input.look);
     add_format(app, options->format, report::names_of(report::explain_formats()));
     add_day(app, options->input.on);
     add_report_folder(app, options->out);

@@ -7,10 +7,22 @@
 #include "commands/common.hpp"
 #include "commands/index_options.hpp"
 #include "registry/http.hpp"
+#include "registry/wheel_index.hpp"
 #include "render/lock/lock_file.hpp"
 
 namespace cudamatrix {
 namespace {
+
+void say(const std::string& message, const World& world) {
+    fmt::print(stderr, "{}", render(Diagnostic::warning("--look: " + message), {}, world.colour_err));
+}
+
+// That nobody was asked is no failure.
+void say_unasked(const std::string& why, const World& world) {
+    Diagnostic note{Severity::note, {}, {}, {}, {}};
+    note.message = "--look: pip's resolver was not asked: " + why;
+    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+}
 
 // Measures what requests ask for into the store; what cannot be found out is said on stderr.
 class Looker {
@@ -28,23 +40,19 @@ class Looker {
         return facts_with_store(overlay_, store_, world_);
     }
 
-    void say(const std::string& message) const {
-        fmt::print(stderr, "{}", render(Diagnostic::warning("--look: " + message), {}, world_.colour_err));
-    }
-
   private:
     Status measure_one(measure::MeasureRequest& request, const Facts& facts) {
         CM_TRY(prepare(request));
         const auto measured = measure::measure(request, facts, *http_);
         if (!measured.ok()) {
             if (measured.failure().code == ExitCode::interrupted) return measured.failure();
-            say(measured.failure().diagnostics.front().message);
+            say(measured.failure().diagnostics.front().message, world_);
             return Done{};
         }
         for (const auto& lost : measured->not_measured)
-            say(lost);
+            say(lost, world_);
         for (const auto& row : measured->left_out)
-            say("left out: " + row);
+            say("left out: " + row, world_);
         return Done{};
     }
 
@@ -132,12 +140,44 @@ Status look(const std::string& overlay, const World& world, bool deep, Loaded& l
     Looker looker(overlay, store, mirrors, world);
     CM_TRY_ASSIGN(facts, looker.measure(package_requests(named, facts), facts));
     if (deep && !named.gpu && !named.images.empty())
-        looker.say("the matrix names no gpu and no compute: no layer is read");
+        say("the matrix names no gpu and no compute: no layer is read", world);
     CM_TRY_ASSIGN(facts,
                   looker.measure(image_requests(named, with_configurations(facts, lock), deep), facts));
     CM_TRY_ASSIGN(facts, look_for_torch(named, before, store, mirrors, world, looker, std::move(facts)));
     loaded.facts = with_configurations(facts, lock);
+    const auto questions = pip_questions(loaded.matrix, loaded.facts, world.today);
+    CM_TRY_ASSIGN(const bool told, look_with_pip(questions, overlay, mirrors, world, facts));
+    if (told) loaded.facts = with_configurations(facts, lock);
     return Done{};
+}
+
+Result<bool> look_with_pip(const PipQuestions& questions, const std::string& overlay, const Mirrors& mirrors,
+                           const World& world, Facts& facts) {
+    for (const auto& why : questions.refused)
+        say_unasked(why, world);
+    if (!questions.all) say_unasked("the cells behind the first 100000", world);
+    if (questions.open.empty()) return false;
+    const auto index = default_index(world.environment, world.cancellation);
+    if (!index.ok()) {
+        say_unasked(index.failure().diagnostics.front().message, world);
+        return false;
+    }
+    auto request = pip_request(questions.open, facts, mirrors, *index);
+    CM_TRY_ASSIGN(const auto store, own_store(world));
+    request.out = store.string();
+    request.facts = overlay;
+    request.today = world.today;
+    request.environment = world.environment;
+    request.cancellation = world.cancellation;
+    request.progress = [](std::string_view line) { fmt::print(stderr, "{}\n", text::printable(line)); };
+    CM_TRY_ASSIGN(const auto answers, measure::ask_pip(request, facts));
+    for (const auto& why : answers.untold)
+        say(why, world);
+    for (const auto& why : answers.unasked)
+        say_unasked(why, world);
+    if (answers.rows == 0) return false;
+    CM_TRY_ASSIGN(facts, facts_with_store(overlay, store, world));
+    return true;
 }
 
 Status look_for(const Wanted& wanted, const std::string& overlay, const World& world, Facts& facts) {

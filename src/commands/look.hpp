@@ -12,8 +12,11 @@
 
 #include "commands/command.hpp"
 #include "knowledge/facts/facts.hpp"
+#include "knowledge/facts/resolution.hpp"
+#include "knowledge/judge/pip_questions.hpp"
 #include "knowledge/solve/suggest.hpp"
 #include "look/measure/measure.hpp"
+#include "look/measure/pip_resolver.hpp"
 #include "matrix/matrix.hpp"
 
 namespace cudamatrix {
@@ -35,9 +38,15 @@ struct Loaded;
 /// --look: what no fact knows of the packages, images and builds of torch that the matrix names is measured
 /// now, through its mirrors, into the user's own store of facts, which `loaded.facts` then rests on as well
 /// (with `overlay`, the folder of --facts, and over the configurations of its lock). Where it names a GPU,
-/// the code in the libraries of such a torch is read, and with `deep` that in the layers of such images. What
-/// cannot be found out stays unknown, and stderr says why.
+/// the code in the libraries of such a torch is read, and with `deep` that in the layers of such images.
+/// Last, pip's resolver is asked about the torch and packages of cells that nothing else rejects at install.
+/// What cannot be found out stays unknown, and stderr says why.
 [[nodiscard]] Status look(const std::string& overlay, const World& world, bool deep, Loaded& loaded);
+
+/// Asks pip's resolver and lays its answers over `facts`; true: there is one. What it cannot tell stderr
+/// says.
+[[nodiscard]] Result<bool> look_with_pip(const PipQuestions& questions, const std::string& overlay,
+                                         const Mirrors& mirrors, const World& world, Facts& facts);
 
 /// What `suggest` is asked for.
 struct Wanted {
@@ -82,6 +91,11 @@ using Requests = std::vector<measure::MeasureRequest>;
 [[nodiscard]] Requests code_requests(const Named& named, const Facts& facts, const Facts& before,
                                      const Mirrors& mirrors,
                                      const std::function<bool(const std::string& sha256)>& was_read);
+
+/// What pip's resolver is asked: the questions, and where it finds their wheels, where the matrix or facts
+/// say it. `index`: the one that pip would ask by itself.
+[[nodiscard]] measure::PipRequest pip_request(const std::set<PipQuestion>& questions, const Facts& facts,
+                                              const Mirrors& mirrors, const std::string& index);
 
 /// Packages without a known release that the need admits, and newer releases of the others.
 [[nodiscard]] Requests need_requests(const std::vector<solve::Need>& needs, const Facts& facts);

@@ -129,10 +129,9 @@ std::string index_of(const Facts& facts, const std::string& variant) {
 }
 
 // The index of a variant, where a site may have it elsewhere.
-void set_index(MeasureRequest& request, const Facts& facts, const Mirrors& mirrors,
-               const std::string& variant) {
-    request.index = lookup::mirror_of_torch_index(facts, mirrors, variant);
-    if (request.index.empty()) request.index = index_of(facts, variant);
+std::string index_of(const Facts& facts, const Mirrors& mirrors, const std::string& variant) {
+    auto index = lookup::mirror_of_torch_index(facts, mirrors, variant);
+    return index.empty() ? index_of(facts, variant) : index;
 }
 
 // What a row about a build that is not there says of where that was seen.
@@ -258,7 +257,7 @@ Requests variant_requests(const Named& named, const Facts& facts, const Mirrors&
         if (torch.exact.size() < 3) continue;
         auto request = torch_request(arches);
         request.exactly["torch"] = {fmt::format("{}+{}", torch.exact.text(), variant)};
-        set_index(request, facts, mirrors, variant);
+        request.index = index_of(facts, mirrors, variant);
         if (request.index.empty()) continue;
         set_source(request, facts, mirrors, variant);
         out.push_back(std::move(request));
@@ -286,11 +285,31 @@ Requests code_requests(const Named& named, const Facts& facts, const Facts& befo
             const auto number = torch->exact.text();
             request.exactly["torch"] = {number, number + "+" + torch->variant};
             request.held = request.known_libraries = request.fill = true;
-            if (wheel.text("default_index") != "true") set_index(request, facts, mirrors, torch->variant);
+            if (wheel.text("default_index") != "true")
+                request.index = index_of(facts, mirrors, torch->variant);
             out.push_back(std::move(request));
         }
     }
     return out;
+}
+
+measure::PipRequest pip_request(const std::set<PipQuestion>& questions, const Facts& facts,
+                                const Mirrors& mirrors, const std::string& index) {
+    measure::PipRequest request;
+    request.questions.assign(questions.begin(), questions.end());
+    request.index = index;
+    request.mirror = lookup::mirror_of_source(facts, mirrors, "pypi");
+    if (const auto there = mirrored(index, mirrors); request.mirror.empty() && there != index)
+        request.mirror = there;
+    for (const auto& question : questions) {
+        for (const auto& pin : question.pins) {
+            const auto variant = local_of(pin);
+            if (variant.empty()) continue;
+            if (auto at = index_of(facts, mirrors, variant); !at.empty())
+                request.variants[variant] = std::move(at);
+        }
+    }
+    return request;
 }
 
 Requests need_requests(const std::vector<solve::Need>& needs, const Facts& facts) {

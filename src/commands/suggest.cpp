@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <variant>
 
 #include "base/file.hpp"
@@ -86,6 +87,24 @@ std::string call_that_looks(const SuggestOptions& options) {
     return call;
 }
 
+// Stacks for which pip's resolver finds no wheels make room for others, which it is asked about in turn.
+Result<solve::Suggestion> search(const SuggestOptions& options, const solve::Query& query,
+                                 const std::string& today, const World& world, Facts& facts) {
+    constexpr int kMostRounds = 4;
+    std::set<PipQuestion> asked;  // what was not answered is not asked twice
+    for (int round = 1;; ++round) {
+        auto found = solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)});
+        if (!found.ok() || !options.look || round == kMostRounds) return found;
+        PipQuestions questions;
+        for (const auto& stack : found->stacks)
+            add_pip_question(stack.cell(), facts, world.today, questions);
+        std::erase_if(questions.open,
+                      [&](const PipQuestion& question) { return !asked.insert(question).second; });
+        CM_TRY_ASSIGN(const bool told, look_with_pip(questions, options.overlay, {}, world, facts));
+        if (!told) return found;
+    }
+}
+
 Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& world) {
     CM_TRY_ASSIGN(auto facts, load_facts(options.overlay, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
@@ -99,7 +118,7 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
     if (options.look) {
         CM_TRY(look_for({query.fields, needs_of(options)}, options.overlay, world, facts));
     }
-    auto found = solve::suggest(facts, query, {today, options.limit, renderer_of(facts), watched(world)});
+    auto found = search(options, query, today, world, facts);
     if (!found.ok() && !options.look && names_unknown(options, query, facts, world.today)) {
         auto failure = found.failure();
         auto& last = failure.diagnostics.back();
@@ -135,7 +154,7 @@ Action add_suggest(const Arguments& app) {
     app.add_flag(
         "--look", options->look,
         "Ask the index for the packages of --need that no fact knows, for newer releases of the others, and for a "
-        "--torch that no fact knows; kept in ~/.cache/cudamatrix/facts");
+        "--torch that no fact knows, and pip's resolver for the stacks; kept in ~/.cache/cudamatrix/facts");
     add_limit(app, options->limit, "Stacks");
     add_facts_folder(app, options->overlay);
     add_format(app, options->format, report::names_of(report::suggest_formats()));

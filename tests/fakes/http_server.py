@@ -12,7 +12,7 @@
   /auth/FILE           401 without user:secret /elsewhere/PORT/REST 302 to that port
   /tagged/FILE         an ETag, and 304 to whoever has it
   /needs-fresh/FILE    302 to a link that is good for one request
-It prints the port that it listens on and, for each request, "GET path range authorization".
+It prints the port that it listens on and, for each request, "GET path range authorization", or HEAD.
 """
 import base64
 import hashlib
@@ -39,7 +39,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def do_HEAD(self):
+        """As pip asks for the length of a wheel."""
+        self.do_GET()
 
     def range_of(self, size):
         text = self.headers.get("Range", "")
@@ -53,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         with lock:
             times = seen[self.path] = seen.get(self.path, 0) + 1
-            print("GET", self.path, self.headers.get("Range", "-"), self.headers.get("Authorization", "-"), flush=True)
+            print(self.command, self.path, self.headers.get("Range", "-"), self.headers.get("Authorization", "-"), flush=True)
         _, behaviour, rest = (self.path.split("?")[0] + "/").split("/", 2)
         if behaviour == "redirect":
             return self.send_simple(302, [("Location", "/" + rest[:-1])])

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -215,4 +216,23 @@ TEST_CASE("needs: what no known release serves, and newer releases of the rest")
     CHECK(asked("timm==" + newest) == "");
     CHECK(asked("timm<0.9") == "");
     CHECK(need_requests({}, facts).empty());
+}
+
+TEST_CASE("pip's resolver is told the indexes of variants and the mirror of the default index") {
+    const auto facts = Facts::embedded();
+    const std::set<PipQuestion> questions{
+        {{"torch==2.6.0+cu118", "torchvision==0.21.0+cu118"}, "3.12", "x86_64", ""},
+        {{"odd", "torch==2.6.0"}, "3.12", "x86_64", ""}};
+    const auto of = [&](const Mirrors& mirrors) {
+        const auto request = pip_request(questions, facts, mirrors, "https://index.example.org/simple");
+        CHECK(request.questions.size() == 2);
+        CHECK(request.index == "https://index.example.org/simple");
+        CHECK(request.variants.size() == 1);
+        return request.mirror + " " + request.variants.at("cu118");
+    };
+    CHECK(of({}) == " https://download.pytorch.org/whl/cu118");
+    CHECK(of({{"pypi", "https://m.example.org/simple"}, {"pytorch", "https://m.example.org/t"}}) ==
+          "https://m.example.org/simple https://m.example.org/t/cu118");
+    CHECK(of({{"https://index.example.org", "https://m.example.org"}}) ==
+          "https://m.example.org/simple https://download.pytorch.org/whl/cu118");
 }
