@@ -41,7 +41,8 @@ constexpr Column kPackageGpuFloors[] = {
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
     {"torch_cuda", Kind::specifiers},
-    {"sass", Kind::compute, Form::list},  // all that there is, and no PTX
+    {"sass", Kind::compute, Form::list},  // all machine code that there is
+    {"ptx", Kind::compute, Form::list},   // beside sass: what the driver compiles for other GPUs
 };
 
 constexpr Column kPackageTorchFloors[] = {
@@ -70,6 +71,7 @@ constexpr Column kPackageCuda[] = {
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
     {"needs_torch", Kind::truth},
+    {"of_image", Kind::truth},  // that of the image alone counts
     {"instead", Kind::text},
 };
 
@@ -91,10 +93,28 @@ constexpr Column kPackageCudnn[] = {
 // The major that it loads by name, or the oldest that it takes of a major.
 constexpr std::string_view kPackageCudnnOneOf[] = {"cudnn_major", "cudnn_min", "of_local"};
 
+constexpr Column kPackageJit[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
+    {"severity", Kind::text, Form::scalar, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kPackageCpuOnly[] = {
+    {"package", Kind::text, Form::scalar, kRequired},
+    {"versions", Kind::specifiers, Form::scalar, kRequired},
+    {"open", Kind::text},
+    {"systems", Kind::text, Form::list, kRequired},  // linux, musl, windows, macos
+    {"arches", Kind::text, Form::list, kRequired},
+    {"consequence", Kind::text, Form::scalar, kRequired},
+};
+
 constexpr Column kPackageNumpyAbi[] = {
     {"package", Kind::text, Form::scalar, kRequired},
     {"versions", Kind::specifiers, Form::scalar, kRequired},
     {"open", Kind::text},
+    {"systems", Kind::text, Form::list},  // linux, musl, windows, macos; without it: all
     {"numpy", Kind::specifiers, Form::scalar, kRequired},
     {"severity", Kind::text, Form::scalar, kRequired},
     {"consequence", Kind::text, Form::scalar, kRequired},
@@ -158,10 +178,12 @@ constexpr std::string_view kResolutionsOneOf[] = {"takes", "conflict", "absent"}
 constexpr Schema kSchemas[] = {
     {"absent_package_builds", "no-package-build-*", kAbsentPackageBuilds},
     {"manylinux_tags", "tag-{tag}", kManylinuxTags},
+    {"package_cpu_only", "package-cpu-*", kPackageCpuOnly},
     {"package_cuda", "package-cuda-*", kPackageCuda, kPackageCudaOneOf},
     {"package_cudnn", "package-cudnn-*", kPackageCudnn, kPackageCudnnOneOf},
     {"package_gpu_floors", "package-gpu-*", kPackageGpuFloors},
     {"package_images", "package-image-*", kPackageImages},
+    {"package_jit", "package-jit-*", kPackageJit},
     {"package_makers_abi", "package-makers-abi-*", kPackageMakersAbi},
     {"package_makers_wheels", "package-makers-wheel-*", kPackageMakersWheels},
     {"package_numpy_abi", "package-numpy-abi-*", kPackageNumpyAbi},

@@ -1,6 +1,7 @@
 // numpy 2 changed its binary interface: modules compiled against 1.x do not load beside it, and few of them
 // say so in their demands.
 #include "knowledge/resolve/images.hpp"
+#include "knowledge/resolve/package_wheels.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -51,6 +52,11 @@ void judge_own_torch(Ask& ask, const ImageTorch& torch, const Package& numpy) {
     answer.fix(without_package(ask, numpy.name));
 }
 
+// Whether the row speaks of the wheels for the cell's system.
+bool is_of(const Row& row, const Machine& machine) {
+    return !row.has("systems") || contains(row.list("systems"), machine.system);
+}
+
 void judge(Ask& ask) {
     auto packages = packages_of(ask);
     std::optional<Package> numpy;
@@ -63,7 +69,9 @@ void judge(Ask& ask) {
     } else if (auto torch = torch_package(ask)) {
         packages.push_back(*std::move(torch));
     }
+    const auto machine = machine_of(ask);
     for (const auto& row : ask.facts.rows("package_numpy_abi")) {
+        if (!is_of(row, machine)) continue;
         for (const auto& package : packages) {
             if (package.name != row.text("package") || !package.version) continue;
             if (covers(row, "versions", *package.version) && covers(row, "numpy", *numpy->version)) {

@@ -46,16 +46,24 @@ std::string built_for(const Row& row) {
     return std::string(row.text("cuda_major"));
 }
 
+bool takes_torch(const Row& row) {
+    return row.text("of_image") != "true";
+}
+
+bool takes_image(const Row& row) {
+    return row.text("needs_torch") != "true";
+}
+
 // The CUDA that the package finds, of the wheel of torch or of the image; empty: none that it takes.
 std::string found_by(const Row& row, const Libraries& libraries) {
-    if (is_for(row, libraries.torch)) return libraries.torch;
-    if (row.text("needs_torch") == "true" || !is_for(row, libraries.image)) return {};
+    if (takes_torch(row) && is_for(row, libraries.torch)) return libraries.torch;
+    if (!takes_image(row) || !is_for(row, libraries.image)) return {};
     return libraries.image;
 }
 
 // Whether the cell says nothing of the libraries that the package looks for.
 bool is_open(const Row& row, const Libraries& libraries) {
-    return libraries.torch.empty() && (libraries.image.empty() || row.text("needs_torch") == "true");
+    return (!takes_torch(row) || libraries.torch.empty()) && (!takes_image(row) || libraries.image.empty());
 }
 
 std::string text_of(const Libraries& libraries) {
@@ -104,7 +112,7 @@ void add_fixes(Ask& ask, const Package& package, const Row& row, const Libraries
 // nothing is known. A release that no fact knows at all is said by packages-agree.
 void judge_gap(Ask& ask, std::span<const Row> rows, const Package& package, const Libraries& libraries) {
     const bool picks = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.text("package") == package.name && row.has("cuda_minors");
+        return row.text("package") == package.name && row.has("cuda_minors") && !takes_image(row);
     });
     if (!picks || !package.row || libraries.torch.empty()) return;
     ask.question({Field::packages, Field::torch},
@@ -112,9 +120,10 @@ void judge_gap(Ask& ask, std::span<const Row> rows, const Package& package, cons
     ask.unknown(Field::packages, "no fact says for which CUDA {} holds a library", package.text);
 }
 
-void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, const Libraries& libraries) {
+void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, Libraries libraries) {
     const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
     if (row == nullptr) return judge_gap(ask, rows, package, libraries);
+    if (!takes_torch(*row)) libraries.torch.clear();
     std::vector<Field> about{Field::packages};
     if (is_open(*row, libraries)) return;
     if (const auto found = found_by(*row, libraries); !found.empty()) {
@@ -127,7 +136,7 @@ void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, 
     if (!libraries.image.empty()) about.push_back(Field::cuda);
     ask.question(std::move(about), {}, row->text("package"));
     // Where the cell does not say which CUDA the image has, the image may have the right one.
-    const bool open = libraries.image.empty() && row->text("needs_torch") != "true";
+    const bool open = libraries.image.empty() && takes_image(*row);
     auto answer = ask.say(
         open ? Severity::warning : severity_in(*row),
         fmt::format(

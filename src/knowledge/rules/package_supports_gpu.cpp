@@ -1,5 +1,5 @@
 // Has each package code for the GPU? Most rows are floors; what the binaries hold above them only a scan of
-// the wheel tells, except where a row lists their machine code.
+// the wheel tells, except where a row lists their code.
 #include "base/text.hpp"
 #include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/resolve.hpp"
@@ -22,7 +22,17 @@ bool below(const Device& device, const Row& row) {
 }
 
 bool left_out(const Device& device, const Row& row) {
+    return row.has("sass") && !has_code(row, "sass", device_arch(device.arch));
+}
+
+bool has_only_ptx(const Device& device, const Row& row) {
     return row.has("sass") && !has_sass(row.list("sass"), device_arch(device.arch));
+}
+
+// "machine code for compute 7.0, 8.0 and no PTX", "machine code for compute 7.0, 8.0 and PTX of 8.0".
+std::string code_of(const Row& row) {
+    return fmt::format("machine code for compute {} and {}", listed(row.list("sass")),
+                       row.has("ptx") ? fmt::format("PTX of {}", listed(row.list("ptx"))) : "no PTX");
 }
 
 bool worse(const Row& a, const Row& b) {
@@ -53,6 +63,17 @@ Coverage coverage(const Facts& facts, const Package& package) {
     return found;
 }
 
+void judge_ptx(Ask& ask, const Package& package, const Device& gpu, const Row& row) {
+    auto answer = ask.degrade(
+        "{} has {}; the cell has {}: the driver compiles the PTX when it is first loaded: the first start takes "
+        "longer, and again after each change of the driver",
+        package.text, code_of(row), gpu.text);
+    answer.because(row.ref())
+        .because(gpu.facts)
+        .because(ask.facts.row("policy-ptx-jit-forward"))
+        .accepted_release(package.name);
+}
+
 void judge_met(Ask& ask, const Package& package, const Device& gpu) {
     const auto cuda = torch_cuda(ask);
     for (const auto& row : ask.facts.rows("package_gpu_floors")) {
@@ -61,7 +82,7 @@ void judge_met(Ask& ask, const Package& package, const Device& gpu) {
             return fmt::format("whether {}, which needs compute {}, runs on {}", package.text,
                                row.text("compute_min"), gpu.text);
         });
-        ask.record_pass(row);
+        has_only_ptx(gpu, row) ? judge_ptx(ask, package, gpu, row) : ask.record_pass(row);
     }
     // packages-agree reports a release that no fact knows.
     if (!package.row || coverage(ask.facts, package) != Coverage::other_releases) return;
@@ -74,10 +95,9 @@ void judge_package(Ask& ask, const Package& package, const Device& gpu) {
     const auto row = worst_unmet(ask, package, gpu);
     ask.question({Field::packages, gpu.field}, {}, row ? row->text("package") : "");
     if (!row) return judge_met(ask, package, gpu);
-    const auto needs =
-        below(gpu, *row) || !row->has("sass")
-            ? fmt::format("needs compute {} or higher", row->text("compute_min"))
-            : fmt::format("has machine code for compute {} and no PTX", listed(row->list("sass")));
+    const auto needs = below(gpu, *row) || !row->has("sass")
+                           ? fmt::format("needs compute {} or higher", row->text("compute_min"))
+                           : fmt::format("has {}", code_of(*row));
     auto answer = ask.say(severity_in(*row), fmt::format("{} {}; the cell has {}: {}", package.text, needs,
                                                          gpu.text, row->text("consequence")));
     answer.because(row->ref()).because(gpu.facts).other_release(package.name);
