@@ -30,7 +30,8 @@ std::string Sha256::hex() {
 }
 
 bool is_sha256(std::string_view text) {
-    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    return text.size() == kSha256Digits &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string sha256(std::string_view bytes) {

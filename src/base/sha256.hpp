@@ -1,6 +1,7 @@
 // SHA-256 (OpenSSL), in lower-case hexadecimal.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,6 +12,8 @@
 struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace cudamatrix {
+
+inline constexpr std::size_t kSha256Digits = 64;
 
 class Sha256 {
   public:
@@ -24,7 +27,7 @@ class Sha256 {
 };
 
 [[nodiscard]] std::string sha256(std::string_view bytes);
-/// 64 lower-case hexadecimal digits.
+/// kSha256Digits lower-case hexadecimal digits.
 [[nodiscard]] bool is_sha256(std::string_view text);
 /// Streams the file, so that its size does not matter.
 [[nodiscard]] Result<std::string> sha256_of_file(const std::filesystem::path& path);

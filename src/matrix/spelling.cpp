@@ -16,7 +16,7 @@ namespace cudamatrix {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::size_t kLongest = 64;
+constexpr std::size_t kLongestSpelling = 64;
 
 std::size_t leading_digits(std::string_view text) {
     return std::min(text.find_first_not_of(kDigits), text.size());
@@ -112,7 +112,7 @@ std::string meant_by(Field field, std::string_view text) {
 }  // namespace
 
 std::string usual_spelling(Field field, std::string_view text) {
-    if (text.empty() || text.size() > kLongest || syntax::accepts(info(field), text)) return {};
+    if (text.empty() || text.size() > kLongestSpelling || syntax::accepts(info(field), text)) return {};
     auto meant = meant_by(field, text);
     const bool is_value = syntax::accepts(info(field), meant) &&
                           (!compares_as_version(field) || version_of(field, meant).has_value());

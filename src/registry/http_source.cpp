@@ -40,10 +40,11 @@ Failure source_failure(const std::string& url, std::string_view why, std::string
     return environment_failure(fmt::format("{}: {}", url::shown(url), why), std::move(fix));
 }
 
-constexpr const char* kFix = "name an index or a mirror whose files can be read in parts (--index URL)";
+constexpr const char* kOtherIndex =
+    "name an index or a mirror whose files can be read in parts (--index URL)";
 
 Failure lying(const std::string& url, std::string_view what) {
-    return source_failure(url, fmt::format("the server lies about ranges: {}", what), kFix);
+    return source_failure(url, fmt::format("the server lies about ranges: {}", what), kOtherIndex);
 }
 
 // What an answer says it holds.
@@ -71,7 +72,7 @@ Result<HttpResponse> HttpSource::ask(const HttpRange& range, std::uint64_t limit
             url_,
             "the server does not answer range requests, and the whole file is not downloaded "
             "to read parts of it",
-            kFix);
+            kOtherIndex);
     // 416 to the first request: an empty file, or ranges from the end are not known.
     if (response->status != 206) return source_failure(url_, describe_status(response->status));
     transferred_ += response->body.size();

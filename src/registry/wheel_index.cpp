@@ -14,7 +14,7 @@
 namespace cudamatrix {
 namespace {
 
-constexpr std::uint64_t kLargestPage = 64U << 20;
+constexpr std::uint64_t kLargestIndexPage = 64U << 20;
 constexpr std::uint64_t kLargestHead = 1U << 16;
 
 // What was kept, where it is whole and was kept for the same request.
@@ -23,7 +23,7 @@ std::optional<HttpResponse> kept(const std::filesystem::path& head, const std::f
     std::error_code error;
     if (!std::filesystem::exists(head, error) || !std::filesystem::exists(body, error)) return std::nullopt;
     const auto text = file::read(head, kLargestHead);
-    auto bytes = file::read(body, kLargestPage);
+    auto bytes = file::read(body, kLargestIndexPage);
     if (!text.ok() || !bytes.ok()) return std::nullopt;
     const auto json = parse_json(*text, head.string());
     if (!json.ok() || !json->is_object() || string_or(*json, "asked") != asked ||

@@ -28,24 +28,25 @@ constexpr std::size_t kDirectoryEnd64LocatorSize = 20;
 
 // The little-endian number at `at`; the caller has checked that its bytes are there.
 template <class T>
-T number(Bytes bytes, std::size_t at) {
+T little_endian(Bytes bytes, std::size_t at) {
     T value = 0;
     for (std::size_t i = sizeof(T); i-- > 0;)
         value = static_cast<T>(value << 8 | bytes[at + i]);
     return value;
 }
-constexpr auto u16 = number<std::uint16_t>;
-constexpr auto u32 = number<std::uint32_t>;
-constexpr auto u64 = number<std::uint64_t>;
+constexpr auto u16 = little_endian<std::uint16_t>;
+constexpr auto u32 = little_endian<std::uint32_t>;
+constexpr auto u64 = little_endian<std::uint64_t>;
 std::string_view chars(Bytes bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-constexpr const char* kFix = "download it again, and compare its sha256 with the one that the index gives";
+constexpr const char* kLoadAgain =
+    "download it again, and compare its sha256 with the one that the index gives";
 
 Failure refused(std::string_view label, std::string_view why) {
     return input_failure(fmt::format("cannot read {} as a zip archive: {}", text::printable(label), why),
-                         kFix);
+                         kLoadAgain);
 }
 
 // Far above every wheel (the largest directories are those of torch, 1 to 3 MB), far below what hurts.
@@ -249,14 +250,14 @@ Status give_room(std::vector<ZipMember>& members, const Directory& directory, co
     return Done{};
 }
 
-constexpr std::size_t kChunk = 64 * 1024;
+constexpr std::size_t kPart = 64 * 1024;
 
 std::string named(std::string_view label, const ZipMember& member) {
     return fmt::format("{} in {}", text::printable(member.name), text::printable(label));
 }
 
 Failure damaged(std::string_view label, const ZipMember& member, std::string_view why) {
-    return input_failure(fmt::format("{} is damaged: {}", named(label, member), why), kFix);
+    return input_failure(fmt::format("{} is damaged: {}", named(label, member), why), kLoadAgain);
 }
 
 // Counts and sums what goes to the sink, and never lets more through than the directory announced.
@@ -342,11 +343,11 @@ Status Zip::stream(const ZipMember& member, const ByteSink& sink) const {
     Inflater inflater(Inflater::Format::raw);
     if (!inflater.ready()) return environment_failure("zlib cannot be started");
     const ByteSink take = [&out](Bytes bytes) { return out.take(bytes); };
-    std::array<std::uint8_t, kChunk> buffer;
+    std::array<std::uint8_t, kPart> buffer;
     bool ended = member.method == 0;
     for (std::uint64_t done = 0; done < member.compressed_size;) {
         const auto size =
-            static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, member.compressed_size - done));
+            static_cast<std::size_t>(std::min<std::uint64_t>(kPart, member.compressed_size - done));
         const std::span piece(buffer.data(), size);
         CM_TRY(source_->read(start + done, piece));
         done += size;

@@ -175,7 +175,7 @@ std::string TextTable::render(std::size_t width, bool colour) const {
 
 namespace {
 
-constexpr std::size_t kLongest = 2000;  // of one line of a message, in columns
+constexpr std::size_t kLongestLine = 2000;  // of one line of a message, in columns
 
 // The runner's own rules (actions/toolkit, command.ts): '%' first, then line ends; in properties also ':' and
 // ','.
@@ -210,7 +210,7 @@ std::string github_annotation(std::string_view command, const Location& where, s
     properties.push_back("title=" + escaped_property(clipped(title, 120)));
     std::vector<std::string> clean;
     for (const auto& line : lines)
-        clean.push_back(clipped(line, kLongest));
+        clean.push_back(clipped(line, kLongestLine));
     return fmt::format("::{} {}::{}\n", command, text::join(properties, ","),
                        escaped_data(text::join(clean, "\n")));
 }

@@ -10,7 +10,7 @@ namespace cudamatrix::report {
 namespace {
 
 constexpr std::size_t kGithubMatrixEntries = 256;  // jobs that GitHub runs of one matrix
-constexpr std::size_t kIndent = 10;                // below the id, which stands behind the longest verdict
+constexpr std::size_t kListIndent = 10;            // below the id, which stands behind the longest verdict
 constexpr std::size_t kFieldLines = 12;            // a map of packages can be long
 
 Failure too_many(const std::string& what, const Matrix& matrix) {
@@ -34,8 +34,8 @@ std::string list_text(const CheckReport& report) {
     for (const auto& cell : report.judgement.cells) {
         const auto verdict = to_string(cell.verdict);
         out += coloured(verdict, colour_of(verdict), report.text.colour) +
-               std::string(kIndent - verdict.size(), ' ') + text::printable(cell.id) + "\n" +
-               wrapped(fields_line(cell.cell), kIndent, report.text.width, kFieldLines);
+               std::string(kListIndent - verdict.size(), ' ') + text::printable(cell.id) + "\n" +
+               wrapped(fields_line(cell.cell), kListIndent, report.text.width, kFieldLines);
     }
     if (!out.empty()) out += "\n";
     return out + clipped(report.matrix.name, 60) + ": " + verdicts_text(report.judgement) + "\n";

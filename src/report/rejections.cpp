@@ -24,7 +24,7 @@ std::size_t RejectionReport::count(RejectionOutcome outcome) const {
 namespace report {
 namespace {
 
-constexpr std::size_t kLines = 8;
+constexpr std::size_t kRejectionLines = 8;
 
 Colour colour_of_outcome(RejectionOutcome outcome) {
     return std::array{Colour::green, Colour::red, Colour::magenta,
@@ -33,7 +33,7 @@ Colour colour_of_outcome(RejectionOutcome outcome) {
 
 std::string line(std::string_view label, std::string_view text, std::size_t width) {
     if (text.empty()) return {};
-    return wrapped(fmt::format("{}: {}", label, text), 4, width, kLines);
+    return wrapped(fmt::format("{}: {}", label, text), 4, width, kRejectionLines);
 }
 
 std::string cells_text(const std::vector<std::string>& cells) {

@@ -14,7 +14,7 @@
 namespace cudamatrix::report {
 namespace {
 
-constexpr std::size_t kLines = 20;
+constexpr std::size_t kRuleLines = 20;
 
 // What the rule itself says about its example; the matrix lives no longer than this, the findings do.
 std::vector<Finding> findings_of_example(const RulesReport& report, const rules::Rule& rule) {
@@ -38,7 +38,7 @@ std::vector<std::string> names_of_fields(FieldSet fields) {
 }
 
 std::string paragraph(std::string_view title, std::string_view text, std::size_t width) {
-    return fmt::format("{}:\n", title) + wrapped(text, 2, width, kLines);
+    return fmt::format("{}:\n", title) + wrapped(text, 2, width, kRuleLines);
 }
 
 // A rule with the findings of its failing example.
@@ -75,7 +75,7 @@ std::string rules_text(const RulesReport& report) {
     for (const auto& rule : report.rules) {
         ++counts[static_cast<std::size_t>(rule.stage)];
         out += fmt::format("{} [{}]\n", rule.id, to_string(rule.stage)) +
-               wrapped(rule.summary, 2, report.text.width, kLines);
+               wrapped(rule.summary, 2, report.text.width, kRuleLines);
     }
     std::vector<std::string> parts;
     for (std::size_t s = 0; s < kStageCount; ++s) {
@@ -92,21 +92,21 @@ Result<std::string> rule_text(const RulesReport& report, std::string_view id) {
     CM_TRY_ASSIGN(const auto shown, shown_rule(report, id));
     const auto& rule = *shown.rule;
     const auto width = std::max<std::size_t>(report.text.width, 60);
-    auto out =
-        fmt::format("{} [{}]\n", rule.id, to_string(rule.stage)) + wrapped(rule.summary, 2, width, kLines);
+    auto out = fmt::format("{} [{}]\n", rule.id, to_string(rule.stage)) +
+               wrapped(rule.summary, 2, width, kRuleLines);
     out += paragraph("why", rule.why, width);
     out += paragraph("reads", text::join(shown.reads, ", "), width);
     out += paragraph("asked where the matrix names", text::join(shown.needs, "; "), width);
     // Not wrapped: they are to be copied.
     out += fmt::format("fails:\n  set: {{{}}}\n", rule.fails);
     for (const auto& finding : shown.findings) {
-        out += wrapped(finding_line(finding), 4, width, kLines);
+        out += wrapped(finding_line(finding), 4, width, kRuleLines);
         for (const auto& fact : finding.facts) {
             for (const auto& source : fact.sources)
                 out += fmt::format("      fact {}: {}\n", text::printable(fact.id), text::printable(source));
         }
         if (const auto fix = finding.fix_text(); !fix.empty())
-            out += wrapped("fix: " + fix, 6, width, kLines);
+            out += wrapped("fix: " + fix, 6, width, kRuleLines);
     }
     return out + fmt::format("passes:\n  set: {{{}}}\n", rule.passes);
 }

@@ -81,9 +81,9 @@ std::vector<ScanFinding> scan_findings(const ScanReport& report, const std::vect
 
 namespace {
 
-constexpr std::size_t kIndent = 4;
-constexpr std::size_t kLines = 12;    // of one list of targets
-constexpr std::size_t kNotRead = 10;  // files that are named: a folder that nobody may read has thousands
+constexpr std::size_t kScanIndent = 4;
+constexpr std::size_t kScanLines = 12;  // of one list of targets
+constexpr std::size_t kNotRead = 10;    // files that are named: a folder that nobody may read has thousands
 constexpr std::string_view kCompressed = "COMPRESSED";
 
 std::string code_text(const scan::Target& target) {
@@ -125,22 +125,23 @@ std::string library_text(const ScanReport& report, std::size_t scan_index, std::
     const auto& library = report.scans[scan_index].libraries[index];
     const auto width = report.text.width;
     auto out = text::printable(library.path) + "\n";
-    if (!library.error.empty()) out += wrapped("damaged: " + library.error, kIndent, width, kLines);
-    if (library.entries == 0 && library.error.empty()) out += wrapped("no device code", kIndent, width, 1);
-    if (library.entries != 0) out += wrapped(where_line(library), kIndent, width, kLines);
+    if (!library.error.empty()) out += wrapped("damaged: " + library.error, kScanIndent, width, kScanLines);
+    if (library.entries == 0 && library.error.empty())
+        out += wrapped("no device code", kScanIndent, width, 1);
+    if (library.entries != 0) out += wrapped(where_line(library), kScanIndent, width, kScanLines);
     for (const bool kernels : {true, false}) {
         for (const auto kind :
              {fatbin::Kind::sass, fatbin::Kind::ptx, fatbin::Kind::lto, fatbin::Kind::other}) {
             const auto line = kind_line(library, kind, kernels);
             if (!line.empty())
-                out += wrapped(kernels ? line : "without kernels: " + line, kIndent, width, kLines);
+                out += wrapped(kernels ? line : "without kernels: " + line, kScanIndent, width, kScanLines);
         }
     }
     for (const auto& answer : report.answers[scan_index]) {
         if (answer.library != index) continue;
         const auto& question = report.questions[answer.question];
         const auto on = question.driver.empty() ? question.gpu : question.gpu + ", " + question.driver;
-        out += wrapped(fmt::format("{}: {}", on, answer.text), kIndent, width, kLines);
+        out += wrapped(fmt::format("{}: {}", on, answer.text), kScanIndent, width, kScanLines);
     }
     return out;
 }

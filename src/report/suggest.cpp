@@ -14,11 +14,11 @@
 namespace cudamatrix::report {
 namespace {
 
-constexpr std::size_t kLines = 20;
+constexpr std::size_t kSuggestLines = 20;
 constexpr std::size_t kFacts = 3;  // of each rule in a proof; JSON has all
 
 std::string paragraph(const SuggestReport& report, std::string_view text, std::size_t indent) {
-    return wrapped(text, indent, std::max<std::size_t>(report.text.width, 60), kLines);
+    return wrapped(text, indent, std::max<std::size_t>(report.text.width, 60), kSuggestLines);
 }
 
 std::string coloured_verdict(const SuggestReport& report, Verdict verdict) {

@@ -34,15 +34,15 @@ struct Obstacle {
 };
 
 // A release that fits the cell.
-struct Candidate {
+struct FittingRelease {
     PackageRelease release;
     Member member;
 };
 
 struct Open {
     Unpinned answer;
-    std::size_t looked_at = 0;         ///< releases, from the newest
-    std::vector<Candidate> fitting{};  ///< of those, newest first
+    std::size_t looked_at = 0;              ///< releases, from the newest
+    std::vector<FittingRelease> fitting{};  ///< of those, newest first
     std::size_t taken = 0;
 };
 

@@ -50,7 +50,7 @@ class ArchiveStream {
 namespace {
 
 constexpr std::uint64_t kSmall = 8U << 20;
-constexpr std::uint64_t kHeader = 64;
+constexpr std::uint64_t kElfHeader = 64;
 constexpr std::uint64_t kMostNames = 4U << 20;
 constexpr std::uint32_t kTypeNobits = 8;
 constexpr std::size_t kMostName =
@@ -84,9 +84,9 @@ void StreamScanner::feed(std::span<const std::uint8_t> bytes) {
     }
     if (state_ == State::beginning) {
         // The ELF header decides where to look, so that it is waited for.
-        const std::size_t part = std::min<std::size_t>(bytes.size(), kHeader - kept_.size());
+        const std::size_t part = std::min<std::size_t>(bytes.size(), kElfHeader - kept_.size());
         kept_.insert(kept_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(part));
-        if (kept_.size() < kHeader && position_ + part < size_) {
+        if (kept_.size() < kElfHeader && position_ + part < size_) {
             position_ += part;
             return;
         }
@@ -146,16 +146,16 @@ void StreamScanner::begin_elf() {
     const auto count = head.number<std::uint16_t>(60);
     if (offset == 0) {
         error_ = "ELF file without a section table (stripped of it)";
-    } else if (head.number<std::uint16_t>(58) != kHeader) {
+    } else if (head.number<std::uint16_t>(58) != kElfHeader) {
         error_ = fmt::format("ELF section headers of {} bytes, expected 64", head.number<std::uint16_t>(58));
     } else if (count == 0) {
         error_ =
             "an ELF file of more than 8 MiB and 65,279 sections in an archive: unpack it to have it read";
-    } else if (offset > size_ || count * kHeader > size_ - offset) {
+    } else if (offset > size_ || count * kElfHeader > size_ - offset) {
         error_ = "ELF section table lies outside the file";
     } else {
         names_at_ = 0;
-        table_ = Capture(offset, offset + count * kHeader);
+        table_ = Capture(offset, offset + count * kElfHeader);
         before_table_ = Capture(offset > kMostNames ? offset - kMostNames : 0, offset);
         names_size_ = head.number<std::uint16_t>(62);  // the section's number, until the table is there
     }
@@ -171,8 +171,8 @@ void StreamScanner::feed_elf(std::span<const std::uint8_t> bytes) {
 }
 
 void StreamScanner::find_names() {
-    const std::uint64_t header = names_size_ * kHeader;
-    const fatbin::Bytes section = table_.at(table_.begin() + header, kHeader);
+    const std::uint64_t header = names_size_ * kElfHeader;
+    const fatbin::Bytes section = table_.at(table_.begin() + header, kElfHeader);
     names_size_ = 0;
     if (section.size == 0) return;
     names_at_ = section.number<std::uint64_t>(24);
@@ -197,8 +197,8 @@ std::vector<StreamScanner::Section> StreamScanner::sections(std::string& error) 
                     : "ELF section names lie far from the section table: unpack the file to have it read";
         return result;
     }
-    for (std::uint64_t at = table_.begin(); at < table_.end(); at += kHeader) {
-        const fatbin::Bytes header = table_.at(at, kHeader);
+    for (std::uint64_t at = table_.begin(); at < table_.end(); at += kElfHeader) {
+        const fatbin::Bytes header = table_.at(at, kElfHeader);
         const auto name = header.number<std::uint32_t>(0);
         if (header.number<std::uint32_t>(4) == kTypeNobits || name >= text.size) continue;
         const auto* begin = reinterpret_cast<const char*>(text.data) + name;

@@ -12,7 +12,7 @@
 namespace cudamatrix {
 namespace {
 
-constexpr std::uint64_t kFileBytes = 1u << 20;
+constexpr std::uint64_t kRequirementsBytes = 1u << 20;
 
 ValueProblem not_exact(std::string_view text, std::string fix) {
     return {
@@ -72,7 +72,7 @@ void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Di
     const auto refuse = [&](std::string why) {
         problems.push_back(Diagnostic::error("pip: " + std::move(why), image.requirements.where));
     };
-    const auto content = file::read(path, kFileBytes);
+    const auto content = file::read(path, kRequirementsBytes);
     if (!content.ok()) return refuse(content.failure().diagnostics.front().message);
     if (const auto bad = text::invalid_utf8(*content))
         return refuse(fmt::format("{} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1));

@@ -8,7 +8,7 @@
 namespace cudamatrix::family {
 namespace {
 
-constexpr std::string_view kName = "debian";
+constexpr std::string_view kDebian = "debian";
 
 std::vector<std::string> strings(const facts::Values& values) {
     return std::vector<std::string>(values.begin(), values.end());
@@ -16,17 +16,17 @@ std::vector<std::string> strings(const facts::Values& values) {
 
 // Whether a distribution may be chosen for a cell that names none.
 bool has_toolkit(const Request& request, const Row& os) {
-    return !request.cuda || lookup::toolkit_source(request.facts, kName, os.text("os"), request.cuda->exact,
+    return !request.cuda || lookup::toolkit_source(request.facts, kDebian, os.text("os"), request.cuda->exact,
                                                    request.text(Field::cuda_from));
 }
 
-std::string find_os(Request& request) {
+std::string find_distribution(Request& request) {
     std::vector<std::string> names;
     std::optional<Row> best;
     std::pair<bool, bool> best_has;
     const auto wanted = request.text(Field::os);
     for (const auto& row : request.facts.rows("operating_systems")) {
-        if (row.text("render") != "true" || !row.text("os").starts_with(kName)) continue;
+        if (row.text("render") != "true" || !row.text("os").starts_with(kDebian)) continue;
         names.emplace_back(row.text("os"));
         if (wanted.empty() ? !has_toolkit(request, row) : row.text("os") != wanted) continue;
         // The newest, but rather one that has the compiler of the cell, or whose own python is the cell's.
@@ -36,11 +36,11 @@ std::string find_os(Request& request) {
         best_has = has;
     }
     if (!best && wanted.empty()) {
-        return fmt::format("no distribution of family {} has all that the cell needs ({} were tried)", kName,
-                           text::join(names, ", "));
+        return fmt::format("no distribution of family {} has all that the cell needs ({} were tried)",
+                           kDebian, text::join(names, ", "));
     }
     if (!best) {
-        return fmt::format("os {} is judged but not rendered: family {} is rendered on {}", wanted, kName,
+        return fmt::format("os {} is judged but not rendered: family {} is rendered on {}", wanted, kDebian,
                            text::join(names, ", "));
     }
     request.os = best;
@@ -54,10 +54,10 @@ std::string find_source(Request& request) {
     auto& image = request.image;
     if (!request.cuda) return {};
     const auto from = request.text(Field::cuda_from);
-    const auto row = lookup::toolkit_source(request.facts, kName, image.os, request.cuda->exact, from);
+    const auto row = lookup::toolkit_source(request.facts, kDebian, image.os, request.cuda->exact, from);
     if (!row) {
         return fmt::format("CUDA {} has no source{} for family {} on {}", image.cuda,
-                           from.empty() ? "" : " (" + from + ")", kName, image.os);
+                           from.empty() ? "" : " (" + from + ")", kDebian, image.os);
     }
     image.cuda_source = row->id();
     image.cuda_from = row->text("cuda_from");
@@ -79,7 +79,7 @@ std::string find_source(Request& request) {
 }  // namespace
 
 std::span<const Step> debian_steps() {
-    static constexpr Step steps[] = {find_toolkit,     find_torch,      find_torch_index, find_os,
+    static constexpr Step steps[] = {find_toolkit,     find_torch,      find_torch_index, find_distribution,
                                      find_source,      find_compiler,   find_python,      find_companions,
                                      find_constraints, find_environment};
     return steps;

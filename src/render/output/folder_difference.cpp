@@ -12,10 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) {
-    return text::printable(path.string());
-}
-
 // "images/ID" of a path below it, else empty.
 std::string image_folder_of(const fs::path& path) {
     auto part = path.begin();
@@ -26,10 +22,11 @@ std::string image_folder_of(const fs::path& path) {
 Failure in_the_way(const fs::path& file, const fs::path& step) {
     std::error_code error;
     const bool link = fs::is_symlink(fs::symlink_status(step, error));
-    return environment_failure(fmt::format("cannot write {}: {} is {}", shown(file), shown(step),
-                                           link ? "a symbolic link" : "no directory"),
-                               link ? "remove the link, or give another folder with --out"
-                                    : "move it away, or give another folder with --out");
+    return environment_failure(
+        fmt::format("cannot write {}: {} is {}", text::printable(file.string()),
+                    text::printable(step.string()), link ? "a symbolic link" : "no directory"),
+        link ? "remove the link, or give another folder with --out"
+             : "move it away, or give another folder with --out");
 }
 
 Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts, const OwnedFiles& ours,
@@ -39,7 +36,8 @@ Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts
     for (const auto& artifact : artifacts) {
         const auto& path = artifact.path;
         if (!is_inside(path))
-            return environment_failure(fmt::format("{} is not inside the output folder", shown(path)));
+            return environment_failure(
+                fmt::format("{} is not inside the output folder", text::printable(path.string())));
         const auto file = out / path;
         if (const auto& step = folders.obstacle(path.parent_path()); !step.empty())
             return in_the_way(file, step);

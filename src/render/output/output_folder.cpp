@@ -17,24 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) {
-    return text::printable(path.string());
-}
-
 // Refuses what must not be written over or removed; nothing has been touched so far.
 Status check_allowed(const fs::path& out, const Difference& difference, bool prune) {
     for (const auto& [artifact, kind] : difference.files) {
         if (kind != Drift::Kind::foreign) continue;
         return environment_failure(
             fmt::format("cannot write {}: it is there already, and cudamatrix did not write it",
-                        shown(out / artifact->path)),
+                        text::printable((out / artifact->path).string())),
             "move it away, or give another folder with --out");
     }
     for (const auto& name : difference.edited) {
         if (!prune && difference.orphans.count(name) != 0) continue;
-        return environment_failure(
-            fmt::format("{} is no longer rendered, but it was changed by hand", shown(out / name)),
-            "move it away");
+        return environment_failure(fmt::format("{} is no longer rendered, but it was changed by hand",
+                                               text::printable((out / name).string())),
+                                   "move it away");
     }
     return Done{};
 }
@@ -118,7 +114,8 @@ Result<Cleared> clear_artifacts(const fs::path& out) {
         }
         fs::remove(path, error);
         if (error)
-            return environment_failure(fmt::format("cannot remove {}: {}", shown(path), error.message()));
+            return environment_failure(
+                fmt::format("cannot remove {}: {}", text::printable(path.string()), error.message()));
         ++cleared.removed;
         for (auto step = fs::path(name).parent_path(); !step.empty(); step = step.parent_path())
             left.insert(step);
@@ -171,7 +168,6 @@ namespace fs = std::filesystem;
 
 // The list is what sha256sum --check reads.
 constexpr std::string_view kListHead = "# Files written by cudamatrix. Compare: sha256sum --check --quiet ";
-constexpr std::size_t kDigest = 64;
 
 // The files that earlier runs wrote, by the list in `path`. Paths that no render gives are left out: a list
 // that somebody edited must not make us delete what lies elsewhere.
@@ -183,9 +179,9 @@ std::optional<OwnedFiles> files_of_list(std::string_view content) {
         const auto line = content.substr(0, end);
         content.remove_prefix(std::min(end + 1, content.size()));
         if (line.starts_with('#')) continue;
-        if (line.size() < kDigest + 3 || line.substr(kDigest, 2) != "  ") return std::nullopt;
-        const auto name = line.substr(kDigest + 2);
-        if (is_inside(name)) files.emplace(name, line.substr(0, kDigest));
+        if (line.size() < kSha256Digits + 3 || line.substr(kSha256Digits, 2) != "  ") return std::nullopt;
+        const auto name = line.substr(kSha256Digits + 2);
+        if (is_inside(name)) files.emplace(name, line.substr(0, kSha256Digits));
     }
     return files;
 }

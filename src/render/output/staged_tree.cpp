@@ -22,12 +22,9 @@ constexpr std::string_view kJournal = "journal";
 constexpr std::uint64_t kLargestJournal = 256u << 20;
 constexpr std::size_t kFilesOfAThread = 256;  // below that a thread costs more than it saves
 
-std::string shown(const fs::path& path) {
-    return text::printable(path.string());
-}
-
 Failure cannot(std::string_view what, const fs::path& path, const std::error_code& error) {
-    return environment_failure(fmt::format("cannot {} {}: {}", what, shown(path), error.message()));
+    return environment_failure(
+        fmt::format("cannot {} {}: {}", what, text::printable(path.string()), error.message()));
 }
 
 void before(const Step& step) {
@@ -42,7 +39,6 @@ struct Journal {
 // A line for each file: what happens to it, the SHA-256 of what stands there, its path.
 constexpr std::string_view kReplace = "replace ";
 constexpr std::string_view kRemove = "remove ";
-constexpr std::size_t kDigest = 64;
 
 std::string journal_text(const Expected& replaces, const Expected& removes) {
     std::string all;
@@ -61,15 +57,16 @@ Result<Journal> read_journal(const fs::path& path) {
         auto line = rest.substr(0, end);
         rest.remove_prefix(std::min(end + 1, rest.size()));
         const auto word = line.starts_with(kReplace) ? kReplace : kRemove;
-        if (!line.starts_with(word) || line.size() < word.size() + kDigest + 2) {
+        if (!line.starts_with(word) || line.size() < word.size() + kSha256Digits + 2) {
             return environment_failure(
-                fmt::format("{} cannot be read: it was not written by cudamatrix", shown(path)),
-                fmt::format("remove {} and render again", shown(path.parent_path())));
+                fmt::format("{} cannot be read: it was not written by cudamatrix",
+                            text::printable(path.string())),
+                fmt::format("remove {} and render again", text::printable(path.parent_path().string())));
         }
         line.remove_prefix(word.size());
-        if (!is_inside(line.substr(kDigest + 1))) continue;
+        if (!is_inside(line.substr(kSha256Digits + 1))) continue;
         (word == kReplace ? journal.replaces : journal.removes)
-            .emplace(line.substr(kDigest + 1), line.substr(0, kDigest));
+            .emplace(line.substr(kSha256Digits + 1), line.substr(0, kSha256Digits));
     }
     return journal;
 }
@@ -134,7 +131,7 @@ Status check_unchanged(const fs::path& folder, const Journal& journal) {
         if (*there == expected && !expected.empty()) return Done{};
         return environment_failure(
             fmt::format("{} was changed while a render that was interrupted had yet to replace it",
-                        shown(folder / path)),
+                        text::printable((folder / path).string())),
             "move it away, then render again");
     };
     const auto tree = folder / kReady / kTree;

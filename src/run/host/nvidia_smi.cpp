@@ -11,7 +11,7 @@
 namespace cudamatrix::probe {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestGpuName = 64;
 constexpr std::size_t kLongestMessage = 200;
 
 // "index, name, [compute,] driver" lines.
@@ -27,7 +27,7 @@ std::vector<Gpu> parse(std::string_view csv, bool with_compute) {
         gpu.name = text::printable(text::trim(columns[1]));
         if (with_compute) gpu.compute = text::trim(columns[2]);
         gpu.driver = text::trim(columns.back());
-        if (gpu.name.empty() || gpu.name.size() > kLongestName || !Version::parse(gpu.driver)) continue;
+        if (gpu.name.empty() || gpu.name.size() > kLongestGpuName || !Version::parse(gpu.driver)) continue;
         if (with_compute && !Version::parse(gpu.compute)) continue;
         gpus.push_back(std::move(gpu));
     }

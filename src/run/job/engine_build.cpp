@@ -68,7 +68,7 @@ std::string failed_step(const std::vector<std::string>& lines) {
 }
 
 // Programs of another machine were started, and no emulator is registered for them.
-bool is_foreign(std::string_view output) {
+bool is_not_executable(std::string_view output) {
     return output.find("exec format error") != std::string_view::npos;
 }
 
@@ -142,7 +142,7 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
     const auto code = unreachable(output) ? ExitCode::environment : ExitCode::findings;
     auto reason = outcome.how == Ended::exited ? build_error(output) : outcome.describe();
     if (reason.empty()) reason = outcome.describe();
-    if (is_foreign(output)) {
+    if (is_not_executable(output)) {
         reason = fmt::format(
             "this machine cannot run programs of {}: build on one that can, or register an emulator (Debian, "
             "Ubuntu: apt-get install qemu-user-static binfmt-support)",
