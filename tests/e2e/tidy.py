@@ -25,6 +25,7 @@ TIDY = ["clang-tidy", "--quiet", f"--config-file={SOURCE / '.clang-tidy'}",
         "--extra-arg=-Wno-unknown-warning-option"]
 LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
 DECLARED = re.compile(r"^(?:template.*\n)?(?!//|using |namespace |[ }#])[^\n(={;]*?(\w+)(?:\s*[(={\[;]| : )", re.M)
+INCLUDED = re.compile(r'^#include "(.*\.cpp)"$', re.M)
 HEADER = re.compile(r'^#include (?:<.*>|".*\.hpp")\n', re.M)
 
 
@@ -104,8 +105,15 @@ def tidy(commands, files):
     return tidy(commands, files[:half]) + tidy(commands, files[half:])
 
 
+def commands_of(entries):
+    """Each file's compilation; a file of a unity build is compiled as the one that includes it."""
+    for entry in entries:
+        for path in INCLUDED.findall(pathlib.Path(entry["file"]).read_text()) if "/Unity/" in entry["file"] else [entry["file"]]:
+            yield path, entry["command"]
+
+
 def main():
-    commands = {entry["file"]: entry["command"] for entry in json.loads((BUILD / "compile_commands.json").read_text())}
+    commands = dict(commands_of(json.loads((BUILD / "compile_commands.json").read_text())))
     every = sources()
     files = [SOURCE / f for f in (every if "--all" in sys.argv else chosen(every))]
     WORK.mkdir(exist_ok=True)
