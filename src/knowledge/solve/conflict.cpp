@@ -15,8 +15,9 @@ constexpr std::uint64_t kMostTold = 2'000;
 // Values that are tried to decide one set of constraints, all sets, and all changes. Of a driver alone, say,
 // that nothing runs on it may take a walk over every GPU, toolkit and torch.
 constexpr std::uint64_t kMostTriedForSet = 3'000;
+constexpr std::uint64_t kMostTriedForPair = 100;
 constexpr std::uint64_t kMostTriedForSets = 20'000;
-constexpr std::uint64_t kMostTriedForChanges = 12'000;
+constexpr std::uint64_t kMostTriedForChanges = 6'000;
 
 // Values that are tried to show a conflict without one of the rules of its proof.
 constexpr std::uint64_t kMostTriedForRule = 4'000;
@@ -51,6 +52,11 @@ class Sets {
         std::stable_sort(largest_.begin(), largest_.end(), [](unsigned a, unsigned b) {
             return __builtin_popcount(a) > __builtin_popcount(b);
         });
+        // Most conflicts are of one or two and show at once: what holds them need not be looked at.
+        for (auto set = largest_.rbegin(); set != largest_.rend() && __builtin_popcount(*set) <= 2; ++set) {
+            if (!known_[*set] && is_met(*set, kMostTriedForPair) == false) add_unmet(*set);
+        }
+        all = true;
         for (const auto set : largest_) {
             if (budget_ == 0) break;
             if (known_[set]) continue;
@@ -72,8 +78,8 @@ class Sets {
 
   private:
     // Nothing where that does not show within the budget.
-    [[nodiscard]] std::optional<bool> is_met(unsigned set) {
-        const auto budget = std::min(budget_, kMostTriedForSet);
+    [[nodiscard]] std::optional<bool> is_met(unsigned set, std::uint64_t most = kMostTriedForSet) {
+        const auto budget = std::min(budget_, most);
         Search search(problem_.cache, domains_of(problem_, members(set)), kGoodEnough);
         search.set_budget(budget);
         const bool found = search.any().has_value();
@@ -91,6 +97,10 @@ class Sets {
         }
         // The first is told even if it is not the smallest.
         if (budget_ == 0 && !unmet.empty()) return;
+        add_unmet(set);
+    }
+
+    void add_unmet(unsigned set) {
         unmet.push_back(members(set));
         for (unsigned other = 0; other <= whole_; ++other) {
             if ((other & set) == set) known_[other] = true;
@@ -364,7 +374,6 @@ Conflicts conflicts_of(const Problem& problem) {
         auto evidence = prove(problem, set);
         out.sets.push_back({std::move(set), std::move(evidence)});
     }
-    // What one rule says is understood at once.
     std::stable_sort(out.sets.begin(), out.sets.end(), [](const Conflict& a, const Conflict& b) {
         return a.evidence.size() == 1 && b.evidence.size() != 1;
     });

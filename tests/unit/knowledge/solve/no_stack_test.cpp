@@ -231,10 +231,11 @@ TEST_CASE("of many demands at once the search is limited, and says so") {
     CHECK(found.stacks.empty());
     CHECK_FALSE(found.all_clashes);
     CHECK_FALSE(found.all_remedies);
-    // That nothing at all runs on driver 390 is not shown within the limit.
-    CHECK(demands_and_changes(found) == R"(driver 390 and cuda 12.4.1: driver-supports-cuda
+    CHECK(demands_and_changes(found) == R"(gpu P100 and need flash-attn: package-supports-gpu
+driver 390 and cuda 12.4.1: driver-supports-cuda
 torch >=2 and python 3.7: torch-supports-python
-gpu P100 and driver 390: driver-supports-cuda, torch-ships-compute
+gpu Tesla T4 and driver >= 525.60.13 and torch >= 1.13.1
+gpu Tesla T4 and driver >= 525.60.13 and python >= 3.8
 )");
 }
 
