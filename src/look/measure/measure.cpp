@@ -102,28 +102,32 @@ void note_lacking(const MeasureRequest& request, const std::string& package, con
     }
 }
 
-// Builds that the index of their variant does not list; of a release that no fact knows that says nothing.
+// A build ("2.9.0+cu118") that the index of its variant does not list; of a release that no fact knows that
+// says nothing.
+void note_absent_build(const MeasureRequest& request, const std::string& build, const std::string& arch,
+                       const Facts& facts, Measured& measured) {
+    measured.not_measured.push_back(
+        fmt::format("{} lists no torch {} for {}", url::shown(request.index), text::printable(build), arch));
+    const auto plus = build.find('+');
+    const auto release = build.substr(0, plus), variant = build.substr(plus + 1);
+    if (!facts.row("torch-" + release)) return;
+    MeasuredRow row{"absent_torch_builds",
+                    fmt::format("no-torch-{}+{}-{}", release, variant, arch),
+                    {scalar("torch", release), scalar("variant", variant), scalar("arch", arch),
+                     scalar("source", request.absent_source), scalar("confidence", "measured")}};
+    if (!request.absent_note.empty())
+        row.cells.insert(row.cells.end() - 2, scalar("note", request.absent_note));
+    measured.add(std::move(row), facts);
+}
+
 Status note_absent_builds(const MeasureRequest& request, const std::vector<Task>& tasks, const Facts& facts,
                           Measured& measured) {
     CM_TRY_ASSIGN(const auto arches, arches_of(request.arch));
     for (const auto& [package, versions] : request.exactly) {
         for (const auto& version : versions) {
-            const auto plus = version.find('+');
-            if (plus == std::string::npos) continue;
-            const auto release = version.substr(0, plus), variant = version.substr(plus + 1);
             for (const auto& arch : arches) {
-                if (has_task(tasks, package, version, arch)) continue;
-                measured.not_measured.push_back(fmt::format("{} lists no torch {} for {}",
-                                                            url::shown(request.index),
-                                                            text::printable(version), arch));
-                if (!facts.row("torch-" + release)) continue;
-                MeasuredRow row{"absent_torch_builds",
-                                fmt::format("no-torch-{}+{}-{}", release, variant, arch),
-                                {scalar("torch", release), scalar("variant", variant), scalar("arch", arch),
-                                 scalar("source", request.absent_source), scalar("confidence", "measured")}};
-                if (!request.absent_note.empty())
-                    row.cells.insert(row.cells.end() - 2, scalar("note", request.absent_note));
-                measured.add(std::move(row), facts);
+                if (version.find('+') != std::string::npos && !has_task(tasks, package, version, arch))
+                    note_absent_build(request, version, arch, facts, measured);
             }
         }
     }
