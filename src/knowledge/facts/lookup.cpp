@@ -156,6 +156,11 @@ bool is_shared(const Row& release) {
     return release.has("also");
 }
 
+bool is_about_system(const Row& row, std::string_view system) {
+    const auto systems = row.list("systems");
+    return systems.empty() || std::find(systems.begin(), systems.end(), system) != systems.end();
+}
+
 bool is_yanked(const Row& release) {
     return release.text("yanked") == "true" || release.text("off_index") == "true";
 }
@@ -198,11 +203,11 @@ std::string mirror_of_torch_index(const Facts& facts, const Mirrors& mirrors, st
 
 namespace {
 
-// What torch cannot work with, as package_numpy_abi says it.
+// What torch for Linux, of which images are, cannot work with, as package_numpy_abi says it.
 bool breaks_with(const Facts& facts, const pep440::Version& numpy, const pep440::Version& torch) {
     const auto rows = facts.rows("package_numpy_abi");
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        if (row.text("package") != "torch") return false;
+        if (row.text("package") != "torch" || !is_about_system(row, "linux")) return false;
         const auto& torches = pep440::Specifiers::of_fact(row.text("versions"));
         const auto& numpies = pep440::Specifiers::of_fact(row.text("numpy"));
         return torches && numpies && torches->admits(torch) && numpies->admits(numpy);

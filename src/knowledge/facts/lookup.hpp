@@ -81,6 +81,10 @@ struct Torch {
 [[nodiscard]] std::optional<Row> package_release(const Facts& facts, std::string_view package,
                                                  std::string_view version);
 
+/// Whether a row of wheels is about those for a system (linux, musl, windows, macos): one that names no
+/// `systems` is about all.
+[[nodiscard]] bool is_about_system(const Row& row, std::string_view system);
+
 /// Whether the author of a release (a row of package_releases) took it back (PEP 592): an index keeps it for
 /// those who pinned exactly it, and everybody else gets another. So does who asks for one that the index
 /// never had.

@@ -52,11 +52,6 @@ void judge_own_torch(Ask& ask, const ImageTorch& torch, const Package& numpy) {
     answer.fix(without_package(ask, numpy.name));
 }
 
-// Whether the row speaks of the wheels for the cell's system.
-bool is_of(const Row& row, const Machine& machine) {
-    return !row.has("systems") || contains(row.list("systems"), machine.system);
-}
-
 void judge(Ask& ask) {
     auto packages = packages_of(ask);
     std::optional<Package> numpy;
@@ -71,7 +66,7 @@ void judge(Ask& ask) {
     }
     const auto machine = machine_of(ask);
     for (const auto& row : ask.facts.rows("package_numpy_abi")) {
-        if (!is_of(row, machine)) continue;
+        if (!lookup::is_about_system(row, machine.system)) continue;
         for (const auto& package : packages) {
             if (package.name != row.text("package") || !package.version) continue;
             if (covers(row, "versions", *package.version) && covers(row, "numpy", *numpy->version)) {

@@ -7,7 +7,7 @@ namespace cudamatrix::rules {
 namespace {
 
 bool is_about(const Row& row, const Package& package, const Machine& machine) {
-    return describes(row, package.name, *package.version) && contains(row.list("systems"), machine.system) &&
+    return describes(row, package.name, *package.version) && lookup::is_about_system(row, machine.system) &&
            contains(row.list("arches"), machine.arch);
 }
 

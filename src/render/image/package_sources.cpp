@@ -207,6 +207,7 @@ std::string find_constraints(Request& request) {
     if (std::ranges::any_of(packages, is("numpy"))) return {};
     std::set<std::string> found;
     for (const auto& row : request.facts.rows("package_numpy_abi")) {
+        if (!lookup::is_about_system(row, "linux")) continue;
         const auto versions = pep440::Specifiers::parse(row.text("versions"));
         const auto package = std::ranges::find_if(packages, is(row.text("package")));
         if (package == packages.end() || !versions || !row.text("numpy").starts_with(kAtLeast)) continue;

@@ -292,6 +292,12 @@ TEST_CASE("a package whose version is auto gets the release that goes with the t
     CHECK(one("set: {torch: 2.2.0, os: debian12, packages: {transformers: \"4.27.4\"}}\n").constraints ==
           Texts{"numpy<2"});
     CHECK(old.constraints.empty());
+    // Its wheels for Windows alone do not work with numpy 2.
+    CHECK(
+        one("set: {torch: 2.4.0, os: debian12, packages: {transformers: \"4.41.2\"}}\n").constraints.empty());
+    const auto newer = one("set: {torch: 2.4.0, os: debian12, packages: {numpy: auto}}\n");
+    REQUIRE(newer.packages.size() == 1);
+    CHECK(newer.packages.front().second.starts_with("2."));
     CHECK(
         one("set: {torch: 2.6.0, os: debian12, packages: {transformers: \"4.27.4\"}}\n").constraints.empty());
     CHECK(one("set: {torch: 2.6.0, os: debian12, packages: {opencv_python: \"4.9.0.80\"}}\n").constraints ==
