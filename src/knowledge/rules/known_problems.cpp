@@ -140,31 +140,31 @@ std::function<void(Ask&)> rows_of(std::string_view rule, std::vector<Field> abou
     };
 }
 
-// Flaws add up: one sentence names all that the toolkit has, and the release that mends the last of them. A
-// series without its last part stands for its newest release, which has what was mended in the series.
+// One sentence lists every flaw of the toolkit and the first release that fixes them all. A series (1.17)
+// stands for its newest release, which has all the fixes of the series.
 void judge_toolkit(Ask& ask) {
     const auto text = ask.cell.text(Field::toolkit);
     if (!Version::parse(text)) return;
     const Meaning meaning{ask};
     std::vector<std::string> names;
     std::vector<FactRef> flaws;
-    std::optional<Version> mended;
+    std::optional<Version> fixed_in;
     auto severity = Severity::warning;
     for (const auto& problem : ask.facts.known_problems("container-toolkit-vulnerable")) {
         if (meaning.match(problem) != Match::yes) continue;
         names.push_back(worded(problem, "says", meaning));
         flaws.push_back(problem.row.ref());
         if (severity_in(problem.row) == Severity::error) severity = Severity::error;
-        mended = std::max(mended, Version::parse(problem.row.text("fix.toolkit")));
+        fixed_in = std::max(fixed_in, Version::parse(problem.row.text("fix.toolkit")));
     }
     ask.question({Field::toolkit}, "whether it has published flaws");
     if (!names.empty()) {
         auto answer = ask.say(
             severity, fmt::format("container toolkit {} has {}: {}{}", text,
                                   text::count(names.size(), "published flaw"), text::join(names, ", "),
-                                  mended ? fmt::format("; fixed in {}", mended->text()) : ""));
+                                  fixed_in ? fmt::format("; fixed in {}", fixed_in->text()) : ""));
         answer.because(flaws);
-        if (mended) answer.at_least(Field::toolkit, mended->text());
+        if (fixed_in) answer.at_least(Field::toolkit, fixed_in->text());
     } else if (const auto known = container_toolkit(ask)) {
         ask.affirm("no published flaw of container toolkit {} is known", text);
         ask.accept({known->ref()});
