@@ -60,6 +60,10 @@ Diagnostic Diagnostic::warning(std::string message, Location where) {
     return Diagnostic{Severity::warning, std::move(where), std::move(message), {}, {}};
 }
 
+Diagnostic Diagnostic::note(std::string message, Location where) {
+    return Diagnostic{Severity::note, std::move(where), std::move(message), {}, {}};
+}
+
 Diagnostic Diagnostic::with_fix(std::string text) && {
     fix = std::move(text);
     return std::move(*this);

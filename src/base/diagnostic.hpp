@@ -33,6 +33,7 @@ struct Diagnostic {
 
     [[nodiscard]] static Diagnostic error(std::string message, Location where = {});
     [[nodiscard]] static Diagnostic warning(std::string message, Location where = {});
+    [[nodiscard]] static Diagnostic note(std::string message, Location where = {});
     [[nodiscard]] Diagnostic with_fix(std::string text) &&;
     [[nodiscard]] Diagnostic with_note(std::string text) &&;
 };

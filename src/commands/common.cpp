@@ -182,10 +182,9 @@ Status use_fixes_that_work(Loaded& loaded, const World& world) {
     CM_TRY_ASSIGN(const auto tally, solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today,
                                                         loaded.judgement, watched(world)));
     if (tally.complete) return Done{};
-    Diagnostic note{Severity::note, {}, {}, {}, {}};
-    note.message =
+    const auto note = Diagnostic::note(
         fmt::format("stopped searching for fixes after {} candidates; some findings may list too few",
-                    solve::kMostTriedForFixes);
+                    solve::kMostTriedForFixes));
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
     return Done{};
 }

@@ -19,8 +19,7 @@ void say(const std::string& message, const World& world) {
 
 // That nobody was asked is no failure.
 void say_unasked(const std::string& why, const World& world) {
-    Diagnostic note{Severity::note, {}, {}, {}, {}};
-    note.message = "--look: pip's resolver was not asked: " + why;
+    const auto note = Diagnostic::note("--look: pip's resolver was not asked: " + why);
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
 }
 

@@ -68,9 +68,9 @@ std::string values_in(const Matrix& matrix, Field field) {
 
 void say(const Matrix& before, const Words& words, const World& world) {
     const auto file = values_in(before, words.field);
-    Diagnostic note{Severity::note, {}, {}, {}, {}};
-    note.message = fmt::format("{} is {} in every cell (--override); {}", info(words.field).name, words.value,
-                               file.empty() ? "the file does not say it" : "the file says " + file);
+    const auto note = Diagnostic::note(
+        fmt::format("{} is {} in every cell (--override); {}", info(words.field).name, words.value,
+                    file.empty() ? "the file does not say it" : "the file says " + file));
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
 }
 

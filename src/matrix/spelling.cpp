@@ -155,10 +155,9 @@ std::string respelled_values(std::string_view text, const Spelling& spelling) {
 }
 
 Diagnostic note_of(const Respelt& respelt) {
-    Diagnostic note{Severity::note, respelt.where, {}, {}, {}};
-    note.message = fmt::format("{} is read as {} {}", in_quotes(respelt.written), info(respelt.field).name,
-                               respelt.meant);
-    return note;
+    return Diagnostic::note(fmt::format("{} is read as {} {}", in_quotes(respelt.written),
+                                        info(respelt.field).name, respelt.meant),
+                            respelt.where);
 }
 
 std::vector<Diagnostic> spelling_notes(const Matrix& matrix) {
