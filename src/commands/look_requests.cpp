@@ -303,7 +303,7 @@ measure::PipRequest pip_request(const std::set<PipQuestion>& questions, const Fa
         request.mirror = there;
     for (const auto& question : questions) {
         for (const auto& pin : question.pins) {
-            const auto variant = local_of(pin);
+            const auto variant = pep440::local_of(pin);
             if (variant.empty()) continue;
             if (auto at = index_of(facts, mirrors, variant); !at.empty())
                 request.variants[variant] = std::move(at);

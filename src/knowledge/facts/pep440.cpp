@@ -191,6 +191,11 @@ std::strong_ordering Version::compare_public(const Version& a, const Version& b)
     return absent_last(a.dev_, b.dev_);
 }
 
+std::string local_of(std::string_view text) {
+    const auto plus = text.find('+');
+    return plus == std::string_view::npos ? std::string() : std::string(text.substr(plus + 1));
+}
+
 std::string canonical_name(std::string_view name) {
     std::string out;
     for (const char c : text::lower(name)) {

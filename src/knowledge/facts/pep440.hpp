@@ -98,6 +98,9 @@ class Specifiers {
     std::vector<Specifier> clauses_;
 };
 
+/// "cu118" of "2.6.0+cu118" and of "torch==2.6.0+cu118"; empty for most.
+[[nodiscard]] std::string local_of(std::string_view text);
+
 /// The name as the index compares it (PEP 503): lower case, runs of '-', '_' and '.' are one '-'.
 [[nodiscard]] std::string canonical_name(std::string_view name);
 

@@ -26,11 +26,6 @@ std::string PipQuestion::id() const {
     return "resolution-" + sha256(text()).substr(0, kDigits);
 }
 
-std::string local_of(std::string_view pin) {
-    const auto plus = pin.find('+');
-    return plus == std::string_view::npos ? std::string() : std::string(pin.substr(plus + 1));
-}
-
 namespace lookup {
 
 std::optional<Row> resolution(const Facts& facts, const PipQuestion& question) {

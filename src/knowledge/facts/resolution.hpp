@@ -30,9 +30,6 @@ struct PipQuestion {
     friend auto operator<=>(const PipQuestion&, const PipQuestion&) = default;
 };
 
-/// "cu118" of the pin "torch==2.6.0+cu118"; empty for most.
-[[nodiscard]] std::string local_of(std::string_view pin);
-
 namespace lookup {
 
 /// The row with the answer.

@@ -25,8 +25,8 @@ bool is_version(std::string_view text) {
 
 // Local parts that indexes have: those of torch's variants.
 bool is_on_an_index(const Facts& facts, std::string_view version) {
-    const auto plus = version.find('+');
-    return plus == version.npos || facts.row(fmt::format("index-{}", version.substr(plus + 1)));
+    const auto local = pep440::local_of(version);
+    return local.empty() || facts.row("index-" + local);
 }
 
 // "torch==2.6.0+cu118"; the build that the default index serves has no local part there.

@@ -44,9 +44,7 @@ constexpr std::string_view kDigits = "0123456789", kVersion = "0123456789.";
 
 // Nothing where the version names no torch.
 std::optional<MakersWheel> makers_wheel(const Package& package) {
-    const auto plus = package.text.find('+');
-    if (plus == std::string::npos) return std::nullopt;
-    const auto local = text::lower(package.text.substr(plus + 1));
+    const auto local = text::lower(pep440::local_of(package.text));
     MakersWheel out{after(local, "torch", kVersion), after(local, "cu", kDigits), named_abi(local)};
     if (out.torch.empty()) out.torch = pointed(after(local, "pt", kDigits));  // pt26, pt210
     const auto torch = Version::parse(out.torch);

@@ -79,9 +79,8 @@ void judge_demanded(Ask& ask, const std::vector<Package>& packages, const Packag
 
 // The makers' build of a release that the version names (0.4.30+cuda12.cudnn89), where there is none.
 std::optional<Row> absent_build(const Facts& facts, const Package& package) {
-    const auto plus = package.text.find('+');
-    if (plus == std::string::npos || !package.version) return std::nullopt;
-    const auto local = std::string_view(package.text).substr(plus + 1);
+    const auto local = pep440::local_of(package.text);
+    if (local.empty() || !package.version) return std::nullopt;
     for (const auto& row : facts.rows("absent_package_builds")) {
         const auto builds = row.list("builds");
         if (describes(row, package.name, *package.version) &&

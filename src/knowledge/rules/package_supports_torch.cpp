@@ -21,10 +21,7 @@ bool is_met(const Row& floor, const Version& torch) {
 // (0.0.19+cu118) fits one torch, what the index has under that number may be built for any.
 bool is_about(const Row& row, const Package& package) {
     if (!describes(row, package.name, *package.version)) return false;
-    const auto plus = package.text.find('+');
-    return !row.has("builds") ||
-           (plus != package.text.npos &&
-            contains(row.list("builds"), std::string_view(package.text).substr(plus + 1)));
+    return !row.has("builds") || contains(row.list("builds"), pep440::local_of(package.text));
 }
 
 // And about that torch? Wheels for one torch may be broken, while for the next there are none and the

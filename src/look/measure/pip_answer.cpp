@@ -77,7 +77,7 @@ Result<std::vector<std::string>> absent_in(const std::vector<std::string>& lines
         if (!line.starts_with(kStart) || list == std::string::npos) continue;
         const auto what = line.substr(kStart.size(), list - kStart.size());
         const auto versions = line.substr(list + kListed.size());
-        const auto local = local_of(what.substr(0, what.find(' ')));
+        const auto local = pep440::local_of(what.substr(0, what.find(' ')));
         if (versions.starts_with("none") ||
             (!local.empty() && versions.find("+" + local) == std::string::npos))
             return no_answer(fmt::format("pip sees no wheel of {} on any index", what));

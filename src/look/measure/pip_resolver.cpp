@@ -14,6 +14,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "knowledge/facts/pep440.hpp"
 #include "look/measure/rows.hpp"
 #include "look/measure/wheel_info.hpp"
 
@@ -190,7 +191,7 @@ std::vector<std::string> pip_arguments(const PipQuestion& question, const PipReq
     if (!request.mirror.empty()) argv.insert(argv.end(), {"--index-url", request.mirror});
     std::set<std::string> indexes;
     for (const auto& pin : question.pins) {
-        const auto index = request.variants.find(local_of(pin));
+        const auto index = request.variants.find(pep440::local_of(pin));
         if (index != request.variants.end() && indexes.insert(index->second).second)
             argv.insert(argv.end(), {"--extra-index-url", index->second});
     }
