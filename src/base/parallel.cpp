@@ -27,4 +27,14 @@ Status parallel_for(std::size_t count, std::size_t least,
     return done;
 }
 
+void on_threads(std::size_t count, const std::function<void()>& work) {
+    if (count == 0) return;
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < count; ++i)
+        others.emplace_back(work);
+    work();
+    for (auto& other : others)
+        other.join();
+}
+
 }  // namespace cudamatrix

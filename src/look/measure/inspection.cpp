@@ -6,10 +6,10 @@
 #include <iterator>
 #include <set>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "look/scan/wheel.hpp"
 #include "registry/http.hpp"
@@ -201,11 +201,7 @@ std::vector<Inspection> inspect_wheels(Http& http, const std::vector<Task>& task
             progress(progress_line(++done, tasks.size(), tasks[i], seen[i]));
         }
     };
-    std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < std::min<std::size_t>(jobs, tasks.size()); ++i)
-        workers.emplace_back(work);
-    for (auto& worker : workers)
-        worker.join();
+    on_threads(std::min<std::size_t>(jobs, tasks.size()), work);
     return seen;
 }
 

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <variant>
 
 #include "base/file.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/pep440.hpp"
@@ -234,11 +234,7 @@ class Resolving {
                 note(*question, answer(*question, *pip, fmt::format("{}/{}", folder_, i)));
             }
         };
-        std::vector<std::thread> workers;
-        for (std::size_t i = 0; i < std::min<std::size_t>(request_.jobs, asked_.size()); ++i)
-            workers.emplace_back(work);
-        for (auto& worker : workers)
-            worker.join();
+        on_threads(std::min<std::size_t>(request_.jobs, asked_.size()), work);
     }
 
     Result<PipAnswers> finish() {

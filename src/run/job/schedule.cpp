@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
-#include <vector>
 
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::job {
@@ -28,16 +27,7 @@ std::size_t run_jobs(std::size_t count, const Schedule& schedule,
             }
         }
     };
-    const auto threads = std::min<std::size_t>(std::max(1u, schedule.jobs), count);
-    if (threads <= 1) {
-        work();
-        return next;
-    }
-    std::vector<std::thread> pool;
-    for (std::size_t i = 0; i < threads; ++i)
-        pool.emplace_back(work);
-    for (auto& thread : pool)
-        thread.join();
+    on_threads(std::min<std::size_t>(std::max(1u, schedule.jobs), count), work);
     return next;
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <stdexcept>
 #include <string>
@@ -93,5 +94,20 @@ TEST_CASE("what is thrown comes out, after all have ended") {
         };
         CHECK_THROWS_WITH(static_cast<void>(run()), "no memory");
         CHECK(worked == 100);
+    }
+}
+
+TEST_CASE("on threads: everything is done once, by at most as many as asked for") {
+    for (const std::size_t count : {0, 1, 4}) {
+        std::atomic<std::size_t> next = 0, threads = 0;
+        std::array<std::atomic<int>, 100> done{};
+        on_threads(count, [&] {
+            ++threads;
+            for (auto i = next++; i < done.size(); i = next++)
+                ++done[i];
+        });
+        CHECK(threads == count);
+        for (const auto& times : done)
+            CHECK(times == (count == 0 ? 0 : 1));
     }
 }
