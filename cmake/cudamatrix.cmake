@@ -36,12 +36,30 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(cudamatrix_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache asks for it
 endif()
 
+# What reads bytes from outside, or writes what others read: with CUDAMATRIX_BUILT_ROOMS only these rooms are compiled.
+set(cudamatrix_rooms_of_foreign_bytes base registry matrix templates output image lock files scan measure)
+
 # cudamatrix_library(FOLDER [USES base matrix ...] [LINKS third-party ...] [SOURCES generated.cpp ...]), for src/CMakeLists.txt:
 # a library named by the folder's last step, of all files below it. USES names other such libraries; LINKS are private, so that a
 # third-party header reaches this folder only.
 function(cudamatrix_library folder)
     cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS;PUBLIC_LINKS" ${ARGN})
     get_filename_component(name ${folder} NAME)
+    if(CUDAMATRIX_BUILT_ROOMS AND NOT name IN_LIST cudamatrix_rooms_of_foreign_bytes)
+        set(built ${CUDAMATRIX_BUILT_ROOMS}/libcudamatrix_${name}.a)
+        if(NOT EXISTS ${built})
+            message(FATAL_ERROR "${built} is missing: build its preset first (cmake --build --preset tests)")
+        endif()
+        add_library(cudamatrix_${name} STATIC IMPORTED GLOBAL)
+        add_library(cudamatrix::${name} ALIAS cudamatrix_${name})
+        set_target_properties(cudamatrix_${name} PROPERTIES IMPORTED_LOCATION ${built})
+        target_include_directories(cudamatrix_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+        target_link_libraries(cudamatrix_${name} INTERFACE ${arg_PUBLIC_LINKS})
+        foreach(use IN LISTS arg_USES)
+            target_link_libraries(cudamatrix_${name} INTERFACE cudamatrix::${use})
+        endforeach()
+        return()
+    endif()
     file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
     list(FILTER files EXCLUDE REGEX /embed/)  # programs that run while building
     add_library(cudamatrix_${name} STATIC ${files} ${arg_SOURCES})
