@@ -1,8 +1,8 @@
 """clang-tidy over our sources, many at a time: most of what it does for one file, it does for the standard headers.
 Usage: tidy.py SOURCE_DIR BUILD_DIR [--all]   (BUILD_DIR/compile_commands.json knows the files)
 
-Read are the files that differ from the branch's beginning or from RECENT commits ago, whatever includes a header that does, and of the
-rest one of SHARES shares, which the commit's own id chooses: every commit reads the same files everywhere. --all: every file.
+Read are the files that differ from the branch's beginning or from RECENT commits ago, for a header that does one file that includes it,
+and of the rest one of SHARES shares, which the commit's own id chooses: every commit reads the same files everywhere. --all: every file.
 
 Files of one folder are put into one, with other names for what the unnamed namespaces of several of them call the same. Where that
 gives any finding, or does not compile, its halves are read, down to single files as they are: what is printed is of those. Exit code 1:
@@ -49,11 +49,14 @@ def changed():
 
 def chosen(files):
     """Of `files`, what is read."""
-    differ = changed()
-    headers = tuple(f'#include "{path.removeprefix("src/")}"' for path in differ if path.endswith(".hpp"))
     turn = int("".join(git("rev-parse", "HEAD")) or "0", 16) % SHARES
-    return [path for path in files if path in differ or zlib.crc32(path.encode()) % SHARES == turn
-            or any(header in (SOURCE / path).read_text() for header in headers)]
+    read = changed() | {path for path in files if zlib.crc32(path.encode()) % SHARES == turn}
+    texts = {path: (SOURCE / path).read_text() for path in files}
+    for header in [path for path in read if path.endswith(".hpp")]:
+        including = [path for path in files if f'#include "{header.removeprefix("src/")}"' in texts[path]]
+        if including and read.isdisjoint(including):
+            read.add(including[0])
+    return [path for path in files if path in read]
 
 
 def groups(files):
