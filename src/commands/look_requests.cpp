@@ -77,12 +77,7 @@ std::string variant_of(const std::string& torch) {
 bool is_variant(std::string_view text) {
     if (text == "cpu") return true;
     return text.starts_with("cu") && text.size() > 3 &&
-           std::all_of(text.begin() + 2, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool lists(const Row& row, std::string_view column, std::string_view value) {
-    const auto values = row.list(column);
-    return std::find(values.begin(), values.end(), value) != values.end();
+           std::all_of(text.begin() + 2, text.end(), text::is_digit);
 }
 
 // Whether there may be such a build, although no fact describes it.
@@ -92,8 +87,8 @@ bool is_open(const Facts& facts, const std::string& text, std::string_view arch,
     if (!torch || torch->wheel || (text != number_of(text) && !is_variant(variant))) return false;
     if (!torch->release) return true;
     if (torch->absent) return torch->absent->text("as_of") < today;
-    if (variant.empty()) return !lists(*torch->release, "no_wheels_for", arch);
-    return torch->release->text("complete") != "true" || lists(*torch->release, "variants", variant);
+    if (variant.empty()) return !torch->release->lists("no_wheels_for", arch);
+    return torch->release->text("complete") != "true" || torch->release->lists("variants", variant);
 }
 
 std::string open_arches(const Named& named, const Facts& facts, const std::string& text,
@@ -215,7 +210,7 @@ Requests image_requests(const Named& named, const Facts& facts, bool deep) {
     for (const auto& image : named.images) {
         const auto row = lookup::other_image(facts, lookup::image_reference(image));
         const bool is_read = row && std::ranges::all_of(request.layers, [&](const std::string& arch) {
-                                 return lists(*row, "layers", arch) || !lists(*row, "arch", arch);
+                                 return row->lists("layers", arch) || !row->lists("arch", arch);
                              });
         if (!is_read) request.packages.push_back(image);
     }

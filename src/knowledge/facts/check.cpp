@@ -248,7 +248,7 @@ bool share_a_value(const Row& a, const Row& b, std::string_view column) {
                                [&](auto value) { return std::ranges::count(values, value) != 0; });
 }
 
-bool overlap(const Row& a, const Row& b, std::string_view table, const Side& side) {
+bool overlap_on(const Side& side, const Row& a, const Row& b, std::string_view table) {
     if (!side.upper.empty()) {
         const auto [from, to] = range(a, side);
         const auto [other_from, other_to] = range(b, side);
@@ -287,7 +287,7 @@ std::optional<int> compare(std::string_view a, std::string_view b) {
 
 bool overlap(const Row& a, const Row& b, const Apart& apart) {
     return std::ranges::all_of(apart.sides, [&](const Side& side) {
-        return side.column.empty() || overlap(a, b, apart.table, side);
+        return side.column.empty() || overlap_on(side, a, b, apart.table);
     });
 }
 

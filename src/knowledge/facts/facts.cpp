@@ -77,6 +77,11 @@ facts::Values Row::list(std::string_view column) const {
     return {};
 }
 
+bool Row::lists(std::string_view column, std::string_view value) const {
+    const auto values = list(column);
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
 Confidence Row::confidence() const {
     const auto value = text("confidence");
     if (value == "measured") return Confidence::measured;

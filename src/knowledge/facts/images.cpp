@@ -32,11 +32,6 @@ std::string cudnn_spelling(const CudaRelease& release) {
     return "cudnn";
 }
 
-bool lists(const Row& row, std::string_view column, std::string_view value) {
-    const auto values = row.list(column);
-    return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 }  // namespace
 
 ImageReference image_reference(std::string_view text) {
@@ -170,8 +165,8 @@ CudaRelease cuda_release_images(const Facts& facts, std::string_view cuda) {
 
 std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag) {
     for (const auto& row : release.rows) {
-        if (!lists(row, "os", tag.os)) continue;
-        if (tag.flavour.empty() || lists(row, "flavours", tag.flavour)) return row;
+        if (!row.lists("os", tag.os)) continue;
+        if (tag.flavour.empty() || row.lists("flavours", tag.flavour)) return row;
     }
     return std::nullopt;
 }
@@ -198,8 +193,8 @@ CudaTag family_cuda_tag(const Facts& facts, std::string_view cuda, std::string_v
 std::optional<Row> pytorch_image(const Facts& facts, std::string_view torch, std::string_view cuda,
                                  std::string_view flavour) {
     for (const auto& row : facts.rows("pytorch_images")) {
-        if (row.text("torch") == torch && row.text("exists") == "true" && lists(row, "cuda", cuda) &&
-            lists(row, "flavours", flavour))
+        if (row.text("torch") == torch && row.text("exists") == "true" && row.lists("cuda", cuda) &&
+            row.lists("flavours", flavour))
             return row;
     }
     return std::nullopt;

@@ -11,17 +11,17 @@ namespace {
 
 constexpr std::string_view kWhen = "when.", kFix = "fix.", kPackage = "packages.";
 
-std::string_view without(std::string_view prefix, std::string_view text) {
+std::string_view after(std::string_view prefix, std::string_view text) {
     return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
 std::optional<KnownProblem::Clause> read_clause(const Row::Column& column) {
-    const auto name = without(kWhen, column.name);
+    const auto name = after(kWhen, column.name);
     KnownProblem::Clause clause;
     if (name.starts_with(kPackage)) {
         auto versions = pep440::Specifiers::parse(column.values.empty() ? "" : column.values.front());
         if (!versions) return std::nullopt;
-        clause.package = without(kPackage, name);
+        clause.package = after(kPackage, name);
         clause.versions = *std::move(versions);
         return clause;
     }
@@ -91,7 +91,7 @@ std::optional<KnownProblem> known_problem(const Row& row) {
 
 std::optional<std::string> mistake_in_condition(std::string_view column, std::string_view value) {
     const bool is_fix = column.starts_with(kFix);
-    const auto name = without(is_fix ? kFix : kWhen, column);
+    const auto name = after(is_fix ? kFix : kWhen, column);
     if (name.starts_with(kPackage)) {
         if (is_fix ? value == "another" || value == "none" : pep440::Specifiers::parse(value).has_value())
             return std::nullopt;
@@ -144,7 +144,7 @@ std::vector<std::string> mistakes_in(const KnownProblem& problem) {
     }
     for (const auto& column : row.columns()) {
         if (column.name.starts_with(kFix) &&
-            !has_condition(problem, without(kPackage, without(kFix, column.name))))
+            !has_condition(problem, after(kPackage, after(kFix, column.name))))
             found.push_back(fmt::format("column '{}': expected a field or package of its when", column.name));
     }
     for (const auto column : {"says", "says_of_some", "asks"})

@@ -42,11 +42,6 @@ std::optional<Row> newest_torch(const Facts& facts, const Version& wanted) {
     return out ? out : newest_covered(facts, "torch_releases", "torch", wanted, served);
 }
 
-bool lists(const Row& row, std::string_view column, std::string_view value) {
-    const auto values = row.list(column);
-    return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 // The wheel that the default index serves for `release` on `arch`.
 std::optional<Row> default_wheel(const Facts& facts, std::string_view release, std::string_view arch) {
     for (const auto& row : facts.rows("torch_wheels")) {
@@ -174,7 +169,7 @@ std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, s
                                   const Version& cuda, std::string_view from) {
     std::optional<Row> best;
     for (const auto& row : facts.rows("toolkit_sources")) {
-        if (row.text("family") != family || (row.has("os") && !lists(row, "os", os))) continue;
+        if (row.text("family") != family || (row.has("os") && !row.lists("os", os))) continue;
         if (!from.empty() && row.text("cuda_from") != from) continue;
         const auto version = Version::parse(row.text("cuda"));
         if (!version || *version != cuda) continue;

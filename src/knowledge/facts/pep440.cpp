@@ -12,9 +12,7 @@ namespace {
 
 constexpr std::size_t kDigits = 18;  // what a 64-bit number surely holds
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+using text::is_digit;
 
 bool is_label(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z');

@@ -10,12 +10,12 @@ namespace {
 constexpr yaml::Limits kLimits{
     .bytes = 16u << 20, .events = 2'000'000, .depth = 8, .scalar_bytes = 64u << 10};
 
-using Kind = yaml::Node::Kind;
+using NodeKind = yaml::Node::Kind;
 
 class TableReader {
   public:
     Result<ParsedTable> read(const yaml::Node& root) {
-        if (root.kind != Kind::map) {
+        if (root.kind != NodeKind::map) {
             mistake(root.where, "a facts file is a map: expected the keys table, as_of and rows");
             return Failure{ExitCode::bad_input, std::move(mistakes_)};
         }
@@ -38,7 +38,7 @@ class TableReader {
 
     std::string scalar(const yaml::Node& root, std::string_view key) {
         const auto* node = root.find(key);
-        if (node != nullptr && node->kind == Kind::scalar) return node->text;
+        if (node != nullptr && node->kind == NodeKind::scalar) return node->text;
         mistake(node != nullptr ? node->where : root.where,
                 fmt::format("'{}' is missing or not one value", key));
         return {};
@@ -46,7 +46,7 @@ class TableReader {
 
     void rows(const yaml::Node& root) {
         const auto* list = root.find("rows");
-        if (list == nullptr || list->kind != Kind::sequence) {
+        if (list == nullptr || list->kind != NodeKind::sequence) {
             mistake(list != nullptr ? list->where : root.where, "'rows' is missing or not a list");
             return;
         }
@@ -55,7 +55,7 @@ class TableReader {
     }
 
     void row(const yaml::Node& node) {
-        if (node.kind != Kind::map) {
+        if (node.kind != NodeKind::map) {
             mistake(node.where, "a row is a map of columns");
             return;
         }
@@ -68,14 +68,14 @@ class TableReader {
 
     // `when: {cuda: "12.4.1"}` is the column "when.cuda".
     void column(ParsedRow& row, const std::string& name, const yaml::Node& value) {
-        ParsedColumn out{name, {}, value.kind == Kind::sequence};
+        ParsedColumn out{name, {}, value.kind == NodeKind::sequence};
         switch (value.kind) {
-            case Kind::null:
+            case NodeKind::null:
                 return;
-            case Kind::scalar:
+            case NodeKind::scalar:
                 out.values.push_back(value.text);
                 break;
-            case Kind::map:
+            case NodeKind::map:
                 if (!may_be_map(name)) {
                     mistake(value.where, fmt::format("column '{}' is a map: rows are flat", name));
                     return;
@@ -83,9 +83,9 @@ class TableReader {
                 for (const auto& [key, member] : value.members)
                     column(row, name + "." + key.text, member);
                 return;
-            case Kind::sequence:
+            case NodeKind::sequence:
                 for (const auto& item : value.items) {
-                    if (item.kind == Kind::scalar) {
+                    if (item.kind == NodeKind::scalar) {
                         out.values.push_back(item.text);
                     } else {
                         mistake(item.where,

@@ -156,6 +156,8 @@ class Row {
     [[nodiscard]] std::string_view text(std::string_view column) const;
     /// The values in `column`, empty where the row has none.
     [[nodiscard]] facts::Values list(std::string_view column) const;
+    /// Whether the values in `column` have `value` among them.
+    [[nodiscard]] bool lists(std::string_view column, std::string_view value) const;
     [[nodiscard]] const Columns& columns() const { return columns_; }
     [[nodiscard]] FactRef ref() const;
     [[nodiscard]] Confidence confidence() const;

@@ -23,9 +23,7 @@ bool all_of(std::string_view text, bool (*allowed)(char)) {
     return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
 }
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+using text::is_digit;
 bool is_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f');
 }

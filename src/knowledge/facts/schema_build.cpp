@@ -62,7 +62,7 @@ constexpr Column kTritonReleases[] = {
     {"targets", Kind::compute, Form::list, kRequired},
 };
 
-constexpr Schema kSchemas[] = {
+constexpr Schema kBuildSchemas[] = {
     {"cuda_glibc", "cuda-glibc-*", kCudaGlibc},
     {"removed_apis", "api-{api}", kRemovedApis},
     {"torch_compile", "torch-compile-{torch}", kTorchCompile},
@@ -74,7 +74,7 @@ constexpr Schema kSchemas[] = {
 }  // namespace
 
 std::span<const Schema> build_schemas() {
-    return kSchemas;
+    return kBuildSchemas;
 }
 
 }  // namespace cudamatrix::facts

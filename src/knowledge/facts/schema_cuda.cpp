@@ -156,7 +156,7 @@ constexpr Column kMsvcToolsets[] = {
     {"last", Kind::version},
 };
 
-constexpr Schema kSchemas[] = {
+constexpr Schema kCudaSchemas[] = {
     {"architectures", "arch-*", kArchitectures},
     {"cuda_families", "cuda-family-{major}", kCudaFamilies},
     {"cuda_releases", "cuda-{cuda}", kCudaReleases},
@@ -177,7 +177,7 @@ constexpr Schema kSchemas[] = {
 }  // namespace
 
 std::span<const Schema> cuda_schemas() {
-    return kSchemas;
+    return kCudaSchemas;
 }
 
 }  // namespace cudamatrix::facts

@@ -108,7 +108,7 @@ constexpr Column kImageLibraries[] = {
     {"ptx", Kind::compute, Form::list, kRequired},
 };
 
-constexpr Schema kSchemas[] = {
+constexpr Schema kImageSchemas[] = {
     {"container_toolkits", "container-toolkit-{first}", kContainerToolkits},
     {"cuda_image_requirements", "cuda-image-requires-{cuda}-*", kCudaImageRequirements},
     {"cuda_images", "cuda-image-{cuda}-*", kCudaImages},
@@ -126,7 +126,7 @@ constexpr Schema kSchemas[] = {
 }  // namespace
 
 std::span<const Schema> image_schemas() {
-    return kSchemas;
+    return kImageSchemas;
 }
 
 }  // namespace cudamatrix::facts

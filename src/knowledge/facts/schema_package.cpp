@@ -175,7 +175,7 @@ constexpr Column kResolutions[] = {
 
 constexpr std::string_view kResolutionsOneOf[] = {"takes", "conflict", "absent"};
 
-constexpr Schema kSchemas[] = {
+constexpr Schema kPackageSchemas[] = {
     {"absent_package_builds", "no-package-build-*", kAbsentPackageBuilds},
     {"manylinux_tags", "tag-{tag}", kManylinuxTags},
     {"package_cpu_only", "package-cpu-*", kPackageCpuOnly},
@@ -196,7 +196,7 @@ constexpr Schema kSchemas[] = {
 }  // namespace
 
 std::span<const Schema> package_schemas() {
-    return kSchemas;
+    return kPackageSchemas;
 }
 
 }  // namespace cudamatrix::facts

@@ -35,7 +35,7 @@ constexpr Column kPackageArchives[] = {
     {"snapshots_first", Kind::date},
 };
 
-constexpr Schema kSchemas[] = {
+constexpr Schema kSystemSchemas[] = {
     {"operating_systems", "os-{os}", kOperatingSystems},
     {"archive_compilers", "compilers-{os}", kArchiveCompilers},
     {"package_archives", "archive-{archive}", kPackageArchives},
@@ -44,7 +44,7 @@ constexpr Schema kSchemas[] = {
 }  // namespace
 
 std::span<const Schema> system_schemas() {
-    return kSchemas;
+    return kSystemSchemas;
 }
 
 }  // namespace cudamatrix::facts

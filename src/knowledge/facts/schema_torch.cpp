@@ -102,7 +102,7 @@ constexpr Column kTorchOsWheels[] = {
     {"default_index", Kind::truth},
 };
 
-constexpr Schema kSchemas[] = {
+constexpr Schema kTorchSchemas[] = {
     {"absent_torch_builds", "no-torch-{torch}+{variant}-{arch}", kAbsentTorchBuilds},
     {"absent_wheel_indexes", "no-index-{name}", kAbsentWheelIndexes},
     {"installers", "installer-{tool}-{version}", kInstallers},
@@ -119,7 +119,7 @@ constexpr Schema kSchemas[] = {
 }  // namespace
 
 std::span<const Schema> torch_schemas() {
-    return kSchemas;
+    return kTorchSchemas;
 }
 
 }  // namespace cudamatrix::facts

@@ -11,9 +11,7 @@ namespace cudamatrix {
 namespace facts {
 namespace {
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+using text::is_digit;
 
 // The run of digits at the start of `text`, without leading zeros; `text` moves behind it.
 std::string_view take_number(std::string_view& text) {

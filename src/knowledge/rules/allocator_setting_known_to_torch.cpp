@@ -126,7 +126,7 @@ void judge_build(Ask& ask, const TorchBuild& build) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_allocator_setting_known_to_torch(Ask& ask) {
     if (!wants_torch(ask)) return;
     const auto& items = ask.cell.value(Field::env)->items;
     const bool asks = std::any_of(items.begin(), items.end(), [](const auto& item) {
@@ -157,7 +157,7 @@ Rule allocator_setting_known_to_torch() {
             .reads = {Field::torch, Field::env, Field::arch, Field::os, Field::image, Field::family,
                       Field::cuda, Field::python},
             .needs = {{Field::torch}, {Field::env}},
-            .judge = judge};
+            .judge = judge_allocator_setting_known_to_torch};
 }
 
 }  // namespace cudamatrix::rules

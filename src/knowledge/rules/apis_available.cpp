@@ -82,7 +82,7 @@ void judge_cuda(Ask& ask, const std::vector<Row>& words) {
     judge_words(ask, words, "removed_in_cuda", "CUDA " + cuda->exact.text(), cuda->exact, Field::cuda);
 }
 
-void judge(Ask& ask) {
+void judge_apis_available(Ask& ask) {
     const auto words = known_words(ask);
     if (words.empty()) return;
     if (wants_torch(ask)) judge_torch(ask, words);
@@ -105,7 +105,7 @@ Rule apis_available() {
             .reads = {Field::uses, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
                       Field::python, Field::os},
             .needs = {{Field::uses}},
-            .judge = judge};
+            .judge = judge_apis_available};
 }
 
 }  // namespace cudamatrix::rules

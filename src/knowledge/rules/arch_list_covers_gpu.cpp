@@ -6,7 +6,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-void judge(Ask& ask) {
+void judge_arch_list_covers_gpu(Ask& ask) {
     const auto given = arch_list(ask);
     if (!given) return;  // env without the variable
     const auto name = given->named();
@@ -53,7 +53,7 @@ Rule arch_list_covers_gpu() {
             .passes = "arch_list: \"8.0;9.0\", gpu: H100",
             .reads = {Field::arch_list, Field::env, Field::torch, Field::arch, Field::gpu, Field::compute},
             .needs = {{Field::arch_list, Field::env}, {Field::gpu, Field::compute}},
-            .judge = judge};
+            .judge = judge_arch_list_covers_gpu};
 }
 
 }  // namespace cudamatrix::rules

@@ -34,7 +34,7 @@ std::string refused_text(const Entries& entries, const Row& row, Takes takes) {
     return selected(entries, row, takes, false, ", ");
 }
 
-void judge_toolkit(Ask& ask, const ArchList& list, const Entries& entries) {
+void judge_toolkit_list(Ask& ask, const ArchList& list, const Entries& entries) {
     ask.question({list.field, Field::cuda}, fmt::format("whether its nvcc compiles for {}", list.text),
                  "toolkit");
     const auto cuda = ask.cuda();
@@ -100,7 +100,7 @@ void judge_two_lists(Ask& ask, const ArchList& list) {
         .fix(with_arch_list(ask, list, field));
 }
 
-void judge(Ask& ask) {
+void judge_arch_list_known(Ask& ask) {
     const auto list = arch_list(ask);
     if (!list) return;  // env without the variable
     judge_two_lists(ask, *list);
@@ -121,7 +121,7 @@ void judge(Ask& ask) {
         }
     }
     if (!ask.cell.has(Field::cuda)) return;
-    judge_toolkit(ask, *list, arch_entries(list->text, row ? row->list("named") : facts::Values()));
+    judge_toolkit_list(ask, *list, arch_entries(list->text, row ? row->list("named") : facts::Values()));
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ Rule arch_list_known() {
             .reads = {Field::arch_list, Field::env, Field::cuda, Field::torch, Field::arch, Field::image,
                       Field::family, Field::python, Field::os},
             .needs = {{Field::arch_list, Field::env}, {Field::cuda, Field::torch}},
-            .judge = judge};
+            .judge = judge_arch_list_known};
 }
 
 }  // namespace cudamatrix::rules

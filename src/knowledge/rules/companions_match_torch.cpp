@@ -86,7 +86,7 @@ void judge_one(Ask& ask, const TorchBuild& build, const Wanted& wanted) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_companions_match_torch(Ask& ask) {
     // No release was made for the torch of NVIDIA's own images: packages-agree says so.
     if (!wants_wheel(ask)) return;
     const auto torch = torch_build(ask);
@@ -119,7 +119,7 @@ Rule companions_match_torch() {
         .passes = "torch: 2.6.0, packages: {torchvision: 0.21.0, torchaudio: 2.6.0}",
         .reads = {Field::torch, Field::packages, Field::arch, Field::image, Field::family},
         .needs = {{Field::torch}, {Field::packages}},
-        .judge = judge,
+        .judge = judge_companions_match_torch,
         .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}},
         .monotone = {Field::torch, Field::packages}};
 }

@@ -1,5 +1,5 @@
-// Libraries that come into play in place of the driver's own have to know the GPU as well: a branch that
-// dropped an architecture has no compat libraries for it either.
+// CompatLibraries that come into play in place of the driver's own have to know the GPU as well: a branch
+// that dropped an architecture has no compat libraries for it either.
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/image_content.hpp"
 #include "knowledge/rules/rule.hpp"
@@ -8,15 +8,15 @@ namespace cudamatrix::rules {
 namespace {
 
 // The compat libraries that the cell names, or that its image brings.
-struct Libraries {
+struct CompatLibraries {
     Field field = Field::cuda_compat;
     std::string cuda;
     std::string text;  ///< "the compat libraries of CUDA 12.4"
     std::vector<FactRef> facts;
 };
 
-std::optional<Libraries> libraries_of(const Context& context) {
-    Libraries out;
+std::optional<CompatLibraries> compat_libraries(const Context& context) {
+    CompatLibraries out;
     if (context.cell.has(Field::cuda_compat)) {
         out.cuda = context.cell.text(Field::cuda_compat);
     } else if (const auto image = compat_in_image(context)) {
@@ -41,9 +41,9 @@ std::optional<Row> branch_of(const Facts& facts, const Version& cuda) {
     return std::nullopt;
 }
 
-void judge(Ask& ask) {
+void judge_compat_supports_gpu(Ask& ask) {
     // GeForce refuses them altogether (forward-compatibility-hardware), Windows and Tegra have none.
-    const auto libraries = libraries_of(ask);
+    const auto libraries = compat_libraries(ask);
     if (!libraries || windows_driver(ask) || refuses_compat(ask) || integrated_gpu(ask)) return;
     const auto resolved = host_driver(ask);
     const auto* driver = std::get_if<lookup::Driver>(&resolved);
@@ -109,7 +109,7 @@ Rule compat_supports_gpu() {
         .needs = {{Field::cuda_compat, Field::image, Field::family},
                   {Field::driver},
                   {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_compat_supports_gpu};
 }
 
 }  // namespace cudamatrix::rules

@@ -8,7 +8,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-void judge(Ask& ask) {
+void judge_compiler_in_archive(Ask& ask) {
     const auto family = ask.cell.text(Field::family);
     // A whole reference overrides the family: whoever writes it builds the image. The images of the other
     // families compile with what their base has.
@@ -60,7 +60,7 @@ Rule compiler_in_archive() {
             .passes = "family: debian, os: debian12, compiler: gcc-11",
             .reads = {Field::family, Field::image, Field::os, Field::compiler},
             .needs = {{Field::family}, {Field::os}, {Field::compiler}},
-            .judge = judge};
+            .judge = judge_compiler_in_archive};
 }
 
 }  // namespace cudamatrix::rules

@@ -110,7 +110,7 @@ void judge_msvc(Ask& ask, const Msvc& msvc) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_compiler_supported_by_cuda(Ask& ask) {
     const auto text = ask.cell.text(Field::compiler);
     ask.question({Field::compiler, Field::cuda},
                  fmt::format("whether nvcc of CUDA {} takes {}", ask.cell.text(Field::cuda), text));
@@ -153,7 +153,7 @@ Rule compiler_supported_by_cuda() {
             .passes = "cuda: 12.4.1, compiler: gcc-13",
             .reads = {Field::compiler, Field::cuda},
             .needs = {{Field::compiler}, {Field::cuda}},
-            .judge = judge,
+            .judge = judge_compiler_supported_by_cuda,
             .proof = {Attempt::compile_with, {"*unsupported GNU version!*", "*unsupported clang version!*"}}};
 }
 

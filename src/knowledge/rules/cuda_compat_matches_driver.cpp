@@ -42,7 +42,7 @@ void judge_wrong_branch(Ask& ask, const lookup::Driver& driver, const Compat& co
     }
 }
 
-void judge(Ask& ask) {
+void judge_cuda_compat_matches_driver(Ask& ask) {
     const auto text = ask.cell.text(Field::cuda_compat);
     ask.question({Field::cuda_compat, Field::driver},
                  fmt::format("whether the compat libraries of CUDA {} go with driver {}", text,
@@ -94,7 +94,7 @@ Rule cuda_compat_matches_driver() {
             .reads = {Field::driver, Field::cuda_compat, Field::os, Field::platform, Field::gpu,
                       Field::compute, Field::host_class, Field::toolkit},
             .needs = {{Field::driver}, {Field::cuda_compat}},
-            .judge = judge};
+            .judge = judge_cuda_compat_matches_driver};
 }
 
 }  // namespace cudamatrix::rules

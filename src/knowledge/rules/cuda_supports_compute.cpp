@@ -94,7 +94,7 @@ void judge_target(Ask& ask, const lookup::Cuda& cuda, const Device& device) {
         .other(Field::cuda);
 }
 
-void judge(Ask& ask) {
+void judge_cuda_supports_compute(Ask& ask) {
     ask.question({Field::cuda}, "whether its nvcc compiles for the GPU");
     const auto cuda = ask.cuda();
     if (!cuda) return;
@@ -129,7 +129,7 @@ Rule cuda_supports_compute() {
         .reads = {Field::cuda, Field::gpu, Field::compute, Field::flavour, Field::compiler, Field::uses,
                   Field::arch_list, Field::env, Field::torch, Field::arch},
         .needs = {{Field::cuda}, {Field::gpu, Field::compute}},
-        .judge = judge,
+        .judge = judge_cuda_supports_compute,
         .proof = {Attempt::compile_target, {"nvcc fatal*Unsupported gpu architecture 'compute_{target}'*"}}};
 }
 

@@ -13,7 +13,7 @@ std::string published(const Row& row) {
     return fmt::format("{} to {}", row.text("first"), row.text("last"));
 }
 
-void judge(Ask& ask) {
+void judge_cudnn_published_for_cuda(Ask& ask) {
     const auto text = ask.cell.text(Field::cudnn);
     ask.question({Field::cudnn}, "whether it was published");
     const auto known = known_cudnn(ask);
@@ -62,7 +62,7 @@ Rule cudnn_published_for_cuda() {
         .passes = "cuda: 12.9.1, cudnn: \"9.24\"",
         .reads = {Field::cudnn, Field::cuda},
         .needs = {{Field::cudnn}},
-        .judge = judge};
+        .judge = judge_cudnn_published_for_cuda};
 }
 
 }  // namespace cudamatrix::rules

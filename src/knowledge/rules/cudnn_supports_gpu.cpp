@@ -143,7 +143,7 @@ void judge_unread(Ask& ask, const Device& gpu, const std::optional<std::string>&
         .accepted_other(Field::cuda);
 }
 
-void judge(Ask& ask) {
+void judge_cudnn_supports_gpu(Ask& ask) {
     const auto device = if_known(rules::device(ask));
     if (!device || !known_cudnn(ask)) return;  // driver-supports-gpu and cudnn-published-for-cuda report them
     const auto major = cuda_major(ask);
@@ -182,7 +182,7 @@ Rule cudnn_supports_gpu() {
         .passes = "gpu: V100, cuda: 12.9.1, cudnn: 9.10.2",
         .reads = {Field::cudnn, Field::gpu, Field::compute, Field::cuda, Field::arch, Field::os},
         .needs = {{Field::cudnn}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_cudnn_supports_gpu};
 }
 
 }  // namespace cudamatrix::rules

@@ -63,7 +63,7 @@ void judge_devices(Ask& ask) {
         .fix(set_all(ask, kDevices, *given));
 }
 
-void judge(Ask& ask) {
+void judge_driver_capabilities(Ask& ask) {
     judge_capabilities(ask);
     judge_devices(ask);
 }
@@ -82,7 +82,7 @@ Rule driver_capabilities() {
             .passes = "env: {NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\"}",
             .reads = {Field::env, Field::toolkit},
             .needs = {{Field::env}},
-            .judge = judge};
+            .judge = judge_driver_capabilities};
 }
 
 }  // namespace cudamatrix::rules

@@ -204,7 +204,7 @@ void judge_wheel(Ask& ask, const lookup::Driver& driver) {
                         host});
 }
 
-void judge(Ask& ask) {
+void judge_driver_supports_cuda(Ask& ask) {
     const bool has_cuda = ask.cell.has(Field::cuda);
     if (!has_cuda && !wants_wheel(ask)) return;
     const auto what = [&] {
@@ -258,7 +258,7 @@ Rule driver_supports_cuda() {
                       Field::platform, Field::gpu, Field::compute, Field::host_class, Field::image,
                       Field::family},
             .needs = {{Field::driver}, {Field::cuda, Field::torch}},
-            .judge = judge,
+            .judge = judge_driver_supports_cuda,
             .proof = {Attempt::start_on_driver,
                       {"driver {driver}, *: cudaGetDeviceCount answers 35: CUDA driver version is "
                        "insufficient for CUDA runtime version"}},

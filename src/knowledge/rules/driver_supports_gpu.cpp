@@ -129,7 +129,7 @@ void mention_module(Ask& ask, const Device& device) {
         .because(ask.facts.row("policy-open-kernel-module"));
 }
 
-void judge(Ask& ask) {
+void judge_driver_supports_gpu(Ask& ask) {
     const auto device = rules::device(ask);
     if (const auto* gap = std::get_if<Unresolved>(&device)) {
         ask.question({gap->field, Field::driver},
@@ -155,7 +155,7 @@ Rule driver_supports_gpu() {
             .reads = {Field::driver, Field::gpu, Field::compute, Field::kernel_module, Field::os,
                       Field::platform},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}},
-            .judge = judge};
+            .judge = judge_driver_supports_gpu};
 }
 
 }  // namespace cudamatrix::rules

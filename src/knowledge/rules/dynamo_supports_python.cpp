@@ -10,14 +10,14 @@ bool free_threaded(const Version& python) {
     return python.suffix() == "t";
 }
 
-bool too_new(const Row& row, const Version& python) {
+bool python_too_new(const Row& row, const Version& python) {
     const auto most = lookup::required_version(row, "python_max");
     return python > most && !most.covers(python);
 }
 
 // A bare 3.13t is its newest patch release.
 bool takes(const Row& row, const Version& python) {
-    if (too_new(row, python)) return false;
+    if (python_too_new(row, python)) return false;
     if (!free_threaded(python)) return true;
     const auto least = Version::parse(row.text("free_threaded_min"));
     return least && (python >= *least || python.covers(*least));
@@ -28,7 +28,7 @@ bool has_wheel(const Row& wheel, const Version& python) {
 }
 
 std::string reason(const Row& row, const Version& python) {
-    if (!free_threaded(python) || too_new(row, python))
+    if (!free_threaded(python) || python_too_new(row, python))
         return fmt::format("python {} is the newest that it takes", row.text("python_max"));
     if (!row.has("free_threaded_min")) return "it takes no free-threaded python";
     return fmt::format("python {}t is the oldest free-threaded one that it takes",
@@ -54,7 +54,7 @@ void judge_build(Ask& ask, const TorchBuild& build, const Version& python, bool 
     }
 }
 
-void judge(Ask& ask) {
+void judge_dynamo_supports_python(Ask& ask) {
     if (!wants_torch(ask)) return;
     const auto python = Version::parse(ask.cell.text(Field::python));
     if (!python || python->size() < 2) return;
@@ -88,7 +88,7 @@ Rule dynamo_supports_python() {
         .reads = {Field::torch, Field::arch, Field::python, Field::image, Field::family, Field::cuda,
                   Field::os},
         .needs = {{Field::torch}, {Field::python}},
-        .judge = judge};
+        .judge = judge_dynamo_supports_python};
 }
 
 }  // namespace cudamatrix::rules

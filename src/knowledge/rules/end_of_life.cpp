@@ -105,37 +105,37 @@ void judge_python(Ask& ask) {
 }
 
 // One thing of the four; none of them looks at another.
-struct Part {
+struct Ending {
     Field field;
     Stage stage;
     FieldSet reads;
     void (*judge)(Ask&);
 };
-const std::array kParts{
-    Part{Field::driver, Stage::driver_load, {Field::driver, Field::os, Field::platform}, judge_driver},
-    Part{Field::cuda, Stage::install, {Field::cuda}, judge_cuda},
-    Part{Field::os, Stage::install, {Field::os}, judge_os},
-    Part{Field::python, Stage::install, {Field::python}, judge_python}};
+const std::array kEndings{
+    Ending{Field::driver, Stage::driver_load, {Field::driver, Field::os, Field::platform}, judge_driver},
+    Ending{Field::cuda, Stage::install, {Field::cuda}, judge_cuda},
+    Ending{Field::os, Stage::install, {Field::os}, judge_os},
+    Ending{Field::python, Stage::install, {Field::python}, judge_python}};
 
-void judge_part(const Part& part, Ask& ask) {
-    Ask one(ask, part.stage, ask.out());
-    one.question({part.field}, "its end of life", info(part.field).name);
-    part.judge(one);
+void judge_ending(const Ending& ending, Ask& ask) {
+    Ask one(ask, ending.stage, ask.out());
+    one.question({ending.field}, "its end of life", info(ending.field).name);
+    ending.judge(one);
 }
 
-void judge(Ask& ask) {
-    for (const auto& part : kParts) {
-        if (ask.cell.has(part.field)) judge_part(part, ask);
+void judge_end_of_life(Ask& ask) {
+    for (const auto& ending : kEndings) {
+        if (ask.cell.has(ending.field)) judge_ending(ending, ask);
     }
 }
 
-Rule rule_of(const Part& part) {
+Rule rule_of(const Ending& ending) {
     Rule out{};
     out.id = kId;
-    out.stage = part.stage;
-    out.reads = part.reads;
-    out.needs = {{part.field}};
-    out.judge = [&part](Ask& ask) { judge_part(part, ask); };
+    out.stage = ending.stage;
+    out.reads = ending.reads;
+    out.needs = {{ending.field}};
+    out.judge = [&ending](Ask& ask) { judge_ending(ending, ask); };
     return out;
 }
 
@@ -143,8 +143,8 @@ Rule rule_of(const Part& part) {
 
 Rule end_of_life() {
     std::vector<Rule> questions;
-    for (const auto& part : kParts)
-        questions.push_back(rule_of(part));
+    for (const auto& ending : kEndings)
+        questions.push_back(rule_of(ending));
     return {
         .id = kId,
         .stage = Stage::install,
@@ -158,7 +158,7 @@ Rule end_of_life() {
         .passes = "driver: 580.95.05",
         .reads = {Field::driver, Field::cuda, Field::os, Field::python, Field::platform},
         .needs = {{Field::driver, Field::cuda, Field::os, Field::python}},
-        .judge = judge,
+        .judge = judge_end_of_life,
         .questions = std::move(questions)};
 }
 

@@ -191,7 +191,7 @@ bool judge_name(Ask& ask, const Package& package, const MakersWheel& wheel, cons
     return false;
 }
 
-void judge(Ask& ask) {
+void judge_extension_abi_matches_torch(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto build = if_known(torch_build(ask));
     if (!build || never_published(*build)) return;
@@ -221,7 +221,7 @@ Rule extension_abi_matches_torch() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::os, Field::image, Field::family,
                   Field::python},
         .needs = {{Field::packages}, {Field::torch}},
-        .judge = judge};
+        .judge = judge_extension_abi_matches_torch};
 }
 
 }  // namespace cudamatrix::rules

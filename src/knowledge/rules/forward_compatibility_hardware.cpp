@@ -57,7 +57,7 @@ void refuse(Ask& ask, const Hardware& hardware, Use use, const std::vector<FactR
     answer.at_least(Field::driver);
 }
 
-void judge(Ask& ask) {
+void judge_forward_compatibility_hardware(Ask& ask) {
     if (windows_driver(ask)) return;  // cuda-compat-matches-driver: there they do nothing
     const auto use = use_of(ask);
     if (use == Use::idle) return;
@@ -114,7 +114,7 @@ Rule forward_compatibility_hardware() {
         .reads = {Field::cuda_compat, Field::gpu, Field::host_class, Field::driver, Field::os,
                   Field::platform, Field::toolkit},
         .needs = {{Field::cuda_compat}, {Field::gpu, Field::host_class}},
-        .judge = judge};
+        .judge = judge_forward_compatibility_hardware};
 }
 
 }  // namespace cudamatrix::rules

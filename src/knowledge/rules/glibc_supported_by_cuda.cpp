@@ -1,5 +1,6 @@
 // Newer C libraries declare functions that the toolkit's headers declare otherwise.
 #include "knowledge/resolve/building.hpp"
+#include "knowledge/resolve/packages.hpp"
 #include "knowledge/resolve/torch_wheels.hpp"
 #include "knowledge/rules/rule.hpp"
 
@@ -25,10 +26,6 @@ std::optional<Library> library(const Context& context) {
     if (!version) return std::nullopt;
     return Library{
         *version, fmt::format("glibc {} of {}", version->text(), context.cell.text(Field::os)), {os->ref()}};
-}
-
-std::string_view arch_of(const Context& context) {
-    return context.cell.has(Field::arch) ? context.cell.text(Field::arch) : "x86_64";
 }
 
 // A row of the processor is stricter than the one of all processors.
@@ -68,12 +65,12 @@ bool works_there(const Context& context, const Row& row, const Version& cuda) {
         .has_value();
 }
 
-bool too_new(const Row& row, const Version& glibc) {
+bool glibc_too_new(const Row& row, const Version& glibc) {
     const auto most = Version::parse(row.text("glibc_max"));
     return most && glibc > *most;
 }
 
-bool too_old(const Row& row, const Version& glibc) {
+bool glibc_too_old(const Row& row, const Version& glibc) {
     const auto least = Version::parse(row.text("glibc_min"));
     return least && glibc < *least;
 }
@@ -126,7 +123,7 @@ void reject_new_library(Ask& ask, const Row& row, const Version& cuda, const Lib
     if (field == Field::glibc) answer.fix(Field::glibc, row.text("glibc_max"));
 }
 
-void judge(Ask& ask) {
+void judge_glibc_supported_by_cuda(Ask& ask) {
     if (says_it_does_not_build(ask)) return;
     if (other_os(ask)) return;  // has no glibc
     const Field field = ask.cell.has(Field::glibc) ? Field::glibc : Field::os;
@@ -148,9 +145,9 @@ void judge(Ask& ask) {
     }
     auto facts = glibc->facts;
     facts.push_back(row->ref());
-    if (too_old(*row, glibc->version)) {
+    if (glibc_too_old(*row, glibc->version)) {
         reject_old_library(ask, *row, cuda, *glibc, facts);
-    } else if (!too_new(*row, glibc->version) || works_there(ask, *row, cuda)) {
+    } else if (!glibc_too_new(*row, glibc->version) || works_there(ask, *row, cuda)) {
         ask.affirm("the headers of CUDA {} compile with {}", cuda.text(), glibc->text);
         ask.accept(std::move(facts));
     } else if (is_patched(ask, *row, cuda) && from_anywhere(ask)) {
@@ -187,7 +184,7 @@ Rule glibc_supported_by_cuda() {
         .reads = {Field::glibc, Field::os, Field::cuda, Field::flavour, Field::arch, Field::family,
                   Field::cuda_from, Field::image},
         .needs = {{Field::glibc, Field::os}, {Field::cuda}},
-        .judge = judge};
+        .judge = judge_glibc_supported_by_cuda};
 }
 
 }  // namespace cudamatrix::rules

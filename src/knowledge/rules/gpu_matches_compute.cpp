@@ -17,7 +17,7 @@ void judge_arch(Ask& ask, const Row& gpu) {
     answer.finding().stage = Stage::container_start;
 }
 
-void judge(Ask& ask) {
+void judge_gpu_matches_compute(Ask& ask) {
     const auto name = ask.cell.text(Field::gpu), written = ask.cell.text(Field::compute);
     const auto gpu = lookup::gpu(ask.facts, name);
     if (gpu) judge_arch(ask, *gpu);
@@ -52,7 +52,7 @@ Rule gpu_matches_compute() {
         .passes = "gpu: RTX 4090, compute: \"8.9\"",
         .reads = {Field::gpu, Field::compute, Field::arch},
         .needs = {},  // a cell that gives one of the two is not short of anything
-        .judge = judge};
+        .judge = judge_gpu_matches_compute};
 }
 
 }  // namespace cudamatrix::rules

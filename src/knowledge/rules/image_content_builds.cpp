@@ -40,7 +40,7 @@ std::optional<Row> holds_nvcc(const Facts& facts, const ImageContent& image) {
     return policy;
 }
 
-void judge_content(Ask& ask, const ImageContent& image) {
+void judge_content_builds(Ask& ask, const ImageContent& image) {
     const auto& cell = ask.cell;
     for (const auto& asked : kAsked) {
         const auto& value = asked.field == Field::cuda ? image.cuda : image.torch;
@@ -51,13 +51,13 @@ void judge_content(Ask& ask, const ImageContent& image) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_image_content_builds(Ask& ask) {
     auto image = image_content(ask);
     if (!image) return;
     const auto policy = holds_nvcc(ask.facts, *image);
     if (!policy) return;
     image->facts.push_back(policy->ref());
-    judge_content(ask, *image);
+    judge_content_builds(ask, *image);
     offer_other_tags(ask);
 }
 
@@ -81,7 +81,7 @@ Rule image_content_builds() {
         .needs = {{Field::image},
                   {Field::gpu, Field::compute, Field::compiler, Field::arch_list, Field::env, Field::uses,
                    Field::torch}},
-        .judge = judge};
+        .judge = judge_image_content_builds};
 }
 
 }  // namespace cudamatrix::rules

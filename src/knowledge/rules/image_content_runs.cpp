@@ -98,7 +98,7 @@ void judge_unread(Ask& ask, const ImageContent& image) {
     ask.unknown(image.gap).because(image.facts);
 }
 
-void judge_content(Ask& ask, const ImageContent& image) {
+void judge_content_runs(Ask& ask, const ImageContent& image) {
     const auto& cell = ask.cell;
     const bool on_gpu = cell.has(Field::gpu) || cell.has(Field::compute);
     const bool says_cuda = cell.has(Field::cuda), says_torch = cell.has(Field::torch) && !image.own_torch;
@@ -117,7 +117,7 @@ void judge_content(Ask& ask, const ImageContent& image) {
 }
 
 // The image that family ngc is built on, judged as if the cell named it; the family stands for it.
-void judge_family(Ask& ask) {
+void judge_family_runs(Ask& ask) {
     const auto image = ngc_image_of_family(ask);
     if (!image || !image->row) return;  // image-tag-exists says that none is known
     const Value reference{fmt::format("{}:{}", image->repository, image->row->text("tag")), {}, {}};
@@ -126,7 +126,7 @@ void judge_family(Ask& ask) {
     Findings found;
     Acceptances accepted;
     auto other = ask.on(cell).into(found, ask.accepted == nullptr ? nullptr : &accepted);
-    judge_content(other, *image_content(other));
+    judge_content_runs(other, *image_content(other));
     for (auto& finding : found) {
         if (finding.primary == Field::image) finding.primary = Field::family;
         std::replace(finding.about.begin(), finding.about.end(), Field::image, Field::family);
@@ -163,14 +163,14 @@ void say_unlisted(Ask& ask) {
         reference.repository);
 }
 
-void judge(Ask& ask) {
-    if (!ask.cell.has(Field::image)) return judge_family(ask);
+void judge_image_content_runs(Ask& ask) {
+    if (!ask.cell.has(Field::image)) return judge_family_runs(ask);
     const auto image = image_content(ask);
     if (!image) {
         say_unlisted(ask);
         return judge_pinned(ask);
     }
-    judge_content(ask, *image);
+    judge_content_runs(ask, *image);
     offer_other_tags(ask);
 }
 
@@ -196,7 +196,7 @@ Rule image_content_runs() {
                   Field::host_class, Field::arch, Field::os, Field::platform, Field::cuda_compat,
                   Field::family, Field::python, Field::uses, Field::arch_list, Field::env},
         .needs = {{Field::image, Field::family}, {Field::driver, Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_image_content_runs};
 }
 
 }  // namespace cudamatrix::rules

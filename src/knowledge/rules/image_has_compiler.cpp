@@ -5,7 +5,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-void judge(Ask& ask) {
+void judge_image_has_compiler(Ask& ask) {
     const auto policy = image_policy(ask.facts, "flavours");
     const auto image = cuda_image(ask);
     if (!image || image->tag.flavour.empty()) return;
@@ -39,7 +39,7 @@ Rule image_has_compiler() {
             .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::compiler, Field::arch_list},
             .needs = {{Field::image, Field::family}, {Field::compiler, Field::arch_list}},
-            .judge = judge};
+            .judge = judge_image_has_compiler};
 }
 
 }  // namespace cudamatrix::rules

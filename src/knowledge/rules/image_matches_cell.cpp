@@ -101,7 +101,7 @@ void judge_missing_cudnn(Ask& ask, const CudaImage& image, const Content& conten
     if (!image.by_reference) answer.fix(Field::flavour, "runtime");
 }
 
-void judge_cuda(Ask& ask, const CudaImage& image) {
+void judge_cuda_matches(Ask& ask, const CudaImage& image) {
     Content content;
     content.text = image.by_reference ? image.text : "the " + image.text;
     cite(content.facts, ask.facts, "image-policy-cuda-tag-form");
@@ -161,7 +161,7 @@ void judge_pytorch_content(Ask& ask, const TorchBuild& build) {
     compare_all(ask, content);
 }
 
-void judge_pytorch_family(Ask& ask) {
+void judge_pytorch_matches(Ask& ask) {
     if (!wants_torch(ask)) return;
     const auto resolved = torch_build(ask);
     const auto* build = std::get_if<TorchBuild>(&resolved);
@@ -195,7 +195,7 @@ void judge_ngc_variant(Ask& ask, const Row& repository, Field by, const std::str
         .fix(Field::torch, torch.substr(0, plus));
 }
 
-void judge_family(Ask& ask) {
+void judge_family_matches(Ask& ask) {
     const auto family = ask.cell.text(Field::family);
     const auto repository = family_repository(ask.facts, family);
     if (!repository) return;
@@ -203,13 +203,13 @@ void judge_family(Ask& ask) {
     if (scheme == "ngc")
         judge_ngc_variant(ask, *repository, Field::family,
                           fmt::format("the images of family {} hold", family));
-    if (scheme == "pytorch") judge_pytorch_family(ask);
+    if (scheme == "pytorch") judge_pytorch_matches(ask);
     if (scheme == "python" && ask.cell.has(Field::cuda)) judge_cpu_family(ask, *repository);
 }
 
-void judge(Ask& ask) {
-    if (const auto image = cuda_image(ask)) return judge_cuda(ask, *image);
-    if (!ask.cell.has(Field::image)) return judge_family(ask);
+void judge_image_matches_cell(Ask& ask) {
+    if (const auto image = cuda_image(ask)) return judge_cuda_matches(ask, *image);
+    if (!ask.cell.has(Field::image)) return judge_family_matches(ask);
     const auto reference = image_reference(ask.cell.text(Field::image));
     const auto repository = image_repository(ask.facts, reference.repository);
     if (!repository) return;
@@ -255,7 +255,7 @@ Rule image_matches_cell() {
             .reads = {Field::image, Field::family, Field::cuda, Field::torch, Field::os, Field::flavour,
                       Field::cudnn, Field::python, Field::arch},
             .needs = {{Field::image, Field::family}},
-            .judge = judge};
+            .judge = judge_image_matches_cell};
 }
 
 }  // namespace cudamatrix::rules

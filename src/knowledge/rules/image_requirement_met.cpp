@@ -214,7 +214,7 @@ void judge_image(Ask& ask, const std::optional<CudaImage>& image, const std::opt
     say_answer(ask, asker, clause, std::move(result), host, seen->ref());
 }
 
-void judge(Ask& ask) {
+void judge_image_requirement_met(Ask& ask) {
     auto image = started_image(ask);
     const auto seen = seen_image(ask, image);
     if (image && !seen && never_was(ask, *image)) return;
@@ -265,7 +265,7 @@ Rule image_requirement_met() {
                   Field::arch, Field::driver, Field::gpu, Field::compute, Field::host_class, Field::toolkit,
                   Field::env, Field::platform},
         .needs = {{Field::image, Field::family}, {Field::driver}},
-        .judge = judge};
+        .judge = judge_image_requirement_met};
 }
 
 }  // namespace cudamatrix::rules

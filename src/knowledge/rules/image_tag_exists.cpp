@@ -67,7 +67,7 @@ std::string absence(const CudaRelease& release, const CudaTag& tag) {
     return fmt::format("never existed: on {} CUDA {} has {}", tag.os, tag.cuda, listed(flavours));
 }
 
-void judge_cuda(Ask& ask, const CudaImage& image) {
+void judge_cuda_tag(Ask& ask, const CudaImage& image) {
     ask.question(about_of(image), "whether it exists");
     const auto release = cuda_release_images(ask.facts, image.tag.cuda);
     const auto row = cuda_image_row(release, image.tag);
@@ -195,7 +195,7 @@ void judge_known_repository(Ask& ask, const Row& repository, const ImageReferenc
                         text);
         }
     } else if (const auto image = cuda_image(ask)) {
-        judge_cuda(ask, *image);
+        judge_cuda_tag(ask, *image);
     } else {
         const CudaImage none{cuda_tag_like(reference.tag), text, reference.name, true, false};
         refuse(ask, none, "does not exist: a tag of nvidia/cuda is CUDA-FLAVOUR-OS", {});
@@ -224,7 +224,7 @@ void judge_reference(Ask& ask) {
 }
 
 // family: pytorch pulls the image of the cell's torch and its variant.
-void judge_pytorch_family(Ask& ask) {
+void judge_pytorch_tag(Ask& ask) {
     const auto repository = family_repository(ask.facts, ask.cell.text(Field::family));
     if (!repository || repository->text("scheme") != "pytorch") return;
     if (!ask.cell.has(Field::flavour) || !wants_torch(ask)) return;
@@ -272,15 +272,15 @@ void judge_ngc_family(Ask& ask, const NgcImage& image) {
     ask.accept({image.row->ref()});
 }
 
-void judge(Ask& ask) {
+void judge_image_tag_exists(Ask& ask) {
     if (ask.cell.has(Field::image)) {
         judge_reference(ask);
     } else if (const auto ngc = ngc_image_of_family(ask)) {
         judge_ngc_family(ask, *ngc);
     } else if (const auto image = cuda_image(ask)) {
-        judge_cuda(ask, *image);
+        judge_cuda_tag(ask, *image);
     } else {
-        judge_pytorch_family(ask);
+        judge_pytorch_tag(ask);
     }
 }
 
@@ -300,7 +300,7 @@ Rule image_tag_exists() {
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::arch, Field::torch, Field::python},
             .needs = {{Field::family, Field::image}},
-            .judge = judge};
+            .judge = judge_image_tag_exists};
 }
 
 }  // namespace cudamatrix::rules

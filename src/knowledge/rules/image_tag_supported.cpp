@@ -37,7 +37,7 @@ std::string past_end(const Context& context, const CudaImage& image, const Row& 
                               end <= context.today ? "any day" : "from " + end + " on");
 }
 
-void judge(Ask& ask) {
+void judge_image_tag_supported(Ask& ask) {
     const auto image = cuda_image(ask);
     if (!image || image->pinned) return;
     const auto row = cuda_image_row(cuda_release_images(ask.facts, image->tag.cuda), image->tag);
@@ -77,7 +77,7 @@ Rule image_tag_supported() {
             .passes = "image: \"nvidia/cuda:12.6.3-devel-ubuntu22.04\"",
             .reads = {Field::family, Field::image, Field::cuda, Field::os, Field::flavour, Field::cudnn},
             .needs = {{Field::family, Field::image}},
-            .judge = judge};
+            .judge = judge_image_tag_supported};
 }
 
 }  // namespace cudamatrix::rules

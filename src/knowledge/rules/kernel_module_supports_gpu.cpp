@@ -65,7 +65,7 @@ bool judge_proprietary(Ask& ask, bool has_open, const std::vector<FactRef>& fact
     return true;
 }
 
-void judge(Ask& ask) {
+void judge_kernel_module_supports_gpu(Ask& ask) {
     if (windows_driver(ask)) return;  // the choice of kernel modules is one of Linux
     const auto given = ask.cell.text(Field::kernel_module);
     const auto resolved = device(ask);
@@ -127,7 +127,7 @@ Rule kernel_module_supports_gpu() {
         .reads = {Field::gpu, Field::compute, Field::kernel_module, Field::os, Field::platform, Field::driver,
                   Field::host_class},
         .needs = {{Field::kernel_module}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_kernel_module_supports_gpu};
 }
 
 }  // namespace cudamatrix::rules

@@ -7,7 +7,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-std::optional<unsigned> number(std::string_view text) {
+std::optional<unsigned> mig_devices(std::string_view text) {
     return text == "true" ? 1U : text::whole_number<unsigned>(text);
 }
 
@@ -15,7 +15,7 @@ std::optional<unsigned> number(std::string_view text) {
 std::optional<FixOption> gpu_with_mig(const Context& context, unsigned wanted, std::string_view host_class) {
     std::optional<std::string_view> any;
     for (const auto& row : context.facts.rows("gpus")) {
-        if (number(row.text("mig_devices")).value_or(0) < wanted) continue;
+        if (mig_devices(row.text("mig_devices")).value_or(0) < wanted) continue;
         if (row.text("class") == host_class) return set_to(Field::gpu, row.text("name"));
         if (!any) any = row.text("name");
     }
@@ -57,7 +57,7 @@ bool judge_gpu(Ask& ask, unsigned wanted) {
         if (auto option = gpu_with_mig(ask, wanted, gpu->text("class"))) answer.fix(*std::move(option));
         return false;
     }
-    const auto most = number(gpu->text("mig_devices"));
+    const auto most = mig_devices(gpu->text("mig_devices"));
     if (wanted > *most) {
         ask.reject("{} can be cut into {} MIG devices at most: there are no {}", name, *most, wanted)
             .because(facts)
@@ -69,8 +69,8 @@ bool judge_gpu(Ask& ask, unsigned wanted) {
     return true;
 }
 
-void judge(Ask& ask) {
-    const auto wanted = number(ask.cell.text(Field::mig));
+void judge_mig_one_device(Ask& ask) {
+    const auto wanted = mig_devices(ask.cell.text(Field::mig));
     if (!wanted || *wanted == 0) return;
     if (ask.cell.has(Field::gpu) && !judge_gpu(ask, *wanted)) return;
     if (*wanted == 1) return;
@@ -98,7 +98,7 @@ Rule mig_one_device() {
         .passes = "gpu: A100 80GB, mig: 1",
         .reads = {Field::mig, Field::gpu},
         .needs = {{Field::mig}},
-        .judge = judge};
+        .judge = judge_mig_one_device};
 }
 
 }  // namespace cudamatrix::rules

@@ -52,7 +52,7 @@ void judge_own_torch(Ask& ask, const ImageTorch& torch, const Package& numpy) {
     answer.fix(without_package(ask, numpy.name));
 }
 
-void judge(Ask& ask) {
+void judge_numpy_abi(Ask& ask) {
     auto packages = packages_of(ask);
     std::optional<Package> numpy;
     for (const auto& package : packages) {
@@ -98,7 +98,7 @@ Rule numpy_abi() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = judge,
+        .judge = judge_numpy_abi,
         .monotone = {Field::packages, Field::torch}};
 }
 

@@ -37,7 +37,7 @@ void judge_package(Ask& ask, const Package& package, const Row& row, const looku
         .without(package.name);
 }
 
-void judge(Ask& ask) {
+void judge_package_compiles_on_driver(Ask& ask) {
     const auto driver = if_known(host_driver(ask));
     if (!driver || integrated_gpu(ask)) return;  // driver-supports-cuda reports an unknown driver
     for (const auto& package : packages_of(ask)) {
@@ -64,7 +64,7 @@ Rule package_compiles_on_driver() {
         .reads = {Field::packages, Field::cuda, Field::driver, Field::cuda_compat, Field::os, Field::platform,
                   Field::gpu, Field::compute, Field::host_class, Field::image, Field::family, Field::arch},
         .needs = {{Field::packages}, {Field::cuda}, {Field::driver}},
-        .judge = judge};
+        .judge = judge_package_compiles_on_driver};
 }
 
 }  // namespace cudamatrix::rules

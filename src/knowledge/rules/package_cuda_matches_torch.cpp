@@ -9,13 +9,13 @@ namespace cudamatrix::rules {
 namespace {
 
 // What the cell brings: the CUDA of the torch build and that of the image, where they are known.
-struct Libraries {
+struct CudaLibraries {
     std::string torch, image;  ///< "12.4", "11.8.0"
     std::string torch_text;
 };
 
-Libraries libraries_of(const Context& context) {
-    Libraries out;
+CudaLibraries cuda_libraries(const Context& context) {
+    CudaLibraries out;
     out.torch = torch_cuda(context);
     const auto torch = torch_package(context);
     if (torch && !out.torch.empty()) out.torch_text = torch->text;
@@ -55,18 +55,18 @@ bool takes_image(const Row& row) {
 }
 
 // The CUDA that the package finds, of the wheel of torch or of the image; empty: none that it takes.
-std::string found_by(const Row& row, const Libraries& libraries) {
+std::string found_by(const Row& row, const CudaLibraries& libraries) {
     if (takes_torch(row) && is_for(row, libraries.torch)) return libraries.torch;
     if (!takes_image(row) || !is_for(row, libraries.image)) return {};
     return libraries.image;
 }
 
 // Whether the cell says nothing of the libraries that the package looks for.
-bool is_open(const Row& row, const Libraries& libraries) {
+bool is_open(const Row& row, const CudaLibraries& libraries) {
     return (!takes_torch(row) || libraries.torch.empty()) && (!takes_image(row) || libraries.image.empty());
 }
 
-std::string text_of(const Libraries& libraries) {
+std::string text_of(const CudaLibraries& libraries) {
     std::string out;
     if (!libraries.torch.empty())
         out = fmt::format("{}, built for CUDA {}", libraries.torch_text, libraries.torch);
@@ -78,7 +78,7 @@ std::string text_of(const Libraries& libraries) {
 
 // The same software for another major: cupy-cuda12x for cupy-cuda11x, at its newest release.
 std::optional<FixOption> renamed(const Context& context, const Package& package, const Row& row,
-                                 const Libraries& libraries) {
+                                 const CudaLibraries& libraries) {
     const auto& version = libraries.torch.empty() ? libraries.image : libraries.torch;
     const auto major = version.substr(0, version.find('.'));
     const auto name = text::replace_all(row.text("instead"), "{major}", major);
@@ -101,7 +101,8 @@ const Row* row_for(std::span<const Row> rows, const Package& package, const pep4
     return nullptr;
 }
 
-void add_fixes(Ask& ask, const Package& package, const Row& row, const Libraries& libraries, Answer answer) {
+void add_fixes(Ask& ask, const Package& package, const Row& row, const CudaLibraries& libraries,
+               Answer answer) {
     if (auto option = renamed(ask, package, row, libraries)) answer.fix(*std::move(option));
     answer.other_release(package.name);
     if (!libraries.torch.empty()) answer.other(Field::torch);
@@ -110,7 +111,7 @@ void add_fixes(Ask& ask, const Package& package, const Row& row, const Libraries
 
 // A package that holds a library for each CUDA has others in each release: of one that nobody looked into
 // nothing is known. A release that no fact knows at all is said by packages-agree.
-void judge_gap(Ask& ask, std::span<const Row> rows, const Package& package, const Libraries& libraries) {
+void judge_gap(Ask& ask, std::span<const Row> rows, const Package& package, const CudaLibraries& libraries) {
     const bool picks = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
         return row.text("package") == package.name && row.has("cuda_minors") && !takes_image(row);
     });
@@ -120,7 +121,7 @@ void judge_gap(Ask& ask, std::span<const Row> rows, const Package& package, cons
     ask.unknown(Field::packages, "no fact says for which CUDA {} holds a library", package.text);
 }
 
-void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, Libraries libraries) {
+void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, CudaLibraries libraries) {
     const auto* row = package.version ? row_for(rows, package, *package.version) : nullptr;
     if (row == nullptr) return judge_gap(ask, rows, package, libraries);
     if (!takes_torch(*row)) libraries.torch.clear();
@@ -147,8 +148,8 @@ void judge_package(Ask& ask, std::span<const Row> rows, const Package& package, 
     add_fixes(ask, package, *row, libraries, answer);
 }
 
-void judge(Ask& ask) {
-    const auto libraries = libraries_of(ask);
+void judge_package_cuda_matches_torch(Ask& ask) {
+    const auto libraries = cuda_libraries(ask);
     for (const auto& package : packages_of(ask))
         judge_package(ask, ask.facts.rows("package_cuda"), package, libraries);
 }
@@ -169,7 +170,7 @@ Rule package_cuda_matches_torch() {
         .reads = {Field::packages, Field::torch, Field::cuda, Field::arch, Field::image, Field::family,
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
-        .judge = judge,
+        .judge = judge_package_cuda_matches_torch,
         .monotone = {Field::packages, Field::torch, Field::cuda}};
 }
 

@@ -83,7 +83,7 @@ void judge_package(Ask& ask, const std::vector<Brought>& all, const Package& pac
     answer.without(package.name);
 }
 
-void judge(Ask& ask) {
+void judge_package_finds_cudnn(Ask& ask) {
     const auto all = brought(ask);
     if (all.empty()) return;
     for (const auto& package : packages_of(ask)) {
@@ -110,7 +110,7 @@ Rule package_finds_cudnn() {
         .passes = "cudnn: \"9\", packages: {ctranslate2: 4.5.0}",
         .reads = {Field::packages, Field::cudnn, Field::torch, Field::arch, Field::image, Field::family},
         .needs = {{Field::packages}, {Field::cudnn, Field::torch}},
-        .judge = judge};
+        .judge = judge_package_finds_cudnn};
 }
 
 }  // namespace cudamatrix::rules

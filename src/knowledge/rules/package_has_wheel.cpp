@@ -92,7 +92,7 @@ std::optional<Row> absent_build(const Facts& facts, const Package& package) {
     return std::nullopt;
 }
 
-void judge(Ask& ask) {
+void judge_package_has_wheel(Ask& ask) {
     const auto machine = machine_of(ask);
     const auto packages = packages_of(ask);
     for (const auto& package : packages) {
@@ -141,7 +141,7 @@ Rule package_has_wheel() {
         .reads = {Field::packages, Field::arch, Field::os, Field::family, Field::flavour, Field::image,
                   Field::python},
         .needs = {{Field::packages}},
-        .judge = judge,
+        .judge = judge_package_has_wheel,
         .monotone = {Field::packages}};
 }
 

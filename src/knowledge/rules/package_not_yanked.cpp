@@ -13,7 +13,7 @@ bool is_of_default_index(const Package& package) {
     return package.field == Field::torch || package.text.find('+') == std::string::npos;
 }
 
-void judge(Ask& ask) {
+void judge_package_not_yanked(Ask& ask) {
     auto packages = packages_of(ask);
     if (auto torch = torch_package(ask)) packages.push_back(*std::move(torch));
     for (const auto& package : packages) {
@@ -65,7 +65,7 @@ Rule package_not_yanked() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages, Field::torch}},
-        .judge = judge,
+        .judge = judge_package_not_yanked,
         .monotone = {Field::packages, Field::torch}};
 }
 

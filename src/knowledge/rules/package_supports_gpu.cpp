@@ -105,7 +105,7 @@ void judge_package(Ask& ask, const Package& package, const Device& gpu) {
     answer.without(package.name);
 }
 
-void judge(Ask& ask) {
+void judge_package_supports_gpu(Ask& ask) {
     const auto gpu = if_known(device(ask));
     if (!gpu) return;  // driver-supports-gpu and its like report an unknown GPU
     for (const auto& package : packages_of(ask)) {
@@ -128,7 +128,7 @@ Rule package_supports_gpu() {
             .reads = {Field::packages, Field::gpu, Field::compute, Field::torch, Field::arch, Field::image,
                       Field::family, Field::cuda, Field::python, Field::os},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
-            .judge = judge,
+            .judge = judge_package_supports_gpu,
             .monotone = {Field::packages, Field::torch}};
 }
 

@@ -86,7 +86,7 @@ bool judge_demanded(Ask& ask, const Package& package, const Demand& demand, cons
     return false;
 }
 
-void judge(Ask& ask) {
+void judge_package_supports_python(Ask& ask) {
     const auto text = ask.cell.text(Field::python);
     ask.question({Field::python, Field::packages}, "whether the packages have wheels for it");
     const auto python = python_of(text);
@@ -127,7 +127,7 @@ Rule package_supports_python() {
         .reads = {Field::packages, Field::python, Field::arch, Field::os, Field::compiler, Field::flavour,
                   Field::image, Field::family},
         .needs = {{Field::packages}, {Field::python}},
-        .judge = judge,
+        .judge = judge_package_supports_python,
         .monotone = {Field::packages, Field::python}};
 }
 

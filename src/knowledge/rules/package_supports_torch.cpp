@@ -89,7 +89,7 @@ void judge_in_image(Ask& ask, const ImageTorch& torch) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_package_supports_torch(Ask& ask) {
     if (const auto own = image_torch(ask)) return judge_in_image(ask, *own);
     if (!wants_torch(ask)) return;
     const auto build = if_known(torch_build(ask));
@@ -117,7 +117,7 @@ Rule package_supports_torch() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::image, Field::family}},
-        .judge = judge,
+        .judge = judge_package_supports_torch,
         .monotone = {Field::packages, Field::torch}};
 }
 

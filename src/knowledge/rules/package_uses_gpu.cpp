@@ -27,7 +27,7 @@ void judge_package(Ask& ask, const Package& package, const Machine& machine, con
     answer.accepted_other(Field::os);
 }
 
-void judge(Ask& ask) {
+void judge_package_uses_gpu(Ask& ask) {
     const auto machine = machine_of(ask);
     for (const auto& package : packages_of(ask)) {
         if (!package.version) continue;
@@ -52,7 +52,7 @@ Rule package_uses_gpu() {
         .reads = {Field::packages, Field::os, Field::arch, Field::gpu, Field::compute, Field::cuda,
                   Field::family, Field::flavour, Field::image, Field::python},
         .needs = {{Field::packages}, {Field::gpu, Field::compute, Field::cuda}},
-        .judge = judge};
+        .judge = judge_package_uses_gpu};
 }
 
 }  // namespace cudamatrix::rules

@@ -72,7 +72,7 @@ void judge_package(Ask& ask, const ImageTorch& torch, const Package& package) {
     answer.other_release(package.name).without(package.name);
 }
 
-void judge(Ask& ask) {
+void judge_package_wheel_fits_image(Ask& ask) {
     const auto torch = image_torch(ask);
     if (!torch) return;
     for (const auto& package : packages_of(ask)) {
@@ -99,7 +99,7 @@ Rule package_wheel_fits_image() {
         .reads = {Field::packages, Field::torch, Field::arch, Field::image, Field::family, Field::cuda,
                   Field::python, Field::os},
         .needs = {{Field::packages}},
-        .judge = judge};
+        .judge = judge_package_wheel_fits_image};
 }
 
 }  // namespace cudamatrix::rules

@@ -211,7 +211,7 @@ void judge_known(Ask& ask, const Package& package, bool alone) {
     answer.because(near->row.ref()).fix(with_package(ask, package.name, near->version.text()));
 }
 
-void judge(Ask& ask) {
+void judge_packages_agree(Ask& ask) {
     const auto members = members_of(ask);
     for (const auto& member : members)
         judge_known(ask, member.package, members.size() == 1);
@@ -240,7 +240,7 @@ Rule packages_agree() {
             .reads = {Field::packages, Field::torch, Field::python, Field::arch, Field::image, Field::family,
                       Field::cuda, Field::os},
             .needs = {{Field::packages}},
-            .judge = judge,
+            .judge = judge_packages_agree,
             .proof = {Attempt::resolve_packages,
                       {"{first} depends on {needed}*", "{second} depends on {needed}*"}},
             .monotone = {Field::packages, Field::python}};

@@ -28,7 +28,7 @@ void nothing_fits(Ask& ask, const Unpinned& package) {
     answer.without(package.name);
 }
 
-void judge(Ask& ask) {
+void judge_packages_pinned(Ask& ask) {
     const auto written = ask.cell.as_written();
     for (const auto& package : unpinned(ask.on(written))) {
         const auto& name = package.name;
@@ -70,7 +70,7 @@ Rule packages_pinned() {
         .passes = "python: \"3.12\", packages: {transformers: 5.23.0}",
         .reads = kReadByUnpinned,
         .needs = {{Field::packages}},
-        .judge = judge};
+        .judge = judge_packages_pinned};
 }
 
 }  // namespace cudamatrix::rules

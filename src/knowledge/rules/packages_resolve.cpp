@@ -50,7 +50,7 @@ void judge_absent(Ask& ask, const PipQuestion& question, const Row& row) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_packages_resolve(Ask& ask) {
     if (ask.facts.rows("resolutions").empty()) return;
     const auto written = ask.cell.as_written();
     const auto question = pip_question(ask.on(written));
@@ -84,7 +84,7 @@ Rule packages_resolve() {
             .passes = "python: \"3.12\", torch: 2.6.0, packages: {accelerate: 1.1.1, transformers: 4.46.3}",
             .reads = kReadByPipQuestion,
             .needs = {{Field::packages, Field::torch}, {Field::python}},
-            .judge = judge,
+            .judge = judge_packages_resolve,
             .judges_nightlies = true};
 }
 

@@ -45,7 +45,7 @@ std::string with_switch(const Context& context) {
     return fmt::format("{}{}=1", out, kSwitch);
 }
 
-void judge(Ask& ask) {
+void judge_pip_installs_into_image(Ask& ask) {
     const auto image = managed(ask);
     if (!image) return;
     const auto value = member(ask, Field::env, kSwitch);
@@ -86,7 +86,7 @@ Rule pip_installs_into_image() {
         .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                   Field::torch, Field::packages, Field::env},
         .needs = {{Field::image}, {Field::torch, Field::packages}},
-        .judge = judge};
+        .judge = judge_pip_installs_into_image};
 }
 
 }  // namespace cudamatrix::rules

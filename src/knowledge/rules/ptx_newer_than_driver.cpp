@@ -95,7 +95,7 @@ void judge_isa(Ask& ask, const std::optional<ListedPtx>& listed, const lookup::C
     answer.at_least(Field::driver).at_most(Field::cuda);
 }
 
-void judge(Ask& ask) {
+void judge_ptx_newer_than_driver(Ask& ask) {
     std::optional<ListedPtx> listed;
     if (!is_ptx_only(ask)) {
         listed = ptx_only_list(ask);
@@ -135,7 +135,7 @@ Rule ptx_newer_than_driver() {
                   Field::gpu, Field::compute, Field::host_class, Field::arch_list, Field::env, Field::torch,
                   Field::arch},
         .needs = {{Field::uses, Field::arch_list, Field::env}, {Field::cuda}, {Field::driver}},
-        .judge = judge};
+        .judge = judge_ptx_newer_than_driver};
 }
 
 }  // namespace cudamatrix::rules

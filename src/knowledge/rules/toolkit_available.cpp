@@ -79,7 +79,7 @@ void judge_missing(Ask& ask, const Version& cuda) {
     if (near.empty()) answer.because(ask.facts.row(fmt::format("os-{}", os)));
 }
 
-void judge(Ask& ask) {
+void judge_toolkit_available(Ask& ask) {
     const auto family = ask.cell.text(Field::family);
     const auto os = ask.cell.text(Field::os);
     if (ask.cell.has(Field::image)) return;  // a whole reference overrides the family
@@ -119,7 +119,7 @@ Rule toolkit_available() {
             .passes = "family: debian, os: debian12, cuda: 11.8.0, cuda_from: archive",
             .reads = {Field::family, Field::image, Field::os, Field::cuda, Field::cuda_from},
             .needs = {{Field::family}, {Field::os}, {Field::cuda}},
-            .judge = judge};
+            .judge = judge_toolkit_available};
 }
 
 }  // namespace cudamatrix::rules

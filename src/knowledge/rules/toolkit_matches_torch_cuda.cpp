@@ -28,7 +28,7 @@ void judge_mismatch(Ask& ask, const TorchBuild& build, const Version& wheel, con
         .accepted_other(Field::torch);
 }
 
-void judge(Ask& ask) {
+void judge_toolkit_matches_torch_cuda(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto build = if_known(torch_build(ask));
     const auto image = if_known(image_cuda(ask));
@@ -59,7 +59,7 @@ Rule toolkit_matches_torch_cuda() {
             .reads = {Field::cuda, Field::torch, Field::arch, Field::compiler, Field::arch_list, Field::uses,
                       Field::flavour, Field::family, Field::image},
             .needs = {{Field::cuda}, {Field::torch}},
-            .judge = judge};
+            .judge = judge_toolkit_matches_torch_cuda};
 }
 
 }  // namespace cudamatrix::rules

@@ -10,7 +10,7 @@ namespace cudamatrix::rules {
 namespace {
 
 // "nvidia-nvvm ==13.0.88.*"
-struct Part {
+struct Component {
     std::string_view name;
     std::string_view clauses;
     std::string_view text;
@@ -19,13 +19,13 @@ struct Part {
     }
 };
 
-std::vector<Part> parts_of(const Row& row, std::string_view column) {
-    std::vector<Part> parts;
+std::vector<Component> components_of(const Row& row, std::string_view column) {
+    std::vector<Component> components;
     for (const auto text : row.list(column)) {
         const auto blank = text.find(' ');
-        parts.push_back({text.substr(0, blank), text.substr(blank + 1), text});
+        components.push_back({text.substr(0, blank), text.substr(blank + 1), text});
     }
-    return parts;
+    return components;
 }
 
 template <class Named>
@@ -38,7 +38,7 @@ const Named* find(const std::vector<Named>& all, std::string_view name) {
 // Every part of the package's release, at its newest known release that belongs to the toolkit.
 std::vector<FixOption> pinned(const Context& context, const Package& package) {
     std::vector<std::pair<std::string, std::string>> changes;
-    for (const auto& part : parts_of(*package.row, "one_release")) {
+    for (const auto& part : components_of(*package.row, "one_release")) {
         const auto releases = fitting_releases(context.facts, part.name, [&](const PackageRelease& release) {
             return part.admits(release.version);
         });
@@ -49,7 +49,7 @@ std::vector<FixOption> pinned(const Context& context, const Package& package) {
 }
 
 void judge_mix(Ask& ask, const std::vector<Package>& packages, const Package& package) {
-    for (const auto& part : parts_of(*package.row, "one_release")) {
+    for (const auto& part : components_of(*package.row, "one_release")) {
         const auto* other = find(packages, part.name);
         if (other == nullptr || !other->version || part.admits(*other->version)) continue;
         ask.question({Field::packages}, {}, part.text);
@@ -65,9 +65,9 @@ void judge_mix(Ask& ask, const std::vector<Package>& packages, const Package& pa
 
 // Parts that neither the package nor the cell pins.
 std::string open_parts(const Context& context, const std::vector<Package>& packages, const Package& package) {
-    const auto pins = parts_of(*package.row, "nvcc");
+    const auto pins = components_of(*package.row, "nvcc");
     std::string open;
-    for (const auto& part : parts_of(*package.row, "one_release")) {
+    for (const auto& part : components_of(*package.row, "one_release")) {
         if (find(pins, part.name) != nullptr || find(packages, part.name) != nullptr) continue;
         // The newest release is what pip takes anyway.
         const auto releases =
@@ -92,7 +92,7 @@ void judge_open(Ask& ask, const std::vector<Package>& packages, const Package& p
     answer.fix(pinned(ask, package));
 }
 
-void judge(Ask& ask) {
+void judge_toolkit_wheels_one_release(Ask& ask) {
     const auto packages = packages_of(ask);
     for (const auto& package : packages) {
         if (!package.row || !package.row->has("one_release")) continue;
@@ -120,7 +120,7 @@ Rule toolkit_wheels_one_release() {
             .passes = "packages: {nvidia-cuda-nvcc: 13.0.88, nvidia-nvvm: 13.0.88, nvidia-cuda-crt: 13.0.88}",
             .reads = {Field::packages},
             .needs = {{Field::packages}},
-            .judge = judge,
+            .judge = judge_toolkit_wheels_one_release,
             .proof = {Attempt::mix_parts,
                       {"*fatal*Unsupported .version *; current version is *",
                        "*error:*__cudaLaunch*was not declared in this scope*"}}};

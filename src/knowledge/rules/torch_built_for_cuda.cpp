@@ -38,7 +38,7 @@ std::optional<Row> later_cuda(const Facts& facts, const TorchBuild& build) {
     return cuda;
 }
 
-void judge_release(Ask& ask) {
+void judge_torch_release(Ask& ask) {
     ask.question({Field::torch}, "whether it was published");
     const auto build = ask.torch_build();
     if (!build) return;
@@ -81,7 +81,7 @@ void judge_release(Ask& ask) {
 // Nobody can say whether the wheel of a nightly build is still there. What neither release around it was
 // built for never was.
 void judge_nightly(Ask& ask, const Nightly& nightly) {
-    auto around = ask_around(ask, nightly, judge_release);
+    auto around = ask_around(ask, nightly, judge_torch_release);
     const auto release = worst_of(around.of_release, {});
     const bool never = release == Verdict::rejected &&
                        (around.before.empty() || worst_of(around.of_before, {}) == Verdict::rejected);
@@ -104,11 +104,11 @@ void judge_nightly(Ask& ask, const Nightly& nightly) {
     answer.fix(Field::torch, around.release);
 }
 
-void judge(Ask& ask) {
+void judge_torch_built_for_cuda(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto nightly = nightly_of(ask.cell.text(Field::torch));
     if (nightly) return judge_nightly(ask, *nightly);
-    judge_release(ask);
+    judge_torch_release(ask);
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ Rule torch_built_for_cuda() {
             .passes = "torch: 1.12.1+cu113",
             .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
-            .judge = judge,
+            .judge = judge_torch_built_for_cuda,
             .proof = {Attempt::resolve_variant, {"ERROR: No matching distribution found for {requirement}"}},
             .judges_nightlies = true};
 }

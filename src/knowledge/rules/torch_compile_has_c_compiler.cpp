@@ -47,7 +47,7 @@ void judge_pytorch(Ask& ask, const ImageReference& reference, PytorchTag tag) {
          set_to(Field::image, reference.name + ":" + tag.text()));
 }
 
-void judge(Ask& ask) {
+void judge_torch_compile_has_c_compiler(Ask& ask) {
     if (const auto image = cuda_image(ask)) return judge_cuda(ask, *image);
     if (!ask.cell.has(Field::image)) return;
     const auto reference = image_reference(ask.cell.text(Field::image));
@@ -72,7 +72,7 @@ Rule torch_compile_has_c_compiler() {
             .reads = {Field::image, Field::family, Field::cuda, Field::os, Field::flavour, Field::cudnn,
                       Field::torch, Field::arch},
             .needs = {{Field::image, Field::family}},
-            .judge = judge};
+            .judge = judge_torch_compile_has_c_compiler};
 }
 
 }  // namespace cudamatrix::rules

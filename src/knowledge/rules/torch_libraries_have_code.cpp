@@ -41,7 +41,7 @@ void judge_library(Ask& ask, const TorchBuild& build, const Device& gpu, const R
         .accepted_other(Field::torch);
 }
 
-void judge(Ask& ask) {
+void judge_torch_libraries_have_code(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto build = if_known(torch_build(ask));
     const auto gpu = if_known(device(ask));
@@ -79,7 +79,7 @@ Rule torch_libraries_have_code() {
         .passes = "torch: 2.15.0, compute: \"7.5\"",
         .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_torch_libraries_have_code};
 }
 
 }  // namespace cudamatrix::rules

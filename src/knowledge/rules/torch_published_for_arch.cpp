@@ -92,7 +92,7 @@ bool is_for_jetson(Ask& ask, const TorchBuild& build) {
     return true;
 }
 
-void judge(Ask& ask) {
+void judge_torch_published_for_arch(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto build = if_known(torch_build(ask));
     if (!build) return;  // torch-built-for-cuda asks
@@ -137,7 +137,7 @@ Rule torch_published_for_arch() {
         .reads = {Field::torch, Field::arch, Field::os, Field::gpu, Field::compute, Field::host_class,
                   Field::family, Field::image},
         .needs = {{Field::torch}, {Field::arch, Field::os, Field::gpu}},
-        .judge = judge};
+        .judge = judge_torch_published_for_arch};
 }
 
 }  // namespace cudamatrix::rules

@@ -100,7 +100,7 @@ void judge_wheel(Ask& ask, const TorchBuild& build, const Device& device) {
         .other(Field::torch);
 }
 
-void judge(Ask& ask) {
+void judge_torch_ships_compute(Ask& ask) {
     if (!wants_wheel(ask)) return;
     ask.question({Field::torch}, "whether it has code for the GPU");
     const auto build = ask.torch_build();
@@ -138,7 +138,7 @@ Rule torch_ships_compute() {
         .reads = {Field::torch, Field::gpu, Field::compute, Field::arch, Field::driver, Field::family,
                   Field::image},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_torch_ships_compute};
 }
 
 }  // namespace cudamatrix::rules

@@ -79,7 +79,7 @@ void judge_on_other_os(Ask& ask, const TorchBuild& build, const OtherOs& os, con
     }
 }
 
-void judge(Ask& ask) {
+void judge_torch_supports_python(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto text = ask.cell.text(Field::python);
     ask.question({Field::torch, Field::python}, fmt::format("whether it has a wheel for python {}", text));
@@ -116,7 +116,7 @@ Rule torch_supports_python() {
         .passes = "torch: 2.6.0+cu124, python: \"3.13\"",
         .reads = {Field::torch, Field::python, Field::arch, Field::os, Field::family, Field::image},
         .needs = {{Field::torch}, {Field::python}},
-        .judge = judge,
+        .judge = judge_torch_supports_python,
         .proof = {Attempt::resolve_python, {"ERROR: No matching distribution found for {requirement}"}}};
 }
 

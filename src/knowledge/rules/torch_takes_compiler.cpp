@@ -100,7 +100,7 @@ void judge_build(Ask& ask, const TorchBuild& build, const HostCompiler& compiler
     if (const auto cuda = if_known(image_cuda(ask))) judge_limit(ask, build, compiler, cuda->exact);
 }
 
-void judge(Ask& ask) {
+void judge_torch_takes_compiler(Ask& ask) {
     if (!wants_torch(ask)) return;
     const auto text = ask.cell.text(Field::compiler);
     const auto compiler = host_compiler(text);
@@ -130,7 +130,7 @@ Rule torch_takes_compiler() {
             .reads = {Field::compiler, Field::torch, Field::arch, Field::cuda, Field::image, Field::family,
                       Field::python, Field::os},
             .needs = {{Field::compiler}, {Field::torch}},
-            .judge = judge};
+            .judge = judge_torch_takes_compiler};
 }
 
 }  // namespace cudamatrix::rules

@@ -21,7 +21,7 @@ std::optional<PackageRelease> newest_build_for_windows(const Facts& facts, std::
     return builds.empty() ? std::nullopt : std::optional(builds.back());
 }
 
-void judge(Ask& ask) {
+void judge_triton_comes_with_torch(Ask& ask) {
     const auto os = other_os(ask);
     // Without a CUDA variant the build there is for the CPU, which torch-published-for-arch says.
     if (!os || !wants_torch(ask) || !names_cuda_variant(ask)) return;
@@ -62,7 +62,7 @@ Rule triton_comes_with_torch() {
             .passes = "os: ubuntu24.04, torch: 2.6.0+cu124",
             .reads = {Field::os, Field::torch, Field::arch, Field::packages},
             .needs = {{Field::os}, {Field::torch}},
-            .judge = judge};
+            .judge = judge_triton_comes_with_torch};
 }
 
 }  // namespace cudamatrix::rules

@@ -41,7 +41,7 @@ Answer differs(Ask& ask, const Row& row, const std::string& torch, const NamedTr
         torch, row.text("triton"), named.text);
 }
 
-void judge(Ask& ask) {
+void judge_triton_matches_torch(Ask& ask) {
     const auto named = named_triton(ask);
     if (!named || !named->version || !wants_torch(ask)) return;  // of its version the install stage asks
     if (const auto own = image_torch(ask)) return judge_in_image(ask, *own, *named);
@@ -79,7 +79,7 @@ Rule triton_matches_torch() {
             .reads = {Field::torch, Field::arch, Field::packages, Field::image, Field::family, Field::cuda,
                       Field::python, Field::os},
             .needs = {{Field::torch}, {Field::packages}},
-            .judge = judge,
+            .judge = judge_triton_matches_torch,
             .monotone = {Field::torch, Field::packages}};
 }
 

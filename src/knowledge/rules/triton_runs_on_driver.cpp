@@ -34,7 +34,7 @@ std::optional<Version> compat_version(const Context& context) {
     return compat ? Version::parse(compat->cuda) : std::nullopt;
 }
 
-void judge(Ask& ask) {
+void judge_triton_runs_on_driver(Ask& ask) {
     const auto triton = cell_triton(ask);
     const auto gpu = if_known(device(ask));
     const auto driver = if_known(host_driver(ask));
@@ -84,7 +84,7 @@ Rule triton_runs_on_driver() {
                       Field::os, Field::platform, Field::host_class, Field::cuda_compat, Field::python,
                       Field::image, Field::family, Field::cuda},
             .needs = {{Field::driver}, {Field::gpu, Field::compute}, {Field::torch, Field::packages}},
-            .judge = judge};
+            .judge = judge_triton_runs_on_driver};
 }
 
 }  // namespace cudamatrix::rules

@@ -9,7 +9,7 @@
 namespace cudamatrix::rules {
 namespace {
 
-bool too_old(const Row& row, const Device& gpu) {
+bool gpu_too_old(const Row& row, const Device& gpu) {
     return *Version::parse(gpu.compute) < lookup::required_version(row, "gpu_min");
 }
 
@@ -34,7 +34,7 @@ void judge_in_image(Ask& ask, const ImageTorch& torch, const Device& gpu) {
     const auto before = ask.out().size();
     judge_stand_ins(ask, torch, [&](Ask& each, const TorchBuild& build) {
         const auto row = compile_row(each.facts, build.torch.release->text("torch"));
-        if (row && too_old(*row, gpu)) warn_too_old(each, build, gpu, *row);
+        if (row && gpu_too_old(*row, gpu)) warn_too_old(each, build, gpu, *row);
     });
     if (ask.out().size() != before) return;
     ask.note("no fact says which ptxas the triton of {} assembles with: {} is not checked", torch.image,
@@ -42,7 +42,7 @@ void judge_in_image(Ask& ask, const ImageTorch& torch, const Device& gpu) {
         .because(torch.facts());
 }
 
-void judge(Ask& ask) {
+void judge_triton_supports_gpu(Ask& ask) {
     if (!wants_torch(ask)) return;
     const auto gpu = if_known(device(ask));
     if (!gpu) return;
@@ -58,7 +58,7 @@ void judge(Ask& ask) {
         ask.unknown(Field::torch, "no fact describes the triton of {}", build->text);
         return;
     }
-    if (too_old(*row, *gpu)) return warn_too_old(ask, *build, *gpu, *row);
+    if (gpu_too_old(*row, *gpu)) return warn_too_old(ask, *build, *gpu, *row);
     auto facts = gpu->facts;
     facts.insert(facts.end(), {row->ref(), triton->ref()});
     if (contains(triton->list("targets"), gpu->compute)) return ask.accept(std::move(facts));
@@ -87,7 +87,7 @@ Rule triton_supports_gpu() {
         .reads = {Field::torch, Field::arch, Field::gpu, Field::compute, Field::image, Field::family,
                   Field::cuda, Field::python, Field::os},
         .needs = {{Field::torch}, {Field::gpu, Field::compute}},
-        .judge = judge};
+        .judge = judge_triton_supports_gpu};
 }
 
 }  // namespace cudamatrix::rules

@@ -58,7 +58,7 @@ void judge_mig(Ask& ask, const Row& gpu, const Memory& memory, unsigned wanted) 
     if (knows_smallest) answer.fix(Field::vram_gb, std::to_string(smallest));
 }
 
-void judge(Ask& ask) {
+void judge_vram_floor(Ask& ask) {
     const auto wanted = number(ask.cell.text(Field::vram_gb));
     const auto name = ask.cell.text(Field::gpu);
     ask.question({Field::vram_gb, Field::gpu}, fmt::format("whether {} GB fit", wanted));
@@ -105,7 +105,7 @@ Rule vram_floor() {
         .passes = "gpu: L4, vram_gb: 24",
         .reads = {Field::vram_gb, Field::gpu, Field::mig},
         .needs = {{Field::vram_gb}, {Field::gpu}},
-        .judge = judge};
+        .judge = judge_vram_floor};
 }
 
 }  // namespace cudamatrix::rules

@@ -24,7 +24,7 @@ std::vector<Row> neighbours(const Facts& facts, int number) {
     return out;
 }
 
-void judge(Ask& ask) {
+void judge_wheel_index_exists(Ask& ask) {
     if (!wants_wheel(ask)) return;
     const auto text = ask.cell.text(Field::torch);
     const auto plus = text.find('+');
@@ -60,7 +60,7 @@ Rule wheel_index_exists() {
             .passes = "torch: 2.6.0+cu126",
             .reads = {Field::torch, Field::arch, Field::family, Field::image},
             .needs = {{Field::torch}},
-            .judge = judge};
+            .judge = judge_wheel_index_exists};
 }
 
 }  // namespace cudamatrix::rules

@@ -68,7 +68,7 @@ void judge_os(Ask& ask, const TorchBuild& build) {
     }
 }
 
-void judge(Ask& ask) {
+void judge_wheel_runs_on_libc(Ask& ask) {
     if (!wants_wheel(ask)) return;
     if (other_os(ask)) return;  // its wheels ask for no C library of Linux: torch-published-for-arch
     const auto build = if_known(torch_build(ask));
@@ -95,7 +95,7 @@ Rule wheel_runs_on_libc() {
             .passes = "torch: 2.7.1, os: ubuntu20.04",
             .reads = {Field::torch, Field::arch, Field::os, Field::glibc, Field::family, Field::image},
             .needs = {{Field::torch}, {Field::os, Field::glibc}},
-            .judge = judge};
+            .judge = judge_wheel_runs_on_libc};
 }
 
 }  // namespace cudamatrix::rules

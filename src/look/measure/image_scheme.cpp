@@ -13,7 +13,7 @@ namespace cudamatrix::measure {
 namespace {
 
 using Tags = std::vector<std::string>;
-using Release = std::optional<std::string>;
+using ReleaseOfTag = std::optional<std::string>;
 
 bool is_version_of_two(std::string_view text) {
     const auto version = Version::parse(text);
@@ -22,9 +22,9 @@ bool is_version_of_two(std::string_view text) {
 
 // nvidia/cuda: 13.0.2-cudnn-devel-ubuntu24.04.
 
-Release cuda_release(std::string_view tag, const Facts&) {
+ReleaseOfTag cuda_release(std::string_view tag, const Facts&) {
     const auto parts = lookup::cuda_tag(tag);
-    return parts ? Release(parts->cuda) : std::nullopt;
+    return parts ? ReleaseOfTag(parts->cuda) : std::nullopt;
 }
 
 Tags cuda_tags(const Row& row) {
@@ -76,9 +76,9 @@ std::vector<ImageGroup> cuda_groups(const std::string& release, const Tags& tags
 
 // pytorch/pytorch: 2.6.0-cuda12.4-cudnn9-devel.
 
-Release pytorch_release(std::string_view tag, const Facts&) {
+ReleaseOfTag pytorch_release(std::string_view tag, const Facts&) {
     const auto parts = lookup::pytorch_tag(tag);
-    return parts ? Release(parts->release()) : std::nullopt;
+    return parts ? ReleaseOfTag(parts->release()) : std::nullopt;
 }
 
 Tags pytorch_tags(const Row& row) {
@@ -119,18 +119,18 @@ std::vector<ImageGroup> pytorch_groups(const std::string& release, const Tags& t
 
 // nvcr.io/nvidia/pytorch: 26.09-py3. library/python: 3.13-slim-trixie. Each tag is a row.
 
-Release ngc_release(std::string_view tag, const Facts&) {
+ReleaseOfTag ngc_release(std::string_view tag, const Facts&) {
     constexpr std::string_view ending = "-py3";
     if (!tag.ends_with(ending)) return std::nullopt;
     const auto month = tag.substr(0, tag.size() - ending.size());
-    return is_version_of_two(month) && month.size() == 5 ? Release(tag) : std::nullopt;
+    return is_version_of_two(month) && month.size() == 5 ? ReleaseOfTag(tag) : std::nullopt;
 }
 
-Release python_release(std::string_view tag, const Facts& facts) {
+ReleaseOfTag python_release(std::string_view tag, const Facts& facts) {
     const auto parts = python_tag(tag);
     if (!parts) return std::nullopt;
     const auto systems = lookup::rows_with(facts, "operating_systems", "codename", parts->codename);
-    return systems.empty() ? std::nullopt : Release(tag);
+    return systems.empty() ? std::nullopt : ReleaseOfTag(tag);
 }
 
 Tags one_tag(const Row& row) {

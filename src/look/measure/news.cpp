@@ -14,8 +14,6 @@
 namespace cudamatrix::measure {
 namespace {
 
-using pep440::Version;
-
 // Releases of one project that the facts have.
 struct Known {
     std::string version;
@@ -37,7 +35,7 @@ bool names_a_wheel(const Row& row) {
 }
 
 bool same(const std::string& a, const std::string& b) {
-    const auto first = Version::parse(a), second = Version::parse(b);
+    const auto first = pep440::Version::parse(a), second = pep440::Version::parse(b);
     return first && second ? *first == *second : a == b;
 }
 
@@ -46,10 +44,10 @@ std::string plain(const std::string& version) {
     return version.substr(0, version.find('+'));
 }
 
-std::optional<Version> newest(const std::vector<Known>& known) {
-    std::optional<Version> out;
+std::optional<pep440::Version> newest(const std::vector<Known>& known) {
+    std::optional<pep440::Version> out;
     for (const auto& each : known) {
-        auto version = Version::parse(each.version);
+        auto version = pep440::Version::parse(each.version);
         if (version && (!out || *out < *version)) out = std::move(version);
     }
     return out;
@@ -80,8 +78,8 @@ void add_swapped(const Release& release, const Known& known, const std::string& 
 
 // Whether the author took a release back, or no longer does. `package`: its row of package_releases, which
 // was read from a wheel for x86_64 where there are several.
-void add_yanked(const Release& release, const Known& known, const std::string& name,
-                const std::optional<Row>& package, News& news) {
+void add_news_of_yanked(const Release& release, const Known& known, const std::string& name,
+                        const std::optional<Row>& package, News& news) {
     const auto now = yanked_because(release);
     if (now.has_value() == known.yanked || release.wheels.empty()) return;
     const bool says_all = package && release.arch != "aarch64";
@@ -97,7 +95,7 @@ void add_yanked(const Release& release, const Known& known, const std::string& n
 bool add_changes(const Release& release, const Known& known, const std::string& name,
                  const std::optional<Row>& package, bool torch, News& news) {
     add_swapped(release, known, name, news);
-    add_yanked(release, known, name, package, news);
+    add_news_of_yanked(release, known, name, package, news);
     // What shares a row with others and is yanked now gets one of its own.
     if (yanked_because(release)) return !known.yanked && package && lookup::is_shared(*package);
     if (known.pythons.empty() || release.wheels.empty()) return false;
@@ -131,7 +129,7 @@ News news_of(std::vector<Release> releases, const std::vector<Known>& known, con
     const auto last = newest(known);
     for (auto& release : releases) {
         const auto number = plain(release.version);
-        const auto version = Version::parse(number);
+        const auto version = pep440::Version::parse(number);
         if (!version) continue;
         const auto found = std::ranges::find_if(known, [&](const Known& each) {
             return same(each.version, number) && (each.arch.empty() || each.arch == release.arch);
@@ -216,7 +214,7 @@ News toolkit_news(const std::vector<IndexFile>& files, const Facts& facts) {
     }
     add_vanished(releases, known, name, news);
     for (auto& release : releases) {
-        const auto version = Version::parse(release.version);
+        const auto version = pep440::Version::parse(release.version);
         if (!version || version->is_prerelease()) continue;
         // A meta package that was made again has a fourth number.
         const auto number = fmt::format("{}.{}.{}", version->part(0), version->part(1), version->part(2));

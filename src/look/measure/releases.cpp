@@ -35,7 +35,7 @@ const IndexFile* known_source(const Release& release, const std::set<std::string
 }
 
 // CPython with a lock beats free-threaded, x86_64 beats aarch64, then the newest python.
-const IndexFile& newest(const Release& release) {
+const IndexFile& newest_file(const Release& release) {
     const auto rank = [](const IndexFile& file) {
         const auto pythons = pythons_of({file});
         const auto name = parse_wheel_name(file.name);
@@ -69,7 +69,7 @@ void choose(std::vector<Release>& releases, const Facts& facts, std::string_view
     for (auto& release : releases) {
         if (release.wheels.empty()) continue;
         const auto* known = known_source(release, sources);
-        release.chosen = known != nullptr ? *known : newest(release);
+        release.chosen = known != nullptr ? *known : newest_file(release);
     }
     std::ranges::sort(releases, [](const Release& a, const Release& b) {
         const auto first = pep440::Version::parse(a.version);

@@ -132,9 +132,7 @@ using Versions = std::map<std::string, std::string, std::less<>>;  // by package
 
 constexpr std::string_view kNote = "read in the archive's list of packages; nothing was compiled with it";
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+using text::is_digit;
 
 Versions versions_of(std::string_view packages) {
     constexpr std::string_view name = "Package: ", version = "Version: ";

@@ -25,12 +25,8 @@ constexpr std::array<std::pair<std::string_view, Context>, 12> kContexts{{
     {"ident", Context::ident},
 }};
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+using text::is_digit;
+using text::is_word;
 
 // Nearly every value is made of these, and printable() changes none of them.
 bool is_plain(std::string_view value) {
@@ -38,9 +34,8 @@ bool is_plain(std::string_view value) {
 }
 
 bool made_of(std::string_view value, std::string_view extra) {
-    return std::ranges::all_of(value, [&](char c) {
-        return is_digit(c) || is_letter(c) || extra.find(c) != std::string_view::npos;
-    });
+    return std::ranges::all_of(value,
+                               [&](char c) { return is_word(c) || extra.find(c) != std::string_view::npos; });
 }
 
 // In double quotes a Dockerfile takes a backslash before these three as an escape, and expands nothing else.
@@ -99,7 +94,7 @@ std::variant<std::string, Refused> bare_path(std::string_view value) {
 std::variant<std::string, Refused> bare_word(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a word is needed"};
     const char first = value.front();
-    if (!(is_digit(first) || is_letter(first) || first == '_') || !made_of(value, "_.+!-")) {
+    if (!(is_word(first) || first == '_') || !made_of(value, "_.+!-")) {
         return Refused{"a character not allowed in a bare word (expected letters, digits and _ . + ! -)"};
     }
     return std::string(value);

@@ -3,21 +3,16 @@
 #include <algorithm>
 
 #include "base/image_reference.hpp"
+#include "base/text.hpp"
 
 namespace cudamatrix {
 namespace {
 
 constexpr std::size_t kLongest = 128;
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_lower(char c) {
-    return c >= 'a' && c <= 'z';
-}
-bool is_upper(char c) {
-    return c >= 'A' && c <= 'Z';
-}
+using text::is_digit;
+using text::is_lower;
+using text::is_upper;
 
 bool made_of(std::string_view text, std::string_view extra, bool upper) {
     return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [&](char c) {
