@@ -252,9 +252,7 @@ class Relaxing {
                 nearest_values(problem.cache.variables()[constraint.variable], constraint, newer[i]));
             domains_[constraint.variable] = values_.back();
         }
-        // A release that was yanked is no way out where there is another.
-        auto kept = without_yanked(problem.cache.variables(), domains_);
-        if (kept != domains_ && can_be_met(problem.cache, kept)) domains_ = std::move(kept);
+        kept_ = without_yanked(problem.cache.variables(), domains_);
     }
 
     /// The constraint that stands first in `order` changes least, then the next; nothing where no change
@@ -265,9 +263,14 @@ class Relaxing {
         std::vector<std::size_t> variables;
         for (const auto i : order)
             variables.push_back(problem_.constraints[set_[i]].variable);
-        const auto least = first(domains_, kGoodEnough, variables);
+        // A release that was yanked is no way out where there is another.
+        auto domains = kept_;
+        auto least = first(domains, kGoodEnough, variables);
+        if (!least && budget_ != 0 && kept_ != domains_) {
+            domains = domains_;
+            least = first(domains, kGoodEnough, variables);
+        }
         if (!least) return std::nullopt;
-        auto domains = domains_;
         for (const auto variable : variables)
             domains[variable] = {(*least)[variable]};
         Relaxation out;
@@ -291,6 +294,7 @@ class Relaxing {
     const std::vector<bool>& newer_;
     std::uint64_t& budget_;
     Domains domains_;
+    Domains kept_;  // of domains_, without what was yanked
     std::vector<std::vector<std::uint32_t>> values_;
 };
 
