@@ -96,8 +96,8 @@ std::string nearest_text(const ExplainReport& report, const solve::Account& acco
 }
 
 std::string heading(const ExplainReport& report, const JudgedCell& cell) {
-    return fmt::format("{}: {}\n", text::printable(cell.id), verdict_text(report, cell.verdict)) +
-           paragraph(report, fields_line(cell.cell), 2);
+    return fmt::format("{}: {}\n  {}\n", text::printable(cell.id), verdict_text(report, cell.verdict),
+                       text::printable(fields_line(cell.cell)));
 }
 
 std::string verbose_text(const ExplainReport& report, const solve::Account& account) {
@@ -112,7 +112,7 @@ std::string reason_text(const ExplainReport& report, const solve::Account& accou
     const auto& cell = *account.cell;
     const auto deciding = deciding_findings(DecidingStages(report.matrix), cell, worst_first(account));
     if (deciding.empty()) return {};
-    constexpr std::size_t kMostFacts = 3;
+    constexpr std::size_t kMostFacts = 2;
     const auto& first = *deciding.front();
     auto out = fmt::format("{}: {} [{}]\n", where_it_strikes(first, cell.verdict),
                            text::printable(first.message), first.rule);

@@ -1,5 +1,6 @@
 """The command line as a user meets it: explain and suggest. Usage: explain_test.py CUDAMATRIX [unittest arguments]"""
 import json
+import pathlib
 
 from cli import GOOD, Cli, main
 
@@ -23,6 +24,15 @@ class Explain(Cli):
         self.assertEqual(self.read("why/explain.txt"), left_out.stdout)
         rule = self.call("explain", "driver-supports-cuda")
         self.assertEqual((rule.returncode, rule.stdout), (0, self.call("rules", "show", "driver-supports-cuda").stdout))
+
+    def test_explain_says_it_of_any_cell_in_12_lines(self):
+        cells = 0
+        for example in ("quickstart", "rtx-5070ti"):
+            name = pathlib.Path(__file__).parents[3] / "examples" / example / "matrix.yaml"
+            said = self.call("explain", str(name), "*", "--limit", "1000", "--on", "2026-11-21").stdout.strip("\n").split("\n\n")
+            cells += len(said)
+            self.assertEqual([cell for cell in said if len(cell.splitlines()) > 12], [])
+        self.assertGreater(cells, 30)
 
     def test_explain_refuses_what_means_nothing(self):
         name = self.write(GOOD)
