@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,11 @@ inline constexpr std::size_t kMostRelaxations = 10;
 
 /// For constraints that nothing meets.
 [[nodiscard]] Conflicts conflicts_of(const Problem& problem);
+
+/// Adds the smallest changes of the constraints in `set`, without which the others can be met, in every
+/// direction of each. `budget` is what the searches may try; where it is spent, there may be more. A part of
+/// conflicts_of.
+void relax(const Problem& problem, const ConstraintSet& set, std::uint64_t& budget, Conflicts& out);
 
 /// The values that `constraint` does not allow, nearest first: those newer than all that it allows, or the
 /// others.
