@@ -1,5 +1,5 @@
-// CompatLibraries that come into play in place of the driver's own have to know the GPU as well: a branch
-// that dropped an architecture has no compat libraries for it either.
+// Libraries that come into play in place of the driver's own have to know the GPU as well: a branch that
+// dropped an architecture has no compat libraries for it either.
 #include "knowledge/resolve/host.hpp"
 #include "knowledge/rules/image_content.hpp"
 #include "knowledge/rules/rule.hpp"
