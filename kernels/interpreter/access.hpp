@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/interpreter/memory.hpp"
+#include "kernels/interpreter/module.hpp"
+#include "kernels/interpreter/warp.hpp"
+
+namespace cudamatrix::suite::ptx {
+
+/// Where an access goes: the bytes, and which of them were written (null: all).
+struct Place {
+    std::uint8_t* bytes = nullptr;
+    std::uint8_t* written = nullptr;
+    const Allocation* allocation = nullptr;  ///< global memory
+    std::uint64_t offset = 0;                ///< in the allocation, or in shared memory
+    Space space = Space::global;             ///< never generic
+};
+
+/// The place of `size` bytes at `address` in the instruction's state space. Throws Fault when they are not
+/// there, or not aligned to their size (PTX ISA, "Addresses as Operands").
+[[nodiscard]] Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size);
+
+/// Throws Fault unless all bytes of the place were written.
+void check_written(const Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size);
+
+// Values of 1, 2, 4 or 8 bytes; other threads may access them meanwhile.
+[[nodiscard]] std::uint64_t load_value(const std::uint8_t* bytes, unsigned size);
+void store_value(std::uint8_t* bytes, std::uint64_t value, unsigned size);
+
+}  // namespace cudamatrix::suite::ptx

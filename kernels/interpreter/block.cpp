@@ -1,0 +1,165 @@
+#include "kernels/interpreter/block.hpp"
+
+#include <algorithm>
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+constexpr std::uint64_t kSlice = 4096;      // instructions of one turn
+constexpr std::uint64_t kRandomSlice = 64;  // at most, of a seeded interleaving
+constexpr std::size_t kMostDeadlocked = 8;  // warps that a message names
+
+}  // namespace
+
+Dim3 Block::thread(std::uint32_t index) const {
+    const Dim3& of = launch_.request.block;
+    return {index % of.x, index / of.x % of.y, index / of.x / of.y};
+}
+
+void Block::start(std::uint64_t number) {
+    const LaunchRequest& request = launch_.request;
+    number_ = number;
+    id_ = {static_cast<std::uint32_t>(number % request.grid.x),
+           static_cast<std::uint32_t>(number / request.grid.x % request.grid.y),
+           static_cast<std::uint32_t>(number / request.grid.x / request.grid.y)};
+    threads_ = static_cast<std::uint32_t>(request.block.count());
+    static_shared_ = static_cast<std::uint32_t>(
+        (request.module->shared_size + request.function->shared_size + 15) / 16 * 16);
+    shared_.assign(std::size_t{static_shared_} + request.dynamic_shared, 0xa5);
+    shared_written_.assign(shared_.size(), 0);
+    const std::uint32_t count = (threads_ + kLanes - 1) / kLanes;
+    while (warps_.size() < count)
+        warps_.push_back(std::make_unique<Warp>());
+    states_.assign(count, State::ready);
+    for (Barrier& barrier : barriers_)
+        barrier = Barrier{};
+    for (std::uint32_t w = 0; w < count; ++w) {
+        const std::uint32_t lanes = std::min<std::uint32_t>(threads_ - w * kLanes, kLanes);
+        warps_[w]->start(launch_, *this, w, lanes == kLanes ? ~Mask{0} : (Mask{1} << lanes) - 1);
+    }
+    start_clocks();
+    turn_ = 0;
+    random_ =
+        launch_.options.seed * 0x9e3779b97f4a7c15ULL + launch_.schedule * 0xbf58476d1ce4e5b9ULL + number + 1;
+}
+
+/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
+std::uint64_t Block::random() {
+    if (random_ == 0) random_ = 1;
+    random_ ^= random_ >> 12;
+    random_ ^= random_ << 25;
+    random_ ^= random_ >> 27;
+    return random_ * 0x2545f4914f6cdd1dULL >> 32;
+}
+
+std::uint64_t Block::slice() {
+    return launch_.schedule == 0 ? kSlice : 1 + random() % kRandomSlice;
+}
+
+/// A warp that is ready: the next one, or any one of a seeded interleaving. The number of warps when there is
+/// none.
+std::uint32_t Block::choose() {
+    const auto count = static_cast<std::uint32_t>(states_.size());
+    if (launch_.schedule != 0) turn_ = static_cast<std::uint32_t>(random() % count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t warp = (turn_ + i) % count;
+        if (states_[warp] != State::ready) continue;
+        turn_ = warp + 1;
+        return warp;
+    }
+    return count;
+}
+
+void Block::run(std::uint64_t number) {
+    start(number);
+    std::size_t live = states_.size();
+    while (live > 0) {
+        const std::uint32_t chosen = choose();
+        if (chosen == states_.size()) deadlock();
+        Warp& warp = *warps_[chosen];
+        const std::uint64_t before = warp.steps();
+        const Warp::Stop stop = warp.run(slice());
+        const std::uint64_t done = launch_.steps.fetch_add(warp.steps() - before) + warp.steps() - before;
+        if (launch_.stop.load(std::memory_order_relaxed)) return;
+        if (stop == Warp::Stop::done) {
+            states_[chosen] = State::done;
+            --live;
+            check_barriers();
+        } else if (done > launch_.options.step_limit) {
+            throw Fault(FaultCode::launch_timeout, "kernel " + launch_.request.function->name +
+                                                       ": more than " +
+                                                       std::to_string(launch_.options.step_limit) +
+                                                       " warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
+        }
+    }
+}
+
+void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask holds, bool waits) {
+    Barrier& barrier = barriers_[id];
+    if (barrier.arrived == 0) {
+        barrier.expected = expected;
+        barrier.line = warp.at().line;
+    } else if (barrier.expected != expected) {
+        const auto text = [](std::uint32_t warps) { return warps == 0 ? "all" : std::to_string(warps); };
+        warp.fault(FaultCode::launch_failure, __builtin_ctz(warp.active()),
+                   "barrier " + std::to_string(id) + " is for " + text(expected) + " warps here and for " +
+                       text(barrier.expected) + " at PTX line " + std::to_string(barrier.line));
+    }
+    ++barrier.arrived;
+    join(barrier.clocks, warp.index());
+    if (!waits) tick(warp.index());
+    barrier.threads += static_cast<std::uint32_t>(__builtin_popcount(warp.active()));
+    barrier.holds += static_cast<std::uint32_t>(__builtin_popcount(holds));
+    if (waits) {
+        barrier.waiting.push_back(warp.index());
+        states_[warp.index()] = State::waiting;
+        warp.wait_at_barrier();
+    }
+    check_barriers();
+}
+
+void Block::check_barriers() {
+    const auto live = static_cast<std::uint32_t>(
+        std::count_if(states_.begin(), states_.end(), [](State s) { return s != State::done; }));
+    for (Barrier& barrier : barriers_) {
+        if (barrier.arrived != 0 && barrier.arrived >= (barrier.expected == 0 ? live : barrier.expected))
+            complete(barrier);
+    }
+}
+
+void Block::complete(Barrier& barrier) {
+    Barrier done;
+    std::swap(done, barrier);
+    for (const std::uint32_t warp : done.waiting) {
+        states_[warp] = State::ready;
+        adopt(warp, done.clocks);
+        tick(warp);
+        warps_[warp]->pass_barrier(done);
+    }
+}
+
+void Block::deadlock() {
+    std::string text = "barrier deadlock:";
+    std::size_t named = 0;
+    const Warp* first = nullptr;
+    for (std::size_t id = 0; id < kBarriers; ++id) {
+        const Barrier& barrier = barriers_[id];
+        if (barrier.arrived == 0) continue;
+        const auto live =
+            std::count_if(states_.begin(), states_.end(), [](State s) { return s != State::done; });
+        text += std::string(named == 0 ? "" : ";") + " barrier " + std::to_string(id) + " has " +
+                std::to_string(barrier.arrived) + " of " +
+                std::to_string(barrier.expected == 0 ? static_cast<std::uint32_t>(live) : barrier.expected) +
+                " warps";
+        for (const std::uint32_t warp : barrier.waiting) {
+            if (first == nullptr) first = warps_[warp].get();
+            if (named++ >= kMostDeadlocked) break;
+            text += ", warp " + std::to_string(warp) + " waits at line " +
+                    std::to_string(warps_[warp]->at().line);
+        }
+    }
+    if (first == nullptr) throw Fault(FaultCode::launch_failure, text + " no warp can run");
+    first->fault(FaultCode::launch_failure, __builtin_ctz(first->active()), text);
+}
+
+}  // namespace cudamatrix::suite::ptx

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/interpreter/access.hpp"
+#include "kernels/interpreter/launch.hpp"
+#include "kernels/interpreter/warp.hpp"
+
+namespace cudamatrix::suite::ptx {
+
+inline constexpr std::uint32_t kBarriers = 16;
+
+/// One of a block's barriers (PTX ISA, "bar, barrier"). Counted in warps, as all lanes of a warp come
+/// together.
+struct Barrier {
+    std::uint32_t expected = 0;  ///< warps; 0: all that live
+    std::vector<std::uint32_t> waiting;
+    std::uint32_t arrived = 0;          ///< warps that wait or only announced themselves
+    std::uint32_t threads = 0;          ///< of them
+    std::uint32_t holds = 0;            ///< threads whose predicate of .red is true
+    std::vector<std::uint32_t> clocks;  ///< of all that came
+    std::uint32_t line = 0;             ///< where the first one came
+};
+
+/// A block of threads: shared memory, barriers, and whose turn it is.
+class Block {
+  public:
+    explicit Block(Launch& launch) : launch_(launch) {}
+
+    /// Runs block `number` from begin to end. Throws Fault.
+    void run(std::uint64_t number);
+
+    [[nodiscard]] Dim3 id() const { return id_; }
+    [[nodiscard]] std::uint64_t number() const { return number_; }
+    [[nodiscard]] std::uint32_t threads() const { return threads_; }
+    [[nodiscard]] std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
+    [[nodiscard]] Dim3 thread(std::uint32_t index) const;
+    [[nodiscard]] std::vector<std::uint8_t>& shared() { return shared_; }
+    [[nodiscard]] std::vector<std::uint8_t>& shared_written() { return shared_written_; }
+    [[nodiscard]] std::uint32_t static_shared() const { return static_shared_; }
+
+    /// Writes what bar.red gives, when a barrier is complete (barrier.cpp).
+    static void give_result(Warp& warp, const Instruction& in, const Barrier& barrier);
+
+    /// A warp comes to barrier `id`, where `expected` warps meet (0: all). `waits` is false for bar.arrive.
+    void arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask holds, bool waits);
+    // --- the order of accesses, for races.cpp; one record for each word of shared memory ---
+    [[nodiscard]] std::uint64_t* last_writes() { return last_writes_.data(); }
+    [[nodiscard]] std::uint64_t* last_reads() { return last_reads_.data(); }
+    /// The latest step of warp `other` that `warp` is ordered behind; its own step.
+    [[nodiscard]] std::uint32_t clock(std::uint32_t warp, std::uint32_t other) const {
+        return clocks_[warp * warps_.size() + other];
+    }
+    /// Has a block done something before an atomic operation that this block has seen the result of?
+    [[nodiscard]] bool heard_of(std::uint32_t block) const;
+    /// An atomic operation, or a volatile access, at `place`.
+    void synchronise(Warp& warp, const Place& place);
+    /// A new step of a warp: what it did before is before what comes now, for all its lanes.
+    void tick(std::uint32_t warp);
+
+  private:
+    void start_clocks();
+    void join(std::vector<std::uint32_t>& into, std::uint32_t warp) const;
+    void adopt(std::uint32_t warp, const std::vector<std::uint32_t>& from);
+    void start(std::uint64_t number);
+    void check_barriers();
+    void complete(Barrier& barrier);
+    [[noreturn]] void deadlock();
+    [[nodiscard]] std::uint32_t choose();
+    [[nodiscard]] std::uint64_t slice();
+    std::uint64_t random();
+
+    enum class State : std::uint8_t { ready, waiting, done };
+
+    Launch& launch_;
+    std::uint64_t number_ = 0;
+    Dim3 id_;
+    std::uint32_t threads_ = 0;
+    std::uint32_t static_shared_ = 0;
+    std::vector<std::unique_ptr<Warp>> warps_;
+    std::vector<State> states_;
+    std::vector<std::uint8_t> shared_;
+    std::vector<std::uint8_t> shared_written_;
+    Barrier barriers_[kBarriers];
+    std::uint32_t turn_ = 0;
+    std::uint64_t random_ = 1;
+    std::vector<std::uint32_t> clocks_;  // [warp][other]
+    std::vector<std::uint64_t> last_writes_;
+    std::vector<std::uint64_t> last_reads_;
+    std::vector<std::uint32_t> heard_;
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> published_;  // clocks by place
+};
+
+}  // namespace cudamatrix::suite::ptx

@@ -1,0 +1,236 @@
+// f32 and f64 (PTX ISA, "Floating Point Instructions").
+#include <cfenv>
+#include <cmath>
+
+#include "kernels/interpreter/each.hpp"
+#include "kernels/interpreter/number_format.hpp"
+#include "kernels/interpreter/statement.hpp"
+#include "kernels/interpreter/values.hpp"
+#include "kernels/interpreter/warp.hpp"
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+enum Flag : std::uint8_t { kFlush = 1, kSaturate = 2, kNanWins = 4 };
+enum class Operation : std::uint8_t { add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max, copysign };
+
+/// NaNs that f32 instructions make are all the same.
+inline float canonical(float value) {
+    constexpr std::uint32_t kNan = 0x7fffffff;
+    float nan = 0;
+    std::memcpy(&nan, &kNan, sizeof nan);
+    return value == value ? value : nan;
+}
+inline double canonical(double value) {
+    return value;
+}
+
+template <typename T>
+T flushed(T value) {
+    return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(T{0}, value) : value;
+}
+
+/// PTX ISA, "min": a NaN only when both are, -0 below +0.
+template <typename T>
+T smaller(T a, T b, bool nan_wins) {
+    if (std::isnan(a)) return nan_wins || std::isnan(b) ? a : b;
+    if (std::isnan(b)) return nan_wins ? b : a;
+    if (a == b) return std::signbit(a) ? a : b;
+    return a < b ? a : b;
+}
+
+/// In the processor's rounding mode; volatile keeps compilers from moving it out of there.
+template <typename T>
+T compute(Operation operation, T a, T b, T c, bool nan_wins) {
+    volatile T x = a;
+    volatile T y = b;
+    volatile T result = 0;
+    switch (operation) {
+        case Operation::add:
+            result = x + y;
+            break;
+        case Operation::sub:
+            result = x - y;
+            break;
+        case Operation::mul:
+            result = x * y;
+            break;
+        case Operation::fma:
+            result = std::fma(x, y, c);
+            break;
+        case Operation::div:
+            result = x / y;
+            break;
+        case Operation::rcp:
+            result = T{1} / x;
+            break;
+        case Operation::sqrt:
+            result = std::sqrt(x);
+            break;
+        case Operation::neg:
+            return -a;
+        case Operation::abs:
+            return std::fabs(a);
+        case Operation::min:
+            return canonical(smaller(a, b, nan_wins));
+        case Operation::max:
+            return canonical(-smaller(-a, -b, nan_wins));
+        case Operation::copysign:
+            return std::copysign(b, a);
+    }
+    return canonical(T{result});
+}
+
+int mode_of(std::uint16_t rounding) {
+    static constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    return kModes[rounding & 3];
+}
+
+/// Any operation: detail is the rounding and, above 4 bits, the operation.
+template <typename T>
+void general(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row& a = warp.source(in.from[0]);
+    const Row& b = warp.source(in.from[1]);
+    const Row& c = warp.source(in.from[2]);
+    Row& to = warp.destination(in.to);
+    const auto operation = static_cast<Operation>(in.detail >> 4);
+    const bool flush = (in.flags & kFlush) != 0;
+    const int mode = mode_of(in.detail);
+    if (mode != FE_TONEAREST) std::fesetround(mode);
+    each(lanes, [&](int l) {
+        T x = get<T>(a, l);
+        T y = get<T>(b, l);
+        T z = get<T>(c, l);
+        if (flush) {
+            x = flushed(x);
+            y = flushed(y);
+            z = flushed(z);
+        }
+        T result = compute(operation, x, y, z, (in.flags & kNanWins) != 0);
+        if (flush) result = flushed(result);
+        if ((in.flags & kSaturate) != 0) result = result > T{0} ? std::min(result, T{1}) : T{0};
+        put<T>(to, l, result);
+    });
+    if (mode != FE_TONEAREST) std::fesetround(FE_TONEAREST);
+}
+
+#define CUDAMATRIX_PLAIN(NAME, OPERATOR)                                                           \
+    template <typename T>                                                                          \
+    void NAME(Warp& warp, const Instruction& in, Mask lanes) {                                     \
+        const Row& a = warp.source(in.from[0]);                                                    \
+        const Row& b = warp.source(in.from[1]);                                                    \
+        Row& to = warp.destination(in.to);                                                         \
+        each(lanes, [&](int l) { put<T>(to, l, canonical(get<T>(a, l) OPERATOR get<T>(b, l))); }); \
+    }
+CUDAMATRIX_PLAIN(plain_add, +)
+CUDAMATRIX_PLAIN(plain_sub, -)
+CUDAMATRIX_PLAIN(plain_mul, *)
+#undef CUDAMATRIX_PLAIN
+
+template <typename T>
+void plain_fma(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row& a = warp.source(in.from[0]);
+    const Row& b = warp.source(in.from[1]);
+    const Row& c = warp.source(in.from[2]);
+    Row& to = warp.destination(in.to);
+    each(lanes, [&](int l) { put<T>(to, l, canonical(std::fma(get<T>(a, l), get<T>(b, l), get<T>(c, l)))); });
+}
+
+#if defined(__x86_64__)
+/// The same with the processor's own instruction, which std::fma may not use on the oldest x86-64.
+__attribute__((target("avx2,fma"))) void hardware_fma(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row& a = warp.source(in.from[0]);
+    const Row& b = warp.source(in.from[1]);
+    const Row& c = warp.source(in.from[2]);
+    Row& to = warp.destination(in.to);
+    float x[kLanes];
+    float y[kLanes];
+    float z[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+        const auto low = [l](const Row& row) { return static_cast<std::uint32_t>(row.lane[l]); };
+        const std::uint32_t bits[3] = {low(a), low(b), low(c)};
+        std::memcpy(&x[l], &bits[0], 4);
+        std::memcpy(&y[l], &bits[1], 4);
+        std::memcpy(&z[l], &bits[2], 4);
+    }
+    for (int l = 0; l < kLanes; ++l)
+        x[l] = __builtin_fmaf(x[l], y[l], z[l]);
+    for (int l = 0; l < kLanes; ++l) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &x[l], 4);
+        if (x[l] != x[l]) bits = 0x7fffffff;
+        if ((lanes >> l & 1) != 0) to.lane[l] = bits;
+    }
+}
+#endif
+
+Handler fma_single() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return hardware_fma;
+#endif
+    return plain_fma<float>;
+}
+
+struct OperationRow {
+    std::string_view name;
+    Operation operation;
+    std::size_t sources;
+    Handler single;  ///< for .rn without flags; null: the general one
+    Handler twofold;
+};
+const OperationRow kOperations[] = {
+    {"add", Operation::add, 2, plain_add<float>, plain_add<double>},
+    {"sub", Operation::sub, 2, plain_sub<float>, plain_sub<double>},
+    {"mul", Operation::mul, 2, plain_mul<float>, plain_mul<double>},
+    {"fma", Operation::fma, 3, fma_single(), plain_fma<double>},
+    {"mad", Operation::fma, 3, fma_single(), plain_fma<double>},
+    {"div", Operation::div, 2, nullptr, nullptr},
+    {"rcp", Operation::rcp, 1, nullptr, nullptr},
+    {"sqrt", Operation::sqrt, 1, nullptr, nullptr},
+    {"neg", Operation::neg, 1, nullptr, nullptr},
+    {"abs", Operation::abs, 1, nullptr, nullptr},
+    {"min", Operation::min, 2, nullptr, nullptr},
+    {"max", Operation::max, 2, nullptr, nullptr},
+    {"copysign", Operation::copysign, 2, nullptr, nullptr},
+};
+
+}  // namespace
+
+void decode_floating(Decoder& decoder) {
+    const OperationRow* row = nullptr;
+    for (const OperationRow& candidate : kOperations) {
+        if (candidate.name == decoder.statement().name) row = &candidate;
+    }
+    if (row == nullptr) decoder.unsupported("not for this type");
+    const bool inexact = row->operation <= Operation::sqrt;
+    const bool may_approximate = row->operation >= Operation::div && inexact;
+    int rounding = inexact ? decoder.take_one_of({"rn", "rz", "rm", "rp"}) : -1;
+    // The approximations are computed exactly: they are specified by their largest error only.
+    const bool approximate =
+        rounding < 0 && may_approximate && (decoder.take("approx") || decoder.take("full"));
+    unsigned flags = 0;
+    if (decoder.take("ftz")) flags |= kFlush;
+    if (decoder.take("NaN")) flags |= kNanWins;
+    if (decoder.take("sat")) flags |= kSaturate;
+    const Type type = decoder.take_type();
+    const bool f64 = type == Type::f64;
+    if (type != Type::f32 && !f64) decoder.unsupported("not for this type");
+    if (f64 && (flags != 0 || approximate)) decoder.unsupported("modifiers that are not for .f64");
+    const bool compares = row->operation == Operation::min || row->operation == Operation::max;
+    if ((flags & kNanWins) != 0 && !compares) decoder.unsupported("unknown modifier .NaN");
+    const bool needs_rounding = row->operation == Operation::fma || (may_approximate && !approximate);
+    if (needs_rounding && rounding < 0) decoder.unsupported("expected .rn, .rz, .rm or .rp");
+    if (rounding < 0) rounding = 0;
+    Instruction in = decoder.make(f64 ? general<double> : general<float>);
+    const Handler plain = f64 ? row->twofold : row->single;
+    if (plain != nullptr && flags == 0 && rounding == 0) in.handler = plain;
+    in.detail = static_cast<std::uint16_t>(rounding | static_cast<int>(row->operation) << 4);
+    in.flags = static_cast<std::uint8_t>(flags);
+    decoder.expect(row->sources + 1, row->sources + 1);
+    in.to = decoder.destination(0);
+    for (std::size_t i = 0; i < 3; ++i)
+        in.from[i] = i < row->sources ? decoder.source(i + 1, type) : in.from[0];
+    decoder.emit(in);
+}
+
+}  // namespace cudamatrix::suite::ptx

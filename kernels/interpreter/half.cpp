@@ -1,0 +1,132 @@
+// f16, bf16 and pairs of them (PTX ISA, "Half Precision Floating Point Instructions"). Computed in double and
+// rounded once: for sums and products a double is exact or far finer, and the sum of fma is rounded to odd
+// before.
+#include <cmath>
+
+#include "kernels/interpreter/each.hpp"
+#include "kernels/interpreter/number_format.hpp"
+#include "kernels/interpreter/statement.hpp"
+#include "kernels/interpreter/values.hpp"
+#include "kernels/interpreter/warp.hpp"
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+enum class Operation : std::uint8_t { add, sub, mul, fma, neg, abs, min, max };
+enum Flag : std::uint8_t { kBfloat16 = 1, kPair = 2, kSaturate = 4, kNanWins = 8, kRelu = 16, kFlush = 32 };
+
+/// x + y, rounded to odd: a later rounding to fewer digits is then as if it were the only one (Boldo and
+/// Melquiond, "Emulation of FMA and Correctly Rounded Sums").
+double odd_sum(double x, double y) {
+    const double sum = x + y;
+    if (!std::isfinite(sum)) return sum;
+    const double part = sum - x;
+    const double error = (x - (sum - part)) + (y - part);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &sum, sizeof bits);
+    if (error == 0 || (bits & 1) != 0) return sum;
+    return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
+}
+
+double smaller(double a, double b, bool nan_wins) {
+    if (std::isnan(a)) return nan_wins || std::isnan(b) ? a : b;
+    if (std::isnan(b)) return nan_wins ? b : a;
+    if (a == b) return std::signbit(a) ? a : b;
+    return a < b ? a : b;
+}
+
+std::uint64_t compute(const Instruction& in, std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+    const bool bfloat = (in.flags & kBfloat16) != 0;
+    const auto value = [&](std::uint16_t bits) {
+        const double v = bfloat ? decode_bfloat(bits) : decode_half(bits);
+        return (in.flags & kFlush) != 0 && std::fabs(v) < 0x1p-14 ? std::copysign(0.0, v) : v;
+    };
+    const bool nan_wins = (in.flags & kNanWins) != 0;
+    double result = 0;
+    switch (static_cast<Operation>(in.detail)) {
+        case Operation::add:
+            result = odd_sum(value(a), value(b));
+            break;
+        case Operation::sub:
+            result = odd_sum(value(a), -value(b));
+            break;
+        case Operation::mul:
+            result = value(a) * value(b);
+            break;
+        case Operation::fma:
+            result = odd_sum(value(a) * value(b), value(c));
+            break;
+        case Operation::neg:
+            return a ^ 0x8000U;
+        case Operation::abs:
+            return a & 0x7fffU;
+        case Operation::min:
+            result = smaller(value(a), value(b), nan_wins);
+            break;
+        case Operation::max:
+            result = -smaller(-value(a), -value(b), nan_wins);
+            break;
+    }
+    if ((in.flags & kRelu) != 0 && result < 0) result = 0;
+    if ((in.flags & kSaturate) != 0) result = result > 0 ? std::fmin(result, 1.0) : 0.0;
+    std::uint64_t bits =
+        encode(static_cast<long double>(result), bfloat ? kBfloat : kHalf, Rounding::nearest, 0x7fff);
+    if ((in.flags & kFlush) != 0 && (bits & 0x7c00) == 0) bits &= 0x8000;
+    return bits;
+}
+
+void half(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row& a = warp.source(in.from[0]);
+    const Row& b = warp.source(in.from[1]);
+    const Row& c = warp.source(in.from[2]);
+    Row& to = warp.destination(in.to);
+    each(lanes, [&](int l) {
+        const auto part = [&](int shift) {
+            const auto low = [&](const Row& row) { return static_cast<std::uint16_t>(row.lane[l] >> shift); };
+            return compute(in, low(a), low(b), low(c));
+        };
+        to.lane[l] = (in.flags & kPair) != 0 ? part(0) | part(16) << 16 : part(0);
+    });
+}
+
+struct HalfRow {
+    std::string_view name;
+    Operation operation;
+    std::size_t sources;
+};
+constexpr HalfRow kRows[] = {
+    {"add", Operation::add, 2}, {"sub", Operation::sub, 2}, {"mul", Operation::mul, 2},
+    {"fma", Operation::fma, 3}, {"neg", Operation::neg, 1}, {"abs", Operation::abs, 1},
+    {"min", Operation::min, 2}, {"max", Operation::max, 2},
+};
+
+}  // namespace
+
+void decode_half(Decoder& decoder) {
+    const HalfRow* row = nullptr;
+    for (const HalfRow& candidate : kRows) {
+        if (candidate.name == decoder.statement().name) row = &candidate;
+    }
+    if (row == nullptr) decoder.unsupported("not for this type");
+    const bool rounds = decoder.take("rn");
+    unsigned flags = 0;
+    if (decoder.take("ftz")) flags |= kFlush;
+    if (decoder.take("NaN")) flags |= kNanWins;
+    if (decoder.take("sat")) flags |= kSaturate;
+    if (decoder.take("relu")) flags |= kRelu;
+    const Type type = decoder.take_type();
+    if (type == Type::bf16 || type == Type::bf16x2) flags |= kBfloat16;
+    if (type == Type::f16x2 || type == Type::bf16x2) flags |= kPair;
+    if (row->operation == Operation::fma && !rounds) decoder.unsupported("expected .rn");
+    if ((flags & kFlush) != 0 && (flags & kBfloat16) != 0) decoder.unsupported(".ftz of .bf16");
+    Instruction in = decoder.make(half);
+    in.detail = static_cast<std::uint16_t>(row->operation);
+    in.flags = static_cast<std::uint8_t>(flags);
+    decoder.expect(row->sources + 1, row->sources + 1);
+    in.to = decoder.destination(0);
+    for (std::size_t i = 0; i < 3; ++i)
+        in.from[i] = i < row->sources ? decoder.source(i + 1, type) : in.from[0];
+    decoder.emit(in);
+}
+
+}  // namespace cudamatrix::suite::ptx

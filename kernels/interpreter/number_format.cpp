@@ -1,0 +1,73 @@
+#include "kernels/interpreter/number_format.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+/// `value`, which is not negative, as an integer.
+long double rounded(long double value, Rounding rounding, bool negative) {
+    const long double down = std::floor(value);
+    const long double rest = value - down;
+    if (rest == 0) return down;
+    switch (rounding) {
+        case Rounding::zero:
+            return down;
+        case Rounding::down:
+            return negative ? down + 1 : down;
+        case Rounding::up:
+            return negative ? down : down + 1;
+        case Rounding::away:
+            return rest >= 0.5L ? down + 1 : down;
+        default:
+            if (rest != 0.5L) return rest > 0.5L ? down + 1 : down;
+            return std::fmod(down, 2.0L) == 0 ? down : down + 1;
+    }
+}
+
+}  // namespace
+
+std::uint64_t encode(long double value, const Format& format, Rounding rounding, std::uint64_t nan) {
+    if (std::isnan(value)) return nan;
+    const bool negative = std::signbit(value);
+    const int fraction = format.digits - 1;
+    const std::uint64_t sign = negative ? std::uint64_t{1} << (fraction + format.exponent_bits) : 0;
+    const std::uint64_t infinity = ((std::uint64_t{1} << format.exponent_bits) - 1) << fraction;
+    const long double size = std::fabs(value);
+    if (std::isinf(value)) return sign | infinity;
+    if (size == 0) return sign;
+    int exponent = 0;
+    std::frexp(size, &exponent);
+    --exponent;  // size = 1.x * 2^exponent
+    const int scale = std::max(exponent, format.least);
+    const auto units =
+        static_cast<std::uint64_t>(rounded(std::ldexp(size, fraction - scale), rounding, negative));
+    // The hidden digit of a normal number adds one to the exponent field; so does a carry out of the
+    // fraction.
+    const std::uint64_t field = static_cast<std::uint64_t>(scale - format.least) << fraction;
+    const std::uint64_t bits = scale > format.most ? infinity : field + units;
+    if (bits < infinity) return sign | bits;
+    const bool to_infinity = rounding == Rounding::nearest || rounding == Rounding::away ||
+                             (rounding == Rounding::up && !negative) ||
+                             (rounding == Rounding::down && negative);
+    return sign | (to_infinity ? infinity : infinity - 1);
+}
+
+double decode_half(std::uint16_t bits) {
+    const int exponent = bits >> 10 & 31;
+    const int fraction = bits & 1023;
+    double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    if (exponent == 31) value = fraction != 0 ? std::nan("") : HUGE_VAL;
+    return (bits & 0x8000) != 0 ? -value : value;
+}
+
+double decode_bfloat(std::uint16_t bits) {
+    const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
+    float value = 0;
+    std::memcpy(&value, &wide, sizeof value);
+    return static_cast<double>(value);
+}
+
+}  // namespace cudamatrix::suite::ptx

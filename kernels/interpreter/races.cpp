@@ -1,0 +1,105 @@
+#include "kernels/interpreter/races.hpp"
+
+#include <algorithm>
+
+#include "kernels/interpreter/block.hpp"
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+/// Who accessed a word last, in 64 bits, so that blocks that run at once can share it.
+struct Record {
+    std::uint32_t launch;  ///< 12 bits; 0: nobody
+    std::uint32_t block;   ///< 20 bits
+    std::uint32_t thread;  ///< 10 bits
+    std::uint32_t clock;   ///< 17 bits
+    bool atomic;
+    std::uint32_t bytes;  ///< 4 bits
+};
+
+Record unpack(std::uint64_t bits) {
+    return {static_cast<std::uint32_t>(bits >> 52),
+            static_cast<std::uint32_t>(bits >> 32 & 0xfffff),
+            static_cast<std::uint32_t>(bits >> 22 & 0x3ff),
+            static_cast<std::uint32_t>(bits >> 5 & 0x1ffff),
+            (bits >> 4 & 1) != 0,
+            static_cast<std::uint32_t>(bits & 15)};
+}
+
+std::uint64_t pack(const Record& r) {
+    return std::uint64_t{r.launch} << 52 | std::uint64_t{r.block} << 32 | std::uint64_t{r.thread} << 22 |
+           std::uint64_t{r.clock} << 5 | std::uint64_t{r.atomic} << 4 | r.bytes;
+}
+
+/// Is the access of `then` before this one, by barriers (or by flags, for which Block keeps who was heard
+/// of)?
+bool ordered(const Record& then, const Record& now, const Block& block) {
+    if (then.launch != now.launch) return true;
+    if (then.block != now.block) return block.heard_of(then.block);
+    if (then.thread == now.thread) return true;
+    const std::uint32_t warp = now.thread / kLanes;
+    const std::uint32_t other = then.thread / kLanes;
+    if (warp == other) return then.clock < now.clock;
+    return block.clock(warp, other) >= then.clock;
+}
+
+std::string text_of(const Dim3& at) {
+    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
+}
+
+[[noreturn]] void report(Warp& warp, int lane, const Place& place, std::uint64_t word, AccessKind kind,
+                         const Record& then, bool wrote) {
+    const char* verb = kind == AccessKind::read ? "reads" : kind == AccessKind::write ? "writes" : "changes";
+    const std::string where =
+        place.allocation == nullptr ? "of shared memory" : "of " + place.allocation->name;
+    std::string who = "thread " + text_of(warp.block().thread(then.thread));
+    if (then.block != (warp.block().number() & 0xfffff)) who += " of block " + std::to_string(then.block);
+    warp.fault(FaultCode::launch_failure, lane,
+               std::string("race: ") + verb + " byte " + std::to_string(word * 4) + " " + where + ", which " +
+                   who + (wrote ? " wrote" : " read") + ", and nothing orders the two");
+}
+
+}  // namespace
+
+void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind) {
+    if (place.space != Space::shared && place.space != Space::global) return;
+    Block& block = warp.block();
+    std::uint64_t* writes = nullptr;
+    std::uint64_t* reads = nullptr;
+    if (place.space == Space::shared) {
+        writes = block.last_writes();
+        reads = block.last_reads();
+    } else {
+        writes = reinterpret_cast<std::uint64_t*>(place.allocation->last_write.get());
+        reads = reinterpret_cast<std::uint64_t*>(place.allocation->last_read.get());
+    }
+    if (kind == AccessKind::atomic) block.synchronise(warp, place);
+    Record now{warp.launch().number,
+               static_cast<std::uint32_t>(block.number() & 0xfffff),
+               warp.index() * kLanes + static_cast<std::uint32_t>(lane),
+               block.clock(warp.index(), warp.index()),
+               kind == AccessKind::atomic,
+               0};
+    if (now.clock > 0x1ffff) return;  // more barriers than a record counts
+    for (std::uint64_t at = place.offset; at < place.offset + size; at = at / 4 * 4 + 4) {
+        const std::uint64_t word = at / 4;
+        const auto count = std::min<std::uint64_t>(place.offset + size, word * 4 + 4) - at;
+        now.bytes = ((1U << count) - 1) << (at % 4);
+        const Record write = unpack(__atomic_load_n(writes + word, __ATOMIC_RELAXED));
+        const Record read = unpack(__atomic_load_n(reads + word, __ATOMIC_RELAXED));
+        const bool both_atomic = write.atomic && now.atomic;
+        if ((write.bytes & now.bytes) != 0 && !both_atomic && !ordered(write, now, block))
+            report(warp, lane, place, word, kind, write, true);
+        if (kind != AccessKind::read && (read.bytes & now.bytes) != 0 && !(read.atomic && now.atomic) &&
+            !ordered(read, now, block))
+            report(warp, lane, place, word, kind, read, false);
+        if (kind != AccessKind::read) {
+            __atomic_store_n(writes + word, pack(now), __ATOMIC_RELAXED);
+        } else if (ordered(read, now, block)) {
+            // Of several unordered readers the first is kept.
+            __atomic_store_n(reads + word, pack(now), __ATOMIC_RELAXED);
+        }
+    }
+}
+
+}  // namespace cudamatrix::suite::ptx

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/interpreter/access.hpp"
+
+namespace cudamatrix::suite::ptx {
+
+enum class AccessKind : std::uint8_t { read, write, atomic };
+
+/// Remembers an access and looks for an earlier one of another thread that nothing orders with it, one of the
+/// two being a write (PTX ISA, "Memory Consistency Model": a data race). Throws Fault when there is one.
+void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind);
+
+}  // namespace cudamatrix::suite::ptx
