@@ -1,0 +1,158 @@
+// Device memory. Streams run at once, so the calls with a stream are those without one.
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/interpreter/cudart_state.hpp"
+
+using namespace cudamatrix::suite::ptx;
+
+namespace {
+
+enum Direction : int { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kByAddress };
+
+std::uint64_t address(const void* pointer) {
+    return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+bool is_device(const void* pointer) {
+    return address(pointer) >= kGlobalBase;
+}
+
+int copy(void* to, const void* from, std::size_t size, int direction) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    if (direction < kHostToHost || direction > kByAddress) return result(kInvalidMemcpyDirection);
+    if (runtime.sticky != kSuccess || size == 0) return result(kSuccess);
+    const bool device_to = is_device(to);
+    const bool device_from = is_device(from);
+    const int found = device_from ? (device_to ? kDeviceToDevice : kDeviceToHost)
+                                  : (device_to ? kHostToDevice : kHostToHost);
+    if (to == nullptr || from == nullptr || (direction != kByAddress && direction != found))
+        return result(kInvalidValue);
+    bool done = true;
+    if (found == kHostToHost) std::memcpy(to, from, size);
+    if (found == kHostToDevice) done = runtime.memory.copy_in(address(to), from, size);
+    if (found == kDeviceToHost) done = runtime.memory.copy_out(to, address(from), size);
+    if (found == kDeviceToDevice) done = runtime.memory.copy(address(to), address(from), size);
+    return result(done ? kSuccess : kInvalidValue);
+}
+
+int release(void* pointer) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    if (pointer == nullptr) return result(kSuccess);
+    return result(runtime.memory.release(address(pointer)) ? kSuccess : kInvalidValue);
+}
+
+/// The address of a __device__ or __constant__ variable; 0 and `error` when it is none.
+std::uint64_t symbol_address(Runtime& runtime, const void* host, int& error, std::size_t* size = nullptr) {
+    const auto known = runtime.symbols.find(host);
+    error = kInvalidSymbol;
+    if (known == runtime.symbols.end()) return 0;
+    const Module* module = runtime.module_of(*known->second.image);
+    if (module == nullptr) {
+        error = known->second.image->error;
+        return 0;
+    }
+    const auto variable = module->variable_index.find(known->second.name);
+    if (variable == module->variable_index.end()) return 0;
+    error = kSuccess;
+    if (size != nullptr) *size = known->second.size;
+    return module->variables[variable->second].address;
+}
+
+}  // namespace
+
+CUDAMATRIX_API int cudaMalloc(void** pointer, std::size_t size) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    if (pointer == nullptr) return result(kInvalidValue);
+    if (runtime.sticky != kSuccess) return result(kSuccess);
+    *pointer = nullptr;
+    if (size == 0) return result(kSuccess);
+    const std::uint64_t found = runtime.memory.allocate(size, "");
+    *pointer = reinterpret_cast<void*>(found);
+    return result(found != 0 ? kSuccess : kMemoryAllocation);
+}
+
+CUDAMATRIX_API int cudaMallocAsync(void** pointer, std::size_t size, void*) {
+    return cudaMalloc(pointer, size);
+}
+
+CUDAMATRIX_API int cudaFree(void* pointer) {
+    return release(pointer);
+}
+
+CUDAMATRIX_API int cudaFreeAsync(void* pointer, void*) {
+    return release(pointer);
+}
+
+CUDAMATRIX_API int cudaMallocHost(void** pointer, std::size_t size) {
+    *pointer = std::malloc(size != 0 ? size : 1);
+    return result(*pointer != nullptr ? kSuccess : kMemoryAllocation);
+}
+
+CUDAMATRIX_API int cudaFreeHost(void* pointer) {
+    std::free(pointer);
+    return result(kSuccess);
+}
+
+CUDAMATRIX_API int cudaMemcpy(void* to, const void* from, std::size_t size, int direction) {
+    return copy(to, from, size, direction);
+}
+
+CUDAMATRIX_API int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int direction, void*) {
+    return copy(to, from, size, direction);
+}
+
+CUDAMATRIX_API int cudaMemset(void* to, int value, std::size_t size) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    if (runtime.sticky != kSuccess || size == 0) return result(kSuccess);
+    return result(runtime.memory.fill(address(to), static_cast<std::uint8_t>(value), size) ? kSuccess
+                                                                                           : kInvalidValue);
+}
+
+CUDAMATRIX_API int cudaMemsetAsync(void* to, int value, std::size_t size, void*) {
+    return cudaMemset(to, value, size);
+}
+
+CUDAMATRIX_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    *total = runtime.memory.capacity();
+    *free = runtime.memory.capacity() - runtime.memory.used();
+    return result(kSuccess);
+}
+
+CUDAMATRIX_API int cudaGetSymbolAddress(void** pointer, const void* symbol) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    int error = kSuccess;
+    *pointer = reinterpret_cast<void*>(symbol_address(runtime, symbol, error));
+    return result(error);
+}
+
+CUDAMATRIX_API int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,
+                                      std::size_t offset, int direction) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    int error = kSuccess;
+    std::size_t whole = 0;
+    const std::uint64_t to = symbol_address(runtime, symbol, error, &whole);
+    if (error != kSuccess) return result(error);
+    if (offset > whole || size > whole - offset) return result(kInvalidValue);
+    return copy(reinterpret_cast<void*>(to + offset), from, size, direction);
+}
+
+CUDAMATRIX_API int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
+                                        int direction) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    int error = kSuccess;
+    std::size_t whole = 0;
+    const std::uint64_t from = symbol_address(runtime, symbol, error, &whole);
+    if (error != kSuccess) return result(error);
+    if (offset > whole || size > whole - offset) return result(kInvalidValue);
+    return copy(to, reinterpret_cast<const void*>(from + offset), size, direction);
+}

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fatbin/reader.hpp"
+#include "kernels/interpreter/launch.hpp"
+
+/// A stand-in for libcudart that runs kernels in the interpreter. A program that was linked with `-cudart
+/// shared` and holds PTX that is not compressed finds it by LD_LIBRARY_PATH. Environment:
+///   CUDAMATRIX_INTERPRETER_CC         compute capability of the device, "8.6"; unset: what the program's PTX
+///   is for CUDAMATRIX_INTERPRETER_SCHEDULES  how often each kernel runs, each time with another interleaving
+///   of warps (1) CUDAMATRIX_INTERPRETER_SEED       of the interleavings (1) CUDAMATRIX_INTERPRETER_STEPS
+///   most warp instructions of one launch (20000000000) CUDAMATRIX_INTERPRETER_THREADS    of the host (0: one
+///   for each processor) CUDAMATRIX_INTERPRETER_RACES      0: do not look for races
+///   CUDAMATRIX_INTERPRETER_MEMORY     MiB of device memory (4096)
+///   CUDAMATRIX_INTERPRETER_STATISTICS 1: says on standard error what each launch took
+namespace cudamatrix::suite::ptx {
+
+/// Values of cudaError_t that calls give by themselves (CUDA Runtime API, "Data types used by CUDA Runtime").
+enum Error : int {
+    kSuccess = 0,
+    kInvalidValue = 1,
+    kMemoryAllocation = 2,
+    kInvalidConfiguration = 9,
+    kInvalidSymbol = 13,
+    kInvalidMemcpyDirection = 21,
+    kMissingConfiguration = 52,
+    kInvalidDeviceFunction = 98,
+    kInvalidDevice = 101,
+    kNoKernelImage = 209,
+    kInvalidPtx = 218,
+    kInvalidHandle = 400,
+    kOutOfResources = 701,
+    kNotSupported = 801,
+};
+
+/// A fat binary that the program registered.
+struct Image {
+    fatbin::Bytes bytes;
+    std::unique_ptr<Module> module;  ///< once it was needed
+    int error = kSuccess;            ///< why there is none
+};
+
+struct Kernel {
+    Image* image = nullptr;
+    std::string name;
+    int dynamic_shared = 0;  ///< bytes that cudaFuncSetAttribute allowed; 0: the usual 48 KiB
+};
+
+struct Symbol {
+    Image* image = nullptr;
+    std::string name;
+    std::size_t size = 0;
+};
+
+struct Call {
+    Dim3 grid;
+    Dim3 block;
+    std::size_t shared = 0;
+    void* stream = nullptr;
+};
+
+/// All state of the runtime. It lives until the process ends, as programs call from destructors.
+struct Runtime {
+    std::recursive_mutex lock;
+    DeviceMemory memory;
+    RunOptions options;
+    unsigned capability = 0;  ///< 86 for 8.6; 0: that of the PTX
+    bool statistics = false;
+    int sticky = kSuccess;  ///< after a fault every call fails, as on a device
+    std::map<const void*, Kernel> kernels;
+    std::map<const void*, Symbol> symbols;
+    std::vector<std::unique_ptr<Image>> images;
+    std::map<void*, bool> handles;  ///< streams (false) and events (true) that exist
+
+    Runtime();
+    [[nodiscard]] static Runtime& get();
+    /// The module of an image, parsed and loaded when first needed; null and Image::error otherwise.
+    Module* module_of(Image& image);
+    /// The compute capability of the device, 86 for 8.6.
+    [[nodiscard]] unsigned device_capability();
+    /// The kernel behind a function of the host and its code; `error` when there is none.
+    Kernel* find(const void* host, const Function*& function, int& error);
+};
+
+/// Remembers an error for cudaGetLastError and gives it back.
+int remember(int error);
+/// remember(), after the sticky error of an earlier fault.
+int result(int error);
+
+/// Calls that the chevrons pushed in this thread.
+[[nodiscard]] std::vector<Call>& pushed_calls();
+
+/// What cudaRuntimeGetVersion says: 13000. Each libcudart has its own (cudart_version.cpp).
+[[nodiscard]] int runtime_version();
+
+}  // namespace cudamatrix::suite::ptx
+
+/// An entry point of the runtime; only these are visible outside.
+#define CUDAMATRIX_API extern "C" __attribute__((visibility("default")))
