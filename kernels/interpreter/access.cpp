@@ -129,7 +129,7 @@ void load(Warp& warp, const Instruction& in, Mask lanes) {
     });
 }
 
-/// Writing what is there already is no race that anybody can see, and usual for flags.
+/// Does the store write what is there already?
 bool has_values(const Place& place, const Instruction& in, const Row* const* from, int lane) {
     if (place.written == nullptr || (in.flags & kStrong) != 0) return false;
     for (unsigned i = 0; i < in.count; ++i) {
@@ -151,9 +151,10 @@ void store(Warp& warp, const Instruction& in, Mask lanes) {
     each(lanes, [&](int l) {
         const std::uint64_t address = base.lane[l] + static_cast<std::uint64_t>(in.offset);
         const Place place = locate(warp, in, l, address, size);
-        if (races && !has_values(place, in, from, l))
-            record_access(warp, l, place, size,
-                          (in.flags & kStrong) != 0 ? AccessKind::atomic : AccessKind::write);
+        if (races) {
+            const AccessKind kind = (in.flags & kStrong) != 0 ? AccessKind::atomic : AccessKind::write;
+            record_access(warp, l, place, size, kind, has_values(place, in, from, l));
+        }
         for (unsigned i = 0; i < in.count; ++i)
             store_value(place.bytes + i * in.width, from[i]->lane[l], in.width);
         if (place.written != nullptr) std::memset(place.written, 1, size);

@@ -47,18 +47,24 @@ void block_barrier(Warp& warp, const Instruction& in, Mask lanes) {
     if (!waits) warp.advance();
 }
 
+/// Lanes with different masks (tiles of a warp) may come together; each mask must be complete then.
 void warp_barrier(Warp& warp, const Instruction& in, Mask lanes) {
     if (lanes == 0) return warp.advance();
-    const auto members = static_cast<Mask>(uniform(warp, in.from[0], lanes, "member masks"));
-    if ((lanes & ~members) != 0)
-        warp.fault(FaultCode::launch_failure, __builtin_ctz(lanes & ~members),
-                   "the member mask " + hex_address(members) + " lacks the lane itself");
-    if (lanes != warp.active()) {
-        // The rest of the leaf skips it, and would be waited for in vain.
-        if (!warp.together(members, lanes)) return;
-        return warp.advance();
-    }
-    warp.warp_barrier(members);
+    const Row& masks = warp.source(in.from[0]);
+    Mask all = 0;
+    bool uniform_mask = true;
+    each(lanes, [&](int l) {
+        const auto own = static_cast<Mask>(masks.lane[l]);
+        if ((own >> l & 1) == 0)
+            warp.fault(FaultCode::launch_failure, l,
+                       "the member mask " + hex_address(own) + " lacks the lane itself");
+        uniform_mask = uniform_mask && (all == 0 || all == own);
+        all |= own;
+    });
+    if (uniform_mask && lanes == warp.active()) return warp.warp_barrier(all);
+    if (!warp.together(all, lanes)) return;
+    warp.block().tick(warp.index());
+    warp.advance();
 }
 
 void fence(Warp& warp, const Instruction&, Mask) {

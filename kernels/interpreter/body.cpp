@@ -19,6 +19,15 @@ struct Registers {
     std::uint64_t count = 0;  ///< 0: a single one
 };
 
+/// Special registers that are none here: only what reads them fails.
+bool is_foreign(std::string_view name) {
+    static constexpr std::string_view kBegins[] = {
+        "%envreg", "%cluster",        "%ncluster",       "%is_explicit_cluster", "%aggr_",
+        "%pm",     "%current_graph_", "%reserved_smem_", "%globaltimer_"};
+    return std::any_of(std::begin(kBegins), std::end(kBegins),
+                       [&](std::string_view begin) { return name.substr(0, begin.size()) == begin; });
+}
+
 struct Scope {
     std::map<std::string, Registers, std::less<>> registers;
     std::map<std::string, std::uint32_t, std::less<>> variables;  ///< of the function
@@ -48,6 +57,9 @@ class BodyReader {
                 statement();
             }
         }
+        // Each lane's parameters begin where any of them may.
+        if (function_.param_size != function_.kernel_param_size)
+            function_.param_size = (function_.param_size + 15) / 16 * 16;
         decoder_.resolve_labels();
         find_reconvergence(function_);
     }
@@ -236,8 +248,9 @@ class BodyReader {
         if (name == "_") return second(std::move(result));
         if (find_register(name, result)) return second(with_offset(std::move(result)));
         if (name[0] == '%') {
-            if (special_register(name) < 0) fail_at(result.token, "a register that is declared");
-            result.kind = OperandKind::special;
+            result.kind = special_register(name) >= 0 ? OperandKind::special : OperandKind::name;
+            if (result.kind == OperandKind::name && !is_foreign(name))
+                fail_at(result.token, "a register that is declared");
             return result;
         }
         if (name == "WARP_SZ") {

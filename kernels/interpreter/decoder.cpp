@@ -147,7 +147,8 @@ Slot Decoder::source(const Operand& operand, Type type) {
                 operand.in_function ? function_.variables[index] : module_.variables[index];
             if (variable.space == Space::local) {
                 Instruction in = make(execute_local_address);
-                in.offset = static_cast<std::int64_t>(variable.offset) + operand.offset;
+                in.offset =
+                    static_cast<std::int64_t>(variable.offset + static_cast<std::uint64_t>(operand.offset));
                 return hoist(in);
             }
             const Slot slot = constant(0);

@@ -12,26 +12,50 @@ namespace {
 
 enum Shuffle : unsigned { kUp, kDown, kButterfly, kIndexed };
 
-/// True when the lanes that the member mask names are here. The mask is from[2]; each lane must name itself.
+/// The lanes whose member mask is that of `lane`.
+Mask group_of(const Row& masks, int lane, Mask lanes) {
+    return lanes_where(lanes, [&](int l) {
+        return static_cast<Mask>(masks.lane[l]) == static_cast<Mask>(masks.lane[lane]);
+    });
+}
+
+/// f(group) for the lanes of each member mask: tiles of a warp come together.
+template <typename F>
+void for_groups(Warp& warp, const Instruction& in, Mask lanes, F f) {
+    const Row masks = warp.source(in.from[2]);
+    while (lanes != 0) {
+        const Mask group = group_of(masks, __builtin_ctz(lanes), lanes);
+        f(group);
+        lanes &= ~group;
+    }
+}
+
+/// True when the lanes that the member masks (from[2]) name are here. Each lane must name itself, and lanes
+/// that name each other must have the same mask.
 bool members_are_here(Warp& warp, const Instruction& in, Mask lanes) {
     if (lanes == 0) {
         warp.advance();
         return false;
     }
     const Row& masks = warp.source(in.from[2]);
-    const auto members = static_cast<Mask>(masks.lane[__builtin_ctz(lanes)]);
-    each(lanes, [&](int l) {
-        const auto own = static_cast<Mask>(masks.lane[l]);
-        if ((own >> l & 1) == 0)
-            warp.fault(
-                FaultCode::launch_failure, l,
-                "the member mask " + hex_address(own) + " lacks the lane " + std::to_string(l) + " itself");
-        if (own != members)
-            warp.fault(FaultCode::launch_failure, l,
-                       "the lanes have different member masks: " + hex_address(own) + " and " +
-                           hex_address(members));
+    Mask all = 0;
+    for_groups(warp, in, lanes, [&](Mask group) {
+        const int first = __builtin_ctz(group);
+        const auto members = static_cast<Mask>(masks.lane[first]);
+        const Mask outside = group & ~members;
+        if (outside != 0)
+            warp.fault(FaultCode::launch_failure, __builtin_ctz(outside),
+                       "the member mask " + hex_address(members) + " lacks the lane " +
+                           std::to_string(__builtin_ctz(outside)) + " itself");
+        const Mask others = lanes & members & ~group;
+        if (others != 0)
+            warp.fault(FaultCode::launch_failure, first,
+                       "the member mask " + hex_address(members) + " names the lane " +
+                           std::to_string(__builtin_ctz(others)) + ", which has the mask " +
+                           hex_address(masks.lane[__builtin_ctz(others)] & 0xffffffff));
+        all |= members;
     });
-    return warp.together(members, lanes);
+    return warp.together(all, lanes);
 }
 
 /// PTX ISA, "shfl.sync", its pseudo code. detail is the mode.
@@ -40,6 +64,7 @@ void shuffle(Warp& warp, const Instruction& in, Mask lanes) {
     const Row values = warp.source(in.from[0]);
     const Row& operands = warp.source(in.from[1]);
     const Row& limits = warp.source(static_cast<Slot>(in.target));
+    const Row masks = warp.source(in.from[2]);
     Row& to = warp.destination(in.to);
     Mask in_range = 0;
     each(lanes, [&](int l) {
@@ -68,7 +93,7 @@ void shuffle(Warp& warp, const Instruction& in, Mask lanes) {
                 inside = from <= most;
         }
         if (!inside) from = l;
-        if ((lanes >> from & 1) == 0)
+        if (((lanes & static_cast<Mask>(masks.lane[l])) >> from & 1) == 0)
             warp.fault(FaultCode::launch_failure, l,
                        "takes the value of lane " + std::to_string(from) + ", which does not take part");
         in_range |= static_cast<Mask>(inside) << l;
@@ -81,16 +106,19 @@ void shuffle(Warp& warp, const Instruction& in, Mask lanes) {
 /// detail: 0 all, 1 any, 2 uni, 3 ballot.
 void vote(Warp& warp, const Instruction& in, Mask lanes) {
     if (!members_are_here(warp, in, lanes)) return;
-    const Mask holds = (in.predicate >= 0 ? warp.source_predicate(in) : in.flags != 0 ? ~Mask{0} : 0) & lanes;
-    if (in.detail == 3) {
-        Row& to = warp.destination(in.to);
-        each(lanes, [&](int l) { to.lane[l] = holds; });
-    } else {
-        const bool result = in.detail == 0   ? holds == lanes
+    const Mask predicate = in.predicate >= 0 ? warp.source_predicate(in) : in.flags != 0 ? ~Mask{0} : 0;
+    for_groups(warp, in, lanes, [&](Mask group) {
+        const Mask holds = predicate & group;
+        if (in.detail == 3) {
+            Row& to = warp.destination(in.to);
+            each(group, [&](int l) { to.lane[l] = holds; });
+            return;
+        }
+        const bool result = in.detail == 0   ? holds == group
                             : in.detail == 1 ? holds != 0
-                                             : holds == 0 || holds == lanes;
-        warp.set_predicate(in.to, lanes, result ? ~Mask{0} : 0);
-    }
+                                             : holds == 0 || holds == group;
+        warp.set_predicate(in.to, group, result ? ~Mask{0} : 0);
+    });
     warp.advance();
 }
 
@@ -99,62 +127,65 @@ void match(Warp& warp, const Instruction& in, Mask lanes) {
     if (!members_are_here(warp, in, lanes)) return;
     const Row values = warp.source(in.from[0]);
     const std::uint64_t used = in.width == 8 ? ~0ULL : 0xffffffff;
-    Row& to = warp.destination(in.to);
-    Mask same_for_all = ~Mask{0};
-    each(lanes, [&](int l) {
-        const Mask same = lanes_where(
-            lanes, [&](int other) { return ((values.lane[other] ^ values.lane[l]) & used) == 0; });
-        if (same != lanes) same_for_all = 0;
-        to.lane[l] = same;
+    for_groups(warp, in, lanes, [&](Mask group) {
+        Row& to = warp.destination(in.to);
+        Mask same_for_all = ~Mask{0};
+        each(group, [&](int l) {
+            const Mask same = lanes_where(
+                group, [&](int other) { return ((values.lane[other] ^ values.lane[l]) & used) == 0; });
+            if (same != group) same_for_all = 0;
+            to.lane[l] = same;
+        });
+        if (in.detail == 0) return;
+        if (same_for_all == 0) each(group, [&](int l) { to.lane[l] = 0; });
+        warp.set_predicate(in.to2, group, same_for_all);
     });
-    if (in.detail == 1) {
-        if (same_for_all == 0) each(lanes, [&](int l) { to.lane[l] = 0; });
-        warp.set_predicate(in.to2, lanes, same_for_all);
-    }
     warp.advance();
+}
+
+std::uint32_t reduced(unsigned operation, std::uint32_t a, std::uint32_t b) {
+    switch (operation) {
+        case 0:
+            return a + b;
+        case 1:
+            return std::min(a, b);
+        case 2:
+            return std::max(a, b);
+        case 3:
+            return a & b;
+        case 4:
+            return a | b;
+        default:
+            return a ^ b;
+    }
 }
 
 /// detail: 0 add, 1 min, 2 max, 3 and, 4 or, 5 xor; flags 1: signed.
 void reduce(Warp& warp, const Instruction& in, Mask lanes) {
     if (!members_are_here(warp, in, lanes)) return;
     const Row values = warp.source(in.from[0]);
-    const int first = __builtin_ctz(lanes);
     // With a flipped sign bit, signed integers compare as unsigned ones.
-    const std::uint32_t flip = in.flags != 0 && in.detail <= 2 && in.detail >= 1 ? 0x80000000U : 0;
-    auto result = static_cast<std::uint32_t>(values.lane[first]) ^ flip;
-    each(lanes & ~(Mask{1} << first), [&](int l) {
-        const std::uint32_t value = static_cast<std::uint32_t>(values.lane[l]) ^ flip;
-        switch (in.detail) {
-            case 0:
-                result += value;
-                break;
-            case 1:
-                result = std::min(result, value);
-                break;
-            case 2:
-                result = std::max(result, value);
-                break;
-            case 3:
-                result &= value;
-                break;
-            case 4:
-                result |= value;
-                break;
-            default:
-                result ^= value;
-        }
+    const std::uint32_t flip = in.flags != 0 && (in.detail == 1 || in.detail == 2) ? 0x80000000U : 0;
+    for_groups(warp, in, lanes, [&](Mask group) {
+        const int first = __builtin_ctz(group);
+        std::uint32_t result = static_cast<std::uint32_t>(values.lane[first]) ^ flip;
+        each(group & ~(Mask{1} << first), [&](int l) {
+            result = reduced(in.detail, result, static_cast<std::uint32_t>(values.lane[l]) ^ flip);
+        });
+        Row& to = warp.destination(in.to);
+        each(group, [&](int l) { to.lane[l] = result ^ flip; });
     });
-    Row& to = warp.destination(in.to);
-    each(lanes, [&](int l) { to.lane[l] = result ^ flip; });
     warp.advance();
 }
 
 void elect(Warp& warp, const Instruction& in, Mask lanes) {
     if (!members_are_here(warp, in, lanes)) return;
-    const int leader = __builtin_ctz(lanes);
-    Row& to = warp.destination(in.to);
-    each(lanes, [&](int l) { to.lane[l] = static_cast<std::uint64_t>(leader); });
-    warp.set_predicate(in.to2, lanes, Mask{1} << leader);
+    for_groups(warp, in, lanes, [&](Mask group) {
+        const int leader = __builtin_ctz(group);
+        Row& to = warp.destination(in.to);
+        each(group, [&](int l) { to.lane[l] = static_cast<std::uint64_t>(leader); });
+        warp.set_predicate(in.to2, group, Mask{1} << leader);
+    });
     warp.advance();
 }
 

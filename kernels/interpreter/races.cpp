@@ -61,7 +61,7 @@ std::string text_of(const Dim3& at) {
 
 }  // namespace
 
-void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind) {
+void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind, bool silent) {
     if (place.space != Space::shared && place.space != Space::global) return;
     Block& block = warp.block();
     std::uint64_t* writes = nullptr;
@@ -87,11 +87,11 @@ void record_access(Warp& warp, int lane, const Place& place, unsigned size, Acce
         now.bytes = ((1U << count) - 1) << (at % 4);
         const Record write = unpack(__atomic_load_n(writes + word, __ATOMIC_RELAXED));
         const Record read = unpack(__atomic_load_n(reads + word, __ATOMIC_RELAXED));
-        const bool both_atomic = write.atomic && now.atomic;
-        if ((write.bytes & now.bytes) != 0 && !both_atomic && !ordered(write, now, block))
+        const bool write_harmless = silent || (write.atomic && now.atomic);
+        if ((write.bytes & now.bytes) != 0 && !write_harmless && !ordered(write, now, block))
             report(warp, lane, place, word, kind, write, true);
-        if (kind != AccessKind::read && (read.bytes & now.bytes) != 0 && !(read.atomic && now.atomic) &&
-            !ordered(read, now, block))
+        if (kind != AccessKind::read && !silent && (read.bytes & now.bytes) != 0 &&
+            !(read.atomic && now.atomic) && !ordered(read, now, block))
             report(warp, lane, place, word, kind, read, false);
         if (kind != AccessKind::read) {
             __atomic_store_n(writes + word, pack(now), __ATOMIC_RELAXED);
