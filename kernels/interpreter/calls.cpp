@@ -67,7 +67,6 @@ void Warp::call(const Function& callee, const List& arguments, Mask lanes) {
     Node first;
     first.mask = lanes;
     first.parent = current_;
-    first.call = true;
     first.frame = add_frame(callee, local_base, caller.depth + 1);
     Frame& frame = *frames_[static_cast<std::size_t>(first.frame)];
     const auto results = static_cast<std::size_t>(arguments.items[1]);
@@ -80,7 +79,7 @@ void Warp::call(const Function& callee, const List& arguments, Mask lanes) {
         }
     });
     ++nodes_[static_cast<std::size_t>(current_)].children;
-    select(add_node(first));
+    enter(first);
 }
 
 void Warp::leave_function(Mask lanes) {

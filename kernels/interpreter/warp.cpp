@@ -20,7 +20,7 @@ void Warp::start(Launch& launch, Block& block, std::uint32_t index, Mask mask) {
     index_ = index;
     live_ = mask;
     at_barrier_ = fenced_ = false;
-    steps_ = changes_ = turn_ = 0;
+    steps_ = changes_ = changed_at_ = turn_ = 0;
     std::fill(std::begin(recent_), std::end(recent_), nullptr);
     nodes_.clear();
     free_frames_.clear();
@@ -28,9 +28,20 @@ void Warp::start(Launch& launch, Block& block, std::uint32_t index, Mask mask) {
         free_frames_.push_back(static_cast<std::int32_t>(i));
     Node root;
     root.mask = mask;
-    root.call = true;
     root.frame = add_frame(*launch.request.function, 0, 0);
-    select(add_node(root));
+    enter(root);
+}
+
+/// The first node of a call stands for all of it; what runs is below.
+void Warp::enter(Node first) {
+    first.call = true;
+    first.pc = first.reconverge = -1;
+    first.children = 1;
+    Node leaf;
+    leaf.mask = first.mask;
+    leaf.frame = first.frame;
+    leaf.parent = add_node(first);
+    select(add_node(leaf));
 }
 
 Warp::Stop Warp::run(std::uint64_t slice) {
@@ -40,6 +51,7 @@ Warp::Stop Warp::run(std::uint64_t slice) {
             if (slice-- == 0) {
                 store();
                 current_ = -1;
+                if (steps_ - changed_at_ > kPatience) release_arrived();
                 return Stop::slice;
             }
             const Instruction& in = code_[pc_];
@@ -186,58 +198,9 @@ void Warp::fault_absent(const Node& node) {
               " do not execute this instruction");
 }
 
-bool Warp::together(Mask members, Mask lanes, bool barrier) {
-    const Mask missing = members & live_ & ~lanes;
-    if (missing == 0) return true;
-    Node& node = nodes_[static_cast<std::size_t>(current_)];
-    node.members = members;
-    node.barrier = barrier;
-    node.changes = changes_;
-    if ((missing & mask_) != 0) {
-        Node here = node;
-        here.mask = lanes;
-        if (lanes != 0) fault_absent(here);
-        advance();  // nobody is here
-        return false;
-    }
-    node.wait = Wait::lanes;
-    store();
-    current_ = -1;
-    return false;
-}
-
-void Warp::warp_barrier(Mask members) {
-    store();
-    const std::int32_t self = current_;
-    Mask arrived = mask_;
-    for (const Node& node : nodes_) {
-        if (node.used && node.wait == Wait::warp_barrier && node.members == members) arrived |= node.mask;
-    }
-    Node& here = nodes_[static_cast<std::size_t>(self)];
-    here.wait = Wait::warp_barrier;
-    here.members = members;
-    here.barrier = false;
-    here.changes = changes_;
-    current_ = -1;
-    if ((members & live_ & ~arrived) != 0) return;
-    block_->tick(index_);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (nodes_[i].used && nodes_[i].wait == Wait::warp_barrier && nodes_[i].members == members)
-            pass(static_cast<std::int32_t>(i));
-    }
-}
-
-/// A leaf that waited goes on behind its instruction.
-void Warp::pass(std::int32_t index) {
-    Node& node = nodes_[static_cast<std::size_t>(index)];
-    node.wait = Wait::none;
-    ++changes_;
-    if (++node.pc == node.reconverge) arrive(index);
-}
-
 /// A leaf has come to its end: its lanes go on in the node above, once all leaves below that one have come.
 void Warp::arrive(std::int32_t index) {
-    ++changes_;
+    note_change();
     if (index == current_) current_ = -1;
     while (true) {
         Node& node = nodes_[static_cast<std::size_t>(index)];
@@ -256,7 +219,7 @@ void Warp::arrive(std::int32_t index) {
 /// Takes lanes out of the leaf and of what is above it, up to the begin of the call, or of the thread.
 void Warp::remove_lanes(Mask lanes, bool whole_thread) {
     store();
-    ++changes_;
+    note_change();
     for (std::int32_t i = current_; i >= 0; i = nodes_[static_cast<std::size_t>(i)].parent) {
         Node& node = nodes_[static_cast<std::size_t>(i)];
         node.mask &= ~lanes;

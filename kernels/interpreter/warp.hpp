@@ -111,6 +111,7 @@ class Warp {
         std::uint64_t changes = 0;  ///< state of the tree when it began to wait
     };
     static constexpr unsigned kRecent = 16;
+    static constexpr std::uint64_t kPatience = 20000;  ///< instructions that lanes wait at a meeting place
 
     std::int32_t add_node(const Node& node);
     void select(std::int32_t index);
@@ -121,6 +122,10 @@ class Warp {
     void arrive(std::int32_t index);
     void remove_lanes(Mask lanes, bool whole_thread);
     void pass(std::int32_t index);
+    void enter(Node first);
+    void note_change();
+    bool merge_waiting();
+    void release_arrived();
     std::int32_t add_frame(const Function& function, std::uint64_t local_base, unsigned depth);
 
     Launch* launch_ = nullptr;
@@ -131,6 +136,7 @@ class Warp {
     bool fenced_ = false;
     std::uint64_t steps_ = 0;
     std::uint64_t changes_ = 0;
+    std::uint64_t changed_at_ = 0;  ///< steps when the tree changed last
 
     // The leaf that runs.
     std::int32_t current_ = -1;

@@ -204,6 +204,18 @@ TEST_CASE("interpreter: lanes that part meet again") {
         "vote.sync.all.pred %p2, !%p1, -1; @!%p2 trap;\n"
         "sub.s32 %r3, %r2, %r1; setp.ne.s32 %p1, %r3, 1; @%p1 trap;";
     CHECK(fault(loop, {32, 1, 1}) == "");
+    // A lock that one lane holds while the others of its warp spin; then all meet.
+    const std::string lock =
+        "A: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.s32 %p1, %r2, 0; @%p1 bra A;\n"
+        "atom.global.add.u32 %r3, [%rd1+4], 1; atom.global.exch.b32 %r3, [%rd1], 0;\n"
+        "redux.sync.add.u32 %r4, %r1, 15; setp.ne.u32 %p1, %r4, 6; @%p1 trap;";
+    CHECK(fault(lock, {4, 1, 1}) == "");
+    // One lane that takes long.
+    const std::string slow =
+        "setp.ne.u32 %p1, %r1, 0; @%p1 bra B;\nmov.u32 %r2, 0;\n"
+        "A: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 15000; @%p2 bra A;\n"
+        "B: shfl.sync.idx.b32 %r3, %r1, 5, 31, -1; setp.ne.u32 %p1, %r3, 5; @%p1 trap; bar.sync 0;";
+    CHECK(fault(slow, {32, 1, 1}) == "");
     const std::string table =
         "and.b32 %r2, %r1, 3;\nT: .branchtargets A, B, C, A;\nbrx.idx %r2, T;\nA: mov.u32 %r3, 1; bra D;\n"
         "B: mov.u32 %r3, 2; bra D;\nC: mov.u32 %r3, 3;\nD: redux.sync.add.u32 %r4, %r3, -1;\n"
