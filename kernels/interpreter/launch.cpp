@@ -96,6 +96,10 @@ void run_once(Launch& state) {
 
 }  // namespace
 
+std::string text_of(const Dim3& at) {
+    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
+}
+
 void Launch::print(const std::string& text) {
     if (!last_schedule) return;
     const std::lock_guard<std::mutex> hold(lock);

@@ -20,6 +20,8 @@ struct Dim3 {
     std::uint32_t z = 1;
     [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
+/// (0,1,0)
+[[nodiscard]] std::string text_of(const Dim3& at);
 
 /// How a kernel is run.
 struct RunOptions {

@@ -43,10 +43,6 @@ bool ordered(const Record& then, const Record& now, const Block& block) {
     return block.clock(warp, other) >= then.clock;
 }
 
-std::string text_of(const Dim3& at) {
-    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
-}
-
 [[noreturn]] void report(Warp& warp, int lane, const Place& place, std::uint64_t word, AccessKind kind,
                          const Record& then, bool wrote) {
     const char* verb = kind == AccessKind::read ? "reads" : kind == AccessKind::write ? "writes" : "changes";

@@ -6,14 +6,6 @@
 #include "kernels/interpreter/statement.hpp"
 
 namespace cudamatrix::suite::ptx {
-namespace {
-
-std::string in_brackets(const Dim3& at) {
-    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
-}
-
-}  // namespace
-
 void Warp::start(Launch& launch, Block& block, std::uint32_t index, Mask mask) {
     launch_ = &launch;
     block_ = &block;
@@ -78,9 +70,8 @@ void Warp::pass_barrier(const Barrier& barrier) {
 void Warp::fault(FaultCode code, int lane, const std::string& text) const {
     const Instruction& in = at();
     const LaunchRequest& request = launch_->request;
-    throw Fault(code, "kernel " + request.function->name + ", block " + in_brackets(block_->id()) +
-                          ", thread " +
-                          in_brackets(block_->thread(index_ * kLanes + static_cast<std::uint32_t>(lane))) +
+    throw Fault(code, "kernel " + request.function->name + ", block " + text_of(block_->id()) + ", thread " +
+                          text_of(block_->thread(index_ * kLanes + static_cast<std::uint32_t>(lane))) +
                           ", PTX line " + std::to_string(in.line) + " \"" +
                           std::string(request.module->line(in.line)) + "\": " + text);
 }
