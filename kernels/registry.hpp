@@ -14,9 +14,10 @@ struct Test {
     std::string_view id;
     std::string_view group;
     RunsBy runs_by;
-    std::string_view source;   ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
-    std::string_view part;     ///< of its one record; a cuda test has two: "gpu" and "cpu"
-    bool needs_gpu;            ///< whether `part` ("gpu" for a cuda test) can only be judged on a GPU
+    std::string_view source;  ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
+    std::string_view
+        part;        ///< of its one record; a program of its own that needs a GPU has two: "gpu" and "cpu"
+    bool needs_gpu;  ///< whether `part` ("gpu" where there are two) can only be judged on a GPU
     std::string_view min_cc;   ///< "" = none
     std::string_view variant;  ///< "" = built for the whole architecture list
     std::string_view min_cuda;
@@ -25,7 +26,7 @@ struct Test {
     std::string_view faults;  ///< fault codes that it can name, separated by blanks
 
     [[nodiscard]] std::vector<std::string_view> parts() const {
-        if (runs_by == RunsBy::cuda) return {"gpu", "cpu"};
+        if (runs_by != RunsBy::host && needs_gpu) return {"gpu", "cpu"};
         return {part};
     }
     /// File name of a cuda test's program: "cmp.vadd" -> "cmp_vadd".
@@ -45,8 +46,8 @@ inline const std::vector<Test>& all_tests() {
      min_cc, "",    min_cuda,     Level::level, seconds, faults},
 #define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, seconds, faults) \
     {id, group, RunsBy::cuda, stem, "gpu", true, min_cc, variant, min_cuda, Level::level, seconds, faults},
-#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, level, seconds, faults) \
-    {id, group, RunsBy::python, script, part, false, "", "", "", Level::level, seconds, faults},
+#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, needs_gpu, level, seconds, faults) \
+    {id, group, RunsBy::python, script, part, needs_gpu, "", "", "", Level::level, seconds, faults},
 #include "kernels/registry.def"
 #undef CUDAMATRIX_HOST_TEST
 #undef CUDAMATRIX_CUDA_TEST

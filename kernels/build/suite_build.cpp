@@ -119,11 +119,12 @@ class Builder {
         return work_ + "/" + name + ".o";
     }
 
-    [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) const {
+    [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder,
+                                                      const char* extension = ".cpp") const {
         std::vector<std::string> sources;
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(fs::path(options_.source) / folder, error)) {
-            if (entry.path().extension() == ".cpp")
+            if (entry.path().extension() == extension)
                 sources.push_back(folder + "/" + entry.path().filename().string());
         }
         std::sort(sources.begin(), sources.end());
@@ -164,9 +165,10 @@ class Builder {
     }
 
     bool copy_scripts() {
-        for (const Test& test : all_tests()) {
-            if (test.runs_by != RunsBy::python) continue;
-            const std::string name = "python/" + std::string(test.source);
+        const std::vector<std::string> scripts = sources_in("kernels/python", ".py");
+        if (scripts.empty()) return complain(options_.source + "/kernels/python holds no .py files");
+        for (const std::string& script : scripts) {
+            const std::string name = script.substr(script.find('/') + 1);
             std::error_code error;
             fs::copy_file(fs::path(options_.source) / "kernels" / name, fs::path(options_.out) / name,
                           fs::copy_options::overwrite_existing, error);

@@ -9,7 +9,7 @@ namespace cudamatrix::suite {
 #define CUDAMATRIX_HOST_TEST(id, group, function, part, needs_gpu, min_cc, min_cuda, level, seconds, faults) \
     [[nodiscard]] Record function(const Context& context);
 #define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, seconds, faults)
-#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, level, seconds, faults)
+#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, needs_gpu, level, seconds, faults)
 #include "kernels/registry.def"
 #undef CUDAMATRIX_HOST_TEST
 #undef CUDAMATRIX_CUDA_TEST

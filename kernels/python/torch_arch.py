@@ -10,61 +10,7 @@ import re
 import subprocess
 import sys
 
-EXIT = {"pass": 0, "fail": 1, "error": 3, "skip": 77}
-FLAGS = ("--require-gpu",)
-
-
-class Record:
-    def __init__(self):
-        self.checks = []
-        self.evidence = {}
-        self.fault = ""
-        self.reason = ""
-        self.hint = ""
-
-    def check(self, name, ok, note="", reason="", fault="", hint=""):
-        entry = {"name": name}
-        if not ok:
-            entry["note"] = note
-            if not self.reason:
-                self.reason, self.fault, self.hint = reason or "mismatch", fault, hint
-        entry["ok"] = bool(ok)
-        self.checks.append(entry)
-        return bool(ok)
-
-    def line(self, status, summary):
-        line = {"id": "torch.arch", "part": "load", "status": status}
-        if status != "pass" and self.reason:
-            line["reason"] = self.reason
-        if status != "pass" and self.fault:
-            line["fault"] = self.fault
-        line["summary"] = summary
-        line["checks"] = self.checks
-        line["metrics"] = []
-        if status != "pass" and self.hint:
-            line["hint"] = self.hint
-        if self.evidence:
-            line["evidence"] = self.evidence
-        return line
-
-
-def options(argv):
-    values = {}
-    i = 0
-    while i < len(argv):
-        if argv[i] in FLAGS:
-            i += 1
-            continue
-        values.setdefault(argv[i], []).append(argv[i + 1] if i + 1 < len(argv) else "")
-        i += 2
-    return {name: texts[-1] for name, texts in values.items()}
-
-
-def write(fd, line):
-    data = (json.dumps(line) + "\n").encode()
-    while data:
-        data = data[os.write(fd, data):]
-    return EXIT[line["status"]]
+from suite_record import Record, import_torch, options, write
 
 
 def parse_target(text):
@@ -241,35 +187,21 @@ def check_packages(record, torch):
                      "shadowed_library", "F11", "look at LD_LIBRARY_PATH and at a second CUDA in the image")
 
 
-def judge(record):
-    failed = [check for check in record.checks if not check["ok"]]
-    if failed:
-        return record.line("fail", "%s: %s" % (failed[0]["name"], failed[0].get("note", "")))
-    if not record.checks:
-        record.reason = "nothing_checked"
-        return record.line("error", "the test compared nothing")
-    return record.line("pass", "torch %s: %s" % (record.evidence["torch"], record.evidence.get("code_path", "no capability asked for")))
-
-
 def main(argv):
     opts = options(argv)
     fd = int(opts.get("--record-fd", "1"))
-    record = Record()
+    record = Record("torch.arch", "load")
     if not opts.get("--expect-torch"):
-        record.reason = "not_in_cell"
-        return write(fd, record.line("skip", "the cell promises no torch"))
-    try:
-        import torch
-    except Exception as error:  # whatever an import can raise, it is the finding
-        absent = isinstance(error, ModuleNotFoundError) and error.name == "torch"
-        record.check("import_torch", False, "%s: %s" % (type(error).__name__, error),
-                     "lib_absent" if absent else "import_failed", "F11")
-        return write(fd, judge(record))
+        return write(fd, record.skip("not_in_cell", "the cell promises no torch"))
+    torch = import_torch(record)
+    if torch is None:
+        return write(fd, record.judge(""))
     check_versions(record, torch, opts)
     targets = check_arch(record, torch, opts)
     check_binary(record, torch, opts, targets)
     check_packages(record, torch)
-    return write(fd, judge(record))
+    return write(fd, record.judge("torch %s: %s" % (record.evidence["torch"],
+                                                    record.evidence.get("code_path", "no capability asked for"))))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ int run_test(const Args& args) {
 #define CUDAMATRIX_HOST_TEST(id, group, function, part, needs_gpu, min_cc, min_cuda, level, seconds, faults) \
     {id, part, function},
 #define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, seconds, faults)
-#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, level, seconds, faults)
+#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, needs_gpu, level, seconds, faults)
 #include "kernels/registry.def"
 #undef CUDAMATRIX_HOST_TEST
 #undef CUDAMATRIX_CUDA_TEST

@@ -121,9 +121,11 @@ TEST_CASE("the registry is sound") {
             CHECK_MESSAGE(std::filesystem::is_regular_file(std::string(SUITE_KERNELS_DIR) + "/" + file),
                           file);
         }
+        const bool two = test.runs_by != RunsBy::host && test.needs_gpu;
+        CHECK(test.parts().size() == (two ? 2 : 1));
         if (test.runs_by == RunsBy::cuda) CHECK(test.parts() == std::vector<std::string_view>{"gpu", "cpu"});
     }
-    CHECK(ids.size() == 11);
+    CHECK(ids.size() == 14);
     CHECK(find_test("cmp.vadd")->program() == "cmp_vadd");
     CHECK(find_test("no.such") == nullptr);
 }

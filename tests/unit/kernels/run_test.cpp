@@ -251,6 +251,37 @@ TEST_CASE("skips follow from the cell") {
     CHECK(promised.status("static.compile/static") == "fail");
 }
 
+TEST_CASE("torch's parts: on the GPU they count as having computed, also where no kernel was built") {
+    const Suite hostonly(false);
+    // In python's place, under the name by which the stand-in knows what to say.
+    const std::string python = hostonly.path() + "/torch_matmul";
+    std::filesystem::copy_file(SUITE_FAKE_TEST, python);
+    const auto run = [&](Args more, std::vector<std::pair<std::string, std::string>> env = {},
+                         bool with_driver = true) {
+        more.insert(more.end(), {"--only", "dev.driver,torch.matmul", "--expect-torch", "2.6.0"});
+        more.insert(more.end(), {"--python", python});
+        return hostonly.run(more, std::move(env), with_driver);
+    };
+    const Run both = run({"--mode", "gpu"});
+    CHECK(both.status("torch.matmul/gpu") == "pass");
+    CHECK(both.status("torch.matmul/cpu") == "pass");
+    CHECK(both.totals.find("kernels_on_gpu")->integer() == 1);
+    CHECK(both.exit == 0);
+    const Run without = run({}, {}, false);
+    CHECK(without.reason("torch.matmul/gpu") == "no_device");
+    CHECK(without.status("torch.matmul/cpu") == "pass");
+    CHECK(without.exit == 4);
+    CHECK(run({"--mode", "nogpu"}).reason("torch.matmul/gpu") == "no_device");
+    // A torch without CUDA computes nothing there, and what was promised was not shown.
+    const Run skipped = run({"--mode", "gpu"}, {{"FAKE_TEST_torch_matmul_gpu", "skip:not_in_cell"}});
+    CHECK(skipped.reason("torch.matmul/gpu") == "not_in_cell");
+    CHECK(skipped.totals.find("kernels_on_gpu")->integer() == 0);
+    CHECK(skipped.exit == 1);
+    CHECK(run({}, {{"FAKE_TEST_torch_matmul_cpu", "fail"}}).exit == 1);
+    CHECK(run({}, {{"FAKE_TEST_torch_matmul_gpu", "fail"}}).exit == 1);
+    CHECK(run({}, {{"FAKE_TEST_torch_matmul_gpu", "segv"}}).status("torch.matmul/gpu") == "crash");
+}
+
 TEST_CASE("a program that was not built is skipped for static.compile's sake") {
     const Suite suite;
     std::filesystem::remove(suite.path() + "/bin/cmp_reduce");
