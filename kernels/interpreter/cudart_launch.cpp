@@ -59,15 +59,13 @@ int start(const void* host, const Call& call, void** arguments) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
     if (runtime.sticky != kSuccess) return result(kSuccess);
-    const Function* function = nullptr;
-    int error = kSuccess;
-    const Kernel* kernel = runtime.find(host, function, error);
+    const auto [kernel, function, error] = runtime.find(host);
     if (kernel == nullptr) return remember(error);
     LaunchRequest request;
     request.module = kernel->image->module.get();
     request.function = function;
-    error = check(*kernel, *function, *request.module, call);
-    if (error != kSuccess) return remember(error);
+    const int refused = check(*kernel, *function, *request.module, call);
+    if (refused != kSuccess) return remember(refused);
     request.grid = call.grid;
     request.block = call.block;
     request.dynamic_shared = static_cast<std::uint32_t>(call.shared);
@@ -119,9 +117,7 @@ CUDAMATRIX_API int __cudaLaunchKernel(const void* handle, Dim3 grid, Dim3 block,
 CUDAMATRIX_API int cudaFuncGetAttributes(void* into, const void* host) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    const Function* function = nullptr;
-    int error = kSuccess;
-    const Kernel* kernel = runtime.find(host, function, error);
+    const auto [kernel, function, error] = runtime.find(host);
     if (kernel == nullptr) return result(error);
     const Module& module = *kernel->image->module;
     const std::uint64_t most = threads_of(function->most_threads);
@@ -145,9 +141,7 @@ CUDAMATRIX_API int cudaFuncGetAttributes(void* into, const void* host) {
 CUDAMATRIX_API int cudaFuncSetAttribute(const void* host, int attribute, int value) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    const Function* function = nullptr;
-    int error = kSuccess;
-    Kernel* kernel = runtime.find(host, function, error);
+    const auto [kernel, function, error] = runtime.find(host);
     if (kernel == nullptr) return result(error);
     if (attribute == kAttributeCarveout) return result(kSuccess);
     if (attribute != kAttributeDynamicShared) return result(kNotSupported);
@@ -161,9 +155,7 @@ CUDAMATRIX_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* b
                                                                           unsigned) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    const Function* function = nullptr;
-    int error = kSuccess;
-    const Kernel* kernel = runtime.find(host, function, error);
+    const auto [kernel, function, error] = runtime.find(host);
     if (kernel == nullptr) return result(error);
     if (threads <= 0) return result(kInvalidValue);
     const std::size_t used = kernel->image->module->shared_size + function->shared_size + shared;

@@ -44,21 +44,26 @@ int release(void* pointer) {
     return result(runtime.memory.release(address(pointer)) ? kSuccess : kInvalidValue);
 }
 
-/// The address of a __device__ or __constant__ variable; 0 and `error` when it is none.
-std::uint64_t symbol_address(Runtime& runtime, const void* host, int& error, std::size_t* size = nullptr) {
-    const auto known = runtime.symbols.find(host);
-    error = kInvalidSymbol;
-    if (known == runtime.symbols.end()) return 0;
-    const Module* module = runtime.module_of(*known->second.image);
-    if (module == nullptr) {
-        error = known->second.image->error;
-        return 0;
+struct FoundSymbol {
+    std::uint64_t address = 0;
+    std::size_t size = 0;
+    int error = kInvalidSymbol;
+
+    [[nodiscard]] bool has(std::size_t offset, std::size_t count) const {
+        return offset <= size && count <= size - offset;
     }
-    const auto variable = module->variable_index.find(known->second.name);
-    if (variable == module->variable_index.end()) return 0;
-    error = kSuccess;
-    if (size != nullptr) *size = known->second.size;
-    return module->variables[variable->second].address;
+};
+
+/// A __device__ or __constant__ variable.
+FoundSymbol find_symbol(Runtime& runtime, const void* host) {
+    const auto known = runtime.symbols.find(host);
+    if (known == runtime.symbols.end()) return {};
+    const Symbol& symbol = known->second;
+    const Module* module = runtime.module_of(*symbol.image);
+    if (module == nullptr) return {0, 0, symbol.image->error};
+    const auto variable = module->variable_index.find(symbol.name);
+    if (variable == module->variable_index.end()) return {};
+    return {module->variables[variable->second].address, symbol.size, kSuccess};
 }
 
 }  // namespace
@@ -128,31 +133,27 @@ CUDAMATRIX_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 CUDAMATRIX_API int cudaGetSymbolAddress(void** pointer, const void* symbol) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    int error = kSuccess;
-    *pointer = reinterpret_cast<void*>(symbol_address(runtime, symbol, error));
-    return result(error);
+    const FoundSymbol found = find_symbol(runtime, symbol);
+    *pointer = reinterpret_cast<void*>(found.address);
+    return result(found.error);
 }
 
 CUDAMATRIX_API int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size,
                                       std::size_t offset, int direction) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    int error = kSuccess;
-    std::size_t whole = 0;
-    const std::uint64_t to = symbol_address(runtime, symbol, error, &whole);
-    if (error != kSuccess) return result(error);
-    if (offset > whole || size > whole - offset) return result(kInvalidValue);
-    return copy(reinterpret_cast<void*>(to + offset), from, size, direction);
+    const FoundSymbol found = find_symbol(runtime, symbol);
+    if (found.error != kSuccess) return result(found.error);
+    if (!found.has(offset, size)) return result(kInvalidValue);
+    return copy(reinterpret_cast<void*>(found.address + offset), from, size, direction);
 }
 
 CUDAMATRIX_API int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
                                         int direction) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    int error = kSuccess;
-    std::size_t whole = 0;
-    const std::uint64_t from = symbol_address(runtime, symbol, error, &whole);
-    if (error != kSuccess) return result(error);
-    if (offset > whole || size > whole - offset) return result(kInvalidValue);
-    return copy(to, reinterpret_cast<const void*>(from + offset), size, direction);
+    const FoundSymbol found = find_symbol(runtime, symbol);
+    if (found.error != kSuccess) return result(found.error);
+    if (!found.has(offset, size)) return result(kInvalidValue);
+    return copy(to, reinterpret_cast<const void*>(found.address + offset), size, direction);
 }

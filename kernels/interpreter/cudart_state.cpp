@@ -112,19 +112,15 @@ Module* Runtime::module_of(Image& image) {
     return image.module.get();
 }
 
-Kernel* Runtime::find(const void* host, const Function*& function, int& error) {
+FoundKernel Runtime::find(const void* host) {
     const auto known = kernels.find(host);
-    error = kInvalidDeviceFunction;
-    if (known == kernels.end()) return nullptr;
-    const Module* module = module_of(*known->second.image);
-    if (module == nullptr) {
-        error = known->second.image->error;
-        return nullptr;
-    }
-    function = module->entry(known->second.name);
-    if (function == nullptr) return nullptr;
-    error = kSuccess;
-    return &known->second;
+    if (known == kernels.end()) return {nullptr, nullptr, kInvalidDeviceFunction};
+    Kernel& kernel = known->second;
+    const Module* module = module_of(*kernel.image);
+    if (module == nullptr) return {nullptr, nullptr, kernel.image->error};
+    const Function* function = module->entry(kernel.name);
+    if (function == nullptr) return {nullptr, nullptr, kInvalidDeviceFunction};
+    return {&kernel, function, kSuccess};
 }
 
 int remember(int error) {

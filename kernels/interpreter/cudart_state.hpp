@@ -53,6 +53,12 @@ struct Kernel {
     int dynamic_shared = 0;  ///< bytes that cudaFuncSetAttribute allowed; 0: the usual 48 KiB
 };
 
+struct FoundKernel {
+    Kernel* kernel = nullptr;  ///< null with an error
+    const Function* function = nullptr;
+    int error = kSuccess;
+};
+
 struct Symbol {
     Image* image = nullptr;
     std::string name;
@@ -85,8 +91,8 @@ struct Runtime {
     Module* module_of(Image& image);
     /// The compute capability of the device, 86 for 8.6.
     [[nodiscard]] unsigned device_capability();
-    /// The kernel behind a function of the host and its code; `error` when there is none.
-    Kernel* find(const void* host, const Function*& function, int& error);
+    /// The kernel behind a function of the host and its code.
+    [[nodiscard]] FoundKernel find(const void* host);
 };
 
 /// Remembers an error for cudaGetLastError and gives it back.
