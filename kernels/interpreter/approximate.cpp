@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/interpreter/each.hpp"
+#include "kernels/interpreter/number_format.hpp"
 #include "kernels/interpreter/statement.hpp"
 #include "kernels/interpreter/values.hpp"
 #include "kernels/interpreter/warp.hpp"
@@ -10,22 +11,15 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-float flushed(float value, bool flush) {
-    return flush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value;
-}
-
 template <double (*F)(double)>
 void single(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& from = warp.source(in.from[0]);
     Row& to = warp.destination(in.to);
     const bool flush = in.flags != 0;
     each(lanes, [&](int l) {
-        const auto result = static_cast<float>(F(static_cast<double>(flushed(get<float>(from, l), flush))));
-        if (std::isnan(result)) {
-            to.lane[l] = 0x7fffffff;
-        } else {
-            put<float>(to, l, flushed(result, flush));
-        }
+        const float x = get<float>(from, l);
+        const auto result = static_cast<float>(F(static_cast<double>(flush ? flushed(x) : x)));
+        put<float>(to, l, canonical(flush ? flushed(result) : result));
     });
 }
 
@@ -62,10 +56,7 @@ void decode_approximate(Decoder& decoder) {
     if (name == "rsqrt" && type == Type::f64 && !flush) in.handler = inverse_root_of_double;
     if (in.handler == nullptr) decoder.unsupported("not for this type");
     in.flags = flush ? 1 : 0;
-    decoder.expect(2, 2);
-    in.to = decoder.destination(0);
-    in.from[0] = decoder.source(1, type);
-    decoder.emit(in);
+    decoder.emit(in, 1, type);
 }
 
 }  // namespace cudamatrix::suite::ptx

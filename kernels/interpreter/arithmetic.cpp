@@ -186,14 +186,6 @@ Handler product_handler(Decoder& decoder, bool adds, int part, Type type) {
     return adds ? for_integer<MultiplyAddLow>(type) : for_integer<MultiplyLow>(type);
 }
 
-void emit_sources(Decoder& decoder, Instruction in, std::size_t count, Type type, Type last) {
-    decoder.expect(count + 1, count + 1);
-    in.to = decoder.destination(0);
-    for (std::size_t i = 0; i < count; ++i)
-        in.from[i] = decoder.source(i + 1, i == 2 ? last : type);
-    decoder.emit(in);
-}
-
 void decode_product(Decoder& decoder, bool adds) {
     const int part = decoder.take_one_of({"lo", "hi", "wide"});
     if (part < 0) decoder.unsupported("expected .lo, .hi or .wide");
@@ -203,7 +195,7 @@ void decode_product(Decoder& decoder, bool adds) {
     if (in.handler == nullptr) decoder.unsupported("not for this type");
     in.detail = adds ? 1 : 0;
     const Type wide = size_of(type) == 2 ? Type::u32 : Type::u64;
-    emit_sources(decoder, in, adds ? 3 : 2, type, part == 2 ? wide : type);
+    decoder.emit(in, adds ? 3 : 2, type, part == 2 ? wide : type);
 }
 
 void decode_24(Decoder& decoder, bool adds) {
@@ -213,7 +205,7 @@ void decode_24(Decoder& decoder, bool adds) {
         decoder.unsupported("expected .lo or .hi, .u32 or .s32");
     Instruction in = decoder.make(multiply_24);
     in.flags = static_cast<std::uint8_t>((adds ? 1 : 0) | (is_signed(type) ? 2 : 0) | (part == 1 ? 4 : 0));
-    emit_sources(decoder, in, adds ? 3 : 2, type, type);
+    decoder.emit(in, adds ? 3 : 2, type);
 }
 
 struct Simple {
@@ -242,22 +234,19 @@ void decode_arithmetic(Decoder& decoder) {
             decoder.unsupported("not for this type");
         Instruction in = decoder.make(dot_product_4);
         in.flags = static_cast<std::uint8_t>((is_signed(a) ? 1 : 0) | (is_signed(b) ? 2 : 0));
-        return emit_sources(decoder, in, 3, Type::u32, Type::u32);
+        return decoder.emit(in, 3, Type::u32);
     }
     const bool saturates = decoder.take("sat");
     const Type type = decoder.take_type();
-    for (const Simple& row : kSimple) {
-        if (row.name != name) continue;
-        const bool can_saturate = type == Type::s32 && (name == "add" || name == "sub");
-        Instruction in = decoder.make(is_integer(type) ? row.handler(type) : nullptr);
-        if (in.handler == nullptr || (saturates && !can_saturate)) decoder.unsupported("not for this type");
-        if (saturates) {
-            in.handler = saturating;
-            in.detail = name == "sub" ? 1 : 0;
-        }
-        return emit_sources(decoder, in, row.sources, type, type);
+    const Simple& row = decoder.row_of(kSimple);
+    const bool can_saturate = type == Type::s32 && (name == "add" || name == "sub");
+    Instruction in = decoder.make(is_integer(type) ? row.handler(type) : nullptr);
+    if (in.handler == nullptr || (saturates && !can_saturate)) decoder.unsupported("not for this type");
+    if (saturates) {
+        in.handler = saturating;
+        in.detail = name == "sub" ? 1 : 0;
     }
-    decoder.unsupported("not for this type");
+    decoder.emit(in, row.sources, type);
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -140,8 +140,7 @@ constexpr BitRow kBits[] = {
 
 void decode_bits(Decoder& decoder) {
     const std::string_view name = decoder.statement().name;
-    const BitRow* row =
-        std::find_if(std::begin(kBits), std::end(kBits), [&](const BitRow& r) { return r.name == name; });
+    const BitRow& row = decoder.row_of(kBits);
     unsigned flags = 0;
     if (name == "bfind" && decoder.take("shiftamt")) flags |= 2;
     if (name == "shf") {
@@ -152,17 +151,17 @@ void decode_bits(Decoder& decoder) {
     }
     const Type type = decoder.take_type();
     const bool only_words = name == "prmt" || name == "shf";
-    if (is_bits(type) != row->bits || is_floating(type) || size_of(type) < 4 ||
+    if (is_bits(type) != row.bits || is_floating(type) || size_of(type) < 4 ||
         size_of(type) > (only_words ? 4 : 8))
         decoder.unsupported("not for this type");
     if (is_signed(type)) flags |= 1;
-    Instruction in = decoder.make(row->handler);
+    Instruction in = decoder.make(row.handler);
     in.flags = static_cast<std::uint8_t>(flags);
     in.width = static_cast<std::uint8_t>(size_of(type));
-    decoder.expect(row->sources + 1, row->sources + 1);
+    decoder.expect(row.sources + 1, row.sources + 1);
     in.to = decoder.destination(0);
-    for (std::size_t i = 0; i < row->sources; ++i) {
-        const Slot slot = decoder.source(i + 1, i >= row->words ? Type::u32 : type);
+    for (std::size_t i = 0; i < row.sources; ++i) {
+        const Slot slot = decoder.source(i + 1, i >= row.words ? Type::u32 : type);
         (i < 3 ? in.from[i] : in.target) = slot;
     }
     decoder.emit(in);

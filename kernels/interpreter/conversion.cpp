@@ -61,20 +61,7 @@ const Format& format_of(Type type) {
 }
 
 long double whole(long double value, Rounding rounding) {
-    switch (rounding) {
-        case Rounding::zero:
-            return std::trunc(value);
-        case Rounding::down:
-            return std::floor(value);
-        case Rounding::up:
-            return std::ceil(value);
-        default: {
-            const long double down = std::floor(value);
-            const long double rest = value - down;
-            if (rest != 0.5L) return rest > 0.5L ? down + 1 : down;
-            return std::fmod(down, 2.0L) == 0 ? down : down + 1;
-        }
-    }
+    return std::copysign(rounded(std::fabs(value), rounding, std::signbit(value)), value);
 }
 
 /// Too large values become the nearest integer of the type; NaN becomes 0, or the integer with only its top
@@ -82,16 +69,16 @@ long double whole(long double value, Rounding rounding) {
 std::uint64_t to_integer(long double value, Type to, Type from, Rounding rounding) {
     const int bits = static_cast<int>(8 * size_of(to));
     if (std::isnan(value)) return from == Type::f64 || bits == 64 ? 1ULL << (bits - 1) : 0;
-    const long double rounded = whole(value, rounding);
+    const long double number = whole(value, rounding);
     if (is_signed(to)) {
         const long double top = std::ldexp(1.0L, bits - 1);
-        if (rounded >= top) return (1ULL << (bits - 1)) - 1;
-        if (rounded <= -top) return ~0ULL << (bits - 1);
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(rounded));
+        if (number >= top) return (1ULL << (bits - 1)) - 1;
+        if (number <= -top) return ~0ULL << (bits - 1);
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
     }
-    if (rounded <= 0) return 0;
-    if (rounded >= std::ldexp(1.0L, bits)) return bits == 64 ? ~0ULL : (1ULL << bits) - 1;
-    return static_cast<std::uint64_t>(rounded);
+    if (number <= 0) return 0;
+    if (number >= std::ldexp(1.0L, bits)) return bits == 64 ? ~0ULL : (1ULL << bits) - 1;
+    return static_cast<std::uint64_t>(number);
 }
 
 bool is_subnormal_single(long double value) {
@@ -99,7 +86,7 @@ bool is_subnormal_single(long double value) {
 }
 
 std::uint64_t nan_of(Type type) {
-    return type == Type::f64 ? 0x7fffffffffffffffULL : type == Type::f32 ? 0x7fffffffULL : 0x7fffULL;
+    return type == Type::f64 ? 0x7fffffffffffffffULL : type == Type::f32 ? kSingleNan : 0x7fffULL;
 }
 
 std::uint64_t to_floating(long double value, Type to, const Instruction& in) {

@@ -88,6 +88,14 @@ void Decoder::expect(std::size_t least, std::size_t most) const {
                 " operands, found " + std::to_string(count()));
 }
 
+void Decoder::emit(Instruction in, std::size_t sources, Type type, Type last) {
+    expect(sources + 1, sources + 1);
+    in.to = destination(0);
+    for (std::size_t i = 0; i < 3; ++i)
+        in.from[i] = i < sources ? source(i + 1, i == 2 ? last : type) : in.from[0];
+    emit(in);
+}
+
 Instruction Decoder::make(Handler handler) const {
     Instruction in;
     in.handler = handler;

@@ -75,12 +75,7 @@ void decode_extended(Decoder& decoder) {
     if (in.handler == nullptr) decoder.unsupported("not for this type");
     in.flags = static_cast<std::uint8_t>(flags);
     in.predicate = carry_of(decoder);
-    const std::size_t sources = multiplies ? 3 : 2;
-    decoder.expect(sources + 1, sources + 1);
-    in.to = decoder.destination(0);
-    for (std::size_t i = 0; i < sources; ++i)
-        in.from[i] = decoder.source(i + 1, type);
-    decoder.emit(in);
+    decoder.emit(in, multiplies ? 3 : 2, type);
 }
 
 }  // namespace cudamatrix::suite::ptx

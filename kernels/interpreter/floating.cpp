@@ -14,31 +14,6 @@ namespace {
 enum Flag : std::uint8_t { kFlush = 1, kSaturate = 2, kNanWins = 4 };
 enum class Operation : std::uint8_t { add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max, copysign };
 
-/// NaNs that f32 instructions make are all the same.
-inline float canonical(float value) {
-    constexpr std::uint32_t kNan = 0x7fffffff;
-    float nan = 0;
-    std::memcpy(&nan, &kNan, sizeof nan);
-    return value == value ? value : nan;
-}
-inline double canonical(double value) {
-    return value;
-}
-
-template <typename T>
-T flushed(T value) {
-    return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(T{0}, value) : value;
-}
-
-/// PTX ISA, "min": a NaN only when both are, -0 below +0.
-template <typename T>
-T smaller(T a, T b, bool nan_wins) {
-    if (std::isnan(a)) return nan_wins || std::isnan(b) ? a : b;
-    if (std::isnan(b)) return nan_wins ? b : a;
-    if (a == b) return std::signbit(a) ? a : b;
-    return a < b ? a : b;
-}
-
 /// In the processor's rounding mode; volatile keeps compilers from moving it out of there.
 template <typename T>
 T compute(Operation operation, T a, T b, T c, bool nan_wins) {
@@ -158,7 +133,7 @@ __attribute__((target("avx2,fma"))) void hardware_fma(Warp& warp, const Instruct
     for (int l = 0; l < kLanes; ++l) {
         std::uint32_t bits = 0;
         std::memcpy(&bits, &x[l], 4);
-        if (x[l] != x[l]) bits = 0x7fffffff;
+        if (x[l] != x[l]) bits = kSingleNan;
         if ((lanes >> l & 1) != 0) to.lane[l] = bits;
     }
 }
@@ -197,13 +172,9 @@ const OperationRow kOperations[] = {
 }  // namespace
 
 void decode_floating(Decoder& decoder) {
-    const OperationRow* row = nullptr;
-    for (const OperationRow& candidate : kOperations) {
-        if (candidate.name == decoder.statement().name) row = &candidate;
-    }
-    if (row == nullptr) decoder.unsupported("not for this type");
-    const bool inexact = row->operation <= Operation::sqrt;
-    const bool may_approximate = row->operation >= Operation::div && inexact;
+    const OperationRow& row = decoder.row_of(kOperations);
+    const bool inexact = row.operation <= Operation::sqrt;
+    const bool may_approximate = row.operation >= Operation::div && inexact;
     int rounding = inexact ? decoder.take_one_of({"rn", "rz", "rm", "rp"}) : -1;
     // The approximations are computed exactly: they are specified by their largest error only.
     const bool approximate =
@@ -216,21 +187,17 @@ void decode_floating(Decoder& decoder) {
     const bool f64 = type == Type::f64;
     if (type != Type::f32 && !f64) decoder.unsupported("not for this type");
     if (f64 && (flags != 0 || approximate)) decoder.unsupported("modifiers that are not for .f64");
-    const bool compares = row->operation == Operation::min || row->operation == Operation::max;
+    const bool compares = row.operation == Operation::min || row.operation == Operation::max;
     if ((flags & kNanWins) != 0 && !compares) decoder.unsupported("unknown modifier .NaN");
-    const bool needs_rounding = row->operation == Operation::fma || (may_approximate && !approximate);
+    const bool needs_rounding = row.operation == Operation::fma || (may_approximate && !approximate);
     if (needs_rounding && rounding < 0) decoder.unsupported("expected .rn, .rz, .rm or .rp");
     if (rounding < 0) rounding = 0;
     Instruction in = decoder.make(f64 ? general<double> : general<float>);
-    const Handler plain = f64 ? row->twofold : row->single;
+    const Handler plain = f64 ? row.twofold : row.single;
     if (plain != nullptr && flags == 0 && rounding == 0) in.handler = plain;
-    in.detail = static_cast<std::uint16_t>(rounding | static_cast<int>(row->operation) << 4);
+    in.detail = static_cast<std::uint16_t>(rounding | static_cast<int>(row.operation) << 4);
     in.flags = static_cast<std::uint8_t>(flags);
-    decoder.expect(row->sources + 1, row->sources + 1);
-    in.to = decoder.destination(0);
-    for (std::size_t i = 0; i < 3; ++i)
-        in.from[i] = i < row->sources ? decoder.source(i + 1, type) : in.from[0];
-    decoder.emit(in);
+    decoder.emit(in, row.sources, type);
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -28,13 +28,6 @@ double odd_sum(double x, double y) {
     return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-double smaller(double a, double b, bool nan_wins) {
-    if (std::isnan(a)) return nan_wins || std::isnan(b) ? a : b;
-    if (std::isnan(b)) return nan_wins ? b : a;
-    if (a == b) return std::signbit(a) ? a : b;
-    return a < b ? a : b;
-}
-
 std::uint64_t compute(const Instruction& in, std::uint16_t a, std::uint16_t b, std::uint16_t c) {
     const bool bfloat = (in.flags & kBfloat16) != 0;
     const auto value = [&](std::uint16_t bits) {
@@ -103,11 +96,7 @@ constexpr HalfRow kRows[] = {
 }  // namespace
 
 void decode_half(Decoder& decoder) {
-    const HalfRow* row = nullptr;
-    for (const HalfRow& candidate : kRows) {
-        if (candidate.name == decoder.statement().name) row = &candidate;
-    }
-    if (row == nullptr) decoder.unsupported("not for this type");
+    const HalfRow& row = decoder.row_of(kRows);
     const bool rounds = decoder.take("rn");
     unsigned flags = 0;
     if (decoder.take("ftz")) flags |= kFlush;
@@ -117,16 +106,12 @@ void decode_half(Decoder& decoder) {
     const Type type = decoder.take_type();
     if (type == Type::bf16 || type == Type::bf16x2) flags |= kBfloat16;
     if (type == Type::f16x2 || type == Type::bf16x2) flags |= kPair;
-    if (row->operation == Operation::fma && !rounds) decoder.unsupported("expected .rn");
+    if (row.operation == Operation::fma && !rounds) decoder.unsupported("expected .rn");
     if ((flags & kFlush) != 0 && (flags & kBfloat16) != 0) decoder.unsupported(".ftz of .bf16");
     Instruction in = decoder.make(half);
-    in.detail = static_cast<std::uint16_t>(row->operation);
+    in.detail = static_cast<std::uint16_t>(row.operation);
     in.flags = static_cast<std::uint8_t>(flags);
-    decoder.expect(row->sources + 1, row->sources + 1);
-    in.to = decoder.destination(0);
-    for (std::size_t i = 0; i < 3; ++i)
-        in.from[i] = i < row->sources ? decoder.source(i + 1, type) : in.from[0];
-    decoder.emit(in);
+    decoder.emit(in, row.sources, type);
 }
 
 }  // namespace cudamatrix::suite::ptx

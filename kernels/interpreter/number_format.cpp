@@ -1,16 +1,11 @@
 #include "kernels/interpreter/number_format.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 namespace cudamatrix::suite::ptx {
-namespace {
-
-/// `value`, which is not negative, as an integer.
-long double rounded(long double value, Rounding rounding, bool negative) {
-    const long double down = std::floor(value);
-    const long double rest = value - down;
+long double rounded(long double size, Rounding rounding, bool negative) {
+    const long double down = std::floor(size);
+    const long double rest = size - down;
     if (rest == 0) return down;
     switch (rounding) {
         case Rounding::zero:
@@ -26,8 +21,6 @@ long double rounded(long double value, Rounding rounding, bool negative) {
             return std::fmod(down, 2.0L) == 0 ? down : down + 1;
     }
 }
-
-}  // namespace
 
 std::uint64_t encode(long double value, const Format& format, Rounding rounding, std::uint64_t nan) {
     if (std::isnan(value)) return nan;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 /// Floating-point formats by their numbers of bits, and rounding into them.
 namespace cudamatrix::suite::ptx {
@@ -22,6 +24,35 @@ inline constexpr Format kDouble{53, -1022, 1023, 11};
 /// away from zero.
 [[nodiscard]] std::uint64_t encode(long double value, const Format& format, Rounding rounding,
                                    std::uint64_t nan);
+
+/// `size`, which is not negative, as an integer; `negative` is the sign of the number that it is the size of.
+[[nodiscard]] long double rounded(long double size, Rounding rounding, bool negative);
+
+/// NaNs that f32 instructions make are all the same.
+inline constexpr std::uint32_t kSingleNan = 0x7fffffff;
+inline float canonical(float value) {
+    float nan = 0;
+    std::memcpy(&nan, &kSingleNan, sizeof nan);
+    return value == value ? value : nan;
+}
+inline double canonical(double value) {
+    return value;
+}
+
+/// .ftz: subnormal numbers are zeros.
+template <typename T>
+T flushed(T value) {
+    return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(T{0}, value) : value;
+}
+
+/// PTX ISA, "min": a NaN only when both are, -0 below +0.
+template <typename T>
+T smaller(T a, T b, bool nan_wins) {
+    if (std::isnan(a)) return nan_wins || std::isnan(b) ? a : b;
+    if (std::isnan(b)) return nan_wins ? b : a;
+    if (a == b) return std::signbit(a) ? a : b;
+    return a < b ? a : b;
+}
 
 /// Exact.
 [[nodiscard]] double decode_half(std::uint16_t bits);

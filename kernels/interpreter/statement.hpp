@@ -96,9 +96,22 @@ class Decoder {
     /// Number of the list of labels of a .branchtargets table.
     std::int32_t branch_table(const Token& name) const;
 
+    /// The row of a family's table that has the statement's name.
+    template <typename Row, std::size_t N>
+    [[nodiscard]] const Row& row_of(const Row (&rows)[N]) const {
+        for (const Row& row : rows) {
+            if (row.name == statement_->name) return row;
+        }
+        unsupported("not for this type");
+    }
+
     /// A fresh instruction with the statement's guard and line.
     [[nodiscard]] Instruction make(Handler handler) const;
     void emit(const Instruction& in) { function_.code.push_back(in); }
+    /// Emits `in` with a destination and up to three sources of `type`, the third of `last`. Those that there
+    /// are not are the first once more.
+    void emit(Instruction in, std::size_t sources, Type type, Type last);
+    void emit(const Instruction& in, std::size_t sources, Type type) { emit(in, sources, type, type); }
 
     [[noreturn]] void unsupported(const std::string& why) const;
 
