@@ -14,10 +14,9 @@ struct Test {
     std::string_view id;
     std::string_view group;
     RunsBy runs_by;
-    std::string_view source;  ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
-    std::string_view
-        part;        ///< of its one record; a program of its own that needs a GPU has two: "gpu" and "cpu"
-    bool needs_gpu;  ///< whether `part` ("gpu" where there are two) can only be judged on a GPU
+    std::string_view source;   ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
+    std::string_view part;     ///< of its one record; a program that needs a GPU has two: "gpu" and "cpu"
+    bool needs_gpu;            ///< whether `part` ("gpu" where there are two) can only be judged on a GPU
     std::string_view min_cc;   ///< "" = none
     std::string_view variant;  ///< "" = built for the whole architecture list
     std::string_view min_cuda;
