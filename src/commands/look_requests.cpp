@@ -87,8 +87,8 @@ bool is_open(const Facts& facts, const std::string& text, std::string_view arch,
     if (!torch || torch->wheel || (text != number_of(text) && !is_variant(variant))) return false;
     if (!torch->release) return true;
     if (torch->absent) return torch->absent->text("as_of") < today;
-    if (variant.empty()) return !torch->release->lists("no_wheels_for", arch);
-    return torch->release->text("complete") != "true" || torch->release->lists("variants", variant);
+    if (variant.empty()) return !contains(torch->release->list("no_wheels_for"), arch);
+    return torch->release->text("complete") != "true" || contains(torch->release->list("variants"), variant);
 }
 
 std::string open_arches(const Named& named, const Facts& facts, const std::string& text,
@@ -209,9 +209,10 @@ Requests image_requests(const Named& named, const Facts& facts, bool deep) {
     if (deep && named.gpu) request.layers = {named.arches.begin(), named.arches.end()};
     for (const auto& image : named.images) {
         const auto row = lookup::other_image(facts, lookup::image_reference(image));
-        const bool is_read = row && std::ranges::all_of(request.layers, [&](const std::string& arch) {
-                                 return row->lists("layers", arch) || !row->lists("arch", arch);
-                             });
+        const bool is_read =
+            row && std::ranges::all_of(request.layers, [&](const std::string& arch) {
+                return contains(row->list("layers"), arch) || !contains(row->list("arch"), arch);
+            });
         if (!is_read) request.packages.push_back(image);
     }
     return request.packages.empty() ? Requests() : Requests{std::move(request)};

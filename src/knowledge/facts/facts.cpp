@@ -77,8 +77,7 @@ facts::Values Row::list(std::string_view column) const {
     return {};
 }
 
-bool Row::lists(std::string_view column, std::string_view value) const {
-    const auto values = list(column);
+bool facts::contains(const Values& values, std::string_view value) {
     return std::find(values.begin(), values.end(), value) != values.end();
 }
 

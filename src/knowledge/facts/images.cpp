@@ -165,8 +165,8 @@ CudaRelease cuda_release_images(const Facts& facts, std::string_view cuda) {
 
 std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag) {
     for (const auto& row : release.rows) {
-        if (!row.lists("os", tag.os)) continue;
-        if (tag.flavour.empty() || row.lists("flavours", tag.flavour)) return row;
+        if (!contains(row.list("os"), tag.os)) continue;
+        if (tag.flavour.empty() || contains(row.list("flavours"), tag.flavour)) return row;
     }
     return std::nullopt;
 }
@@ -193,8 +193,8 @@ CudaTag family_cuda_tag(const Facts& facts, std::string_view cuda, std::string_v
 std::optional<Row> pytorch_image(const Facts& facts, std::string_view torch, std::string_view cuda,
                                  std::string_view flavour) {
     for (const auto& row : facts.rows("pytorch_images")) {
-        if (row.text("torch") == torch && row.text("exists") == "true" && row.lists("cuda", cuda) &&
-            row.lists("flavours", flavour))
+        if (row.text("torch") == torch && row.text("exists") == "true" && contains(row.list("cuda"), cuda) &&
+            contains(row.list("flavours"), flavour))
             return row;
     }
     return std::nullopt;

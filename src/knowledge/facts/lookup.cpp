@@ -153,7 +153,7 @@ bool is_shared(const Row& release) {
 
 bool is_about_system(const Row& row, std::string_view system) {
     const auto systems = row.list("systems");
-    return systems.empty() || std::find(systems.begin(), systems.end(), system) != systems.end();
+    return systems.empty() || contains(systems, system);
 }
 
 bool is_yanked(const Row& release) {
@@ -169,7 +169,7 @@ std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, s
                                   const Version& cuda, std::string_view from) {
     std::optional<Row> best;
     for (const auto& row : facts.rows("toolkit_sources")) {
-        if (row.text("family") != family || (row.has("os") && !row.lists("os", os))) continue;
+        if (row.text("family") != family || (row.has("os") && !contains(row.list("os"), os))) continue;
         if (!from.empty() && row.text("cuda_from") != from) continue;
         const auto version = Version::parse(row.text("cuda"));
         if (!version || *version != cuda) continue;
@@ -250,8 +250,7 @@ std::optional<PackageRelease> numpy_companion(const Facts& facts, std::string_vi
     const auto tag = "cp" + text::replace_all(python, ".", "");
     std::optional<PackageRelease> best;
     for (const auto& each : facts.package_releases("numpy")) {
-        const auto tags = each.row.list("abi");
-        if (!release || std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
+        if (!release || !contains(each.row.list("abi"), tag)) continue;
         const bool kept = !is_yanked(each.row), best_kept = best && !is_yanked(best->row);
         if (best_kept && !kept) continue;
         if (!breaks_with(facts, each.version, *release)) best = each;  // the newest comes last

@@ -118,6 +118,8 @@ class Values {
     std::size_t first_ = 0, count_ = 0;
 };
 
+[[nodiscard]] bool contains(const Values& values, std::string_view value);
+
 }  // namespace facts
 
 /// Flat: every column a scalar or a list of scalars, all text.
@@ -156,8 +158,6 @@ class Row {
     [[nodiscard]] std::string_view text(std::string_view column) const;
     /// The values in `column`, empty where the row has none.
     [[nodiscard]] facts::Values list(std::string_view column) const;
-    /// Whether the values in `column` have `value` among them.
-    [[nodiscard]] bool lists(std::string_view column, std::string_view value) const;
     [[nodiscard]] const Columns& columns() const { return columns_; }
     [[nodiscard]] FactRef ref() const;
     [[nodiscard]] Confidence confidence() const;

@@ -327,10 +327,6 @@ bool contains(std::span<const std::string_view> values, std::string_view value) 
     return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-bool contains(const facts::Values& values, std::string_view value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 fatbin::Arch device_arch(fatbin::Arch arch) {
     arch.variant = fatbin::Variant::base;
     return arch;

@@ -135,7 +135,6 @@ void cite(std::vector<FactRef>& facts, const Facts& from, std::string_view id);
 [[nodiscard]] std::string listed(std::span<const std::string_view> values);
 [[nodiscard]] std::string listed(const facts::Values& values);
 [[nodiscard]] bool contains(std::span<const std::string_view> values, std::string_view value);
-[[nodiscard]] bool contains(const facts::Values& values, std::string_view value);
 
 // Which code of a file runs on a GPU, by the lists that rows of facts write. Shared by rules.
 
