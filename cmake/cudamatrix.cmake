@@ -27,7 +27,7 @@ if(CUDAMATRIX_SANITIZE)
 endif()
 
 # The standard headers that most files use, compiled once: parsing them is a third of a build. Every file still includes what
-# it needs (`tidy` and `e2e.trixie` compile without this). kernels/ and src/fatbin are C++17 and do without.
+# it needs (`tidy` compiles without this). kernels/ and src/fatbin are C++17 and do without.
 add_library(cudamatrix_std OBJECT ${CMAKE_CURRENT_LIST_DIR}/std.cpp)
 target_link_libraries(cudamatrix_std PRIVATE cudamatrix_options)
 target_precompile_headers(cudamatrix_std PRIVATE <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map> <memory>

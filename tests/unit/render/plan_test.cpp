@@ -263,6 +263,7 @@ TEST_CASE("the repository of a matrix is legal whatever its name") {
         CHECK(all.insert(repository).second);
         const auto tail = repository.substr(repository.find('/') + 1);
         CHECK(tail.size() <= 60);
+        REQUIRE_FALSE(tail.empty());
         CHECK(tail.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos);
         CHECK(tail.front() != '-');
         CHECK(tail.back() != '-');
