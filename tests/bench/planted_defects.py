@@ -28,7 +28,7 @@ DEFECTS = [
     ("rules", "knowledge/rules/compiler_supported_by_cuda.cpp", "return limits.least && version < *limits.least && !version.covers(*limits.least);", "return limits.least && version < *limits.least;"),
     ("rules", "knowledge/rules/cuda_supports_compute.cpp", "if (device < *lowest) return", "if (*lowest < device) return"),
     ("rules", "knowledge/rules/package_supports_gpu.cpp", "return std::pair(device.arch.major, device.arch.minor) < std::pair(floor->major, floor->minor);", "return std::pair(device.arch.major, device.arch.minor) <= std::pair(floor->major, floor->minor);"),
-    ("rules", "knowledge/rules/package_supports_gpu.cpp", "const bool fails = below(device, row) || left_out(device, row);", "const bool fails = below(device, row) && left_out(device, row);"),
+    ("rules", "knowledge/rules/package_supports_gpu.cpp", "(below(device, row) || left_out(device, row));", "(below(device, row) && left_out(device, row));"),
     ("rules", "knowledge/rules/known_problems.cpp", "least = std::min(least, met);", "least = met;"),
     ("rules", "knowledge/rules/numpy_abi.cpp", 'if (*numpy.version < *pep440::Version::parse("2")) return;', 'if (*numpy.version < *pep440::Version::parse("1")) return;'),
     ("rules", "knowledge/rules/ptx_newer_than_driver.cpp", "if (compiler.at_least && *wanted <= *compiler.at_least)", "if (compiler.at_least && *wanted < *compiler.at_least)"),

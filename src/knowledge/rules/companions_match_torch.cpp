@@ -121,7 +121,8 @@ Rule companions_match_torch() {
         .needs = {{Field::torch}, {Field::packages}},
         .judge = judge_companions_match_torch,
         .proof = {Attempt::resolve_together, {"{package} {version} depends on torch*"}},
-        .monotone = {Field::torch, Field::packages}};
+        .monotone = {Field::torch, Field::packages},
+        .apart = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

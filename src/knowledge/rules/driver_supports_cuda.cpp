@@ -262,7 +262,8 @@ Rule driver_supports_cuda() {
             .proof = {Attempt::start_on_driver,
                       {"driver {driver}, *: cudaGetDeviceCount answers 35: CUDA driver version is "
                        "insufficient for CUDA runtime version"}},
-            .monotone = {Field::torch}};
+            .monotone = {Field::cuda, Field::torch},
+            .apart = {Field::cuda, Field::torch}};
 }
 
 }  // namespace cudamatrix::rules

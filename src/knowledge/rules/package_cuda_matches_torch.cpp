@@ -171,7 +171,8 @@ Rule package_cuda_matches_torch() {
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::cuda}},
         .judge = judge_package_cuda_matches_torch,
-        .monotone = {Field::packages, Field::torch, Field::cuda}};
+        .monotone = {Field::packages, Field::torch, Field::cuda},
+        .apart = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

@@ -66,7 +66,8 @@ Rule package_not_yanked() {
                   Field::python, Field::os},
         .needs = {{Field::packages, Field::torch}},
         .judge = judge_package_not_yanked,
-        .monotone = {Field::packages, Field::torch}};
+        .monotone = {Field::packages, Field::torch},
+        .apart = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

@@ -45,8 +45,8 @@ std::optional<Row> worst_unmet(const Context& context, const Package& package, c
     std::optional<Row> worst;
     const auto cuda = torch_cuda(context);
     for (const auto& row : context.facts.rows("package_gpu_floors")) {
-        const bool fails = below(device, row) || left_out(device, row);
-        if (fails && is_about(row, package, cuda) && (!worst || worse(row, *worst))) worst = row;
+        const bool fails = is_about(row, package, cuda) && (below(device, row) || left_out(device, row));
+        if (fails && (!worst || worse(row, *worst))) worst = row;
     }
     return worst;
 }
@@ -129,7 +129,8 @@ Rule package_supports_gpu() {
                       Field::family, Field::cuda, Field::python, Field::os},
             .needs = {{Field::packages}, {Field::gpu, Field::compute}},
             .judge = judge_package_supports_gpu,
-            .monotone = {Field::packages, Field::torch}};
+            .monotone = {Field::packages, Field::torch},
+            .apart = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

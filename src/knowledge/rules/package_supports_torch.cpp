@@ -118,7 +118,8 @@ Rule package_supports_torch() {
                   Field::python, Field::os},
         .needs = {{Field::packages}, {Field::torch, Field::image, Field::family}},
         .judge = judge_package_supports_torch,
-        .monotone = {Field::packages, Field::torch}};
+        .monotone = {Field::packages, Field::torch},
+        .apart = {Field::packages}};
 }
 
 }  // namespace cudamatrix::rules

@@ -53,6 +53,9 @@ struct Rule {
     /// Fields that add up: to name one of them, or one more package, never makes its answer milder. A search
     /// asks it of parts of a cell first.
     FieldSet monotone = {};
+    /// Fields that add up and are judged apart: its verdict is the worst of those on the cells with one of
+    /// these fields, or one package, only. A search never asks it of two together.
+    FieldSet apart = {};
     /// It knows nightly builds of torch itself. All others are asked about the releases around one
     /// (nightly.hpp).
     bool judges_nightlies = false;

@@ -92,7 +92,11 @@ class Sets {
     }
 
     void add_unmet(unsigned set) {
-        unmet.push_back(members(set));
+        const auto smallest = members(set);
+        std::erase_if(unmet, [&](const ConstraintSet& known) {
+            return std::includes(known.begin(), known.end(), smallest.begin(), smallest.end());
+        });
+        unmet.push_back(smallest);
         for (unsigned other = 0; other <= whole_; ++other) {
             if ((other & set) == set) known_[other] = true;
         }

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::uint32_t kAnswer = 1U << 31;
 
+bool is_among(const std::vector<std::size_t>& variables, std::size_t variable) {
+    return std::find(variables.begin(), variables.end(), variable) != variables.end();
+}
+
 }  // namespace
 
 Rows::Rows(RuleCache& cache, Answer answer, bool of_cache)
@@ -41,9 +45,7 @@ Rows::Rows(RuleCache& cache, Answer answer, bool of_cache)
 void Rows::compare_gpus() {
     same_gpus_.resize(cache_.size());
     for (std::size_t rule = 0; rule < cache_.size(); ++rule) {
-        const auto& reads = cache_.reads(rule);
-        if (std::find(reads.begin(), reads.end(), *cache_.gpu_variable()) != reads.end())
-            same_gpus_[rule] = cache_.same_gpus(rule);
+        if (is_among(cache_.reads(rule), *cache_.gpu_variable())) same_gpus_[rule] = cache_.same_gpus(rule);
     }
     const auto count = cache_.variables()[*cache_.gpu_variable()].values.size();
     std::map<std::vector<std::uint32_t>, std::uint32_t> first;
@@ -56,38 +58,55 @@ void Rows::compare_gpus() {
     }
 }
 
-// One or two packages, with every part of the other fields that add up.
+// Of what is judged apart one at a time.
 void Rows::add_checks(std::size_t rule) {
+    std::vector<std::size_t> apart;
+    // Which release `any` stands for follows from the whole cell.
+    if (of_cache_ && !cache_.has_unpinned()) {
+        for (const auto variable : cache_.reads(rule)) {
+            if (cache_.rule(rule).apart.contains(cache_.variables()[variable].field))
+                apart.push_back(variable);
+        }
+    }
+    if (apart.size() < 2) return add_checks(rule, {});
+    for (const auto one : apart) {
+        auto others = apart;
+        std::erase(others, one);
+        add_checks(rule, others);
+    }
+}
+
+// One or two packages, with every part of the other fields that add up.
+void Rows::add_checks(std::size_t rule, const std::vector<std::size_t>& left_out) {
     const auto monotone = cache_.rule(rule).monotone;
     std::vector<std::size_t> packages, fields;
     for (const auto variable : cache_.reads(rule)) {
         const auto& about = cache_.variables()[variable];
-        if (!monotone.contains(about.field)) continue;
+        if (!monotone.contains(about.field) || is_among(left_out, variable)) continue;
         (about.package.empty() ? fields : packages).push_back(variable);
     }
     for (std::size_t part = 0; part < std::size_t{1} << fields.size(); ++part) {
-        std::vector<std::size_t> left_out;
+        auto smaller = left_out;
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            if ((part >> i & 1U) != 0) left_out.push_back(fields[i]);
+            if ((part >> i & 1U) != 0) smaller.push_back(fields[i]);
         }
         for (std::size_t a = 0; a < packages.size(); ++a) {
             for (std::size_t b = 0; b <= a; ++b) {
-                auto others = left_out;
+                auto others = smaller;
                 for (std::size_t other = 0; other < packages.size(); ++other) {
                     if (other != a && other != b) others.push_back(packages[other]);
                 }
-                if (!others.empty()) add_check(rule, others);
+                if (others.size() > left_out.size()) add_check(rule, others);
             }
         }
     }
-    add_check(rule, {});
+    add_check(rule, left_out);
 }
 
 void Rows::add_check(std::size_t rule, const std::vector<std::size_t>& left_out) {
     Check check{rule, {}, {}};
     for (const auto variable : cache_.reads(rule)) {
-        if (std::find(left_out.begin(), left_out.end(), variable) == left_out.end())
-            check.variables.push_back(variable);
+        if (!is_among(left_out, variable)) check.variables.push_back(variable);
     }
     for (const auto& need : cache_.rule(rule).needs) {
         auto& variables = check.needs.emplace_back();
@@ -177,8 +196,7 @@ std::uint32_t Rows::ask(std::size_t check, const Assignment& assignment) {
         if (entry == 0) {
             // What is on the way was looked at before.
             const auto is_known = [&](const RuleCache::Look& other) {
-                const auto& variables = checks_[check].variables;
-                return std::find(variables.begin(), variables.end(), other.variable) == variables.end() ||
+                return !is_among(checks_[check].variables, other.variable) ||
                        is_on_way(check, assignment, other);
             };
             while (look != looks_.end() && is_known(*look))

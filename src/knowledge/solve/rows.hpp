@@ -73,6 +73,7 @@ class Rows {
     };
     void compare_gpus();
     void add_checks(std::size_t rule);
+    void add_checks(std::size_t rule, const std::vector<std::size_t>& left_out);
     void add_check(std::size_t rule, const std::vector<std::size_t>& left_out);
     [[nodiscard]] Verdict find(std::size_t check, const Assignment& assignment, Bits* others);
     std::uint32_t ask(std::size_t check, const Assignment& assignment);

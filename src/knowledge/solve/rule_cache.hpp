@@ -60,6 +60,8 @@ class RuleCache {
     [[nodiscard]] Verdict worst_of(std::size_t index) const;
     /// The variable of the GPU, where there is one.
     [[nodiscard]] std::optional<std::size_t> gpu_variable() const { return gpu_variable_; }
+    /// A package may be `any`.
+    [[nodiscard]] bool has_unpinned() const { return has_unpinned_; }
     /// By GPU: the first that is the same to the rule, having the same host and the same facts that the rule
     /// can ask for.
     [[nodiscard]] std::vector<std::uint32_t> same_gpus(std::size_t index) const;
@@ -112,7 +114,7 @@ class RuleCache {
     std::vector<Variable> variables_;
     DecidingStages deciding_;
     std::optional<std::size_t> gpu_variable_;
-    bool has_unpinned_ = false;             ///< a package may be `any`
+    bool has_unpinned_ = false;
     std::vector<std::uint32_t> same_host_;  ///< by GPU
     std::vector<Asked> asked_;
     rules::Memo memo_;

@@ -229,14 +229,18 @@ TEST_CASE("of many demands at once the search is limited, and says so") {
                                    {Field::os, "debian12"}},
                                   {"transformers", "flash-attn"}});
     CHECK(found.stacks.empty());
-    CHECK_FALSE(found.all_clashes);
+    CHECK(found.all_clashes);
     CHECK_FALSE(found.all_remedies);
+    // Of driver 390 and cuda 12.4.1 one rule says it, but the driver alone is enough.
     CHECK(demands_and_changes(found) == R"(gpu P100 and need flash-attn: package-supports-gpu
-driver 390 and cuda 12.4.1: driver-supports-cuda
 torch >=2 and python 3.7: torch-supports-python
+driver 390: driver-supports-cuda, torch-ships-compute
+driver >= 525.60.13 and torch >= 1.13.1 and without flash-attn
+driver >= 525.60.13 and python >= 3.8 and without flash-attn
 gpu Tesla T4 and driver >= 525.60.13 and torch >= 1.13.1
 gpu Tesla T4 and driver >= 525.60.13 and python >= 3.8
 )");
+    CHECK_FALSE(suggested({{{Field::gpu, "A100"}, {Field::driver, "450"}}, {"vllm>=0.8"}}).all_clashes);
 }
 
 TEST_CASE("every remedy is a stack that check accepts") {

@@ -123,6 +123,41 @@ TEST_CASE("a rule never grows milder when one more of the fields that add up is 
     }
 }
 
+TEST_CASE("what a rule judges apart it judges as it does together") {
+    std::mt19937 random(3);
+    std::set<std::string_view> asked;
+    for (int round = 0; round < 30; ++round) {
+        RuleCache cache(all_facts(), kToday, world(any_packages(random, 4), known(Field::cuda)));
+        for (int cell = 0; cell < 40; ++cell) {
+            Assignment all;
+            for (const auto& variable : cache.variables())
+                all.push_back(any_of(random, variable.values.size()));
+            for (std::size_t rule = 0; rule < cache.size(); ++rule) {
+                const auto apart = cache.rule(rule).apart;
+                std::vector<std::size_t> variables;
+                for (std::size_t variable = 0; variable < all.size(); ++variable) {
+                    if (apart.contains(cache.variables()[variable].field)) variables.push_back(variable);
+                }
+                if (variables.empty()) continue;
+                auto worst = Verdict::accepted;
+                for (const auto one : variables) {
+                    auto part = all;
+                    for (const auto other : variables) {
+                        if (other != one) part[other] = kUnassigned;
+                    }
+                    worst = std::max(worst, cache.verdict(rule, part));
+                }
+                const auto whole = cache.verdict(rule, all);
+                CHECK_MESSAGE(worst == whole, cache.rule(rule).id);
+                if (whole != Verdict::accepted) asked.insert(cache.rule(rule).id);
+            }
+        }
+    }
+    for (const auto& rule : rules::all_rules()) {
+        if (!rule.apart.empty()) CHECK_MESSAGE(asked.count(rule.id) == 1, rule.id);
+    }
+}
+
 TEST_CASE("the first combination is that of a walk over all of them") {
     std::mt19937 random(2);
     int found = 0, none = 0;
