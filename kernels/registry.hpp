@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +25,21 @@ struct Test {
     Level level;
     int seconds;              ///< expected
     std::string_view faults;  ///< fault codes that it can name, separated by blanks
+    std::string_view proves;
+    std::string_view reference;
 
     [[nodiscard]] std::vector<std::string_view> parts() const {
         if (runs_by != RunsBy::host && needs_gpu) return {"gpu", "cpu"};
         return {part};
+    }
+    [[nodiscard]] std::vector<std::string_view> fault_codes() const {
+        std::vector<std::string_view> codes;
+        for (std::size_t begin = 0; begin < faults.size();) {
+            const std::size_t end = std::min(faults.find(' ', begin), faults.size());
+            if (end > begin) codes.push_back(faults.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        return codes;
     }
     /// File name of a cuda test's program: "cmp.vadd" -> "cmp_vadd".
     [[nodiscard]] std::string program() const {
@@ -40,13 +53,12 @@ struct Test {
 
 inline const std::vector<Test>& all_tests() {
     static const std::vector<Test> kTests = {
-#define CUDAMATRIX_HOST_TEST(id, group, function, part, needs_gpu, min_cc, min_cuda, level, seconds, faults) \
-    {id,     group, RunsBy::host, #function,    part,    needs_gpu,                                          \
-     min_cc, "",    min_cuda,     Level::level, seconds, faults},
-#define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, seconds, faults) \
-    {id, group, RunsBy::cuda, stem, "gpu", true, min_cc, variant, min_cuda, Level::level, seconds, faults},
-#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, needs_gpu, level, seconds, faults) \
-    {id, group, RunsBy::python, script, part, needs_gpu, "", "", "", Level::level, seconds, faults},
+#define CUDAMATRIX_HOST_TEST(id, group, function, part, gpu, min_cc, min_cuda, level, ...) \
+    {id, group, RunsBy::host, #function, part, gpu, min_cc, "", min_cuda, Level::level, __VA_ARGS__},
+#define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, ...) \
+    {id, group, RunsBy::cuda, stem, "gpu", true, min_cc, variant, min_cuda, Level::level, __VA_ARGS__},
+#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, gpu, level, ...) \
+    {id, group, RunsBy::python, script, part, gpu, "", "", "", Level::level, __VA_ARGS__},
 #include "kernels/registry.def"
 #undef CUDAMATRIX_HOST_TEST
 #undef CUDAMATRIX_CUDA_TEST

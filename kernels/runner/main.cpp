@@ -89,10 +89,9 @@ int run_test(const Args& args) {
         Record (*function)(const Context&);
     };
     static constexpr HostTest kHostTests[] = {
-#define CUDAMATRIX_HOST_TEST(id, group, function, part, needs_gpu, min_cc, min_cuda, level, seconds, faults) \
-    {id, part, function},
-#define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, seconds, faults)
-#define CUDAMATRIX_PYTHON_TEST(id, group, script, part, needs_gpu, level, seconds, faults)
+#define CUDAMATRIX_HOST_TEST(id, group, function, part, ...) {id, part, function},
+#define CUDAMATRIX_CUDA_TEST(...)
+#define CUDAMATRIX_PYTHON_TEST(...)
 #include "kernels/registry.def"
 #undef CUDAMATRIX_HOST_TEST
 #undef CUDAMATRIX_CUDA_TEST
@@ -145,6 +144,7 @@ int list() {
                     std::string(test.group).c_str(), parts.c_str(), std::string(to_text(test.level)).c_str(),
                     or_dash(test.min_cc).c_str(), or_dash(test.min_cuda).c_str(),
                     std::string(test.faults).c_str());
+        std::printf("    %s\n", std::string(test.proves).c_str());
     }
     return 0;
 }

@@ -310,5 +310,9 @@ TEST_CASE("usage errors exit 2 and print nothing on stdout") {
     help.argv = {SUITE_PROGRAM, "run", "--help"};
     CHECK(run_process(help).exit_code == 0);
     help.argv = {SUITE_PROGRAM, "list"};
-    CHECK(run_process(help).out.find("cmp.sgemm") != std::string::npos);
+    const std::string listed = run_process(help).out;
+    for (const Test& test : all_tests()) {
+        CHECK(listed.find("\n" + std::string(test.id) + " ") != std::string::npos);
+        CHECK(listed.find("\n    " + std::string(test.proves) + "\n") != std::string::npos);
+    }
 }

@@ -1,0 +1,173 @@
+// What the list of tests says of each is whole, and is what their sources do.
+#include "kernels/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "kernels/faults.hpp"
+
+using namespace cudamatrix::suite;
+
+namespace {
+
+const std::filesystem::path kKernels = SUITE_KERNELS_DIR;
+
+std::string content(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    REQUIRE_MESSAGE(in.good(), path.string());
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::set<std::string> found(const std::string& text, const char* pattern) {
+    const std::regex wanted(pattern);
+    std::set<std::string> all;
+    for (std::sregex_iterator at(text.begin(), text.end(), wanted), end; at != end; ++at)
+        all.insert((*at)[1]);
+    return all;
+}
+
+// The fault codes that a source names as texts: "F6".
+std::set<std::string> codes_in(const std::filesystem::path& path) {
+    return found(content(path), "\"(F[0-9]+)\"");
+}
+
+bool is_sentence(std::string_view text) {
+    return text.size() > 20 && text.back() == '.' && text.find("  ") == std::string_view::npos &&
+           text.find_first_not_of("\t\n ") == 0;
+}
+
+}  // namespace
+
+TEST_CASE("registry: every test says what it proves and what it compares with") {
+    std::set<std::string_view> said;
+    for (const Test& test : all_tests()) {
+        CHECK_MESSAGE(is_sentence(test.proves), test.id);
+        CHECK_MESSAGE(is_sentence(test.reference), test.id);
+        CHECK_MESSAGE(said.insert(test.proves).second, test.id);
+        CHECK_MESSAGE(said.insert(test.reference).second, test.id);
+    }
+}
+
+TEST_CASE("registry: every fault that a test names is in the catalogue") {
+    for (const Test& test : all_tests()) {
+        const auto codes = test.fault_codes();
+        CHECK_MESSAGE(!codes.empty(), test.id);
+        CHECK_MESSAGE(std::set(codes.begin(), codes.end()).size() == codes.size(), test.id);
+        for (const auto code : codes)
+            CHECK_MESSAGE(find_fault(code) != nullptr, test.id << " names " << code);
+    }
+    for (const auto* code : {"", "F", "F0", "F26", "f6", "F6 ", "F6 F7"})
+        CHECK_MESSAGE(find_fault(code) == nullptr, code);
+}
+
+TEST_CASE("registry: the catalogue counts from F1 and has a sentence for each") {
+    std::set<std::string_view> texts;
+    int number = 0;
+    for (const Fault& fault : kFaults) {
+        CHECK(fault.code == "F" + std::to_string(++number));
+        CHECK_MESSAGE(is_sentence(fault.text), fault.code);
+        CHECK_MESSAGE(texts.insert(fault.text).second, fault.code);
+    }
+    CHECK(number == 25);
+}
+
+TEST_CASE("registry: codes of a text are split at blanks") {
+    Test test = all_tests().front();
+    const std::map<std::string_view, std::vector<std::string_view>> rows = {
+        {"", {}}, {" ", {}}, {"F1", {"F1"}}, {"F1 F12", {"F1", "F12"}}, {" F1  F2 ", {"F1", "F2"}}};
+    for (const auto& [text, codes] : rows) {
+        test.faults = text;
+        CHECK(test.fault_codes() == codes);
+    }
+}
+
+TEST_CASE("registry: tests name the faults that their sources name, and no others") {
+    // What a test's own files share: which of them are in it depends on who runs it.
+    const auto compute = codes_in(kKernels / "exec" / "gpu.cuh");
+    const auto driver = codes_in(kKernels / "host" / "driver_verdict.cpp");
+    const auto build = codes_in(kKernels / "build" / "nvcc_text.hpp");
+    const auto python = codes_in(kKernels / "python" / "suite_record.py");
+    const auto compare = codes_in(kKernels / "python" / "torch_compare.py");
+    CHECK(compute.size() > 3);
+    CHECK(driver.size() > 3);
+    for (const Test& test : all_tests()) {
+        std::set<std::string> own, shared;
+        const std::string source(test.source);
+        if (test.runs_by == RunsBy::cuda) {
+            own = compute;
+        } else if (test.runs_by == RunsBy::python) {
+            own = codes_in(kKernels / "python" / source);
+            own.insert("F11");  // torch cannot be imported
+            shared = python;
+            shared.insert(compare.begin(), compare.end());
+        } else {
+            own = codes_in(kKernels / "host" / (source + ".cpp"));
+            if (test.id == "dev.driver") own.insert(driver.begin(), driver.end());
+            if (test.id == "static.compile") own.insert(build.begin(), build.end());
+        }
+        const auto codes = test.fault_codes();
+        const std::set<std::string> named(codes.begin(), codes.end());
+        for (const auto& code : own)
+            CHECK_MESSAGE(named.count(code) == 1, test.id << " can name " << code);
+        for (const auto& code : named)
+            CHECK_MESSAGE(own.count(code) + shared.count(code) != 0, test.id << " never names " << code);
+    }
+}
+
+TEST_CASE("registry: sizes and tolerances are those of the sources") {
+    struct Row {
+        const char* id;
+        const char* file;
+        const char* code;   // as the source has it
+        const char* words;  // as the list says it
+    };
+    const Row rows[] = {
+        {"env.shm", "host/env_shm.cpp", "expect_torch.empty() ? 16 : 64", "16 MiB, or 64 MiB"},
+        {"static.compile", "build/suite_build.cpp", "\"cross-execution-space-call\"",
+         "calls across execution spaces are errors"},
+        {"static.compile", "host/static_compile.cpp", "major_minor(nvcc) == major_minor(context.expect_cuda)",
+         "by major and minor"},
+        {"dev.driver", "host/driver_verdict.cpp", "facts.cuda / 1000 < std::atoi(needed.c_str())",
+         "CUDA major must be at least"},
+        {"dev.query", "host/dev_query.cpp", "gpu.cc == context.compute", "of exactly the compute capability"},
+        {"cmp.vadd", "compute/vadd.cpp", "kLength = 1000003", "1000003 sums"},
+        {"cmp.reduce", "compute/reduce.cpp", "kLength = 1048583", "1048583 numbers"},
+        {"cmp.reduce", "compute/reduce.cpp", "kLimit = 1e-6", "within 1e-6 (relative)"},
+        {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(391, 389, 1021)", "391 x 1021 times 1021 x 389"},
+        {"cmp.sgemm", "compute/sgemm.cpp", "2e-6 * std::sqrt(in.k / 1024.0)", "2e-6 * sqrt(K / 1024)"},
+        {"cmp.sgemm", "compute/sgemm.cpp", "(8 * eps * magnitude[j])", "8 * eps * sum |a||b|"},
+        {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
+        {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
+        {"torch.matmul", "python/torch_matmul.py", "major >= 8", "from compute capability 8.0"},
+        {"torch.matmul", "python/torch_compare.py", "LIMIT_FP32 = 5e-6", "e_F <= 5e-6 in float32"},
+        {"torch.matmul", "python/torch_compare.py", "LIMIT_HALF = 2e-5", "<= 2e-5 beyond"},
+        {"torch.matmul", "python/torch_compare.py", "BAND_TF32 = (5e-5, 1e-3)", "between 5e-5 and 1e-3"},
+        {"torch.matmul", "python/torch_compare.py", "8 * EPS * s", "8 * eps * sum |a||b|"},
+        {"torch.step", "python/torch_step.py", "STEPS = 5", "5 steps of SGD"},
+        {"torch.step", "python/torch_compare.py", "LIMIT_GRADIENT = 1e-4", "within 1e-4 (relative)"},
+        {"torch.step", "python/torch_compare.py", "1e-6, \"reference\"", "within 1e-6"},
+        {"torch.workers", "python/torch_workers.py", "WORKERS, BATCHES, BATCH_BYTES = 2, 4, 32 << 20",
+         "4 batches of 32 MiB from 2 workers"},
+    };
+    for (const Row& row : rows) {
+        const Test* test = find_test(row.id);
+        REQUIRE_MESSAGE(test != nullptr, row.id);
+        CHECK_MESSAGE(content(kKernels / row.file).find(row.code) != std::string::npos,
+                      row.file << ": " << row.code);
+        CHECK_MESSAGE(test->reference.find(row.words) != std::string_view::npos, row.id << ": " << row.words);
+    }
+}
+
+TEST_CASE("registry: what the results tell of is in the list") {
+    const auto ids =
+        found(content(kKernels / "RESULTS.md"), "\\b((?:env|static|load|dev|cmp|torch)\\.[a-z_]+)\\b");
+    CHECK(ids.size() > 3);
+    for (const auto& id : ids)
+        CHECK_MESSAGE(find_test(id) != nullptr, id);
+}
