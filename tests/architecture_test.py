@@ -96,6 +96,13 @@ for path in sorted((top / "kernels").rglob("*")):
             if found and (src / found[1]).is_file() and room_of(found[1]) != "fatbin":
                 mistakes.append(f"{path.relative_to(top)}:{number}: kernels may include src/fatbin only")
 
+# Of the suite only its list of tests and its faults are known here, and only to reports.
+for path in sorted(src.rglob("*.[ch]pp")):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r'\s*#include "(kernels/[^"]+)"', line)
+        if found and (path.parent.name != "report" or found[1] not in {"kernels/registry.hpp", "kernels/faults.hpp"}):
+            mistakes.append(f"{path.relative_to(top)}:{number}: may not include {found[1]}")
+
 # Where do I add ...: each path is there; <name> stands for any.
 for row in rows("Where do I add ..."):
     for name in names(row[1]) + names(row[2]):

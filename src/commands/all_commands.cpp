@@ -146,6 +146,13 @@ Warns if the facts are older than 180 days.)",
 `rules show ID` shows one: what it checks, why, an example that fails and one
 that passes.)",
                    "cudamatrix rules show driver-supports-cuda", add_rules},
+        CommandRow{"kernels", "Show what the tests inside the images prove",
+                   R"(`kernels list` lists the tests of the kernel suite, and the faults that no test
+names yet.
+`kernels show ID` shows tests: what each proves, what it compares with and within
+which tolerance, the faults that it names, and what it needs. With a fault, as
+reports name it (F6), what it means and which tests name it.)",
+                   "cudamatrix kernels show cmp.sgemm F6", add_kernels},
         CommandRow{"templates", "Show and check the templates that images are rendered from",
                    R"(`templates list` lists the templates.
 `templates show NAME` prints one, for you to copy and change.

@@ -113,6 +113,7 @@ Action add_test(const Arguments& app);
 Action add_run(const Arguments& app);
 Action add_facts(const Arguments& app);
 Action add_rules(const Arguments& app);
+Action add_kernels(const Arguments& app);
 Action add_templates(const Arguments& app);
 Action add_scan(const Arguments& app);
 Action add_schema(const Arguments& app);

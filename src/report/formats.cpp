@@ -68,6 +68,14 @@ std::span<const RulesFormat> rules_formats() {
     return formats;
 }
 
+std::span<const KernelsFormat> kernels_formats() {
+    static constexpr std::array formats{
+        KernelsFormat{"text", kernels_text, kernel_text},
+        KernelsFormat{"json", kernels_json, kernel_json},
+    };
+    return formats;
+}
+
 std::span<const ReportFormat<ScanReport>> scan_formats() {
     using Format = ReportFormat<ScanReport>;
     static constexpr std::array formats{

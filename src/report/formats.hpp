@@ -55,6 +55,12 @@ struct RulesFormat {
     Result<std::string> (*write_one)(const RulesReport&, std::string_view id);
 };
 
+struct KernelsFormat {
+    std::string_view name;
+    std::string (*write)(const KernelsReport&);
+    Result<std::string> (*write_some)(const KernelsReport&, const std::vector<std::string>& ids);
+};
+
 struct TemplatesFormat {
     std::string_view name;
     std::string (*write)(const TemplatesReport&);
@@ -76,6 +82,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const RejectionFormat> rejection_formats();
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
+[[nodiscard]] std::span<const KernelsFormat> kernels_formats();
 [[nodiscard]] std::span<const ReportFormat<ScanReport>> scan_formats();
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();

@@ -1,4 +1,5 @@
-// The reports about what the program knows: of `facts`, `facts measure`, `facts refresh` and `rules`.
+// The reports about what the program knows: of `facts`, `facts measure`, `facts refresh`, `rules` and
+// `kernels`.
 #pragma once
 
 #include <span>
@@ -76,6 +77,23 @@ struct RulesReport {
 /// what it says about the failing one. An id that no rule has is an input failure with "did you mean".
 [[nodiscard]] Result<std::string> rule_text(const RulesReport& report, std::string_view id);
 [[nodiscard]] Result<std::string> rule_json(const RulesReport& report, std::string_view id);
+
+/// What `kernels` prints from, besides the suite's own list of tests and faults (kernels/registry.def).
+struct KernelsReport {
+    ToolInfo tool;
+    TextOptions text;
+};
+
+/// A line for each test and one for what it proves; then the faults that no test names.
+[[nodiscard]] std::string kernels_text(const KernelsReport& report);
+[[nodiscard]] std::string kernels_json(const KernelsReport& report);
+
+/// Of each test what it proves, what it compares with, the faults that it names and what it needs; of each
+/// fault what it means and the tests that name it. An id of neither is an input failure with the nearest ids.
+[[nodiscard]] Result<std::string> kernel_text(const KernelsReport& report,
+                                              const std::vector<std::string>& ids);
+[[nodiscard]] Result<std::string> kernel_json(const KernelsReport& report,
+                                              const std::vector<std::string>& ids);
 
 struct MeasureReport {
     const measure::Measured& measured;

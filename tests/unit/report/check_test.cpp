@@ -473,6 +473,7 @@ TEST_CASE("formats: every list is found by its names, and by nothing else") {
     REQUIRE(format_named(check_formats(), "github") != nullptr);
     CHECK((format_named(check_formats(), "github")->write_summary == nullptr));
     CHECK(names_of(rules_formats()) == std::vector<std::string>{"text", "json"});
+    CHECK(names_of(kernels_formats()) == std::vector<std::string>{"text", "json"});
     CHECK(file_ending("text") == "txt");
     CHECK(file_ending("github-matrix") == "github-matrix.json");
     CHECK(file_ending("junit") == "xml");
