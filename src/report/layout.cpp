@@ -111,7 +111,7 @@ std::vector<std::size_t> TextTable::widths(std::size_t first) const {
 }
 
 std::string TextTable::line(const std::vector<std::string>& row, std::size_t first,
-                            const std::vector<std::size_t>& widths, bool colour) const {
+                            const std::vector<std::size_t>& widths, bool colour, Colour of_row) const {
     std::string out;
     std::size_t pending = 0;  // blanks are written before the next text, so that no line ends in one
     for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -120,7 +120,8 @@ std::string TextTable::line(const std::vector<std::string>& row, std::size_t fir
         const auto gap = widths[i] - text::display_width(text);
         if (column.right) pending += gap;
         if (!text.empty()) {
-            out += std::string(pending, ' ') + coloured(text, colour_of(text), colour);
+            out +=
+                std::string(pending, ' ') + coloured(text, column.by_row ? of_row : colour_of(text), colour);
             pending = 0;
         }
         pending += (column.right ? 0 : gap) + 2;
@@ -133,8 +134,8 @@ std::string TextTable::lines(const std::vector<std::size_t>& widths, bool colour
     for (const auto& column : columns_)
         titles.push_back(column.title);
     std::string out = "  " + line(titles, 0, widths, false) + "\n";
-    for (const auto& row : rows_)
-        out += "  " + line(row, 0, widths, colour) + "\n";
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        out += "  " + line(rows_[i], 0, widths, colour, colours_[i]) + "\n";
     return out;
 }
 
@@ -167,8 +168,9 @@ std::string TextTable::render(std::size_t width, bool colour) const {
     for (const auto& column : columns_)
         titles.push_back(column.title);
     std::string out = "  " + titles[0] + "\n    " + line(titles, 1, rest, false) + "\n";
-    for (const auto& row : rows_) {
-        out += "  " + clipped_middle(row[0], width - 2) + "\n    " + line(row, 1, rest, colour) + "\n";
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        out += "  " + clipped_middle(rows_[i][0], width - 2) + "\n    " +
+               line(rows_[i], 1, rest, colour, colours_[i]) + "\n";
     }
     return out;
 }

@@ -35,12 +35,16 @@ class TextTable {
   public:
     struct Column {
         std::string title;
-        bool right = false;  ///< numbers
+        bool right = false;   ///< numbers
+        bool by_row = false;  ///< in the colour of the row
     };
 
     explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    void add(std::vector<std::string> row, Colour colour = Colour::none) {
+        rows_.push_back(std::move(row));
+        colours_.push_back(colour);
+    }
     [[nodiscard]] bool empty() const { return rows_.empty(); }
 
     /// Every line at most `width` columns. Cells of `colour_of` words are coloured where `colour` is set.
@@ -52,10 +56,12 @@ class TextTable {
     [[nodiscard]] std::vector<std::size_t> widths(std::size_t first) const;
     [[nodiscard]] std::string lines(const std::vector<std::size_t>& widths, bool colour) const;
     [[nodiscard]] std::string line(const std::vector<std::string>& row, std::size_t first,
-                                   const std::vector<std::size_t>& widths, bool colour) const;
+                                   const std::vector<std::size_t>& widths, bool colour,
+                                   Colour of_row = Colour::none) const;
 
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
+    std::vector<Colour> colours_;  ///< one for each row
 };
 
 /// "error", "warning" or "notice".

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <unordered_set>
 
 #include "base/text.hpp"
+#include "report/layout.hpp"
 
 namespace cudamatrix {
 
@@ -54,10 +56,12 @@ std::string_view to_string(RunResult result) {
 
 RunTotals totals(const RunReport& report) {
     RunTotals sums;
+    std::unordered_set<std::string_view> images;
     for (const auto& cell : report.cells) {
         ++sums.outcomes.at(static_cast<std::size_t>(cell.outcome));
         if (cell.outcome != CellOutcome::skipped) ++sums.attempted;
         if (cell.outcome != CellOutcome::skipped && cell.again) ++sums.again;
+        if (cell.outcome != CellOutcome::skipped && !cell.image.empty()) images.insert(cell.image);
         if (cell.again) continue;
         ++sums.cells;
         if (cell.verdict == "accepted") ++sums.accepted;
@@ -68,52 +72,132 @@ RunTotals totals(const RunReport& report) {
             (cell.verdict == "accepted" || cell.verdict == "degraded"))
             ++sums.not_rendered;
     }
+    sums.images = images.size();
     sums.failed_images = static_cast<std::size_t>(
         std::ranges::count_if(report.images, [](const ImageResult& image) { return !image.error.empty(); }));
     sums.result = result_of(report, sums);
     return sums;
 }
 
+namespace {
+
+// What the attempted results came to, the worst first: "1 failed, 2 passed without a GPU".
+std::string outcomes_text(const RunReport& report, const RunTotals& sums) {
+    const auto passed = sums.by(CellOutcome::passed);
+    // Without a GPU nothing ran on one, whatever the lines of the suite claim.
+    const auto on_gpu = report.gpu ? passed : 0;
+    const std::pair<std::size_t, std::string_view> kinds[] = {
+        {sums.by(CellOutcome::failed) + sums.by(CellOutcome::errored), "failed"},
+        {on_gpu, "passed on a GPU"},
+        {sums.by(CellOutcome::passed_static) + passed - on_gpu, "passed without a GPU"},
+        {sums.by(CellOutcome::planned), "not tested"},
+    };
+    std::vector<std::string> parts;
+    for (const auto& [number, words] : kinds) {
+        if (number == sums.attempted && number != 0 && sums.failed_images == 0) return std::string(words);
+        if (number != 0) parts.push_back(fmt::format("{} {}", number, words));
+    }
+    if (sums.failed_images != 0)
+        parts.push_back(fmt::format("{} not built", text::count(sums.failed_images, "image")));
+    return text::join(parts, ", ");
+}
+
+}  // namespace
+
 std::string closing_line(const RunReport& report) {
     const auto sums = totals(report);
-    const auto attempted = sums.again == 0 ? text::count(sums.attempted, "cell")
-                                           : fmt::format("{} for {}", text::count(sums.attempted, "image"),
-                                                         text::count(sums.attempted - sums.again, "cell"));
-    const auto passed = sums.by(CellOutcome::passed);
+    const auto cells = text::count(sums.attempted - sums.again, "cell");
     std::string what;
     switch (sums.result) {
-        case RunResult::pass:
-            what = attempted + " proved on a GPU";
-            break;
-        case RunResult::pass_static:
-            what = attempted + " proved as far as possible without a GPU";
-            if (report.gpu && passed != 0) {
-                what = fmt::format("{} proved on a GPU, {} as far as possible without one",
-                                   text::count(passed, sums.again == 0 ? "cell" : "image"),
-                                   sums.attempted - passed);
-            }
-            break;
-        case RunResult::fail:
-            what = fmt::format("{} of {} failed",
-                               sums.by(CellOutcome::failed) + sums.by(CellOutcome::errored), attempted);
-            if (sums.failed_images != 0)
-                what += fmt::format(", {} not built", text::count(sums.failed_images, "image"));
-            break;
         case RunResult::built:
         case RunResult::rendered:
-            what = fmt::format("{} in {}", attempted, text::count(report.images.size(), "image"));
-            break;
-        case RunResult::incomplete:
-            what = fmt::format("{} of {} proved", sums.attempted - sums.by(CellOutcome::planned), attempted);
+            what = fmt::format("{} in {}", cells, text::count(report.images.size(), "image"));
             break;
         case RunResult::nothing:
             what = "no cell attempted";
             break;
+        default:
+            what = cells;
+            if (sums.images != 0) what += ", " + text::count(sums.images, "image");
+            what += ": " + outcomes_text(report, sums);
     }
     auto line = fmt::format("{}: {}, {} rejected, {} unknown", to_string(sums.result), what, sums.rejected,
                             sums.unknown);
     if (sums.not_rendered != 0) line += fmt::format(", {} not rendered", sums.not_rendered);
     return line;
+}
+
+TestCounts count_tests(const CellResult& cell) {
+    TestCounts counts;
+    for (const auto& test : cell.tests) {
+        if (test.status == TestStatus::skip && test.reason == "no_device") {
+            ++counts.need_gpu;
+        } else if (test.status == TestStatus::skip) {
+            const auto reason = clipped(test.reason, 40);
+            const auto found =
+                std::ranges::find(counts.skipped, reason, &std::pair<std::string, std::size_t>::first);
+            if (found == counts.skipped.end()) {
+                counts.skipped.emplace_back(reason, 1);
+            } else {
+                ++found->second;
+            }
+        } else {
+            ++(is_failure(test.status) ? counts.failed : counts.passed);
+        }
+    }
+    return counts;
+}
+
+std::string tests_text(const CellResult& cell) {
+    const bool red = cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored;
+    if (cell.tests.empty()) return red ? std::string(to_string(cell.outcome)) : "not tested";
+    constexpr std::size_t most_reasons = 4;
+    const auto counts = count_tests(cell);
+    std::vector<std::string> parts;
+    if (counts.failed != 0) {
+        parts.push_back(fmt::format("{} failed", counts.failed));
+    } else if (red) {
+        parts.emplace_back(to_string(cell.outcome));  // for a reason that is no test's
+    }
+    if (counts.passed != 0) parts.push_back(fmt::format("{} passed", counts.passed));
+    if (counts.need_gpu != 0)
+        parts.push_back(counts.need_gpu == 1 ? "1 needs a GPU"
+                                             : fmt::format("{} need a GPU", counts.need_gpu));
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < counts.skipped.size(); ++i) {
+        const auto& [reason, number] = counts.skipped[i];
+        if (i >= most_reasons) {
+            others += number;
+            continue;
+        }
+        parts.push_back(fmt::format("{} skipped: {}", number, text::replace_all(reason, "_", " ")));
+    }
+    if (others != 0) parts.push_back(fmt::format("{} skipped for other reasons", others));
+    return text::join(parts, ", ");
+}
+
+DriversOfRun drivers_of(const RunReport& report) {
+    DriversOfRun drivers;
+    const auto add = [](std::vector<std::string>& to, const std::string& driver) {
+        if (std::ranges::count(to, driver) == 0) to.push_back(driver);
+    };
+    const auto tested = [](const CellResult& cell) {
+        return cell.outcome != CellOutcome::skipped && cell.outcome != CellOutcome::planned &&
+               !cell.tests.empty();
+    };
+    const auto on_gpu = [&](const TestResult& test) {
+        return report.gpu && test.part == "gpu" && test.status != TestStatus::skip;
+    };
+    for (const bool run : {true, false}) {
+        for (const auto& cell : report.cells) {
+            if (!tested(cell) || std::ranges::any_of(cell.tests, on_gpu) != run) continue;
+            for (const auto& [name, driver] : cell.fields) {
+                if (name != "driver" || (!run && std::ranges::count(drivers.run, driver) != 0)) continue;
+                add(run ? drivers.run : drivers.predicted, driver);
+            }
+        }
+    }
+    return drivers;
 }
 
 bool is_failure(TestStatus status) {

@@ -126,6 +126,7 @@ struct RunTotals {
     std::array<std::size_t, 6> outcomes{};  ///< results by CellOutcome
     std::size_t attempted = 0;              ///< results that were not skipped
     std::size_t again = 0;                  ///< of those: further images of their cells
+    std::size_t images = 0;                 ///< of the attempted results, each once
     std::size_t cells = 0;
     std::size_t accepted = 0;  ///< cells by verdict
     std::size_t degraded = 0;
@@ -142,8 +143,28 @@ struct RunTotals {
 
 [[nodiscard]] RunTotals totals(const RunReport& report);
 
-/// "pass-static: 8 cells proved as far as possible without a GPU, 8 rejected, 0 unknown"
+/// "pass-static: 8 cells, 3 images: passed without a GPU, 8 rejected, 0 unknown"
 [[nodiscard]] std::string closing_line(const RunReport& report);
+
+/// What the tests of one cell came to.
+struct TestCounts {
+    std::size_t failed = 0;  ///< everything but pass and skip
+    std::size_t passed = 0;
+    std::size_t need_gpu = 0;                                  ///< skipped for want of one
+    std::vector<std::pair<std::string, std::size_t>> skipped;  ///< the others by reason, as they come
+};
+[[nodiscard]] TestCounts count_tests(const CellResult& cell);
+
+/// "1 failed, 9 passed, 5 need a GPU, 2 skipped: no nvcc"; "not tested" of a cell without a test, "failed" or
+/// "errored" where that is why. One that failed without a failing test begins so, too.
+[[nodiscard]] std::string tests_text(const CellResult& cell);
+
+/// The drivers of the tested cells: with which of them something ran on a GPU, and which are predictions.
+struct DriversOfRun {
+    std::vector<std::string> run;
+    std::vector<std::string> predicted;
+};
+[[nodiscard]] DriversOfRun drivers_of(const RunReport& report);
 
 /// Whether the test makes its cell red: everything but pass and skip.
 [[nodiscard]] bool is_failure(TestStatus status);

@@ -1,6 +1,7 @@
 #include "report/run_reports.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -57,16 +58,12 @@ std::string failure_text(const TestResult& test, const TextOptions& options) {
 }
 
 std::string cells_part(const RunReport& report, const TextOptions& options) {
-    TextTable table(
-        {{"CELL"}, {"VERDICT"}, {"OUTCOME"}, {"PROOF"}, {"SECONDS", true}, {"IMAGE"}, {"SIZE", true}});
-    const ImagesById images(report);
+    TextTable table({{"CELL"}, {"VERDICT"}, {"PROOF"}, {"SECONDS", true}, {"TESTS", false, true}});
     for (const auto& cell : report.cells) {
         if (cell.outcome == CellOutcome::skipped) continue;
-        const auto* image = images.of(cell);
-        table.add({cell.id, cell.verdict, std::string(to_string(cell.outcome)),
-                   std::string(to_string(cell.proof)), seconds_text(cell.seconds),
-                   cell.image.empty() ? "-" : cell.image,
-                   image == nullptr ? "-" : size_text(image->runtime_bytes)});
+        table.add({cell.id, cell.verdict, std::string(to_string(cell.proof)), seconds_text(cell.seconds),
+                   tests_text(cell)},
+                  colour_of(to_string(cell.outcome)));
     }
     return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
 }
@@ -83,6 +80,7 @@ std::string failures_part(const RunReport& report, const TextOptions& options) {
     for (const auto& cell : report.cells) {
         if (cell.outcome != CellOutcome::failed && cell.outcome != CellOutcome::errored) continue;
         std::string body = cell.reason.empty() ? "" : wrapped(cell.reason, 4, options.width, 4);
+        if (!cell.image.empty()) body += wrapped("image: " + cell.image, 4, options.width, 2);
         for (const auto& test : cell.tests) {
             if (!is_failure(test.status)) continue;
             if (++shown > kFailuresShown) {
@@ -137,7 +135,12 @@ std::string code_paths_part(const RunReport& report, const TextOptions& options)
 }
 
 std::string images_part(const RunReport& report, const TextOptions& options) {
-    TextTable table({{"IMAGE"}, {"BUILD"}, {"RUNTIME", true}, {"PROOF", true}, {"SECONDS", true}});
+    std::unordered_map<std::string_view, std::size_t> cells;
+    for (const auto& cell : report.cells) {
+        if (cell.outcome != CellOutcome::skipped) ++cells[cell.image];
+    }
+    TextTable table(
+        {{"IMAGE"}, {"BUILD"}, {"RUNTIME", true}, {"PROOF", true}, {"SECONDS", true}, {"CELLS", true}});
     for (const auto& image : report.images) {
         const std::string build = image.not_run          ? "not run"
                                   : !image.error.empty() ? "failed"
@@ -145,9 +148,33 @@ std::string images_part(const RunReport& report, const TextOptions& options) {
                                   : image.built          ? "built"
                                                          : "-";
         table.add({image.id, build, size_text(image.runtime_bytes), size_text(image.proof_bytes),
-                   seconds_text(image.seconds)});
+                   seconds_text(image.seconds), std::to_string(cells[image.id])});
     }
     return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
+}
+
+// What was not tried on a GPU, and is therefore no more than a prediction.
+std::string predictions_part(const RunReport& report, const TextOptions& options) {
+    std::vector<std::pair<std::string_view, std::size_t>> reasons;
+    for (const auto& cell : report.cells) {
+        if (cell.outcome != CellOutcome::passed_static || cell.reason.empty()) continue;
+        const auto found =
+            std::ranges::find_if(reasons, [&](const auto& each) { return each.first == cell.reason; });
+        if (found == reasons.end()) {
+            reasons.emplace_back(cell.reason, 1);
+        } else {
+            ++found->second;
+        }
+    }
+    std::string out;
+    for (const auto& [reason, cells] : reasons)
+        out += wrapped(fmt::format("{}: {}", text::count(cells, "cell"), reason), 0, options.width, 3);
+    const auto predicted = drivers_of(report).predicted;
+    if (predicted.empty()) return out;
+    return out +
+           wrapped(fmt::format("{} {}: predicted, not run", predicted.size() == 1 ? "driver" : "drivers",
+                               text::join(predicted, ", ")),
+                   0, options.width, 4);
 }
 
 std::string heading(const RunReport& report, const TextOptions& options) {
@@ -183,8 +210,8 @@ std::string run_text(const RunReport& report, const TextOptions& wanted) {
     const auto word = closing.substr(0, closing.find(':'));
     return heading(report, options) + cells_part(report, options) + code_paths_part(report, options) +
            images_part(report, options) + skipped_part(report, options) + failures_part(report, options) +
-           coloured(word, colour_of(word), options.colour) + closing.substr(word.size()) + "\n" +
-           places(report);
+           predictions_part(report, options) + coloured(word, colour_of(word), options.colour) +
+           closing.substr(word.size()) + "\n" + places(report);
 }
 
 namespace {
@@ -201,6 +228,18 @@ Json image_json(const ImageResult& image) {
                 {"seconds", finite_seconds(image.seconds)},
                 {"error", image.error},
                 {"log", image.log}};
+}
+
+// Besides the machine words: what the line of the cell says.
+Json counts_json(const CellResult& cell) {
+    const auto counts = count_tests(cell);
+    auto skipped = Json::object();
+    for (const auto& [reason, number] : counts.skipped)
+        skipped[reason] = number;
+    return Json{{"failed", counts.failed},
+                {"passed", counts.passed},
+                {"needs_gpu", counts.need_gpu},
+                {"skipped", std::move(skipped)}};
 }
 
 Json cell_json(const ImagesById& images, const CellResult& cell) {
@@ -222,6 +261,7 @@ Json cell_json(const ImagesById& images, const CellResult& cell) {
                 {"image_bytes", image == nullptr ? std::uint64_t{0} : image->runtime_bytes},
                 {"log", cell.log},
                 {"seconds", finite_seconds(cell.seconds)},
+                {"counts", counts_json(cell)},
                 {"tests", std::move(tests)}};
 }
 
@@ -252,6 +292,8 @@ std::string run_json(const RunReport& report) {
                                      {"unknown", sums.unknown}});
     document.member("not_rendered", sums.not_rendered);
     document.member("outcomes", outcomes_json(sums));
+    const auto drivers = drivers_of(report);
+    document.member("drivers", Json{{"run", drivers.run}, {"predicted", drivers.predicted}});
     document.array("images", report.images, image_json);
     document.begin_array("cells");
     const ImagesById images(report);

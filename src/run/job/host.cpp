@@ -187,7 +187,7 @@ Status test_on_host(Job& job) {
         if (!status.ok()) return status;
         if (cell.outcome == CellOutcome::planned) continue;
         compare_with_rules(image, device.compute, cell);
-        job.progress.say(fmt::format("[test] {}: {}{}", cell.id, to_string(cell.outcome),
+        job.progress.say(fmt::format("[test] {}: {}{}", cell.id, report::tests_text(cell),
                                      cell.reason.empty() ? "" : ": " + cell.reason));
     }
     return Done{};

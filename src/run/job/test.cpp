@@ -148,7 +148,7 @@ class Prover {
         compare_with_rules(*attempt.image, attempt.device.compute, cell);
         if (auto noted = journal.append(cell, attempt.key); !noted.ok()) return stop(noted.failure());
         job_.progress.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id,
-                                      to_string(cell.outcome), cell.reason.empty() ? "" : ": " + cell.reason,
+                                      report::tests_text(cell), cell.reason.empty() ? "" : ": " + cell.reason,
                                       cell.seconds));
         return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static;
     }

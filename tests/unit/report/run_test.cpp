@@ -19,6 +19,11 @@ bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
+// The result and the paths stay on one line each: they are to be searched and copied.
+std::string before_closing(const std::string& text) {
+    return text.substr(0, text.find("\nfail: "));
+}
+
 RunReport with_outcomes(std::initializer_list<CellOutcome> outcomes, bool gpu) {
     RunReport report;
     report.gpu = gpu;
@@ -36,7 +41,7 @@ RunReport with_outcomes(std::initializer_list<CellOutcome> outcomes, bool gpu) {
 
 TEST_CASE("run text: failures, skipped cells, code paths, images") {
     CHECK(run_text(fixtures::run(), {}) == golden("run.txt"));
-    CHECK(fixtures::widest_line(golden("run.txt")) <= 80);
+    CHECK(fixtures::widest_line(before_closing(golden("run.txt"))) <= 80);
 }
 
 TEST_CASE("run text: a run without a GPU that went well") {
@@ -51,15 +56,14 @@ TEST_CASE("run text: every line but paths fits, however narrow") {
     const auto report = fixtures::run();
     for (const std::size_t width : {0u, 40u, 60u, 79u}) {
         const auto text = run_text(report, {false, width});
-        CHECK(fixtures::widest_line(text.substr(0, text.find("\nfail: "))) <=
-              std::max<std::size_t>(width, 40));
+        CHECK(fixtures::widest_line(before_closing(text)) <= std::max<std::size_t>(width, 40));
     }
 }
 
 TEST_CASE("run text: colour adds nothing but colour") {
     auto text = run_text(fixtures::run(), {true, 80});
-    CHECK(contains(text, "\x1b[32mpassed_static\x1b[0m"));
-    CHECK(contains(text, "\x1b[31mfail\x1b[0m: 2 of 4 cells failed"));
+    CHECK(contains(text, "\x1b[32m2 passed, 1 needs a GPU\x1b[0m"));
+    CHECK(contains(text, "\x1b[31mfail\x1b[0m: 4 cells, 2 images: 2 failed"));
     for (const auto* code : {"\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[35m", "\x1b[0m"})
         text = text::replace_all(text, code, "");
     CHECK(text == golden("run.txt"));
@@ -68,16 +72,16 @@ TEST_CASE("run text: colour adds nothing but colour") {
 TEST_CASE("closing line: never pass without a GPU") {
     using enum CellOutcome;
     CHECK(closing_line(with_outcomes({passed, passed, skipped}, true)) ==
-          "pass: 2 cells proved on a GPU, 1 rejected, 0 unknown");
+          "pass: 2 cells: passed on a GPU, 1 rejected, 0 unknown");
     CHECK(closing_line(with_outcomes({passed_static}, false)) ==
-          "pass-static: 1 cell proved as far as possible without a GPU, 0 rejected, 0 unknown");
+          "pass-static: 1 cell: passed without a GPU, 0 rejected, 0 unknown");
     // A line of the suite that claims more than can be is not believed.
     CHECK(closing_line(with_outcomes({passed, passed}, false)) ==
-          "pass-static: 2 cells proved as far as possible without a GPU, 0 rejected, 0 unknown");
+          "pass-static: 2 cells: passed without a GPU, 0 rejected, 0 unknown");
     CHECK(closing_line(with_outcomes({passed, passed_static, passed_static}, true)) ==
-          "pass-static: 1 cell proved on a GPU, 2 as far as possible without one, 0 rejected, 0 unknown");
+          "pass-static: 3 cells: 1 passed on a GPU, 2 passed without a GPU, 0 rejected, 0 unknown");
     CHECK(closing_line(with_outcomes({passed_static}, true)) ==
-          "pass-static: 1 cell proved as far as possible without a GPU, 0 rejected, 0 unknown");
+          "pass-static: 1 cell: passed without a GPU, 0 rejected, 0 unknown");
 }
 
 TEST_CASE("closing line: a good cell that no image can be rendered for is counted") {
@@ -92,34 +96,162 @@ TEST_CASE("closing line: a cell with several images is one cell") {
     using enum CellOutcome;
     auto report = with_outcomes({passed_static, passed_static, passed_static, skipped}, false);
     report.cells[1].again = true;
+    for (const std::size_t cell : {0u, 1u, 2u})
+        report.cells[cell].image = fmt::format("image-{}", cell);
     CHECK(closing_line(report) ==
-          "pass-static: 3 images for 2 cells proved as far as possible without a GPU, 1 rejected, 0 unknown");
+          "pass-static: 2 cells, 3 images: passed without a GPU, 1 rejected, 0 unknown");
     report.cells[1].outcome = failed;
-    CHECK(closing_line(report) == "fail: 1 of 3 images for 2 cells failed, 1 rejected, 0 unknown");
+    CHECK(closing_line(report) ==
+          "fail: 2 cells, 3 images: 1 failed, 2 passed without a GPU, 1 rejected, 0 unknown");
     CHECK(totals(report).accepted == 2);
     CHECK(totals(report).cells == 3);
     report = with_outcomes({passed, passed_static}, true);
     report.cells[1].again = true;
     CHECK(closing_line(report) ==
-          "pass-static: 1 image proved on a GPU, 1 as far as possible without one, 0 rejected, 0 unknown");
+          "pass-static: 1 cell: 1 passed on a GPU, 1 passed without a GPU, 0 rejected, 0 unknown");
+}
+
+TEST_CASE("closing line: an image that cells share is counted once") {
+    using enum CellOutcome;
+    auto report = with_outcomes({passed_static, passed_static, passed_static, skipped}, false);
+    for (auto& cell : report.cells)
+        cell.image = "shared";
+    report.cells[3].image = "of a cell that was not attempted";
+    CHECK(totals(report).images == 1);
+    CHECK(closing_line(report) ==
+          "pass-static: 3 cells, 1 image: passed without a GPU, 1 rejected, 0 unknown");
+    report.cells[0].image = "other";
+    report.cells[1].image.clear();
+    CHECK(totals(report).images == 2);
+}
+
+namespace {
+
+CellResult with_tests(CellOutcome outcome, std::initializer_list<std::pair<TestStatus, const char*>> tests) {
+    CellResult cell;
+    cell.outcome = outcome;
+    for (const auto& [status, reason] : tests) {
+        TestResult test;
+        test.status = status;
+        test.reason = reason;
+        cell.tests.push_back(test);
+    }
+    return cell;
+}
+
+}  // namespace
+
+TEST_CASE("tests of a cell: what was done, never one word") {
+    using enum TestStatus;
+    constexpr auto kStatic = CellOutcome::passed_static;
+    CHECK(
+        tests_text(with_tests(kStatic, {{pass, ""}, {pass, ""}, {skip, "no_device"}, {skip, "no_device"}})) ==
+        "2 passed, 2 need a GPU");
+    CHECK(tests_text(with_tests(kStatic, {{pass, ""}, {skip, "no_device"}})) == "1 passed, 1 needs a GPU");
+    CHECK(tests_text(with_tests(CellOutcome::passed, {{pass, ""}})) == "1 passed");
+    CHECK(tests_text(with_tests(kStatic,
+                                {{pass, ""}, {skip, "no_nvcc"}, {skip, "not_in_cell"}, {skip, "no_nvcc"}})) ==
+          "1 passed, 2 skipped: no nvcc, 1 skipped: not in cell");
+    // Failures first, wherever they stand.
+    CHECK(
+        tests_text(with_tests(CellOutcome::failed, {{skip, "no_device"}, {pass, ""}, {fail, "mismatch"}})) ==
+        "1 failed, 1 passed, 1 needs a GPU");
+    CHECK(tests_text(with_tests(CellOutcome::failed, {{crash, ""}, {timeout, ""}, {error, ""}})) ==
+          "3 failed");
+    // A cell that failed for another reason is not told as one that passed.
+    CHECK(tests_text(with_tests(CellOutcome::failed, {{pass, ""}, {pass, ""}})) == "failed, 2 passed");
+    CHECK(tests_text(with_tests(CellOutcome::errored, {{pass, ""}})) == "errored, 1 passed");
+    CHECK(tests_text(with_tests(CellOutcome::errored, {})) == "errored");
+    CHECK(tests_text(with_tests(CellOutcome::failed, {})) == "failed");
+    for (const auto outcome : {CellOutcome::planned, kStatic, CellOutcome::passed})
+        CHECK(tests_text(with_tests(outcome, {})) == "not tested");
+}
+
+TEST_CASE("tests of a cell: reasons that are many or long stay short") {
+    CellResult cell = with_tests(CellOutcome::passed_static, {{TestStatus::pass, ""}});
+    for (int i = 0; i < 9; ++i) {
+        cell.tests.push_back(cell.tests.front());
+        cell.tests.back().status = TestStatus::skip;
+        cell.tests.back().reason = fmt::format("reason_{}", i);
+    }
+    CHECK(tests_text(cell) ==
+          "1 passed, 1 skipped: reason 0, 1 skipped: reason 1, 1 skipped: reason 2, 1 skipped: reason 3, "
+          "5 skipped for other reasons");
+    CHECK(count_tests(cell).skipped.size() == 9);
+    for (const auto& hostile : fixtures::hostile_texts()) {
+        for (auto& test : cell.tests)
+            test.reason = hostile;
+        CHECK(tests_text(cell).size() < 300);
+        CHECK(fixtures::terminal_safe(tests_text(cell)));
+    }
+}
+
+TEST_CASE("drivers of a run: those that nothing ran on are predictions") {
+    auto report = fixtures::green_run();
+    report.cells[1].fields[0].second = "470.161.03";
+    CHECK(drivers_of(report).predicted == std::vector<std::string>{"550.54.15", "470.161.03"});
+    CHECK(drivers_of(report).run.empty());
+    CHECK(
+        contains(run_text(report, {}), "\ndrivers 550.54.15, 470.161.03: predicted, not run\npass-static: "));
+    // A part on a GPU that was not skipped, even one that failed, has met the driver.
+    auto& gpu = report.cells[1].tests[2];
+    CHECK(gpu.part == "gpu");
+    for (const auto status : {TestStatus::pass, TestStatus::fail}) {
+        gpu.status = status;
+        report.gpu = false;  // what the suite claims without a GPU is not believed
+        CHECK(drivers_of(report).run.empty());
+        report.gpu = true;
+        CHECK(drivers_of(report).run == std::vector<std::string>{"470.161.03"});
+        CHECK(drivers_of(report).predicted == std::vector<std::string>{"550.54.15"});
+        CHECK(contains(run_text(report, {}), "\ndriver 550.54.15: predicted, not run\n"));
+    }
+    // The same driver on another GPU that is not here: it was run.
+    report.cells[0].fields[0].second = "470.161.03";
+    CHECK(drivers_of(report).predicted.empty());
+    CHECK_FALSE(contains(run_text(report, {}), "predicted"));
+    // Nothing is predicted of what was not tested, nor of a cell that names no driver.
+    report = fixtures::green_run();
+    for (auto& cell : report.cells)
+        cell.outcome = CellOutcome::planned;
+    CHECK(drivers_of(report).predicted.empty());
+    report = fixtures::green_run();
+    for (auto& cell : report.cells)
+        cell.fields.clear();
+    CHECK(drivers_of(report).predicted.empty());
+}
+
+TEST_CASE("run text: why a GPU that is here was not used, once for the cells that share the reason") {
+    auto report = fixtures::green_run();
+    report.gpu = true;
+    report.cells[0].reason = report.cells[1].reason =
+        "not run on this machine's GPU: its driver is 580.65.06, the cell's 550.54.15";
+    CHECK(
+        contains(run_text(report, {}),
+                 "\n2 cells: not run on this machine's GPU: its driver is 580.65.06, the cell's\n550.54.15\n"
+                 "driver 550.54.15: predicted, not run\npass-static: "));
+    report.cells[1].reason.clear();
+    CHECK(contains(run_text(report, {}), "\n1 cell: not run on this machine's GPU"));
+    // Of a cell that failed its reason stands under the failures.
+    report.cells[0].outcome = CellOutcome::failed;
+    CHECK_FALSE(contains(run_text(report, {}), "1 cell: "));
 }
 
 TEST_CASE("closing line: one failure makes the run fail, whatever passed") {
     using enum CellOutcome;
     CHECK(closing_line(with_outcomes({passed, failed, skipped}, true)) ==
-          "fail: 1 of 2 cells failed, 1 rejected, 0 unknown");
+          "fail: 2 cells: 1 failed, 1 passed on a GPU, 1 rejected, 0 unknown");
     CHECK(closing_line(with_outcomes({errored, planned}, false)) ==
-          "fail: 1 of 2 cells failed, 0 rejected, 0 unknown");
+          "fail: 2 cells: 1 failed, 1 not tested, 0 rejected, 0 unknown");
     auto report = with_outcomes({planned}, false);
     report.images.resize(2);
     report.images[0].error = "no space left";
-    CHECK(closing_line(report) == "fail: 0 of 1 cell failed, 1 image not built, 0 rejected, 0 unknown");
+    CHECK(closing_line(report) == "fail: 1 cell: 1 not tested, 1 image not built, 0 rejected, 0 unknown");
 }
 
 TEST_CASE("closing line: what was not tested is not called proved") {
     using enum CellOutcome;
     CHECK(closing_line(with_outcomes({passed, planned, planned}, true)) ==
-          "incomplete: 1 of 3 cells proved, 0 rejected, 0 unknown");
+          "incomplete: 3 cells: 1 passed on a GPU, 2 not tested, 0 rejected, 0 unknown");
     CHECK(closing_line(with_outcomes({skipped, skipped}, true)) ==
           "nothing: no cell attempted, 2 rejected, 0 unknown");
     CHECK(closing_line(with_outcomes({}, true)) == "nothing: no cell attempted, 0 rejected, 0 unknown");
@@ -186,9 +318,11 @@ TEST_CASE("run text: whatever the container printed, the terminal is safe") {
         }
         const auto text = run_text(report, {});
         CHECK(fixtures::terminal_safe(text));
-        CHECK(fixtures::widest_line(text) <= 80);
+        CHECK(fixtures::widest_line(before_closing(text)) <= 80);
         CHECK(text.size() < 20'000);
-        CHECK(contains(text, "\nfail: 2 of 4 cells failed, 2 images not built, 1 rejected, 1 unknown\n"));
+        CHECK(contains(text,
+                       "\nfail: 4 cells, 1 image: 2 failed, 2 passed without a GPU, 2 images not built, "
+                       "1 rejected, 1 unknown\n"));
     }
 }
 
@@ -205,6 +339,9 @@ TEST_CASE("run json: the SASS of every cell is in it") {
     }
     CHECK(json->at("result") == "pass-static");
     CHECK(json->at("exit_code") == 4);
+    CHECK(json->at("cells").at(0).at("counts") ==
+          Json({{"failed", 0}, {"passed", 2}, {"needs_gpu", 1}, {"skipped", Json::object()}}));
+    CHECK(json->at("drivers") == Json({{"run", Json::array()}, {"predicted", {"550.54.15"}}}));
 }
 
 TEST_CASE("run json: numbers that JSON does not have become 0") {
@@ -227,7 +364,8 @@ TEST_CASE("run json: whatever the container printed, it is one document") {
             cell.fields.emplace_back(hostile, hostile);
             cell.findings = {hostile};
             for (auto& test : cell.tests) {
-                test.evidence = test.code_path = hostile;
+                test.evidence = test.code_path = test.reason = hostile;
+                test.status = TestStatus::skip;
                 test.fatbin = {hostile};
             }
         }

@@ -41,6 +41,13 @@ TEST_CASE("session: run locks, renders, builds and proves; without a GPU that is
     CHECK(world.progress.find("[lock 1/1] ") != std::string::npos);
     CHECK(world.progress.find("[build 1/1] ") != std::string::npos);
     CHECK(world.progress.find("[test 2/2] ") != std::string::npos);
+    // What was done, not only that it went well.
+    for (const auto& cell : report.cells) {
+        const auto said = fmt::format("] {}: {} (", cell.id, report::tests_text(cell));
+        CHECK_MESSAGE(world.progress.find(said) != std::string::npos, said << " in " << world.progress);
+        CHECK(report::count_tests(cell).passed != 0);
+    }
+    CHECK(world.progress.find("passed_static") == std::string::npos);
 }
 
 TEST_CASE("session: a cell of several entries of images is proved in each of its images") {
