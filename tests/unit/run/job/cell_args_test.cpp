@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "base/text.hpp"
+#include "kernels/registry.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::job;
@@ -121,6 +124,19 @@ TEST_CASE("cell args: what the suite of a torch image is asked for") {
     CHECK(text::join(suite_arguments(image, "c", {"", ""}, false), " ") ==
           "run --cell c --expect-torch 2.6.0+cpu --mode nogpu");
     CHECK(text::join(image_arguments(image), " ") == "--python /opt/venv/bin/python");
+}
+
+TEST_CASE("cell args: every test of the list must be planned, those of torch where torch is") {
+    std::set<std::string> all, without_torch;
+    for (const auto& test : suite::all_tests()) {
+        all.emplace(test.id);
+        if (test.group != "torch") without_torch.emplace(test.id);
+    }
+    CHECK(without_torch.size() < all.size());
+    Image image;
+    CHECK(required_tests(image) == without_torch);
+    image.torch = "2.6.0";
+    CHECK(required_tests(image) == all);
 }
 
 TEST_CASE("cell args: the registry's ids are read, its comments are not") {
