@@ -122,10 +122,10 @@ TEST_CASE("registry: tests name the faults that their sources name, and no other
 
 TEST_CASE("registry: sizes and tolerances are those of the sources") {
     struct Row {
-        const char* id;
-        const char* file;
-        const char* code;   // as the source has it
-        const char* words;  // as the list says it
+        std::string id;
+        std::string file;
+        std::string code;   // as the source has it
+        std::string words;  // as the list says it
     };
     const Row rows[] = {
         {"env.shm", "host/env_shm.cpp", "expect_torch.empty() ? 16 : 64", "16 MiB, or 64 MiB"},
