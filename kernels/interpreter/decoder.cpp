@@ -66,11 +66,15 @@ int Decoder::take_one_of(std::initializer_list<std::string_view> words) {
     return -1;
 }
 
+std::string_view Decoder::take_word(const char* what) {
+    if (at_end()) unsupported(std::string("expected ") + what);
+    return statement_->modifiers[next_++];
+}
+
 Type Decoder::take_type() {
-    if (at_end()) unsupported("expected a type");
-    const auto type = parse_type(statement_->modifiers[next_]);
-    if (!type) unsupported("expected a type, found ." + std::string(statement_->modifiers[next_]));
-    ++next_;
+    const std::string_view name = take_word("a type");
+    const auto type = parse_type(name);
+    if (!type) unsupported("expected a type, found ." + std::string(name));
     return *type;
 }
 

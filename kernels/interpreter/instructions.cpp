@@ -1,5 +1,5 @@
-// The table of instructions. Families that are not here yet (matrix fragments, asynchronous copies,
-// mbarriers, tensor maps, clusters) get a file each and a row for each opcode.
+// The table of instructions. Families that are not here yet (wgmma, tensor maps, clusters, tcgen05) get a
+// file each and a row for each opcode.
 #include "kernels/interpreter/statement.hpp"
 
 namespace cudamatrix::suite::ptx {
@@ -63,6 +63,7 @@ constexpr InstructionRow kInstructions[] = {
     {"call", decode_control},      {"ret", decode_control},
     {"exit", decode_control},      {"trap", decode_control},
     {"brkpt", decode_control},     {"pmevent", decode_control},
+    {"mma", decode_mma},
 };
 
 }  // namespace

@@ -63,4 +63,37 @@ double decode_bfloat(std::uint16_t bits) {
     return static_cast<double>(value);
 }
 
+// Without infinities: only the largest code is NaN (PTX ISA, "Alternate Floating-Point Data Formats").
+double decode_e4m3(std::uint8_t bits) {
+    const int exponent = bits >> 3 & 15;
+    const int fraction = bits & 7;
+    double value = exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+    if ((bits & 0x7f) == 0x7f) value = std::nan("");
+    return (bits & 0x80) != 0 ? -value : value;
+}
+
+/// The upper half of an f16.
+double decode_e5m2(std::uint8_t bits) {
+    return decode_half(static_cast<std::uint16_t>(bits << 8));
+}
+
+std::uint8_t encode_e4m3(double value) {
+    // One more bit of exponent than there is: 256 to 448 have the codes that infinities have elsewhere.
+    constexpr Format kWide{4, -6, 8, 5};
+    constexpr double kMost = 448;
+    if (std::isnan(value)) return 0x7f;
+    const double size = std::fmin(std::fabs(value), kMost);
+    const auto bits = encode(static_cast<long double>(size), kWide, Rounding::nearest, 0);
+    return static_cast<std::uint8_t>(bits | (std::signbit(value) ? 0x80U : 0U));
+}
+
+std::uint8_t encode_e5m2(double value) {
+    constexpr Format kFormat{3, -14, 15, 5};
+    constexpr double kMost = 57344;
+    const double size = std::fmin(std::fabs(value), kMost);
+    const double clamped = std::isnan(value) ? value : std::copysign(size, value);
+    return static_cast<std::uint8_t>(
+        encode(static_cast<long double>(clamped), kFormat, Rounding::nearest, 0x7f));
+}
+
 }  // namespace cudamatrix::suite::ptx

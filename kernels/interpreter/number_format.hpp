@@ -19,6 +19,7 @@ inline constexpr Format kHalf{11, -14, 15, 5};
 inline constexpr Format kBfloat{8, -126, 127, 8};
 inline constexpr Format kSingle{24, -126, 127, 8};
 inline constexpr Format kDouble{53, -1022, 1023, 11};
+inline constexpr Format kTensorSingle{11, -126, 127, 8};  ///< tf32, without the 13 low bits of its register
 
 /// The bits of `value` rounded once (PTX ISA, "Rounding Modifiers"); NaN becomes `nan`. `away` rounds ties
 /// away from zero.
@@ -57,5 +58,12 @@ T smaller(T a, T b, bool nan_wins) {
 /// Exact.
 [[nodiscard]] double decode_half(std::uint16_t bits);
 [[nodiscard]] double decode_bfloat(std::uint16_t bits);
+[[nodiscard]] double decode_e4m3(std::uint8_t bits);
+[[nodiscard]] double decode_e5m2(std::uint8_t bits);
+
+// Rounded to nearest; what is too large, infinity too, becomes the largest number (PTX ISA, "cvt",
+// .satfinite).
+[[nodiscard]] std::uint8_t encode_e4m3(double value);
+[[nodiscard]] std::uint8_t encode_e5m2(double value);
 
 }  // namespace cudamatrix::suite::ptx

@@ -70,6 +70,8 @@ class Decoder {
     bool take(std::string_view word);
     /// Index of the next modifier among `words`, which is taken; -1 when it is none of them.
     int take_one_of(std::initializer_list<std::string_view> words);
+    /// The next modifier, whatever it is.
+    std::string_view take_word(const char* what);
     /// The next modifier as a type.
     Type take_type();
     /// The next modifier as a state space, generic when it is none.
@@ -161,6 +163,7 @@ void decode_access(Decoder& decoder);       // access.cpp: ld, st
 void decode_atomic(Decoder& decoder);       // atomic.cpp
 void decode_exchange(Decoder& decoder);     // exchange.cpp: shfl, vote ...
 void decode_barrier(Decoder& decoder);      // barrier.cpp
+void decode_mma(Decoder& decoder);          // mma.cpp
 void decode_control(Decoder& decoder);      // control.cpp
 
 /// The handler of `bra`: what holds a label.

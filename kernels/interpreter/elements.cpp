@@ -1,0 +1,109 @@
+#include "kernels/interpreter/elements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/interpreter/number_format.hpp"
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+struct ElementRow {
+    std::string_view name;
+    Element element;
+    unsigned bits;
+};
+
+constexpr ElementRow kElements[] = {
+    {"f16", Element::f16, 16},  {"bf16", Element::bf16, 16}, {"tf32", Element::tf32, 32},
+    {"e4m3", Element::e4m3, 8}, {"e5m2", Element::e5m2, 8},  {"s8", Element::s8, 8},
+    {"u8", Element::u8, 8},     {"f32", Element::f32, 32},   {"f64", Element::f64, 64},
+    {"s32", Element::s32, 32},
+};
+
+double single_of(std::uint64_t bits) {
+    const auto low = static_cast<std::uint32_t>(bits);
+    float value = 0;
+    std::memcpy(&value, &low, sizeof value);
+    return static_cast<double>(value);
+}
+
+double double_of(std::uint64_t bits) {
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/// `value` is whole and far from the limits of 64 bits.
+std::uint64_t integer_bits(double value, bool saturates) {
+    if (saturates) value = std::clamp(value, -0x1p31, 0x1p31 - 1);
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+}
+
+}  // namespace
+
+std::optional<Element> parse_element(std::string_view name) {
+    for (const ElementRow& row : kElements) {
+        if (row.name == name) return row.element;
+    }
+    return std::nullopt;
+}
+
+unsigned bits_of(Element element) {
+    return kElements[static_cast<unsigned>(element)].bits;
+}
+
+Type register_of(Element element) {
+    return element == Element::f32 ? Type::f32 : element == Element::f64 ? Type::f64 : Type::b32;
+}
+
+unsigned per_register(Element element) {
+    return std::max(1U, 32 / bits_of(element));
+}
+
+double element_value(Element element, std::uint64_t bits) {
+    switch (element) {
+        case Element::f16:
+            return decode_half(static_cast<std::uint16_t>(bits));
+        case Element::bf16:
+            return decode_bfloat(static_cast<std::uint16_t>(bits));
+        case Element::tf32:
+            return single_of(bits & ~std::uint64_t{0x1fff});
+        case Element::e4m3:
+            return decode_e4m3(static_cast<std::uint8_t>(bits));
+        case Element::e5m2:
+            return decode_e5m2(static_cast<std::uint8_t>(bits));
+        case Element::s8:
+            return static_cast<std::int8_t>(bits);
+        case Element::u8:
+            return static_cast<std::uint8_t>(bits);
+        case Element::s32:
+            return static_cast<std::int32_t>(bits);
+        case Element::f32:
+            return single_of(bits);
+        default:
+            return double_of(bits);
+    }
+}
+
+std::uint64_t element_bits(Element element, double value, bool saturates) {
+    const auto wide = static_cast<long double>(value);
+    switch (element) {
+        case Element::f16:
+            return encode(wide, kHalf, Rounding::nearest, 0x7fff);
+        case Element::bf16:
+            return encode(wide, kBfloat, Rounding::nearest, 0x7fff);
+        case Element::f32:
+            return encode(wide, kSingle, Rounding::nearest, kSingleNan);
+        case Element::f64: {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, &value, sizeof bits);
+            return bits;
+        }
+        default:
+            return integer_bits(value, saturates);
+    }
+}
+
+}  // namespace cudamatrix::suite::ptx

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "kernels/interpreter/elements.hpp"
+#include "kernels/interpreter/statement.hpp"
+#include "kernels/interpreter/warp.hpp"
+
+/// Matrices that the lanes of a warp hold together (PTX ISA, "Matrix Shape", "Matrix Fragments").
+namespace cudamatrix::suite::ptx {
+
+/// D = A * B + C; A has m rows and k columns, B k rows and n columns. D is laid out as C.
+struct Shape {
+    int m = 0;
+    int n = 0;
+    int k = 0;
+};
+/// "m16n8k16"; no value for anything else.
+[[nodiscard]] std::optional<Shape> parse_shape(std::string_view name);
+
+enum class Part : std::uint8_t { a, b, c };
+[[nodiscard]] int rows_of(Part part, const Shape& shape);
+[[nodiscard]] int columns_of(Part part, const Shape& shape);
+
+struct Position {
+    int row = 0;
+    int column = 0;
+};
+/// Where value number `value` of `lane` is in the matrix, with `per` values in one register.
+using Layout = Position (*)(Part part, const Shape& shape, unsigned per, int lane, unsigned value);
+
+/// That of mma, for all shapes: a table of three formulas.
+[[nodiscard]] Position mma_position(Part part, const Shape& shape, unsigned per, int lane, unsigned value);
+/// That of wmma, which no program may know: rows one after the other over the lanes, and where a fragment has
+/// more values than the matrix has elements (A and B of f16), all of them again.
+[[nodiscard]] Position wmma_position(Part part, const Shape& shape, unsigned per, int lane, unsigned value);
+
+/// A product as the list of an instruction holds it.
+struct Product {
+    Shape shape;
+    Element a = Element::f16;
+    Element b = Element::f16;
+    Element c = Element::f32;
+    Element d = Element::f32;
+    std::int32_t registers[4] = {0, 0, 0, 0};  ///< how many d, a, b and c have
+};
+
+/// The next modifier as a type of elements.
+[[nodiscard]] Element take_element(Decoder& decoder);
+
+/// Takes the operands d, a, b, c; the handler is that of `layout`. `saturates`: .satfinite.
+void emit_product(Decoder& decoder, const Product& product, Layout layout, bool saturates);
+
+/// The registers of a fragment, which are `count` of `element`, behind what is in `list`.
+void take_fragment(Decoder& decoder, const Operand& operand, Element element, std::int32_t count, bool writes,
+                   List& list);
+
+/// True when all lanes of the warp execute the instruction at once, as .sync.aligned asks. Throws Fault when
+/// some never will.
+[[nodiscard]] bool whole_warp(Warp& warp, Mask lanes);
+
+}  // namespace cudamatrix::suite::ptx

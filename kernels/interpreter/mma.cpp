@@ -1,0 +1,74 @@
+// mma.sync (PTX ISA, "Warp-level matrix multiply-accumulate instruction using mma").
+#include "kernels/interpreter/fragment.hpp"
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+struct MmaRow {
+    std::string_view shape;
+    Element element;  ///< of A; of bytes and of the formats of 8 bits the first one stands for both
+    unsigned least;   ///< architecture
+};
+constexpr MmaRow kForms[] = {
+    {"m16n8k8", Element::f16, 75},   {"m16n8k16", Element::f16, 80},  {"m16n8k8", Element::bf16, 80},
+    {"m16n8k16", Element::bf16, 80}, {"m16n8k4", Element::tf32, 80},  {"m16n8k8", Element::tf32, 80},
+    {"m8n8k4", Element::f64, 80},    {"m8n8k16", Element::s8, 75},    {"m16n8k16", Element::s8, 80},
+    {"m16n8k32", Element::s8, 80},   {"m16n8k32", Element::e4m3, 89},
+};
+
+Element family_of(Element element) {
+    return element == Element::u8 ? Element::s8 : element == Element::e5m2 ? Element::e4m3 : element;
+}
+
+/// What products of `element` are summed up in, f16 apart, which has both f16 and f32.
+Element sum_of(Element element) {
+    switch (family_of(element)) {
+        case Element::s8:
+            return Element::s32;
+        case Element::f64:
+            return Element::f64;
+        default:
+            return Element::f32;
+    }
+}
+
+std::int32_t registers_of(Part part, const Shape& shape, Element element) {
+    const int values = rows_of(part, shape) * columns_of(part, shape) / kLanes;
+    return values / static_cast<int>(per_register(element));
+}
+
+const MmaRow& form_of(const Decoder& decoder, std::string_view shape, const Product& p) {
+    const bool mixes = family_of(p.a) == family_of(p.b) && p.c == p.d;
+    const bool sums = p.d == sum_of(p.a) || (p.a == Element::f16 && p.d == Element::f16);
+    for (const MmaRow& row : kForms) {
+        if (row.shape == shape && row.element == family_of(p.a) && mixes && sums) return row;
+    }
+    decoder.unsupported("not for this shape with these types");
+}
+
+}  // namespace
+
+void decode_mma(Decoder& decoder) {
+    if (!decoder.take("sync") || !decoder.take("aligned")) decoder.unsupported("expected .sync.aligned");
+    const std::string_view name = decoder.take_word("a shape");
+    if (!decoder.take("row") || !decoder.take("col")) decoder.unsupported("expected .row.col");
+    const bool saturates = decoder.take("satfinite");
+    Product p;
+    p.d = take_element(decoder);
+    p.a = take_element(decoder);
+    p.b = take_element(decoder);
+    p.c = take_element(decoder);
+    const MmaRow& form = form_of(decoder, name, p);
+    if (saturates && p.d != Element::s32) decoder.unsupported(".satfinite of this type");
+    if (decoder.module().target < form.least)
+        decoder.unsupported("needs sm_" + std::to_string(form.least) + ", the module is for sm_" +
+                            std::to_string(decoder.module().target));
+    p.shape = *parse_shape(name);
+    p.registers[0] = registers_of(Part::c, p.shape, p.d);
+    p.registers[1] = registers_of(Part::a, p.shape, p.a);
+    p.registers[2] = registers_of(Part::b, p.shape, p.b);
+    p.registers[3] = registers_of(Part::c, p.shape, p.c);
+    emit_product(decoder, p, mma_position, saturates);
+}
+
+}  // namespace cudamatrix::suite::ptx
