@@ -51,6 +51,12 @@ void Decoder::unsupported(const std::string& why) const {
     throw Unsupported(std::string(statement_->opcode.text) + ": " + why);
 }
 
+void Decoder::need_target(unsigned least) const {
+    if (module_.target < least)
+        unsupported("needs sm_" + std::to_string(least) + ", the module is for sm_" +
+                    std::to_string(module_.target));
+}
+
 bool Decoder::take(std::string_view word) {
     if (at_end() || statement_->modifiers[next_] != word) return false;
     ++next_;

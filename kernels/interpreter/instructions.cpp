@@ -1,5 +1,7 @@
 // The table of instructions. Families that are not here yet (wgmma, tensor maps, clusters, tcgen05) get a
 // file each and a row for each opcode.
+#include <algorithm>
+
 #include "kernels/interpreter/statement.hpp"
 
 namespace cudamatrix::suite::ptx {
@@ -16,6 +18,17 @@ void decode_by_type(Decoder& decoder) {
     if (type == Type::f32 || type == Type::f64) return decode_floating(decoder);
     if (is_floating(type)) return decode_half(decoder);
     decode_arithmetic(decoder);
+}
+
+bool is_narrow(std::string_view type) {
+    return type == "tf32" || type == "e4m3x2" || type == "e5m2x2";
+}
+
+/// cvt is known for tf32, e4m3 and e5m2 by itself.
+void decode_cvt(Decoder& decoder) {
+    const auto& modifiers = decoder.statement().modifiers;
+    const bool narrow = std::any_of(modifiers.begin(), modifiers.end(), is_narrow);
+    return narrow ? decode_narrow(decoder) : decode_conversion(decoder);
 }
 
 struct InstructionRow {
@@ -48,7 +61,7 @@ constexpr InstructionRow kInstructions[] = {
     {"bfi", decode_bits},          {"prmt", decode_bits},
     {"setp", decode_compare},      {"set", decode_compare},
     {"selp", decode_compare},      {"slct", decode_compare},
-    {"cvt", decode_conversion},    {"mov", decode_move},
+    {"cvt", decode_cvt},           {"mov", decode_move},
     {"cvta", decode_move},         {"isspacep", decode_move},
     {"ld", decode_access},         {"ldu", decode_access},
     {"st", decode_access},         {"prefetch", decode_access},
@@ -63,7 +76,7 @@ constexpr InstructionRow kInstructions[] = {
     {"call", decode_control},      {"ret", decode_control},
     {"exit", decode_control},      {"trap", decode_control},
     {"brkpt", decode_control},     {"pmevent", decode_control},
-    {"mma", decode_mma},
+    {"mma", decode_mma},           {"ldmatrix", decode_ldmatrix},
 };
 
 }  // namespace

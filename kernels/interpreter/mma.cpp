@@ -60,9 +60,7 @@ void decode_mma(Decoder& decoder) {
     p.c = take_element(decoder);
     const MmaRow& form = form_of(decoder, name, p);
     if (saturates && p.d != Element::s32) decoder.unsupported(".satfinite of this type");
-    if (decoder.module().target < form.least)
-        decoder.unsupported("needs sm_" + std::to_string(form.least) + ", the module is for sm_" +
-                            std::to_string(decoder.module().target));
+    decoder.need_target(form.least);
     p.shape = *parse_shape(name);
     p.registers[0] = registers_of(Part::c, p.shape, p.d);
     p.registers[1] = registers_of(Part::a, p.shape, p.a);

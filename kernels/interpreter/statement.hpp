@@ -116,6 +116,8 @@ class Decoder {
     void emit(const Instruction& in, std::size_t sources, Type type) { emit(in, sources, type, type); }
 
     [[noreturn]] void unsupported(const std::string& why) const;
+    /// Throws Unsupported when the module is for an older architecture than sm_`least`.
+    void need_target(unsigned least) const;
 
     /// Labels have the scope of their { }: what is not defined there is looked for around it.
     void open_scope() { label_scopes_.emplace_back(); }
@@ -158,12 +160,14 @@ void decode_logic(Decoder& decoder);        // logic.cpp
 void decode_bits(Decoder& decoder);         // bits.cpp: fields, permutations
 void decode_compare(Decoder& decoder);      // compare.cpp
 void decode_conversion(Decoder& decoder);   // conversion.cpp
+void decode_narrow(Decoder& decoder);       // narrow.cpp: cvt of tf32, e4m3, e5m2
 void decode_move(Decoder& decoder);         // move.cpp
 void decode_access(Decoder& decoder);       // access.cpp: ld, st
 void decode_atomic(Decoder& decoder);       // atomic.cpp
 void decode_exchange(Decoder& decoder);     // exchange.cpp: shfl, vote ...
 void decode_barrier(Decoder& decoder);      // barrier.cpp
 void decode_mma(Decoder& decoder);          // mma.cpp
+void decode_ldmatrix(Decoder& decoder);     // ldmatrix.cpp
 void decode_control(Decoder& decoder);      // control.cpp
 
 /// The handler of `bra`: what holds a label.
