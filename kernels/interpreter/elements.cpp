@@ -62,6 +62,23 @@ unsigned per_register(Element element) {
     return std::max(1U, 32 / bits_of(element));
 }
 
+Element family_of(Element element) {
+    return element == Element::u8 ? Element::s8 : element == Element::e5m2 ? Element::e4m3 : element;
+}
+
+bool sums_in(Element element, Element sum) {
+    switch (family_of(element)) {
+        case Element::s8:
+            return sum == Element::s32;
+        case Element::f64:
+            return sum == Element::f64;
+        case Element::f16:
+            return sum == Element::f16 || sum == Element::f32;
+        default:
+            return sum == Element::f32;
+    }
+}
+
 double element_value(Element element, std::uint64_t bits) {
     switch (element) {
         case Element::f16:

@@ -20,6 +20,11 @@ enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f32, f6
 /// How many lie in one register.
 [[nodiscard]] unsigned per_register(Element element);
 
+/// Which elements a product can mix: s8 for s8 and u8, e4m3 for e4m3 and e5m2, otherwise `element`.
+[[nodiscard]] Element family_of(Element element);
+/// Can products of `element` be summed up in `sum`?
+[[nodiscard]] bool sums_in(Element element, Element sum);
+
 /// Exact. Of a tf32 the low 13 bits are not looked at.
 [[nodiscard]] double element_value(Element element, std::uint64_t bits);
 /// The bits of `value` rounded once, to nearest; an integer that is too large wraps, or with `saturates` is

@@ -31,22 +31,6 @@ Product product_of(const std::vector<std::int32_t>& items) {
     return p;
 }
 
-/// f(register number, shift, lane, place in the matrix) for each value of a fragment.
-template <typename F>
-void for_values(Part part, const Shape& shape, Layout layout, Element element, std::int32_t registers, F f) {
-    const unsigned per = per_register(element);
-    const int columns = columns_of(part, shape);
-    for (std::int32_t r = 0; r < registers; ++r) {
-        for (unsigned i = 0; i < per; ++i) {
-            for (int lane = 0; lane < kLanes; ++lane) {
-                const unsigned value = static_cast<unsigned>(r) * per + i;
-                const Position at = layout(part, shape, per, lane, value);
-                f(r, i * bits_of(element), lane, at.row * columns + at.column);
-            }
-        }
-    }
-}
-
 /// C + A * B. Products of anything but f64 are exact in a double, integers with their sums, too. PTX leaves
 /// the order and the precision of the sums open; these are far finer than a device's, which a tolerance must
 /// not be measured by.
@@ -76,9 +60,11 @@ void multiply(Warp& warp, const Instruction& in, Mask lanes) {
     double c[kMostElements];
     const auto read = [&](Part part, Element element, std::int32_t registers, double* into) {
         const std::uint64_t used = bits_of(element) == 64 ? ~0ULL : (1ULL << bits_of(element)) - 1;
+        const int columns = columns_of(part, p.shape);
         for_values(part, p.shape, layout, element, registers,
-                   [&](std::int32_t r, unsigned shift, int lane, int at) {
-                       into[at] = element_value(element, warp.source(slots[r]).lane[lane] >> shift & used);
+                   [&](std::int32_t r, unsigned shift, int lane, const Position& at) {
+                       into[at.row * columns + at.column] =
+                           element_value(element, warp.source(slots[r]).lane[lane] >> shift & used);
                    });
         slots += registers;
     };
@@ -89,10 +75,11 @@ void multiply(Warp& warp, const Instruction& in, Mask lanes) {
     read(Part::c, p.c, p.registers[3], c);
     accumulate(p, a, b, c);
     for_values(Part::c, p.shape, layout, p.d, p.registers[0],
-               [&](std::int32_t r, unsigned shift, int lane, int at) {
+               [&](std::int32_t r, unsigned shift, int lane, const Position& at) {
+                   const double value = c[at.row * p.shape.n + at.column];
                    std::uint64_t& bits = warp.destination(to[r]).lane[lane];
                    if (shift == 0) bits = 0;
-                   bits |= element_bits(p.d, c[at], in.flags != 0) << shift;
+                   bits |= element_bits(p.d, value, in.flags != 0) << shift;
                });
     warp.advance();
 }
@@ -123,6 +110,11 @@ int rows_of(Part part, const Shape& shape) {
 
 int columns_of(Part part, const Shape& shape) {
     return part == Part::a ? shape.k : shape.n;
+}
+
+std::int32_t registers_of(Part part, const Shape& shape, Element element) {
+    const int values = rows_of(part, shape) * columns_of(part, shape) / kLanes;
+    return values / static_cast<int>(per_register(element));
 }
 
 // PTX ISA, "Matrix Fragments for mma": every matrix is tiled by 8 x 4 registers; the lanes go over a tile

@@ -30,6 +30,23 @@ struct Position {
 /// Where value number `value` of `lane` is in the matrix, with `per` values in one register.
 using Layout = Position (*)(Part part, const Shape& shape, unsigned per, int lane, unsigned value);
 
+/// Registers of a fragment without copies.
+[[nodiscard]] std::int32_t registers_of(Part part, const Shape& shape, Element element);
+
+/// f(register number, shift, lane, position) for each value of a fragment.
+template <typename F>
+void for_values(Part part, const Shape& shape, Layout layout, Element element, std::int32_t registers, F f) {
+    const unsigned per = per_register(element);
+    for (std::int32_t r = 0; r < registers; ++r) {
+        for (unsigned i = 0; i < per; ++i) {
+            for (int lane = 0; lane < kLanes; ++lane) {
+                const unsigned value = static_cast<unsigned>(r) * per + i;
+                f(r, i * bits_of(element), lane, layout(part, shape, per, lane, value));
+            }
+        }
+    }
+}
+
 /// That of mma, for all shapes: a table of three formulas.
 [[nodiscard]] Position mma_position(Part part, const Shape& shape, unsigned per, int lane, unsigned value);
 /// That of wmma, which no program may know: rows one after the other over the lanes, and where a fragment has

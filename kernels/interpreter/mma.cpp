@@ -6,8 +6,8 @@ namespace {
 
 struct MmaRow {
     std::string_view shape;
-    Element element;  ///< of A; of bytes and of the formats of 8 bits the first one stands for both
-    unsigned least;   ///< architecture
+    Element family;  ///< of A and B
+    unsigned least;  ///< architecture
 };
 constexpr MmaRow kForms[] = {
     {"m16n8k8", Element::f16, 75},   {"m16n8k16", Element::f16, 80},  {"m16n8k8", Element::bf16, 80},
@@ -16,32 +16,11 @@ constexpr MmaRow kForms[] = {
     {"m16n8k32", Element::s8, 80},   {"m16n8k32", Element::e4m3, 89},
 };
 
-Element family_of(Element element) {
-    return element == Element::u8 ? Element::s8 : element == Element::e5m2 ? Element::e4m3 : element;
-}
-
-/// What products of `element` are summed up in, f16 apart, which has both f16 and f32.
-Element sum_of(Element element) {
-    switch (family_of(element)) {
-        case Element::s8:
-            return Element::s32;
-        case Element::f64:
-            return Element::f64;
-        default:
-            return Element::f32;
-    }
-}
-
-std::int32_t registers_of(Part part, const Shape& shape, Element element) {
-    const int values = rows_of(part, shape) * columns_of(part, shape) / kLanes;
-    return values / static_cast<int>(per_register(element));
-}
-
 const MmaRow& form_of(const Decoder& decoder, std::string_view shape, const Product& p) {
     const bool mixes = family_of(p.a) == family_of(p.b) && p.c == p.d;
-    const bool sums = p.d == sum_of(p.a) || (p.a == Element::f16 && p.d == Element::f16);
+    const bool sums = sums_in(p.a, p.d);
     for (const MmaRow& row : kForms) {
-        if (row.shape == shape && row.element == family_of(p.a) && mixes && sums) return row;
+        if (row.shape == shape && row.family == family_of(p.a) && mixes && sums) return row;
     }
     decoder.unsupported("not for this shape with these types");
 }

@@ -146,8 +146,9 @@ TEST_CASE("interpreter: ends of a program") {
     CHECK(fault("A: bra A;") ==
           "kernel k: more than 100000 warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
     CHECK(last_code == 702);
-    CHECK(fault("wmma.foo %r1;") ==
-          "PTX line 14 \"wmma.foo %r1;\": not supported by the interpreter: wmma.foo: instruction not known");
+    CHECK(
+        fault("wgmma.foo %r1;") ==
+        "PTX line 14 \"wgmma.foo %r1;\": not supported by the interpreter: wgmma.foo: instruction not known");
     CHECK(last_code == 715);
     CHECK(fault("call f;", {}, {}, ".func f() { call f; }\n").find("stack overflow: 2049 calls deep") !=
           std::string::npos);
