@@ -21,8 +21,14 @@ struct Place {
 /// there, or not aligned to their size (PTX ISA, "Addresses as Operands").
 [[nodiscard]] Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size);
 
-/// Throws Fault unless all bytes of the place were written.
-void check_written(const Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size);
+/// Has each byte been written, and landed? `written`: of a place.
+[[nodiscard]] bool all_written(const std::uint8_t* written, unsigned size);
+
+/// Throws Fault unless all bytes of the place were written, and have landed when cp.async copied them.
+void check_written(Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size);
+
+/// Throws Fault when cp.async still copies to one of the bytes, which are to be written.
+void check_not_in_flight(Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size);
 
 // Values of 1, 2, 4 or 8 bytes; other threads may access them meanwhile.
 [[nodiscard]] std::uint64_t load_value(const std::uint8_t* bytes, unsigned size);

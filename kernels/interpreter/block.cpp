@@ -1,6 +1,7 @@
 #include "kernels/interpreter/block.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace cudamatrix::suite::ptx {
 namespace {
@@ -37,6 +38,7 @@ void Block::start(std::uint64_t number) {
         const std::uint32_t lanes = std::min<std::uint32_t>(threads_ - w * kLanes, kLanes);
         warps_[w]->start(launch_, *this, w, lanes == kLanes ? ~Mask{0} : (Mask{1} << lanes) - 1);
     }
+    copies_.start(count * kLanes);
     start_clocks();
     turn_ = 0;
     random_ =
@@ -92,6 +94,12 @@ void Block::run(std::uint64_t number) {
                                                        " warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
         }
     }
+}
+
+Place Block::land(const Copy& copy) {
+    std::memcpy(shared_.data() + copy.to, copy.bytes, copy.size);
+    std::memset(shared_written_.data() + copy.to, 1, copy.size);
+    return {shared_.data() + copy.to, shared_written_.data() + copy.to, nullptr, copy.to, Space::shared};
 }
 
 void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask holds, bool waits) {

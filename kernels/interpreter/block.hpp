@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/interpreter/access.hpp"
+#include "kernels/interpreter/copies.hpp"
 #include "kernels/interpreter/launch.hpp"
 #include "kernels/interpreter/warp.hpp"
 
@@ -41,6 +42,9 @@ class Block {
     [[nodiscard]] Dim3 thread(std::uint32_t index) const;
     [[nodiscard]] std::vector<std::uint8_t>& shared() { return shared_; }
     [[nodiscard]] std::vector<std::uint8_t>& shared_written() { return shared_written_; }
+    [[nodiscard]] Copies& copies() { return copies_; }
+    /// Writes the bytes of a copy. Where they are.
+    Place land(const Copy& copy);
     [[nodiscard]] std::uint32_t static_shared() const { return static_shared_; }
 
     /// Writes what bar.red gives, when a barrier is complete (barrier.cpp).
@@ -85,6 +89,7 @@ class Block {
     std::vector<State> states_;
     std::vector<std::uint8_t> shared_;
     std::vector<std::uint8_t> shared_written_;
+    Copies copies_;
     Barrier barriers_[kBarriers];
     std::uint32_t turn_ = 0;
     std::uint64_t random_ = 1;

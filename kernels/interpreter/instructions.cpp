@@ -77,7 +77,7 @@ constexpr InstructionRow kInstructions[] = {
     {"exit", decode_control},      {"trap", decode_control},
     {"brkpt", decode_control},     {"pmevent", decode_control},
     {"mma", decode_mma},           {"ldmatrix", decode_ldmatrix},
-    {"wmma", decode_wmma},
+    {"wmma", decode_wmma},         {"cp", decode_cp_async},
 };
 
 }  // namespace

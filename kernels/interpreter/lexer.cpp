@@ -84,7 +84,7 @@ class Lexer {
         }
         if (is_digit(c)) return number();
         if (starts_word(c)) {
-            while (in_word(at(at_)) || (at(at_) == ':' && at(at_ + 1) == ':' && is_letter(at(at_ + 2))))
+            while (in_word(at(at_)) || (at(at_) == ':' && at(at_ + 1) == ':' && in_word(at(at_ + 2))))
                 at_ += at(at_) == ':' ? 2 : 1;
             token.kind = TokenKind::word;
         } else if (std::strchr("()[]{}<>,;:+-*/!|@=", c) != nullptr) {

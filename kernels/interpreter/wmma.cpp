@@ -103,6 +103,7 @@ void for_stored(Warp& warp, const Instruction& in, const Stored& m, AccessKind k
                    const Place place = locate(warp, in, lane, address, in.width);
                    if (kind == AccessKind::read && place.written != nullptr)
                        check_written(warp, lane, place, address, in.width);
+                   if (kind == AccessKind::write) check_not_in_flight(warp, lane, place, address, in.width);
                    if (warp.launch().options.races) record_access(warp, lane, place, in.width, kind);
                    f(m.slots[r], shift, lane, place);
                });
