@@ -63,6 +63,8 @@ class Block {
     [[nodiscard]] bool heard_of(std::uint32_t block) const;
     /// An atomic operation, or a volatile access, at `place`.
     void synchronise(Warp& warp, const Place& place);
+    /// Whoever synchronises at `place` later is ordered behind what the warp did.
+    void publish(Warp& warp, const Place& place);
     /// A new step of a warp: what it did before is before what comes now, for all its lanes.
     void tick(std::uint32_t warp);
 

@@ -37,6 +37,10 @@ bool Block::heard_of(std::uint32_t block) const {
     return std::find(heard_.begin(), heard_.end(), block) != heard_.end();
 }
 
+void Block::publish(Warp& warp, const Place& place) {
+    join(published_[place.offset], warp.index());
+}
+
 void Block::synchronise(Warp& warp, const Place& place) {
     // A fence makes what was written before it visible to whoever sees the atomic operation. Whether the
     // other side has a fence, too, is not looked at.

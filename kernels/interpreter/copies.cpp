@@ -37,6 +37,19 @@ std::vector<Copy> Copies::wait_all(std::uint32_t thread) {
     return take_if(copies_, [&](const Copy& copy) { return copy.thread == thread; });
 }
 
+void Copies::attach(std::uint32_t thread, std::uint64_t mbarrier, std::uint64_t phase) {
+    for (Copy& copy : copies_) {
+        if (copy.thread != thread || copy.mbarrier != kNoMbarrier) continue;
+        copy.mbarrier = mbarrier;
+        copy.phase = phase;
+    }
+}
+
+std::vector<Copy> Copies::wait_mbarrier(std::uint64_t mbarrier, std::uint64_t phase) {
+    return take_if(copies_,
+                   [&](const Copy& copy) { return copy.mbarrier == mbarrier && copy.phase < phase; });
+}
+
 const Copy* Copies::find(std::uint64_t at, std::uint64_t size) const {
     for (const Copy& copy : copies_) {
         if (at < copy.to + copy.size && copy.to < at + size) return &copy;

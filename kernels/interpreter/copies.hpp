@@ -8,6 +8,8 @@ namespace cudamatrix::suite::ptx {
 /// What Block::shared_written() holds for bytes that cp.async copies to.
 inline constexpr std::uint8_t kInFlight = 2;
 
+inline constexpr std::uint64_t kNoMbarrier = ~std::uint64_t{0};
+
 /// One cp.async of one thread. The source was read when it was issued.
 struct Copy {
     std::uint64_t to = 0;  ///< in shared memory
@@ -15,6 +17,8 @@ struct Copy {
     std::uint32_t line = 0;
     std::uint32_t thread = 0;
     std::uint64_t group = 0;
+    std::uint64_t mbarrier = kNoMbarrier;  ///< that its end arrives at: where in shared memory
+    std::uint64_t phase = 0;               ///< of it
     std::uint8_t bytes[16] = {};
 };
 
@@ -31,6 +35,10 @@ class Copies {
     [[nodiscard]] std::vector<Copy> wait(std::uint32_t thread, std::uint64_t pending);
     /// Takes all copies of `thread`, committed or not.
     [[nodiscard]] std::vector<Copy> wait_all(std::uint32_t thread);
+    /// The copies of `thread` that have no mbarrier yet end before `phase` of this one does.
+    void attach(std::uint32_t thread, std::uint64_t mbarrier, std::uint64_t phase);
+    /// Takes the copies that ended before `phase` of the mbarrier began.
+    [[nodiscard]] std::vector<Copy> wait_mbarrier(std::uint64_t mbarrier, std::uint64_t phase);
     /// The copy to one of `size` bytes from `at` on; null when there is none.
     [[nodiscard]] const Copy* find(std::uint64_t at, std::uint64_t size) const;
 

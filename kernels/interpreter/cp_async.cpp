@@ -3,6 +3,7 @@
 // both at any time between, so that what depends on it is a fault.
 #include "kernels/interpreter/block.hpp"
 #include "kernels/interpreter/each.hpp"
+#include "kernels/interpreter/mbarrier.hpp"
 #include "kernels/interpreter/races.hpp"
 #include "kernels/interpreter/statement.hpp"
 
@@ -82,6 +83,35 @@ void wait_group(Warp& warp, const Instruction& in, Mask lanes) {
     });
 }
 
+/// The arrival that a device makes when the copies have ended is made at once: it is their bytes that are
+/// there only for who has seen the phase end. flags: .noinc. Without it, the arrival is one that was not
+/// pending before.
+void arrive_after_copies(Warp& warp, const Instruction& in, Mask lanes) {
+    each(lanes, [&](int lane) {
+        const Place place = locate_mbarrier(warp, in, lane);
+        const std::uint64_t phase = Mbarrier::unpack(load_value(place.bytes, 8)).phase;
+        warp.block().copies().attach(thread_of(warp, lane), place.offset, phase);
+        if (in.flags != 0) {
+            arrive_at(warp, lane, place, 1);
+        } else {
+            warp.block().publish(warp, place);
+        }
+    });
+    warp.block().tick(warp.index());
+}
+
+void decode_arrive(Decoder& decoder) {
+    Instruction in = decoder.make(arrive_after_copies);
+    in.flags = decoder.take("noinc") ? 1 : 0;
+    in.space = decoder.take_space();
+    if (in.space != Space::generic && in.space != Space::shared)
+        decoder.unsupported("not in this state space");
+    if (decoder.take_type() != Type::b64) decoder.unsupported("not for this type");
+    decoder.expect(1, 1);
+    decoder.address(decoder.operand(0), in);
+    decoder.emit(in);
+}
+
 void decode_copy(Decoder& decoder) {
     const bool large = decoder.take("cg");
     if (!large && !decoder.take("ca")) decoder.unsupported("not in this form");
@@ -131,7 +161,9 @@ void decode_cp_async(Decoder& decoder) {
     }
     if (decoder.take("wait_group")) return decode_wait(decoder, false);
     if (decoder.take("wait_all")) return decode_wait(decoder, true);
-    decode_copy(decoder);
+    if (!decoder.take("mbarrier")) return decode_copy(decoder);
+    if (!decoder.take("arrive")) decoder.unsupported("expected .arrive");
+    decode_arrive(decoder);
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -78,6 +78,7 @@ constexpr InstructionRow kInstructions[] = {
     {"brkpt", decode_control},     {"pmevent", decode_control},
     {"mma", decode_mma},           {"ldmatrix", decode_ldmatrix},
     {"wmma", decode_wmma},         {"cp", decode_cp_async},
+    {"mbarrier", decode_mbarrier},
 };
 
 }  // namespace

@@ -170,6 +170,7 @@ void decode_mma(Decoder& decoder);          // mma.cpp
 void decode_ldmatrix(Decoder& decoder);     // ldmatrix.cpp
 void decode_wmma(Decoder& decoder);         // wmma.cpp
 void decode_cp_async(Decoder& decoder);     // cp_async.cpp
+void decode_mbarrier(Decoder& decoder);     // mbarrier.cpp
 void decode_control(Decoder& decoder);      // control.cpp
 
 /// The handler of `bra`: what holds a label.

@@ -1,0 +1,219 @@
+// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"), without what
+// clusters and bulk copies add to it.
+#include "kernels/interpreter/mbarrier.hpp"
+
+#include "kernels/interpreter/block.hpp"
+#include "kernels/interpreter/each.hpp"
+#include "kernels/interpreter/races.hpp"
+#include "kernels/interpreter/statement.hpp"
+
+namespace cudamatrix::suite::ptx {
+namespace {
+
+constexpr unsigned kSize = 8;
+constexpr unsigned kBits = 20;  // of both counts
+constexpr std::uint64_t kValid = 1ULL << 63;
+
+enum Flag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4 };
+
+Place in_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t address) {
+    const Place place = locate(warp, in, lane, address, kSize);
+    if (place.space != Space::shared)
+        warp.fault(FaultCode::illegal_address, lane,
+                   "address " + hex_address(address) + " is not in shared memory");
+    return place;
+}
+
+std::uint64_t address_of(const Warp& warp, const Instruction& in, int lane) {
+    return warp.source(in.from[0]).lane[lane] + static_cast<std::uint64_t>(in.offset);
+}
+
+void record(Warp& warp, int lane, const Place& place, AccessKind kind) {
+    if (warp.launch().options.races) record_access(warp, lane, place, kSize, kind);
+}
+
+void initialise(Warp& warp, const Instruction& in, Mask lanes) {
+    each(lanes, [&](int lane) {
+        const std::uint64_t address = address_of(warp, in, lane);
+        const Place place = in_shared(warp, in, lane, address);
+        const std::uint64_t count = warp.source(in.from[1]).lane[lane] & 0xffffffff;
+        if (count == 0 || count > Mbarrier::kMost)
+            warp.fault(FaultCode::launch_failure, lane,
+                       "an mbarrier for " + std::to_string(count) + " arrivals: expected 1 to 1048575");
+        check_not_in_flight(warp, lane, place, address, kSize);
+        record(warp, lane, place, AccessKind::write);
+        store_value(place.bytes, Mbarrier{count, count, 0}.pack(), kSize);
+        std::memset(place.written, 1, kSize);
+    });
+}
+
+/// The bytes have no meaning until something writes them.
+void invalidate(Warp& warp, const Instruction& in, Mask lanes) {
+    each(lanes, [&](int lane) {
+        const Place place = locate_mbarrier(warp, in, lane);
+        record(warp, lane, place, AccessKind::write);
+        std::memset(place.written, 0, kSize);
+    });
+}
+
+/// from[1]: count. The result is the phase before.
+void arrive(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row counts = warp.source(in.from[1]);
+    each(lanes, [&](int lane) {
+        const Place place = locate_mbarrier(warp, in, lane);
+        const std::uint64_t before = load_value(place.bytes, kSize);
+        const std::uint64_t count = counts.lane[lane] & 0xffffffff;
+        Mbarrier barrier = Mbarrier::unpack(before);
+        if ((in.flags & kNeverCompletes) != 0 && count >= barrier.pending)
+            warp.fault(FaultCode::launch_failure, lane,
+                       ".noComplete of the last " + std::to_string(barrier.pending) + " arrivals");
+        if ((in.flags & kDrops) != 0 && count <= barrier.expected) {
+            barrier.expected -= count;
+            store_value(place.bytes, barrier.pack(), kSize);
+        }
+        arrive_at(warp, lane, place, count);
+        warp.destination(in.to).lane[lane] = before;
+    });
+    warp.block().tick(warp.index());
+}
+
+/// from[1]: the state that an arrival gave, or the parity of the phase that is waited for.
+void test_wait(Warp& warp, const Instruction& in, Mask lanes) {
+    const Mask complete = lanes_where(lanes, [&](int lane) {
+        const Place place = locate_mbarrier(warp, in, lane);
+        const std::uint64_t phase = Mbarrier::unpack(load_value(place.bytes, kSize)).phase;
+        const std::uint64_t waited = warp.source(in.from[1]).lane[lane];
+        const bool done =
+            (in.flags & kParity) != 0 ? (phase & 1) != (waited & 1) : phase != Mbarrier::unpack(waited).phase;
+        if (!done) return false;
+        record(warp, lane, place, AccessKind::atomic);  // sees what was before the arrivals
+        for (const Copy& copy : warp.block().copies().wait_mbarrier(place.offset, phase))
+            warp.block().land(copy);
+        return true;
+    });
+    warp.set_predicate(in.to, lanes, complete);
+}
+
+void pending_count(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row& states = warp.source(in.from[0]);
+    Row& to = warp.destination(in.to);
+    each(lanes, [&](int lane) { to.lane[lane] = Mbarrier::unpack(states.lane[lane]).pending; });
+}
+
+void take_space(Decoder& decoder, Instruction& in) {
+    in.space = decoder.take_space();
+    if (in.space != Space::generic && in.space != Space::shared)
+        decoder.unsupported("not in this state space");
+    if (decoder.take_type() != Type::b64) decoder.unsupported("not for this type");
+}
+
+void decode_init(Decoder& decoder, bool begins) {
+    Instruction in = decoder.make(begins ? initialise : invalidate);
+    take_space(decoder, in);
+    decoder.expect(begins ? 2 : 1, begins ? 2 : 1);
+    decoder.address(decoder.operand(0), in);
+    if (begins) in.from[1] = decoder.source(1, Type::b32);
+    decoder.emit(in);
+}
+
+void decode_arrive(Decoder& decoder, bool drops) {
+    Instruction in = decoder.make(arrive);
+    const bool never_completes = decoder.take("noComplete");
+    in.flags = static_cast<std::uint8_t>((drops ? kDrops : 0) | (never_completes ? kNeverCompletes : 0));
+    decoder.take("release");
+    decoder.take("cta");
+    take_space(decoder, in);
+    decoder.expect(never_completes ? 3 : 2, 3);
+    if (decoder.count() == 3 && !never_completes) decoder.need_target(90);
+    in.to = decoder.destination(0);
+    decoder.address(decoder.operand(1), in);
+    in.from[1] = decoder.count() == 3 ? decoder.source(2, Type::b32) : decoder.constant(1);
+    decoder.emit(in);
+}
+
+/// try_wait may give up at any time, so that it is test_wait; its limit of time is not looked at.
+void decode_wait(Decoder& decoder, bool tries) {
+    if (tries) decoder.need_target(90);
+    Instruction in = decoder.make(test_wait);
+    const bool parity = decoder.take("parity");
+    in.flags = parity ? kParity : 0;
+    decoder.take("acquire");
+    decoder.take("cta");
+    take_space(decoder, in);
+    decoder.expect(3, tries ? 4 : 3);
+    in.to = decoder.predicate_destination(decoder.operand(0));
+    decoder.address(decoder.operand(1), in);
+    in.from[1] = decoder.source(2, parity ? Type::b32 : Type::b64);
+    if (decoder.count() == 4) static_cast<void>(decoder.source(3, Type::b32));
+    decoder.emit(in);
+}
+
+void decode_pending_count(Decoder& decoder) {
+    if (decoder.take_type() != Type::b64) decoder.unsupported("not for this type");
+    decoder.expect(2, 2);
+    Instruction in = decoder.make(pending_count);
+    in.to = decoder.destination(0);
+    in.from[0] = decoder.source(1, Type::b64);
+    decoder.emit(in);
+}
+
+}  // namespace
+
+Mbarrier Mbarrier::unpack(std::uint64_t bits) {
+    return {bits & kMost, bits >> kBits & kMost, (bits & ~kValid) >> 2 * kBits};
+}
+
+std::uint64_t Mbarrier::pack() const {
+    return kValid | ((phase << 2 * kBits) & ~kValid) | expected << kBits | pending;
+}
+
+Place locate_mbarrier(Warp& warp, const Instruction& in, int lane) {
+    const std::uint64_t address = address_of(warp, in, lane);
+    const Place place = in_shared(warp, in, lane, address);
+    check_written(warp, lane, place, address, kSize);
+    if ((load_value(place.bytes, kSize) & kValid) == 0)
+        warp.fault(FaultCode::launch_failure, lane,
+                   "there is no mbarrier at address " + hex_address(address));
+    return place;
+}
+
+void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count) {
+    record(warp, lane, place, AccessKind::atomic);
+    Mbarrier barrier = Mbarrier::unpack(load_value(place.bytes, kSize));
+    if (count == 0 || count > barrier.pending)
+        warp.fault(FaultCode::launch_failure, lane,
+                   std::to_string(count) + " arrivals at an mbarrier that waits for " +
+                       std::to_string(barrier.pending));
+    warp.block().publish(warp, place);
+    barrier.pending -= count;
+    if (barrier.pending == 0) {
+        ++barrier.phase;
+        barrier.pending = barrier.expected;
+    }
+    store_value(place.bytes, barrier.pack(), kSize);
+}
+
+void decode_mbarrier(Decoder& decoder) {
+    decoder.need_target(80);
+    switch (decoder.take_one_of(
+        {"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"})) {
+        case 0:
+            return decode_init(decoder, true);
+        case 1:
+            return decode_init(decoder, false);
+        case 2:
+            return decode_arrive(decoder, false);
+        case 3:
+            return decode_arrive(decoder, true);
+        case 4:
+            return decode_wait(decoder, false);
+        case 5:
+            return decode_wait(decoder, true);
+        case 6:
+            return decode_pending_count(decoder);
+        default:
+            decoder.unsupported("not in this form");
+    }
+}
+
+}  // namespace cudamatrix::suite::ptx

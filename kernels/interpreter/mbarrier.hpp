@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/interpreter/access.hpp"
+
+namespace cudamatrix::suite::ptx {
+
+/// An mbarrier object, which programs see as 64 bits of no meaning (PTX ISA, "mbarrier").
+struct Mbarrier {
+    static constexpr std::uint64_t kMost = (1U << 20) - 1;  ///< arrivals
+
+    std::uint64_t pending = 0;   ///< arrivals until the phase is complete
+    std::uint64_t expected = 0;  ///< of the next phase
+    std::uint64_t phase = 0;
+
+    [[nodiscard]] static Mbarrier unpack(std::uint64_t bits);
+    [[nodiscard]] std::uint64_t pack() const;
+};
+
+/// The place of the mbarrier at the address in from[0]. Throws Fault when it is none.
+[[nodiscard]] Place locate_mbarrier(Warp& warp, const Instruction& in, int lane);
+/// `count` arrivals, which may complete the phase. Throws Fault when fewer are pending.
+void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count);
+
+}  // namespace cudamatrix::suite::ptx
