@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct Copy {
 class Copies {
   public:
     void start(std::uint32_t threads);
-    [[nodiscard]] bool any() const { return !copies_.empty(); }
+    [[nodiscard]] bool any() const { return count_ != 0; }
     void add(Copy copy);
     /// The copies of `thread` since the last commit are a group.
     void commit(std::uint32_t thread) { ++open_[thread]; }
@@ -43,8 +44,12 @@ class Copies {
     [[nodiscard]] const Copy* find(std::uint64_t at, std::uint64_t size) const;
 
   private:
-    std::vector<Copy> copies_;         // in the order of their issue
-    std::vector<std::uint64_t> open_;  // number of the group that is not committed, by thread
+    template <typename F>
+    std::vector<Copy> take_if(std::vector<Copy>& copies, F taken);
+
+    std::size_t count_ = 0;
+    std::vector<std::vector<Copy>> copies_;  // by thread, in the order of their issue
+    std::vector<std::uint64_t> open_;        // number of the group that is not committed, by thread
 };
 
 }  // namespace cudamatrix::suite::ptx

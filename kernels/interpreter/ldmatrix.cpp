@@ -57,6 +57,7 @@ void decode_ldmatrix(Decoder& decoder) {
     if (!decoder.take("m8n8")) decoder.unsupported("not for this shape");
     const int count = decoder.take_one_of({"x1", "x2", "x4"});
     if (count < 0) decoder.unsupported("expected .x1, .x2 or .x4");
+    decoder.need_target(75);
     Instruction in = decoder.make(load_matrices);
     in.flow = true;
     in.count = static_cast<std::uint8_t>(1 << count);

@@ -165,6 +165,7 @@ void check_written(Warp& warp, int lane, const Place& place, std::uint64_t addre
 
 void check_not_in_flight(Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size) {
     if (place.space != Space::shared || !warp.block().copies().any()) return;
+    if (std::memchr(place.written, kInFlight, size) == nullptr) return;
     check_in_flight(warp, lane, place, "writes " + bytes_text(size) + " at address " + hex_address(address),
                     size);
 }

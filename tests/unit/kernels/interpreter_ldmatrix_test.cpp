@@ -115,6 +115,13 @@ TEST_CASE("interpreter: forms of ldmatrix that are not known") {
     CHECK(refused("ldmatrix.sync.aligned.m8n8.x1.global.b16") == "not in this state space");
     CHECK(refused("ldmatrix.sync.aligned.m8n8.x1.shared.b32") == "not for this type");
     CHECK(refused("ldmatrix.sync.aligned.m8n8.x1.shared.b16.trans") == "unknown modifier .trans");
+    PtxMachine old([] {
+        std::string text = ptx_kernel("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r8}, [%r3];");
+        text.replace(text.find("sm_80"), 5, "sm_70");
+        return text;
+    }());
+    CHECK(old.launch("k", {}, {32, 1, 1}, std::uint64_t{0}).find("needs sm_75, the module is for sm_70") !=
+          std::string::npos);
     const std::string two = "ldmatrix.sync.aligned.m8n8.x2.shared.b16";
     CHECK(refused(two) == "expected a vector of 2 registers, found one of 1");
     CHECK(refused(two, "{%r8,%rd3}, [%r3]") == "operand \"%rd3\" has 64 bits, expected 32");
