@@ -1,5 +1,4 @@
-// Kernels for tensor cores as nvcc compiles them (ptx/wmma.cu and ptx/pipeline.cu, which say how), and faults
-// planted in them.
+// Kernels for tensor cores as nvcc compiles them (ptx/*.cu say how), and faults planted in them.
 #include <array>
 
 #include "unit/kernels/matrix_fixture.hpp"
@@ -131,6 +130,27 @@ TEST_CASE("interpreter: nvcc's pipeline of cp.async, ldmatrix and mma") {
     const Gemm gemm = run_pipeline(ptx_file("pipeline.ptx"), 4);
     CHECK(gemm.error == "");
     CHECK(gemm.right);
+}
+
+TEST_CASE("interpreter: nvcc's conversions to fp8, and mma of them") {
+    PtxMachine machine(ptx_file("fp8.ptx"));
+    matrix_fixture::Random random;
+    Matrix a = random.matrix(16, 32, "f32", false);
+    Matrix b = random.matrix(32, 8, "f32", false);
+    a.values[5] = 1000;    // too large for e4m3
+    b.values[7] = 1.0625;  // between two values of e5m2
+    const std::array<std::uint64_t, 4> arguments = {
+        machine.upload(elements<std::uint32_t>(a)), machine.upload(elements<std::uint32_t>(b, true)),
+        machine.upload(std::vector<float>(16 * 8)), machine.upload(std::vector<float>(16 * 32))};
+    REQUIRE(machine.launch("tile_fp8", {}, {32, 1, 1}, arguments) == "");
+    a.values[5] = 448;
+    b.values[7] = 1;
+    CHECK(machine.download<std::uint32_t>(arguments[3], 16 * 32) == elements<std::uint32_t>(a));
+    Matrix c = zeros(16, 8, "f32");
+    const auto sums = matrix_fixture::reference(a, b, c);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        c.values[i] = sums[i].first;
+    CHECK(machine.download<std::uint32_t>(arguments[2], 16 * 8) == elements<std::uint32_t>(c));
 }
 
 TEST_CASE("interpreter: planted faults of tensor-core kernels are found") {
