@@ -11,7 +11,8 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum Flag : std::uint8_t { kRelu = 1, kWideExponent = 2 };  // the second: e5m2
+constexpr unsigned kRelu = 1;
+constexpr unsigned kWideExponent = 2;  // e5m2
 
 std::uint64_t eight_bits(const Instruction& in, double value) {
     if ((in.flags & kRelu) != 0 && value <= 0) value = 0;
@@ -87,7 +88,7 @@ void decode_narrow(Decoder& decoder) {
     }
     if (!decoder.take("rn")) decoder.unsupported("not in this rounding");
     const bool saturates = decoder.take("satfinite");
-    const unsigned relu = decoder.take("relu") ? kRelu : 0;
+    const unsigned relu = decoder.take("relu") ? kRelu : 0U;
     const int to = take_eights(decoder);
     if (to < 0) {
         if (saturates || !decoder.take("f16x2")) decoder.unsupported("not for these types");
