@@ -16,8 +16,7 @@ const std::string kWait = "cp.async.wait_group 0;\n";
 const std::string kWaitAll = "cp.async.wait_all;\n";
 const std::string kRead = "ld.shared.u32 %r5, [%r2];\n";
 
-/// Input: words that are their numbers, 64 bytes for each of 64 threads, of which the first 32 bytes of each
-/// 64 threads' 2 KiB are written; the results of threads go behind, from byte 2048 on.
+/// Input: words that are their numbers; the results of threads go behind, from byte 2048 on.
 std::vector<std::uint32_t> words() {
     std::vector<std::uint32_t> all(1024);
     for (std::uint32_t i = 0; i < all.size(); ++i)

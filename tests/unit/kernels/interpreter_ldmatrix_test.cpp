@@ -33,7 +33,8 @@ void check(const std::string& instruction, const std::string& part, std::size_t 
     for (std::size_t lane = 0; lane < 32; ++lane) {
         for (std::size_t matrix = 0; matrix < matrices; ++matrix) {
             for (std::size_t i = 0; i < 2; ++i) {
-                const auto [row, column] = places[lane][i];
+                const int row = places[lane][i].first;
+                const int column = places[lane][i].second;
                 const std::size_t from = (8 * matrix + static_cast<std::size_t>(row)) * 5 % 32;
                 REQUIRE((registers[4 * lane + matrix] >> 16 * i & 0xffff) ==
                         8 * from + static_cast<std::size_t>(column));
