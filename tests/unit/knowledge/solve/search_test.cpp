@@ -91,32 +91,45 @@ std::optional<Assignment> first_of_all(RuleCache& cache, const Domains& domains,
     }
 }
 
-}  // namespace
-
-TEST_CASE("a rule never grows milder when one more of the fields that add up is named") {
-    std::mt19937 random(1);
-    std::set<std::string_view> asked;
+// f(cache, rule, assignment) for each rule of random cells.
+template <typename F>
+void for_random_cells(unsigned seed, F f) {
+    std::mt19937 random(seed);
     for (int round = 0; round < 30; ++round) {
         RuleCache cache(all_facts(), kToday, world(any_packages(random, 4), known(Field::cuda)));
         for (int cell = 0; cell < 20; ++cell) {
             Assignment all;
             for (const auto& variable : cache.variables())
                 all.push_back(any_of(random, variable.values.size()));
-            for (std::size_t rule = 0; rule < cache.size(); ++rule) {
-                const auto monotone = cache.rule(rule).monotone;
-                const auto whole = cache.verdict(rule, all);
-                for (std::size_t variable = 0; variable < all.size(); ++variable) {
-                    if (!monotone.contains(cache.variables()[variable].field)) continue;
-                    auto fewer = all;
-                    fewer[variable] = kUnassigned;
-                    const auto part = cache.verdict(rule, fewer);
-                    CHECK_MESSAGE(part <= whole, cache.rule(rule).id, " without ",
-                                  cache.variables()[variable].name());
-                    if (part != whole) asked.insert(cache.rule(rule).id);
-                }
-            }
+            for (std::size_t rule = 0; rule < cache.size(); ++rule)
+                f(cache, rule, all);
         }
     }
+}
+
+std::vector<std::size_t> variables_of(const RuleCache& cache, FieldSet fields) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < cache.variables().size(); ++i) {
+        if (fields.contains(cache.variables()[i].field)) out.push_back(i);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a rule never grows milder when one more of the fields that add up is named") {
+    std::set<std::string_view> asked;
+    for_random_cells(1, [&](RuleCache& cache, std::size_t rule, const Assignment& all) {
+        const auto whole = cache.verdict(rule, all);
+        for (const auto variable : variables_of(cache, cache.rule(rule).monotone)) {
+            auto fewer = all;
+            fewer[variable] = kUnassigned;
+            const auto part = cache.verdict(rule, fewer);
+            CHECK_MESSAGE(part <= whole, cache.rule(rule).id, " without ",
+                          cache.variables()[variable].name());
+            if (part != whole) asked.insert(cache.rule(rule).id);
+        }
+    });
     // Each of them was seen to grow stricter, so the cells above ask something of each.
     for (const auto& rule : rules::all_rules()) {
         if (rule.monotone.contains(Field::packages)) CHECK_MESSAGE(asked.count(rule.id) == 1, rule.id);
@@ -124,35 +137,22 @@ TEST_CASE("a rule never grows milder when one more of the fields that add up is 
 }
 
 TEST_CASE("what a rule judges apart it judges as it does together") {
-    std::mt19937 random(3);
     std::set<std::string_view> asked;
-    for (int round = 0; round < 30; ++round) {
-        RuleCache cache(all_facts(), kToday, world(any_packages(random, 4), known(Field::cuda)));
-        for (int cell = 0; cell < 40; ++cell) {
-            Assignment all;
-            for (const auto& variable : cache.variables())
-                all.push_back(any_of(random, variable.values.size()));
-            for (std::size_t rule = 0; rule < cache.size(); ++rule) {
-                const auto apart = cache.rule(rule).apart;
-                std::vector<std::size_t> variables;
-                for (std::size_t variable = 0; variable < all.size(); ++variable) {
-                    if (apart.contains(cache.variables()[variable].field)) variables.push_back(variable);
-                }
-                if (variables.empty()) continue;
-                auto worst = Verdict::accepted;
-                for (const auto one : variables) {
-                    auto part = all;
-                    for (const auto other : variables) {
-                        if (other != one) part[other] = kUnassigned;
-                    }
-                    worst = std::max(worst, cache.verdict(rule, part));
-                }
-                const auto whole = cache.verdict(rule, all);
-                CHECK_MESSAGE(worst == whole, cache.rule(rule).id);
-                if (whole != Verdict::accepted) asked.insert(cache.rule(rule).id);
+    for_random_cells(3, [&](RuleCache& cache, std::size_t rule, const Assignment& all) {
+        const auto apart = variables_of(cache, cache.rule(rule).apart);
+        if (apart.empty()) return;
+        auto worst = Verdict::accepted;
+        for (const auto one : apart) {
+            auto part = all;
+            for (const auto other : apart) {
+                if (other != one) part[other] = kUnassigned;
             }
+            worst = std::max(worst, cache.verdict(rule, part));
         }
-    }
+        const auto whole = cache.verdict(rule, all);
+        CHECK_MESSAGE(worst == whole, cache.rule(rule).id);
+        if (whole != Verdict::accepted) asked.insert(cache.rule(rule).id);
+    });
     for (const auto& rule : rules::all_rules()) {
         if (!rule.apart.empty()) CHECK_MESSAGE(asked.count(rule.id) == 1, rule.id);
     }
