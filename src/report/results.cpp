@@ -166,6 +166,7 @@ std::string tests_text(const CellResult& cell) {
     std::size_t others = 0;
     for (std::size_t i = 0; i < counts.skipped.size(); ++i) {
         const auto& [reason, number] = counts.skipped[i];
+        if (reason == "not_in_cell") continue;  // none of this cell's tests
         if (i >= most_reasons) {
             others += number;
             continue;

@@ -156,7 +156,8 @@ struct TestCounts {
 [[nodiscard]] TestCounts count_tests(const CellResult& cell);
 
 /// "1 failed, 9 passed, 5 need a GPU, 2 skipped: no nvcc"; "not tested" of a cell without a test, "failed" or
-/// "errored" where that is why. One that failed without a failing test begins so, too.
+/// "errored" where that is why. One that failed without a failing test begins so, too. Tests of what the cell
+/// does not name are not counted.
 [[nodiscard]] std::string tests_text(const CellResult& cell);
 
 /// The drivers of the tested cells: with which of them something ran on a GPU, and which are predictions.
