@@ -142,7 +142,7 @@ std::string image_repository(const Matrix& matrix) {
     while (slug.ends_with('-'))
         slug.pop_back();
     slug = slug.substr(0, 40);
-    if (slug != matrix.name)
+    if (slug != matrix.name || slug.empty())
         slug += (slug.empty() || slug.ends_with('-') ? "m" : "-") + sha256(matrix.name).substr(0, 6);
     return "cudamatrix/" + slug;
 }
