@@ -20,6 +20,11 @@ struct Place {
 /// The place of `size` bytes at `address` in the instruction's state space. Throws Fault when they are not
 /// there, or not aligned to their size (PTX ISA, "Addresses as Operands").
 [[nodiscard]] Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size);
+/// The same for instructions that take shared memory only, also by a generic address.
+[[nodiscard]] Place locate_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t address,
+                                  unsigned size);
+/// Throws Fault when the address is no multiple of `size`, which is a power of two.
+void check_aligned(const Warp& warp, int lane, std::uint64_t address, unsigned size);
 
 /// Has each byte been written, and landed? `written`: of a place.
 [[nodiscard]] bool all_written(const std::uint8_t* written, unsigned size);

@@ -121,7 +121,7 @@ void atomic(Warp& warp, const Instruction& in, Mask lanes) {
             warp.fault(FaultCode::illegal_address, l, "an atomic operation on a parameter");
         if (operation != Operation::exch) check_written(warp, l, place, address, in.width);
         check_not_in_flight(warp, l, place, address, in.width);
-        if (warp.launch().options.races) record_access(warp, l, place, in.width, AccessKind::atomic);
+        record_access(warp, l, place, in.width, AccessKind::atomic);
         std::uint64_t old = 0;
         if (in.width == 2) old = exchange<std::uint16_t>(place.bytes, operation, type, b.lane[l], c.lane[l]);
         if (in.width == 4) old = exchange<std::uint32_t>(place.bytes, operation, type, b.lane[l], c.lane[l]);

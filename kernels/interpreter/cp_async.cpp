@@ -23,14 +23,11 @@ void read_source(Warp& warp, const Instruction& in, int lane, std::uint64_t size
         warp.source(in.from[1]).lane[lane] + static_cast<std::uint64_t>(std::int64_t{in.target});
     // A part of the copy need not be a size that locate() knows.
     const unsigned step = size == in.width ? in.width : 1;
-    if (address % in.width != 0)
-        warp.fault(
-            FaultCode::misaligned_address, lane,
-            "address " + hex_address(address) + " is not aligned to " + std::to_string(in.width) + " bytes");
+    check_aligned(warp, lane, address, in.width);
     for (unsigned at = 0; at < size; at += step) {
         const Place place = locate(warp, from, lane, address + at, step);
         check_written(warp, lane, place, address + at, step);
-        if (warp.launch().options.races) record_access(warp, lane, place, step, AccessKind::read);
+        record_access(warp, lane, place, step, AccessKind::read);
         for (unsigned i = 0; i < step; ++i)
             copy.bytes[at + i] = static_cast<std::uint8_t>(load_value(place.bytes + i, 1));
     }
@@ -55,7 +52,7 @@ void copy_async(Warp& warp, const Instruction& in, Mask lanes) {
         copy.thread = thread_of(warp, lane);
         read_source(warp, in, lane, size, copy);
         check_not_in_flight(warp, lane, place, address, in.width);
-        if (warp.launch().options.races) record_access(warp, lane, place, in.width, AccessKind::write);
+        record_access(warp, lane, place, in.width, AccessKind::write);
         std::memset(place.written, kInFlight, in.width);
         block.copies().add(copy);
     });
@@ -68,7 +65,7 @@ void commit_group(Warp& warp, const Instruction&, Mask lanes) {
 void land(Warp& warp, int lane, const std::vector<Copy>& copies) {
     for (const Copy& copy : copies) {
         const Place place = warp.block().land(copy);
-        if (warp.launch().options.races) record_access(warp, lane, place, copy.size, AccessKind::write);
+        record_access(warp, lane, place, copy.size, AccessKind::write);
     }
 }
 
@@ -103,9 +100,7 @@ void arrive_after_copies(Warp& warp, const Instruction& in, Mask lanes) {
 void decode_arrive(Decoder& decoder) {
     Instruction in = decoder.make(arrive_after_copies);
     in.flags = decoder.take("noinc") ? 1 : 0;
-    in.space = decoder.take_space();
-    if (in.space != Space::generic && in.space != Space::shared)
-        decoder.unsupported("not in this state space");
+    in.space = decoder.take_shared_space();
     if (decoder.take_type() != Type::b64) decoder.unsupported("not for this type");
     decoder.expect(1, 1);
     decoder.address(decoder.operand(0), in);

@@ -92,6 +92,16 @@ Space Decoder::take_space() {
     return *space;
 }
 
+Space Decoder::take_shared_space() {
+    const Space space = take_space();
+    if (space != Space::generic && space != Space::shared) unsupported("not in this state space");
+    return space;
+}
+
+void Decoder::take_aligned() {
+    if (!take("sync") || !take("aligned")) unsupported("expected .sync.aligned");
+}
+
 void Decoder::expect(std::size_t least, std::size_t most) const {
     if (count() >= least && count() <= most) return;
     unsupported("expected " + std::to_string(least) + (most > least ? " to " + std::to_string(most) : "") +

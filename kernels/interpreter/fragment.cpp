@@ -179,13 +179,17 @@ void take_fragment(Decoder& decoder, const Operand& operand, Element element, st
     }
 }
 
-void emit_product(Decoder& decoder, const Product& product, Layout layout, bool saturates) {
+void emit_product(Decoder& decoder, Product product, Layout layout,
+                  std::int32_t (*count)(Part part, const Shape& shape, Element element), bool saturates) {
     decoder.expect(4, 4);
+    constexpr Part kParts[4] = {Part::c, Part::a, Part::b, Part::c};
+    const Element elements[4] = {product.d, product.a, product.b, product.c};
+    for (std::size_t i = 0; i < 4; ++i)
+        product.registers[i] = count(kParts[i], product.shape, elements[i]);
     Instruction in = decoder.make(layout == mma_position ? multiply<mma_position> : multiply<wmma_position>);
     in.flow = true;
     in.flags = saturates ? 1 : 0;
     List list = header_of(product);
-    const Element elements[4] = {product.d, product.a, product.b, product.c};
     for (std::size_t i = 0; i < 4; ++i)
         take_fragment(decoder, decoder.operand(i), elements[i], product.registers[i], i == 0, list);
     in.target = decoder.add_list(std::move(list));

@@ -19,6 +19,13 @@ struct Shape {
 /// "m16n8k16"; no value for anything else.
 [[nodiscard]] std::optional<Shape> parse_shape(std::string_view name);
 
+/// A shape that there is, with A and B of one family of elements.
+struct ShapeRow {
+    std::string_view shape;
+    Element family;
+    unsigned least;  ///< architecture
+};
+
 enum class Part : std::uint8_t { a, b, c };
 [[nodiscard]] int rows_of(Part part, const Shape& shape);
 [[nodiscard]] int columns_of(Part part, const Shape& shape);
@@ -66,8 +73,10 @@ struct Product {
 /// The next modifier as a type of elements.
 [[nodiscard]] Element take_element(Decoder& decoder);
 
-/// Takes the operands d, a, b, c; the handler is that of `layout`. `saturates`: .satfinite.
-void emit_product(Decoder& decoder, const Product& product, Layout layout, bool saturates);
+/// Takes the operands d, a, b, c, each of as many registers as `count` says; the handler is that of `layout`.
+/// `saturates`: .satfinite.
+void emit_product(Decoder& decoder, Product product, Layout layout,
+                  std::int32_t (*count)(Part part, const Shape& shape, Element element), bool saturates);
 
 /// The registers of a fragment, which are `count` of `element`, behind what is in `list`.
 void take_fragment(Decoder& decoder, const Operand& operand, Element element, std::int32_t count, bool writes,

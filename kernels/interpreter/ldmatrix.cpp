@@ -1,7 +1,6 @@
 // ldmatrix (PTX ISA, "ldmatrix"): 8 x 8 matrices of 16 bits from shared memory into fragments of mma.
 #include "kernels/interpreter/access.hpp"
 #include "kernels/interpreter/fragment.hpp"
-#include "kernels/interpreter/launch.hpp"
 #include "kernels/interpreter/races.hpp"
 
 namespace cudamatrix::suite::ptx {
@@ -14,12 +13,9 @@ enum Flag : std::uint8_t { kTransposed = 1 };
 
 /// The row that the address of `lane` points to.
 const std::uint8_t* row_at(Warp& warp, const Instruction& in, int lane, std::uint64_t address) {
-    const Place place = locate(warp, in, lane, address, kRowBytes);
-    if (place.space != Space::shared)
-        warp.fault(FaultCode::illegal_address, lane,
-                   "address " + hex_address(address) + " is not in shared memory");
+    const Place place = locate_shared(warp, in, lane, address, kRowBytes);
     check_written(warp, lane, place, address, kRowBytes);
-    if (warp.launch().options.races) record_access(warp, lane, place, kRowBytes, AccessKind::read);
+    record_access(warp, lane, place, kRowBytes, AccessKind::read);
     return place.bytes;
 }
 
@@ -53,7 +49,7 @@ void load_matrices(Warp& warp, const Instruction& in, Mask lanes) {
 }  // namespace
 
 void decode_ldmatrix(Decoder& decoder) {
-    if (!decoder.take("sync") || !decoder.take("aligned")) decoder.unsupported("expected .sync.aligned");
+    decoder.take_aligned();
     if (!decoder.take("m8n8")) decoder.unsupported("not for this shape");
     const int count = decoder.take_one_of({"x1", "x2", "x4"});
     if (count < 0) decoder.unsupported("expected .x1, .x2 or .x4");
@@ -62,9 +58,7 @@ void decode_ldmatrix(Decoder& decoder) {
     in.flow = true;
     in.count = static_cast<std::uint8_t>(1 << count);
     in.flags = decoder.take("trans") ? kTransposed : 0;
-    in.space = decoder.take_space();
-    if (in.space != Space::generic && in.space != Space::shared)
-        decoder.unsupported("not in this state space");
+    in.space = decoder.take_shared_space();
     if (decoder.take_type() != Type::b16) decoder.unsupported("not for this type");
     decoder.expect(2, 2);
     List list;

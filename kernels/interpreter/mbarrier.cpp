@@ -16,32 +16,20 @@ constexpr std::uint64_t kValid = 1ULL << 63;
 
 enum Flag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4 };
 
-Place in_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t address) {
-    const Place place = locate(warp, in, lane, address, kSize);
-    if (place.space != Space::shared)
-        warp.fault(FaultCode::illegal_address, lane,
-                   "address " + hex_address(address) + " is not in shared memory");
-    return place;
-}
-
 std::uint64_t address_of(const Warp& warp, const Instruction& in, int lane) {
     return warp.source(in.from[0]).lane[lane] + static_cast<std::uint64_t>(in.offset);
-}
-
-void record(Warp& warp, int lane, const Place& place, AccessKind kind) {
-    if (warp.launch().options.races) record_access(warp, lane, place, kSize, kind);
 }
 
 void initialise(Warp& warp, const Instruction& in, Mask lanes) {
     each(lanes, [&](int lane) {
         const std::uint64_t address = address_of(warp, in, lane);
-        const Place place = in_shared(warp, in, lane, address);
+        const Place place = locate_shared(warp, in, lane, address, kSize);
         const std::uint64_t count = warp.source(in.from[1]).lane[lane] & 0xffffffff;
         if (count == 0 || count > Mbarrier::kMost)
             warp.fault(FaultCode::launch_failure, lane,
                        "an mbarrier for " + std::to_string(count) + " arrivals: expected 1 to 1048575");
         check_not_in_flight(warp, lane, place, address, kSize);
-        record(warp, lane, place, AccessKind::write);
+        record_access(warp, lane, place, kSize, AccessKind::write);
         store_value(place.bytes, Mbarrier{count, count, 0}.pack(), kSize);
         std::memset(place.written, 1, kSize);
     });
@@ -51,7 +39,7 @@ void initialise(Warp& warp, const Instruction& in, Mask lanes) {
 void invalidate(Warp& warp, const Instruction& in, Mask lanes) {
     each(lanes, [&](int lane) {
         const Place place = locate_mbarrier(warp, in, lane);
-        record(warp, lane, place, AccessKind::write);
+        record_access(warp, lane, place, kSize, AccessKind::write);
         std::memset(place.written, 0, kSize);
     });
 }
@@ -86,7 +74,7 @@ void test_wait(Warp& warp, const Instruction& in, Mask lanes) {
         const bool done =
             (in.flags & kParity) != 0 ? (phase & 1) != (waited & 1) : phase != Mbarrier::unpack(waited).phase;
         if (!done) return false;
-        record(warp, lane, place, AccessKind::atomic);  // sees what was before the arrivals
+        record_access(warp, lane, place, kSize, AccessKind::atomic);  // sees what was before the arrivals
         for (const Copy& copy : warp.block().copies().wait_mbarrier(place.offset, phase))
             warp.block().land(copy);
         return true;
@@ -101,9 +89,7 @@ void pending_count(Warp& warp, const Instruction& in, Mask lanes) {
 }
 
 void take_space(Decoder& decoder, Instruction& in) {
-    in.space = decoder.take_space();
-    if (in.space != Space::generic && in.space != Space::shared)
-        decoder.unsupported("not in this state space");
+    in.space = decoder.take_shared_space();
     if (decoder.take_type() != Type::b64) decoder.unsupported("not for this type");
 }
 
@@ -169,7 +155,7 @@ std::uint64_t Mbarrier::pack() const {
 
 Place locate_mbarrier(Warp& warp, const Instruction& in, int lane) {
     const std::uint64_t address = address_of(warp, in, lane);
-    const Place place = in_shared(warp, in, lane, address);
+    const Place place = locate_shared(warp, in, lane, address, kSize);
     check_written(warp, lane, place, address, kSize);
     if ((load_value(place.bytes, kSize) & kValid) == 0)
         warp.fault(FaultCode::launch_failure, lane,
@@ -178,7 +164,7 @@ Place locate_mbarrier(Warp& warp, const Instruction& in, int lane) {
 }
 
 void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count) {
-    record(warp, lane, place, AccessKind::atomic);
+    record_access(warp, lane, place, kSize, AccessKind::atomic);
     Mbarrier barrier = Mbarrier::unpack(load_value(place.bytes, kSize));
     if (count == 0 || count > barrier.pending)
         warp.fault(FaultCode::launch_failure, lane,

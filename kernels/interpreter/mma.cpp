@@ -4,22 +4,17 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-struct MmaRow {
-    std::string_view shape;
-    Element family;  ///< of A and B
-    unsigned least;  ///< architecture
-};
-constexpr MmaRow kForms[] = {
+constexpr ShapeRow kForms[] = {
     {"m16n8k8", Element::f16, 75},   {"m16n8k16", Element::f16, 80},  {"m16n8k8", Element::bf16, 80},
     {"m16n8k16", Element::bf16, 80}, {"m16n8k4", Element::tf32, 80},  {"m16n8k8", Element::tf32, 80},
     {"m8n8k4", Element::f64, 80},    {"m8n8k16", Element::s8, 75},    {"m16n8k16", Element::s8, 80},
     {"m16n8k32", Element::s8, 80},   {"m16n8k32", Element::e4m3, 89},
 };
 
-const MmaRow& form_of(const Decoder& decoder, std::string_view shape, const Product& p) {
+const ShapeRow& form_of(const Decoder& decoder, std::string_view shape, const Product& p) {
     const bool mixes = family_of(p.a) == family_of(p.b) && p.c == p.d;
     const bool sums = sums_in(p.a, p.d);
-    for (const MmaRow& row : kForms) {
+    for (const ShapeRow& row : kForms) {
         if (row.shape == shape && row.family == family_of(p.a) && mixes && sums) return row;
     }
     decoder.unsupported("not for this shape with these types");
@@ -28,7 +23,7 @@ const MmaRow& form_of(const Decoder& decoder, std::string_view shape, const Prod
 }  // namespace
 
 void decode_mma(Decoder& decoder) {
-    if (!decoder.take("sync") || !decoder.take("aligned")) decoder.unsupported("expected .sync.aligned");
+    decoder.take_aligned();
     const std::string_view name = decoder.take_word("a shape");
     if (!decoder.take("row") || !decoder.take("col")) decoder.unsupported("expected .row.col");
     const bool saturates = decoder.take("satfinite");
@@ -37,15 +32,11 @@ void decode_mma(Decoder& decoder) {
     p.a = take_element(decoder);
     p.b = take_element(decoder);
     p.c = take_element(decoder);
-    const MmaRow& form = form_of(decoder, name, p);
+    const ShapeRow& form = form_of(decoder, name, p);
     if (saturates && p.d != Element::s32) decoder.unsupported(".satfinite of this type");
     decoder.need_target(form.least);
     p.shape = *parse_shape(name);
-    p.registers[0] = registers_of(Part::c, p.shape, p.d);
-    p.registers[1] = registers_of(Part::a, p.shape, p.a);
-    p.registers[2] = registers_of(Part::b, p.shape, p.b);
-    p.registers[3] = registers_of(Part::c, p.shape, p.c);
-    emit_product(decoder, p, mma_position, saturates);
+    emit_product(decoder, p, mma_position, registers_of, saturates);
 }
 
 }  // namespace cudamatrix::suite::ptx

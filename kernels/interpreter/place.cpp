@@ -128,10 +128,22 @@ void store_value(std::uint8_t* bytes, std::uint64_t value, unsigned size) {
     }
 }
 
-Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size) {
+void check_aligned(const Warp& warp, int lane, std::uint64_t address, unsigned size) {
     if ((address & (size - 1)) != 0)
         warp.fault(FaultCode::misaligned_address, lane,
                    "address " + hex_address(address) + " is not aligned to " + bytes_text(size));
+}
+
+Place locate_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size) {
+    const Place place = locate(warp, in, lane, address, size);
+    if (place.space != Space::shared)
+        warp.fault(FaultCode::illegal_address, lane,
+                   "address " + hex_address(address) + " is not in shared memory");
+    return place;
+}
+
+Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size) {
+    check_aligned(warp, lane, address, size);
     switch (in.space) {
         case Space::shared:
             return in_shared(warp, lane, address & (kWindow - 1), size);

@@ -58,6 +58,7 @@ bool ordered(const Record& then, const Record& now, const Block& block) {
 }  // namespace
 
 void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind, bool silent) {
+    if (!warp.launch().options.races) return;
     if (place.space != Space::shared && place.space != Space::global) return;
     Block& block = warp.block();
     std::uint64_t* writes = nullptr;

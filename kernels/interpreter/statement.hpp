@@ -76,6 +76,10 @@ class Decoder {
     Type take_type();
     /// The next modifier as a state space, generic when it is none.
     Space take_space();
+    /// The same where only shared memory is meant, by its own or a generic address; throws Unsupported else.
+    Space take_shared_space();
+    /// The modifiers .sync.aligned, which must be there.
+    void take_aligned();
     [[nodiscard]] bool at_end() const { return next_ == statement_->modifiers.size(); }
 
     [[nodiscard]] std::size_t count() const { return statement_->operands.size(); }

@@ -3,7 +3,6 @@
 
 #include "kernels/interpreter/access.hpp"
 #include "kernels/interpreter/fragment.hpp"
-#include "kernels/interpreter/launch.hpp"
 #include "kernels/interpreter/races.hpp"
 
 namespace cudamatrix::suite::ptx {
@@ -11,12 +10,7 @@ namespace {
 
 enum Flag : std::uint8_t { kColumns = 1 };  // one column after the other
 
-struct WmmaRow {
-    std::string_view shape;
-    Element family;  ///< of A and B
-    unsigned least;  ///< architecture
-};
-constexpr WmmaRow kForms[] = {
+constexpr ShapeRow kForms[] = {
     {"m16n16k16", Element::f16, 70},  {"m32n8k16", Element::f16, 70},  {"m8n32k16", Element::f16, 70},
     {"m16n16k16", Element::bf16, 80}, {"m32n8k16", Element::bf16, 80}, {"m8n32k16", Element::bf16, 80},
     {"m16n16k16", Element::s8, 72},   {"m32n8k16", Element::s8, 72},   {"m8n32k16", Element::s8, 72},
@@ -24,8 +18,8 @@ constexpr WmmaRow kForms[] = {
 };
 
 /// The first form of `shape` with A and B, or with C, of `element`.
-const WmmaRow& form_of(const Decoder& decoder, std::string_view shape, Part part, Element element) {
-    for (const WmmaRow& row : kForms) {
+const ShapeRow& form_of(const Decoder& decoder, std::string_view shape, Part part, Element element) {
+    for (const ShapeRow& row : kForms) {
         const bool fits = part == Part::c ? sums_in(row.family, element) : row.family == family_of(element);
         if (row.shape == shape && fits) return row;
     }
@@ -104,7 +98,7 @@ void for_stored(Warp& warp, const Instruction& in, const Stored& m, AccessKind k
                    if (kind == AccessKind::read && place.written != nullptr)
                        check_written(warp, lane, place, address, in.width);
                    if (kind == AccessKind::write) check_not_in_flight(warp, lane, place, address, in.width);
-                   if (warp.launch().options.races) record_access(warp, lane, place, in.width, kind);
+                   record_access(warp, lane, place, in.width, kind);
                    f(m.slots[r], shift, lane, place);
                });
 }
@@ -136,14 +130,10 @@ bool take_order(Decoder& decoder) {
     return order == 1;
 }
 
-void need_aligned(Decoder& decoder) {
-    if (!decoder.take("sync") || !decoder.take("aligned")) decoder.unsupported("expected .sync.aligned");
-}
-
 void decode_stored(Decoder& decoder, bool loads) {
     const int part = loads ? decoder.take_one_of({"a", "b", "c"}) : decoder.take("d") ? 2 : -1;
     if (part < 0) decoder.unsupported(loads ? "expected .a, .b or .c" : "expected .d");
-    need_aligned(decoder);
+    decoder.take_aligned();
     Instruction in = decoder.make(loads ? load_fragment : store_fragment);
     in.flow = true;
     in.flags = take_order(decoder) ? kColumns : 0;
@@ -181,13 +171,13 @@ void take_elements(Decoder& decoder, Product& p) {
 }
 
 void decode_product(Decoder& decoder) {
-    need_aligned(decoder);
+    decoder.take_aligned();
     take_order(decoder);
     take_order(decoder);
     const std::string_view name = decoder.take_word("a shape");
     Product p;
     take_elements(decoder, p);
-    const WmmaRow& form = form_of(decoder, name, Part::a, p.a);
+    const ShapeRow& form = form_of(decoder, name, Part::a, p.a);
     if (p.a != p.b || !sums_in(p.a, p.d) || !sums_in(p.a, p.c))
         decoder.unsupported("not for this shape with these types");
     decoder.need_target(form.least);
@@ -195,11 +185,7 @@ void decode_product(Decoder& decoder) {
     const bool saturates = decoder.take("satfinite");
     if (saturates && p.d != Element::s32) decoder.unsupported(".satfinite of this type");
     p.shape = *parse_shape(name);
-    p.registers[0] = fragment_registers(Part::c, p.shape, p.d);
-    p.registers[1] = fragment_registers(Part::a, p.shape, p.a);
-    p.registers[2] = fragment_registers(Part::b, p.shape, p.b);
-    p.registers[3] = fragment_registers(Part::c, p.shape, p.c);
-    emit_product(decoder, p, wmma_position, saturates);
+    emit_product(decoder, p, wmma_position, fragment_registers, saturates);
 }
 
 }  // namespace
