@@ -127,20 +127,22 @@ std::string closing_line(const RunReport& report) {
     return line;
 }
 
+void add_to(TextCounts& counts, std::string_view text) {
+    const auto found = std::ranges::find(counts, text, &TextCounts::value_type::first);
+    if (found == counts.end()) {
+        counts.emplace_back(text, 1);
+    } else {
+        ++found->second;
+    }
+}
+
 TestCounts count_tests(const CellResult& cell) {
     TestCounts counts;
     for (const auto& test : cell.tests) {
         if (test.status == TestStatus::skip && test.reason == "no_device") {
             ++counts.need_gpu;
         } else if (test.status == TestStatus::skip) {
-            const auto reason = clipped(test.reason, 40);
-            const auto found =
-                std::ranges::find(counts.skipped, reason, &std::pair<std::string, std::size_t>::first);
-            if (found == counts.skipped.end()) {
-                counts.skipped.emplace_back(reason, 1);
-            } else {
-                ++found->second;
-            }
+            add_to(counts.skipped, clipped(test.reason, 40));
         } else {
             ++(is_failure(test.status) ? counts.failed : counts.passed);
         }

@@ -146,12 +146,16 @@ struct RunTotals {
 /// "pass-static: 8 cells, 3 images: passed without a GPU, 8 rejected, 0 unknown"
 [[nodiscard]] std::string closing_line(const RunReport& report);
 
+/// How often each text came, in the order in which they first did.
+using TextCounts = std::vector<std::pair<std::string, std::size_t>>;
+void add_to(TextCounts& counts, std::string_view text);
+
 /// What the tests of one cell came to.
 struct TestCounts {
     std::size_t failed = 0;  ///< everything but pass and skip
     std::size_t passed = 0;
-    std::size_t need_gpu = 0;                                  ///< skipped for want of one
-    std::vector<std::pair<std::string, std::size_t>> skipped;  ///< the others by reason, as they come
+    std::size_t need_gpu = 0;  ///< skipped for want of one
+    TextCounts skipped;        ///< the others by reason
 };
 [[nodiscard]] TestCounts count_tests(const CellResult& cell);
 

@@ -155,16 +155,9 @@ std::string images_part(const RunReport& report, const TextOptions& options) {
 
 // What was not tried on a GPU, and is therefore no more than a prediction.
 std::string predictions_part(const RunReport& report, const TextOptions& options) {
-    std::vector<std::pair<std::string_view, std::size_t>> reasons;
+    TextCounts reasons;
     for (const auto& cell : report.cells) {
-        if (cell.outcome != CellOutcome::passed_static || cell.reason.empty()) continue;
-        const auto found =
-            std::ranges::find_if(reasons, [&](const auto& each) { return each.first == cell.reason; });
-        if (found == reasons.end()) {
-            reasons.emplace_back(cell.reason, 1);
-        } else {
-            ++found->second;
-        }
+        if (cell.outcome == CellOutcome::passed_static && !cell.reason.empty()) add_to(reasons, cell.reason);
     }
     std::string out;
     for (const auto& [reason, cells] : reasons)
