@@ -37,6 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kCompileLimit = 900;  // seconds for one compiler call
+constexpr const char* kHostFolders[] = {"fatbin", "kernels/support", "kernels/host", "kernels/runner"};
 
 /// One compiler call: what it builds and how it went.
 struct Step {
@@ -132,30 +133,39 @@ class Builder {
     }
 
     // -O1: these programs read files and start others, and every image compiles them.
-    [[nodiscard]] Step host_step(const std::string& source) const {
-        return make_step(source, object_of(source),
-                         {host_compiler(), "-std=c++17", "-O1", "-I" + options_.source, "-c",
-                          options_.source + "/" + source, "-o", object_of(source)});
+    [[nodiscard]] Step host_step(const std::string& name, const std::string& file) const {
+        return make_step(name, object_of(name),
+                         {host_compiler(), "-std=c++17", "-O1", "-I" + options_.source, "-c", file, "-o",
+                          object_of(name)});
+    }
+
+    /// A file that includes all of a folder: most of what each costs is the standard headers. Empty: none
+    /// there.
+    [[nodiscard]] std::string all_of(const std::string& folder) const {
+        const std::vector<std::string> sources = sources_in(folder);
+        if (sources.empty()) return "";
+        const std::string path = object_of(folder) + ".cpp";
+        std::ofstream out(path);
+        for (const std::string& source : sources)
+            out << "#include \"" << source << "\"\n";
+        return path;
     }
 
     bool build_host() {
-        std::vector<std::string> sources;
-        for (const char* folder : {"fatbin", "kernels/support", "kernels/host", "kernels/runner"}) {
-            const auto found = sources_in(folder);
-            if (found.empty()) return complain(options_.source + "/" + folder + " holds no .cpp files");
-            sources.insert(sources.end(), found.begin(), found.end());
-        }
         std::vector<Step> steps;
-        for (const std::string& source : sources)
-            steps.push_back(host_step(source));
+        for (const char* folder : kHostFolders) {
+            const std::string file = all_of(folder);
+            if (file.empty()) return complain(options_.source + "/" + folder + " holds no .cpp files");
+            steps.push_back(host_step(folder, file));
+        }
         run_steps(steps);
         for (const Step& step : steps) {
             if (!step.ok()) return complain(step.name + " does not compile\n" + step.text());
         }
         std::vector<std::string> link = {host_compiler(), "-static-libstdc++", "-static-libgcc", "-o",
                                          options_.out + "/bin/suite"};
-        for (const std::string& source : sources)
-            link.push_back(object_of(source));
+        for (const char* folder : kHostFolders)
+            link.push_back(object_of(folder));
         link.insert(link.end(), {"-ldl", "-lpthread"});
         std::vector<Step> last = {make_step("bin/suite", options_.out + "/bin/suite", link)};
         run_steps(last);
@@ -198,7 +208,8 @@ class Builder {
         for (const Test& test : all_tests()) {
             if (test.runs_by != RunsBy::cuda || gencode_of(test).empty()) continue;
             tests.push_back(&test);
-            host.push_back(host_step("kernels/" + std::string(test.source) + ".cpp"));
+            const std::string source = "kernels/" + std::string(test.source) + ".cpp";
+            host.push_back(host_step(source, options_.source + "/" + source));
         }
         run_steps(host);
         std::vector<Step> device;
@@ -248,10 +259,8 @@ class Builder {
             argv.push_back("-L" + folder);
         argv.insert(argv.end(), {options_.source + "/" + source,
                                  object_of("kernels/" + std::string(test.source) + ".cpp")});
-        for (const char* folder : {"fatbin", "kernels/support"}) {
-            for (const std::string& object : sources_in(folder))
-                argv.push_back(object_of(object));
-        }
+        for (const char* folder : {"fatbin", "kernels/support"})
+            argv.push_back(object_of(folder));
         argv.insert(argv.end(), {"-o", options_.out + "/" + output});
         return make_step(source, output, argv);
     }

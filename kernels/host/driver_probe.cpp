@@ -2,22 +2,16 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "kernels/host/paths.hpp"
+
 namespace cudamatrix::suite {
 namespace {
-
-std::string real_path(const std::string& path) {
-    char* resolved = ::realpath(path.c_str(), nullptr);
-    const std::string text = resolved != nullptr ? resolved : path;
-    ::free(resolved);
-    return text;
-}
 
 std::string path_of(void* library) {
     struct link_map* map = nullptr;

@@ -1,6 +1,5 @@
 #include <dlfcn.h>
 #include <link.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,21 +9,11 @@
 #include <vector>
 
 #include "kernels/host/host_tests.hpp"
+#include "kernels/host/paths.hpp"
 #include "kernels/support/record_json.hpp"
 
 namespace cudamatrix::suite {
 namespace {
-
-std::string file_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
-std::string real_path(const std::string& path) {
-    char* resolved = ::realpath(path.c_str(), nullptr);
-    const std::string text = resolved != nullptr ? resolved : path;
-    ::free(resolved);
-    return text;
-}
 
 extern "C" int collect_object(dl_phdr_info* info, size_t, void* into) {
     if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/') {

@@ -5,13 +5,6 @@
 namespace cudamatrix::suite {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
 /// The stored record, as a Record again: judged anew from its checks, so that no stored verdict is believed
 /// blindly.
 Record from_stored(const json::Value& stored) {

@@ -8,6 +8,7 @@
 #include "fatbin/cover.hpp"
 #include "fatbin/reader.hpp"
 #include "kernels/host/host_tests.hpp"
+#include "kernels/host/paths.hpp"
 #include "kernels/host/static_file.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/support/record_json.hpp"
@@ -16,13 +17,6 @@ namespace cudamatrix::suite {
 namespace {
 
 constexpr const char* kKernelPrefix = "cudamatrix_";  // of every kernel in the suite
-
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts)
-        text += (text.empty() ? "" : ", ") + part;
-    return text.empty() ? "nothing" : text;
-}
 
 /// "sass 7.5", "ptx 9.0": what suite_build asked nvcc for, from static.jsonl.
 std::vector<std::string> expected_code(const json::Value& evidence) {
@@ -80,10 +74,6 @@ std::vector<fatbin::Entry> ordinary(const std::vector<fatbin::Entry>& entries) {
         if (entry.arch.variant == fatbin::Variant::base) plain.push_back(entry);
     }
     return plain.empty() ? entries : plain;
-}
-
-std::string file_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
 }
 
 bool exists(const std::string& path) {

@@ -40,6 +40,13 @@ std::vector<std::string> changed_files(const std::string& prefix, const json::Va
     return changed;
 }
 
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts)
+        text += (text.empty() ? "" : ", ") + part;
+    return text.empty() ? "nothing" : text;
+}
+
 bool built_without_nvcc(const json::Value& record) {
     return record.text_of("status") == "skip" && record.text_of("reason") == "no_nvcc";
 }

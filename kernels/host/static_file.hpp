@@ -16,6 +16,9 @@ namespace cudamatrix::suite {
 /// them.
 [[nodiscard]] std::vector<std::string> changed_files(const std::string& prefix, const json::Value& record);
 
+/// "a, b", or "nothing".
+[[nodiscard]] std::string joined(const std::vector<std::string>& parts);
+
 /// Was the suite built without nvcc?
 [[nodiscard]] bool built_without_nvcc(const json::Value& record);
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <string>
+
+namespace cudamatrix::suite {
+
+[[nodiscard]] inline std::string file_name(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+/// Without symbolic links; as it is where it does not exist.
+[[nodiscard]] inline std::string real_path(const std::string& path) {
+    char* resolved = ::realpath(path.c_str(), nullptr);
+    const std::string text = resolved != nullptr ? resolved : path;
+    ::free(resolved);
+    return text;
+}
+
+}  // namespace cudamatrix::suite
