@@ -26,7 +26,7 @@ class Packages(RegistryTest):
         apt = WORK / "apt.conf"
         apt.write_text(f'Dir::Etc::TrustedParts "{tree}/etc/apt/trusted.gpg.d";\n')
         env = {"APT_CONFIG": str(apt)}
-        path = matrix("twice", [cells_of_families()["plain"][0]], security=f"{GATEWAY}/local/apt")
+        path = matrix("twice", [{"family": "debian", "os": "debian12"}], security=f"{GATEWAY}/local/apt", images=[{"name": "app", "apt": ["media-types"]}])
 
         def packages():
             """What a build of what users ship, without any cache, installs; or why it cannot."""

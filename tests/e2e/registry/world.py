@@ -1,4 +1,6 @@
-"""The stand-in world of registry_test.py: nothing but the loopback, on it a gateway, registries and a docker daemon of its own."""
+"""The stand-in world of registry_test.py: nothing but the loopback, on it a gateway, registries and a docker daemon of its own.
+
+It is made once; each part starts with a copy of its folder, a registry on that and a daemon that has nothing yet."""
 import json
 import os
 import pathlib
@@ -16,8 +18,11 @@ import urllib.request
 import loopback
 import stand_ins
 
-PROGRAM, SOURCE, WORK = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
-del sys.argv[1:4]
+PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
+PART = sys.argv[4]
+MADE = pathlib.Path(sys.argv[3]).resolve() / "stand-ins"
+WORK = MADE.parent / PART
+del sys.argv[1:5]
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
 REGISTRY, LOGIN_REGISTRY, TOKEN_REGISTRY, TLS_REGISTRY = "127.0.0.1:5000", "127.0.0.1:5001", "127.0.0.1:5002", "127.0.0.1:5003"
 GATEWAY, TOKENS = "http://127.0.0.1:8000", "http://127.0.0.1:8001/token"
@@ -110,12 +115,16 @@ def start_registry(address, auth=None, tls=None):
 
 
 class World:
-    """What start() made: gateway, registry, sockets; images and digests of the stand-ins."""
+    """What start() made: gateway, registry, sockets; and digests of the stand-ins: by reference, and of what is pushed again."""
 
 
 def start():
     shutil.rmtree(WORK, ignore_errors=True)
-    WORK.mkdir(parents=True)
+    if WORK == MADE:
+        WORK.mkdir(parents=True)
+    else:
+        shutil.copytree(MADE, WORK, symlinks=True)
+        World.digests, World.moved = json.loads((WORK / "digests.json").read_text())
     World.sockets = pathlib.Path(tempfile.mkdtemp(prefix="cudamatrix-"))
     World.gateway = loopback.Gateway(WORK / "gateway")
     loopback.enter()
@@ -125,14 +134,13 @@ def start():
     Service(WORK / "dockerd.log", shutil.which("dockerd", path=os.environ["PATH"] + ":/usr/sbin"), "--iptables=false", "--bridge=none",
             "--data-root", str(WORK / "docker"), "--exec-root", str(World.sockets / "exec"), "--pidfile", str(World.sockets / "pid"),
             "--host", os.environ["DOCKER_HOST"]).wait(lambda: docker("version", check=False).returncode == 0)
-    make_stand_ins()
 
 
 def end():
     for service in reversed(Service.all):
         service.end()
     shutil.rmtree(World.sockets, ignore_errors=True)
-    for folder in ("docker", "registry", "gateway"):
+    for folder in ["docker"] if WORK == MADE else ["docker", "registry", "gateway"]:
         shutil.rmtree(WORK / folder, ignore_errors=True)
 
 
@@ -146,11 +154,10 @@ def make_stand_ins():
     stand_ins.wheel(wheels, "torch", "2.6.0+cpu", {"torch/__init__.py": "__version__ = '2.6.0+cpu'\nfrom . import version\n",
                                                    "torch/version.py": "cuda = None\n"})
     # The base of family debian, made through the mirrors of the matrix, is what stand-ins are made from as well.
-    World.plain = matrix("plain", [{"family": "debian", "os": "debian12", "python": "3.11", "packages": {"loopback-demo": "1.0"}}])
-    done = cudamatrix("lock", World.plain)
+    done = cudamatrix("lock", matrix("plain", [{"family": "debian", "os": "debian12", "python": "3.11", "packages": {"loopback-demo": "1.0"}}]))
     if done.returncode != 0:
         raise AssertionError(done.stdout + done.stderr)
-    folder = WORK / "stand-ins"
+    folder = WORK / "context"
     folder.mkdir()
     os.link(WORK / "plain/out/bootstrap/bootstrap-bookworm.tar", folder / "base.tar")
     # What nvcc is made of, and its versions, are a row of the facts.
@@ -160,22 +167,22 @@ def make_stand_ins():
     shutil.copy(next((WORK / "out/images").glob("*/requirements-cuda.txt")), folder / "requirements.txt")
     stand_ins.fetch_deb("busybox-static", "arm64", WORK / "busybox")
     shutil.copy(WORK / "busybox/bin/busybox", folder / "busybox")
-    World.images = images = stand_ins.Images(folder, docker, REGISTRY)
-    World.digests = {RUNTIME: images.push(RUNTIME, "cudart"), DEVEL: images.push(DEVEL, "toolkit")}
-    World.digests[PYTORCH] = images.push(PYTORCH, "torch", "--build-arg", "TORCH=2.6.0", "--build-arg", "CUDA=12.4")
-    World.digests[NGC] = images.push(NGC, "torch", "--build-arg", "TORCH=2.10.0a0+stand.in.nv26.01", "--build-arg", "CUDA=13.1",
-                                     "--build-arg", "UNDER_TORCH=compiler")
+    images = stand_ins.Images(folder, docker, REGISTRY)
+    digests = {RUNTIME: images.push(RUNTIME, "cudart"), DEVEL: images.push(DEVEL, "toolkit")}
+    digests[PYTORCH] = images.push(PYTORCH, "torch", "--build-arg", "TORCH=2.6.0", "--build-arg", "CUDA=12.4")
+    digests[NGC] = images.push(NGC, "torch", "--build-arg", "TORCH=2.10.0a0+stand.in.nv26.01", "--build-arg", "CUDA=13.1",
+                               "--build-arg", "UNDER_TORCH=compiler")
     for tag, options in (("amd64", ["compiler"]), ("arm64", ["foreign", "--platform", "linux/arm64"])):
         images.push(f"hub/library/python:{tag}", *options)
         images.push(f"hub/nvidia/cuda:{tag}", *options)
     for reference in (PYTHON, FOREIGN, FOREIGN.replace("-base-", "-devel-")):
-        World.digests[reference] = stand_ins.push_index(REGISTRY, reference, {"amd64": "amd64", "arm64": "arm64"})
+        digests[reference] = stand_ins.push_index(REGISTRY, reference, {"amd64": "amd64", "arm64": "arm64"})
     images.export("repository", World.gateway.local / "rocky")
     for reference in ROCKY:
-        World.digests[reference] = images.push(reference, "rocky")
+        digests[reference] = images.push(reference, "rocky")
     images.push(INSTALLER, "plain")
-    World.moved = images.push(AGAIN, "compiler", state=", pushed again")
-    forget_images()
+    moved = images.push(AGAIN, "compiler", state=", pushed again")
+    (WORK / "digests.json").write_text(json.dumps([digests, moved]))
 
 
 def forget_images():
