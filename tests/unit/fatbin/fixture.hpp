@@ -49,6 +49,10 @@ class Blob {
     std::vector<std::uint8_t> bytes_;
 };
 
+inline std::string string_of(const Blob& blob) {
+    return {blob.bytes().begin(), blob.bytes().end()};
+}
+
 struct Section {
     std::string name;
     std::uint32_t type = 1;

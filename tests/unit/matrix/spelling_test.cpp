@@ -9,7 +9,7 @@ using namespace cudamatrix;
 
 namespace {
 
-struct Case {
+struct Spelled {
     Field field;
     std::string_view written;
     std::string_view meant;
@@ -38,7 +38,7 @@ std::string notes(const Matrix& matrix) {
 }  // namespace
 
 TEST_CASE("spellings of other tools mean values of ours") {
-    for (const auto& each : std::initializer_list<Case>{
+    for (const auto& each : std::initializer_list<Spelled>{
              {Field::torch, "v2.6.0", "2.6.0"},
              {Field::torch, "V2.6", "2.6"},
              {Field::torch, "v2.6.0+cu124", "2.6.0+cu124"},

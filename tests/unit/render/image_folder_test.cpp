@@ -16,15 +16,15 @@ using namespace cudamatrix;
 
 namespace {
 
-constexpr std::size_t kImages = 300;  // above what one thread gets
+constexpr std::size_t kMany = 300;  // above what one thread gets
 
 // Images that differ in the number which they get as A.
 test::Planned many_images() {
     std::string yaml = "set: {cuda: \"11.8.0\", os: debian12}\naxes: {env: [";
-    for (std::size_t i = 0; i < kImages; ++i)
+    for (std::size_t i = 0; i < kMany; ++i)
         yaml += fmt::format("{}{{A: \"{}\"}}", i == 0 ? "" : ", ", 1000 + i);
     auto out = test::planned(yaml + "]}\n");
-    REQUIRE(out.plan.images.size() == kImages);
+    REQUIRE(out.plan.images.size() == kMany);
     return out;
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("each of many images has the files that it has alone") {
     for (const auto& file : all->artifacts)
         contents[file.path.generic_string()] = file.content;
     std::size_t compared = 0;
-    for (std::size_t i = 0; i < kImages; i += 23) {
+    for (std::size_t i = 0; i < kMany; i += 23) {
         const auto& image = planned.plan.images[i];
         const auto alone = render_artifacts(planned.matrix, {image}, {}, {});
         REQUIRE(alone.ok());
@@ -51,7 +51,7 @@ TEST_CASE("each of many images has the files that it has alone") {
             ++compared;
         }
     }
-    CHECK(compared == 2 * (kImages / 23 + 1));
+    CHECK(compared == 2 * (kMany / 23 + 1));
 }
 
 TEST_CASE("a template's mistake is told for the first image that has it") {

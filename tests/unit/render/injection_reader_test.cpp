@@ -45,7 +45,7 @@ build: {network: host, ca_bundle: /etc/ssl/site-ca.pem, cache: mounts, netrc: /e
 mirrors: {pypi: "https://wheels.example.org/simple", docker.io: registry.example.org/hub, debian: "https://apt.example.org/debian",
           ubuntu: "https://apt.example.org/ubuntu"}
 )";
-constexpr std::string_view kImages = R"(version: 1
+constexpr std::string_view kAttacked = R"(version: 1
 include:
   - {family: debian, gpu: T4, torch: 2.6.0+cu124, python: "3.11", os: debian12}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: ubuntu22.04, python: "3.10", packages: {timm: "0.6.13"}}
@@ -244,7 +244,7 @@ TEST_CASE("no value and no key of a matrix file changes the structure of any fil
     Tally tally;
     std::size_t attacked = 0;
     std::set<std::string> wanted, present;
-    for (const auto text : {kSettings, kImages, kServices}) {
+    for (const auto text : {kSettings, kAttacked, kServices}) {
         const auto file = parsed(text);
         auto found = places_in(file, matrix_schema());
         wanted.merge(found.wanted);
@@ -290,7 +290,7 @@ TEST_CASE("no value of any field changes the structure of any file") {
 TEST_CASE("no line of a file of requirements changes the structure of any file") {
     const test::TempFolder folder;
     folder.put("matrix.yaml",
-               text::replace_all(std::string(kImages), "[accelerate==1.2.1]", "requirements.txt"));
+               text::replace_all(std::string(kAttacked), "[accelerate==1.2.1]", "requirements.txt"));
     Renderer renderer;
     const auto render = [&](const std::string& requirements) {
         folder.put("requirements.txt", requirements);

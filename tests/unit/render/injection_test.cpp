@@ -71,18 +71,18 @@ services:
 )";
 
 // The same data with the text number `target` (depth first) replaced. `count` ends as the number of texts.
-Data replaced(const Data& data, std::size_t target, const std::string& text, std::size_t& count) {
+Data with_text(const Data& data, std::size_t target, const std::string& text, std::size_t& count) {
     if (data.text() != nullptr) return count++ == target ? Data(text) : data;
     if (const auto* list = data.list()) {
         Data::List out;
         for (const auto& item : *list)
-            out.push_back(replaced(item, target, text, count));
+            out.push_back(with_text(item, target, text, count));
         return out;
     }
     if (const auto* object = data.object()) {
         Data::Object out;
         for (const auto& [name, item] : *object)
-            out.emplace(name, replaced(item, target, text, count));
+            out.emplace(name, with_text(item, target, text, count));
         return out;
     }
     return data;
@@ -93,7 +93,7 @@ struct Target {
     Data model;
 };
 
-struct Tally {
+struct TextTally {
     std::size_t texts = 0, tried = 0, refused = 0, kept = 0;
 };
 
@@ -108,15 +108,16 @@ std::string lines_with(std::string_view content, std::string_view marker) {
 
 /// `seen_lines`: places of this template that another image's values have attacked already.
 void attack(mustache::Library& library, const Target& target, std::set<std::string>& seen_lines,
-            Tally& tally) {
+            TextTally& tally) {
     const auto benign = fill_dockerfile(library, target.name, target.model);
     REQUIRE_MESSAGE(benign.ok(), (benign.ok() ? "" : benign.failure().diagnostics.front().message));
     const auto wanted = structure_of(target.name, *benign);
     std::size_t texts = 0;
-    static_cast<void>(replaced(target.model, static_cast<std::size_t>(-1), "", texts));
+    static_cast<void>(with_text(target.model, static_cast<std::size_t>(-1), "", texts));
     for (std::size_t at = 0; at < texts; ++at) {
         std::size_t seen = 0;
-        const auto marked = fill_dockerfile(library, target.name, replaced(target.model, at, "marker", seen));
+        const auto marked =
+            fill_dockerfile(library, target.name, with_text(target.model, at, "marker", seen));
         if (marked.ok() && *marked == *benign) continue;  // the template does not use this text
         if (marked.ok() && !seen_lines.insert(target.name + "\n" + lines_with(*marked, "marker")).second)
             continue;
@@ -126,7 +127,7 @@ void attack(mustache::Library& library, const Target& target, std::set<std::stri
             const auto& value = values[each];
             std::size_t count = 0;
             const auto filled =
-                fill_dockerfile(library, target.name, replaced(target.model, at, value, count));
+                fill_dockerfile(library, target.name, with_text(target.model, at, value, count));
             ++tally.tried;
             if (!filled.ok()) {
                 ++tally.refused;
@@ -200,7 +201,7 @@ TEST_CASE("no value changes the structure of any file") {
          {"compose.yaml.mustache", "compose.gpu.yaml.mustache", "compose.cdi.yaml.mustache"})
         targets.push_back({name, *compose});
 
-    Tally tally;
+    TextTally tally;
     std::set<std::string> seen_lines;
     for (const auto& target : targets)
         attack(*library, target, seen_lines, tally);

@@ -44,7 +44,7 @@ std::string message_of(std::string_view text) {
     return lock.failure().diagnostics.front().message;
 }
 
-std::string changed(std::string_view from, std::string_view to) {
+std::string edited(std::string_view from, std::string_view to) {
     const auto text = lock_text(sample());
     REQUIRE(text.find(from) != std::string::npos);
     return text::replace_all(text, from, to);
@@ -88,12 +88,12 @@ TEST_CASE("what is no lock is refused with a reason and a way out") {
                           {"\"apt\": {", "\"atp\": {", "an object is missing: apt" + image},
                           {"\"devel\": [", "\"level\": [", "a list is missing: devel" + image},
                           {"\"mmdebstrap\"", "1", "the command of bookworm is not a list of strings"}})
-        CHECK(message_of(changed(from, to)) == no_lock + reason);
+        CHECK(message_of(edited(from, to)) == no_lock + reason);
     for (const auto& [from, to, reason] :
          std::vector<Row>{{std::string(64, '2'), std::string(64, 'G'), "is not a sha256"},
                           {"\"torch\"", "\"torch @ https://example.org\"", "is not a wheel and version"},
                           {"\"2.6.0\"", "\"2.6.0 --pre\"", "is not a wheel and version"}})
-        CHECK(message_of(changed(from, to)).find(reason) != std::string::npos);
+        CHECK(message_of(edited(from, to)).find(reason) != std::string::npos);
 }
 
 TEST_CASE("bases from registries are read, written and compared by their digests") {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Its output folder is out/.
-struct Folder : test::TempFolder {
+struct OutFolder : test::TempFolder {
     [[nodiscard]] fs::path out() const { return path() / "out"; }
     [[nodiscard]] fs::path at(const std::string& name) const { return path() / name; }
     [[nodiscard]] std::string read(const std::string& name) const { return test::bytes_of(out() / name); }
@@ -76,7 +76,7 @@ const std::vector<Artifact> kTwo{{"images/a/Dockerfile", "FROM a\n"},
 }  // namespace
 
 TEST_CASE("everything is written once, and again only what changed") {
-    Folder folder;
+    OutFolder folder;
     auto first = write_artifacts(folder.out(), kTwo);
     REQUIRE(first.ok());
     CHECK(first->changed == 4);
@@ -98,7 +98,7 @@ TEST_CASE("everything is written once, and again only what changed") {
 TEST_CASE(
     "a file that an image no longer has goes; those of an image that is gone are told and left, and stay "
     "ours") {
-    Folder folder;
+    OutFolder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     const std::vector<Artifact> without_source{kTwo[0], kTwo[2], kTwo[3]};
     auto written = write_artifacts(folder.out(), without_source);
@@ -122,7 +122,7 @@ TEST_CASE(
 }
 
 TEST_CASE("files that are not ours are never written over or removed") {
-    Folder folder;
+    OutFolder folder;
     folder.put("images/a/Dockerfile", "mine\n");
     folder.put("images/a/notes.txt", "mine\n");
     CHECK(refused(write_artifacts(folder.out(), kTwo)) ==
@@ -141,13 +141,13 @@ TEST_CASE("files that are not ours are never written over or removed") {
 }
 
 TEST_CASE("the same content is no conflict") {
-    Folder folder;
+    OutFolder folder;
     folder.put("images/a/Dockerfile", "FROM a\n");
     CHECK(write_artifacts(folder.out(), kTwo).ok());
 }
 
 TEST_CASE("paths that leave the folder and links on the way are refused before anything is written") {
-    Folder folder;
+    OutFolder folder;
     for (const char* path : {"../x", "/etc/x", "a/../../x", "a/./b", "", ".", "a/.."}) {
         CAPTURE(path);
         CHECK(refused(write_artifacts(folder.out(), {kTwo[2], {path, "x"}}))
@@ -168,7 +168,7 @@ TEST_CASE("paths that leave the folder and links on the way are refused before a
 }
 
 TEST_CASE("a list of files that was tampered with does not reach outside") {
-    Folder folder;
+    OutFolder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     std::ofstream(folder.at("victim")) << "x\n";
     auto list = folder.read(std::string(kOwnedFile));
@@ -186,13 +186,13 @@ TEST_CASE("a list of files that was tampered with does not reach outside") {
 }
 
 TEST_CASE("without our list the index says which files are ours") {
-    Folder folder;
+    OutFolder folder;
     folder.put("index.json",
                R"({"tool": "cudamatrix", "files": {"images/a/Dockerfile": "00", "index.json": "00"}})");
     folder.put("images/a/Dockerfile", "older\n");
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     CHECK(folder.read("images/a/Dockerfile") == "FROM a\n");
-    Folder other;
+    OutFolder other;
     other.put("index.json", "somebody's own\n");
     CHECK(refused(write_artifacts(other.out(), kTwo)).find("index.json was not written by cudamatrix") !=
           std::string::npos);
@@ -210,14 +210,14 @@ TEST_CASE("killed before any change of the file system: after the next command t
     for (const bool first_render : {true, false}) {
         std::map<std::string, std::string> old_tree, new_tree;
         {
-            Folder folder;
+            OutFolder folder;
             if (!first_render) REQUIRE(write_artifacts(folder.out(), older).ok());
             old_tree = tree_of(folder.out());
             REQUIRE(write_artifacts(folder.out(), newer, {true, {}}).ok());
             new_tree = tree_of(folder.out());
         }
         for (int at = 1;; ++at) {
-            Folder folder;
+            OutFolder folder;
             if (!first_render) REQUIRE(write_artifacts(folder.out(), older).ok());
             if (!killed_at(folder.out(), newer, true, at)) break;
             ++kills;
@@ -248,7 +248,7 @@ TEST_CASE("what somebody changed between a kill and the next command is not writ
     newer[2].content = "services: {b: {}}\n";
     std::size_t tried = 0;
     for (int at = 1;; ++at) {
-        Folder folder;
+        OutFolder folder;
         REQUIRE(write_artifacts(folder.out(), kTwo).ok());
         if (!killed_at(folder.out(), newer, false, at)) break;
         if (!fs::exists(folder.out() / ".cudamatrix-ready/tree/images/a/Dockerfile")) continue;
@@ -266,7 +266,7 @@ TEST_CASE("what somebody changed between a kill and the next command is not writ
         CHECK(folder.read("compose.yaml") == "services: {b: {}}\n");
     }
     CHECK(tried > 0);
-    Folder other;
+    OutFolder other;
     other.put(".cudamatrix-ready/journal", "somebody's own\n");
     CHECK(refused(write_artifacts(other.out(), kTwo)) ==
           (other.out() / ".cudamatrix-ready/journal").string() +
@@ -274,7 +274,7 @@ TEST_CASE("what somebody changed between a kill and the next command is not writ
 }
 
 TEST_CASE("with the last image nothing goes unasked") {
-    Folder folder;
+    OutFolder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     const std::vector<Artifact> none{{"index.json", "{}\n"}};
     const auto written = write_artifacts(folder.out(), none);
@@ -288,7 +288,7 @@ TEST_CASE("with the last image nothing goes unasked") {
 }
 
 TEST_CASE("orphans go when asked to, with their folders, and nothing else") {
-    Folder folder;
+    OutFolder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     folder.put("images/a/notes.txt", "mine\n");
     const std::vector<Artifact> other{{"images/b/Dockerfile", "FROM c\n"}, kTwo[2], kTwo[3]};
@@ -308,7 +308,7 @@ TEST_CASE("orphans go when asked to, with their folders, and nothing else") {
 }
 
 TEST_CASE("comparing says what differs and writes nothing") {
-    Folder folder;
+    OutFolder folder;
     const auto seen = [&](const std::vector<Artifact>& artifacts) {
         const auto drift = compare_artifacts(folder.out(), artifacts);
         REQUIRE(drift.ok());
@@ -352,7 +352,7 @@ TEST_CASE("comparing says what differs and writes nothing") {
 }
 
 TEST_CASE("where nothing differs, nothing at all is written") {
-    Folder folder;
+    OutFolder folder;
     REQUIRE(write_artifacts(folder.out(), kTwo).ok());
     const auto times = [&] {
         std::map<std::string, fs::file_time_type> all{{".", fs::last_write_time(folder.out())}};
@@ -368,7 +368,7 @@ TEST_CASE("where nothing differs, nothing at all is written") {
 }
 
 TEST_CASE("a file where a folder has to be is refused before anything is written") {
-    Folder folder;
+    OutFolder folder;
     folder.put("images", "a file\n");
     CHECK(refused(write_artifacts(folder.out(), kTwo)) ==
           "cannot write " + (folder.out() / "images/a/Dockerfile").string() + ": " +

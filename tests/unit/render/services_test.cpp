@@ -43,22 +43,22 @@ std::string services(const std::string& yaml) {
     return out;
 }
 
-const std::string kTwo = "set: {os: debian12}\naxes: {cuda: [\"11.8.0\", \"13.4.3\"]}\n";
+const std::string kTwoToolkits = "set: {os: debian12}\naxes: {cuda: [\"11.8.0\", \"13.4.3\"]}\n";
 
 }  // namespace
 
 TEST_CASE("one image for each entry and content of the cells that it matches") {
-    CHECK(images(kTwo) ==
+    CHECK(images(kTwoToolkits) ==
           "debian12-cu11.8.0: cu11.8.0-debian12\n"
           "debian12-cu13.4.3: cu13.4.3-debian12\n");
-    CHECK(images(kTwo + "images: [{name: a}, {name: b, when: {cuda: \"<12\"}}]\n") ==
+    CHECK(images(kTwoToolkits + "images: [{name: a}, {name: b, when: {cuda: \"<12\"}}]\n") ==
           "a-debian12-cu11.8.0: cu11.8.0-debian12\n"
           "b-debian12-cu11.8.0: cu11.8.0-debian12\n"
           "a-debian12-cu13.4.3: cu13.4.3-debian12\n");
-    CHECK(images(kTwo + "images: [{name: b, when: {cuda: \"<12\"}}]\n") ==
+    CHECK(images(kTwoToolkits + "images: [{name: b, when: {cuda: \"<12\"}}]\n") ==
           "b-debian12-cu11.8.0: cu11.8.0-debian12\n"
           "cu13.4.3-debian12: no entry of images matches it\n");
-    CHECK(images(kTwo + "images: [{name: b, when: {cuda: \"<9\"}}]\n") ==
+    CHECK(images(kTwoToolkits + "images: [{name: b, when: {cuda: \"<9\"}}]\n") ==
           "cu11.8.0-debian12: no entry of images matches it\n"
           "cu13.4.3-debian12: no entry of images matches it\n");
     // What cells differ in beside their images does not divide them.
@@ -122,11 +122,12 @@ TEST_CASE("a cell that one of its entries cannot serve gets no image at all, and
 
 TEST_CASE("a service is one of each image that it names") {
     const auto entries =
-        kTwo + "images: [{name: a}, {name: b, when: {cuda: \"<12\"}}, {name: c, when: {cuda: \"<9\"}}]\n";
-    CHECK(services(kTwo) ==
+        kTwoToolkits +
+        "images: [{name: a}, {name: b, when: {cuda: \"<12\"}}, {name: c, when: {cuda: \"<9\"}}]\n";
+    CHECK(services(kTwoToolkits) ==
           "debian12-cu11.8.0 debian12-cu11.8.0\n"
           "debian12-cu13.4.3 debian12-cu13.4.3\n");
-    CHECK(services(kTwo + "services: [{name: s}]\n") ==
+    CHECK(services(kTwoToolkits + "services: [{name: s}]\n") ==
           "s-debian12-cu11.8.0 debian12-cu11.8.0\n"
           "s-debian12-cu13.4.3 debian12-cu13.4.3\n");
     CHECK(services(entries + "services: [{name: s, image: b, ports: [\"80:80\"]}, {name: t, image: a, ports: "
@@ -138,7 +139,7 @@ TEST_CASE("a service is one of each image that it names") {
 }
 
 TEST_CASE("services that could not run beside each other are refused with their place") {
-    CHECK(services(kTwo + "services:\n  - {name: s, ports: [\"80\", \"8080:80\"]}\n") ==
+    CHECK(services(kTwoToolkits + "services:\n  - {name: s, ports: [\"80\", \"8080:80\"]}\n") ==
           "6:29: service s is of 2 images (debian12-cu11.8.0 and debian12-cu13.4.3 ...): each would publish "
           "port "
           "8080:80 of the host | write the container's port alone, or name an image that its cells share");

@@ -13,10 +13,10 @@ using mustache::Library;
 
 namespace {
 
-const Data::Object kModel{{"name", "world"}, {"evil", "a\nRUN b"}, {"quote", "it's; $x"}};
+const Data::Object kSmallModel{{"name", "world"}, {"evil", "a\nRUN b"}, {"quote", "it's; $x"}};
 
 // A user's folder.
-struct Folder : test::TempFolder {
+struct UserFolder : test::TempFolder {
     // Without the folder's own place.
     [[nodiscard]] std::string plain(const std::string& text) const {
         return text::replace_all(text, path().string() + "/", "");
@@ -33,7 +33,7 @@ Library ours() {
     return library;
 }
 
-std::string lines_of(const Folder& folder, const std::vector<Diagnostic>& mistakes) {
+std::string mistake_lines(const UserFolder& folder, const std::vector<Diagnostic>& mistakes) {
     std::string out;
     for (const auto& one : mistakes) {
         if (!one.where.file.empty())
@@ -43,28 +43,28 @@ std::string lines_of(const Folder& folder, const std::vector<Diagnostic>& mistak
     return folder.plain(out);
 }
 
-std::string refused(const Folder& folder) {
+std::string refused(const UserFolder& folder) {
     auto library = ours();
     const auto done = library.override_from(folder.path());
     REQUIRE_FALSE(done.ok());
     CHECK(done.failure().code == ExitCode::bad_input);
-    return lines_of(folder, done.failure().diagnostics);
+    return mistake_lines(folder, done.failure().diagnostics);
 }
 
-Library taken(const Folder& folder) {
+Library taken(const UserFolder& folder) {
     auto library = ours();
     const auto done = library.override_from(folder.path());
-    REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : lines_of(folder, done.failure().diagnostics)));
+    REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : mistake_lines(folder, done.failure().diagnostics)));
     return library;
 }
 
-std::string filled(const Folder& folder, const std::string& name = "t/main.mustache") {
+std::string filled(const UserFolder& folder, const std::string& name = "t/main.mustache") {
     auto library = taken(folder);
-    const auto text = library.fill(name, kModel);
-    return text.ok() ? *text : lines_of(folder, text.failure().diagnostics);
+    const auto text = library.fill(name, kSmallModel);
+    return text.ok() ? *text : mistake_lines(folder, text.failure().diagnostics);
 }
 
-std::string listed(const Folder& folder) {
+std::string listed(const UserFolder& folder) {
     std::string out;
     for (const auto& one : taken(folder).list()) {
         out += fmt::format("{}{} <{}>\n", one.name,
@@ -79,14 +79,14 @@ std::string listed(const Folder& folder) {
 }  // namespace
 
 TEST_CASE("a file of the same name replaces ours") {
-    const Folder folder;
+    const UserFolder folder;
     folder.put("t/partials/p.mustache", "theirs");
     CHECK(filled(folder) == "ours theirs\nall\n");
     CHECK(taken(folder).hash() != ours().hash());
 }
 
 TEST_CASE("a new partial comes with what includes it") {
-    const Folder folder;
+    const UserFolder folder;
     folder.put("t/main.mustache", "mine\n  {{> extra }}\n{{> all }}\n");
     SUBCASE("for one family") {
         folder.put("t/partials/extra.mustache", "{{ name | word }}\n{{ quote | arg }}\n");
@@ -130,7 +130,7 @@ TEST_CASE("a new partial comes with what includes it") {
         mustache::Watch watch;
         watch.origins = true;
         library.set_watch(&watch);
-        const auto text = library.fill("t/main.mustache", kModel);
+        const auto text = library.fill("t/main.mustache", kSmallModel);
         REQUIRE(text.ok());
         const auto& second = watch.lines.at(*text).at(2);
         CHECK(folder.plain(second.at.file) == "t/partials/extra.mustache");
@@ -142,7 +142,7 @@ TEST_CASE("a new partial comes with what includes it") {
 }
 
 TEST_CASE("a value is held to its context inside of a user's partial") {
-    const Folder folder;
+    const UserFolder folder;
     folder.put("t/main.mustache", "RUN {{> extra }}\n");
     const auto with = [&](const std::string& text) {
         folder.put("t/partials/extra.mustache", text);
@@ -174,7 +174,7 @@ TEST_CASE("a value is held to its context inside of a user's partial") {
 }
 
 TEST_CASE("what replaces nothing and what nothing includes is refused") {
-    const Folder folder;
+    const UserFolder folder;
     const auto nothing_includes = [](const std::string& name, const std::string& meant = {}) {
         return name + " replaces no template of ours, and no template includes it" +
                (meant.empty() ? "" : " | did you mean " + meant + "?") + "\n";
@@ -243,15 +243,15 @@ TEST_CASE("what replaces nothing and what nothing includes is refused") {
 }
 
 TEST_CASE("a mistake in a template names the file of the user") {
-    const Folder folder;
+    const UserFolder folder;
     folder.put("t/main.mustache", "\n{{ name }}");
     CHECK(filled(folder).starts_with("t/main.mustache:2:1 {{ name }} names no context"));
 }
 
 TEST_CASE("a check looks into the partials of a user as well") {
-    const Folder folder;
+    const UserFolder folder;
     const auto mistakes = [&] {
-        return lines_of(folder, check_templates(folder.path(), Facts::embedded()).mistakes);
+        return mistake_lines(folder, check_templates(folder.path(), Facts::embedded()).mistakes);
     };
     folder.put("partials/apt_clean.mustache", "{{> my_clean }}\n");
     folder.put("partials/my_clean.mustache", "true\n");

@@ -14,6 +14,10 @@ namespace fixtures {
 
 using namespace cudamatrix;
 
+inline bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
 inline const report::ToolInfo kTool{"0.1.0", "2026-11-21", "0123456789ab"};
 
 /// Three cells: one rejected by two rules, one degraded, one accepted. Addresses into `values` must stay.

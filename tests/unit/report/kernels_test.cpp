@@ -11,6 +11,7 @@
 
 using namespace cudamatrix;
 using namespace cudamatrix::report;
+using fixtures::contains;
 
 namespace {
 
@@ -18,11 +19,7 @@ KernelsReport kernels_report(std::size_t width = 80) {
     return {fixtures::kTool, {false, width}};
 }
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
-std::string refused(const std::vector<std::string>& ids) {
+std::string refused_ids(const std::vector<std::string>& ids) {
     const auto result = kernel_text(kernels_report(), ids);
     REQUIRE_FALSE(result.ok());
     CHECK(result.failure().code == ExitCode::bad_input);
@@ -122,22 +119,22 @@ TEST_CASE("kernels text: several ids, and a fault") {
 }
 
 TEST_CASE("kernels: ids that nothing has") {
-    CHECK(refused({"cmp.sgem"}) ==
+    CHECK(refused_ids({"cmp.sgem"}) ==
           "cudamatrix: error: no test or fault is called \"cmp.sgem\"\n  fix: did you mean cmp.sgemm?\n");
-    CHECK(refused({"cmp.convolution"}) ==
+    CHECK(refused_ids({"cmp.convolution"}) ==
           "cudamatrix: error: no test or fault is called \"cmp.convolution\"\n"
           "  fix: did you mean one of cmp.vadd, cmp.reduce, cmp.sgemm?\n");
-    CHECK(refused({"weather"}) ==
+    CHECK(refused_ids({"weather"}) ==
           "cudamatrix: error: no test or fault is called \"weather\"\n"
           "  fix: `cudamatrix kernels list` lists them\n");
     // A known one beside it does not help; each unknown one is told.
-    const auto both = refused({"cmp.vadd", "f6", "F260000"});
+    const auto both = refused_ids({"cmp.vadd", "f6", "F260000"});
     CHECK(contains(both, "\"f6\"\n  fix: did you mean F6?\n"));
     CHECK(contains(both, "\"F260000\"\n"));
     CHECK_FALSE(contains(both, "\"cmp.vadd\""));
     for (const auto& hostile : fixtures::hostile_texts())
-        CHECK(fixtures::terminal_safe(refused({hostile})));
-    CHECK(refused({std::string(5000, 'x')}).size() < 300);
+        CHECK(fixtures::terminal_safe(refused_ids({hostile})));
+    CHECK(refused_ids({std::string(5000, 'x')}).size() < 300);
 }
 
 TEST_CASE("kernels json: one document each") {

@@ -11,13 +11,10 @@
 
 using namespace cudamatrix;
 using namespace cudamatrix::report;
+using fixtures::contains;
 using fixtures::golden;
 
 namespace {
-
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
 
 // The result and the paths stay on one line each: they are to be searched and copied.
 std::string before_closing(const std::string& text) {

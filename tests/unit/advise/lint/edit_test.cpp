@@ -10,7 +10,7 @@ using namespace cudamatrix::lint;
 
 namespace {
 
-Matrix read(std::string_view text) {
+Matrix matrix_of(std::string_view text) {
     auto matrix = read_matrix_text(text, "m.yaml");
     REQUIRE(matrix);
     return *std::move(matrix);
@@ -22,7 +22,7 @@ const Value& value_at(const Matrix& matrix, std::size_t axis, std::size_t row) {
 
 // `text` without the value at (axis, row), or "none" where no edit is made.
 std::string without(std::string_view text, std::size_t axis, std::size_t row) {
-    const auto matrix = read(text);
+    const auto matrix = matrix_of(text);
     const auto edit = Editor(matrix, Places(matrix)).remove(value_at(matrix, axis, row).where);
     return edit ? applied(matrix.source, {*edit}) : "none";
 }
@@ -55,7 +55,7 @@ TEST_CASE("edit: items of a list of lines") {
 
 TEST_CASE("edit: members of maps") {
     const auto removed = [](std::string_view text, std::string_view key) {
-        const auto matrix = read(text);
+        const auto matrix = matrix_of(text);
         for (const auto& [field, value] : matrix.set) {
             if (info(field).name != key) continue;
             const auto edit = Editor(matrix, Places(matrix)).remove_member(value.where, key);
@@ -80,7 +80,7 @@ TEST_CASE("edit: members of maps") {
 
 TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
     const auto matrix =
-        read("version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"], os: debian12}\nstages: [install]\n");
+        matrix_of("version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"], os: debian12}\nstages: [install]\n");
     const Places places(matrix);
     const Editor editor(matrix, places);
     const auto& source = matrix.source;
@@ -91,7 +91,7 @@ TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
           "version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"]}\nstages: [install]\nset: {os: debian12}\n");
     CHECK(applied(source, {*editor.add_to_list(places.value_of("stages"), {"runtime"})})
               .ends_with("stages: [runtime, install]\n"));
-    const auto block = read(
+    const auto block = matrix_of(
         "version: 1\naxes:\n  os: [debian12]\n  gpu: [T4, L4]\nset:\n  driver: \"550\"\nstages:\n- build\n");
     const Places block_places(block);
     const Editor of_block(block, block_places);
@@ -103,7 +103,7 @@ TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
 }
 
 TEST_CASE("edit: what stands nowhere, or elsewhere, cannot be edited") {
-    const auto matrix = read("version: 1\naxes: {gpu: [T4, L4]}\n");
+    const auto matrix = matrix_of("version: 1\naxes: {gpu: [T4, L4]}\n");
     const Places places(matrix);
     const Editor editor(matrix, places);
     for (const Location& where : {Location{}, Location{"m.yaml", 0, 0, 1}, Location{"m.yaml", 99, 1, 1},
@@ -118,7 +118,7 @@ TEST_CASE("edit: what stands nowhere, or elsewhere, cannot be edited") {
 }
 
 TEST_CASE("edit: only what reads as a file of the right number of cells is offered") {
-    const auto matrix = read("version: 1\nexpect_cells: 2\naxes: {gpu: [T4, L4]}\n");
+    const auto matrix = matrix_of("version: 1\nexpect_cells: 2\naxes: {gpu: [T4, L4]}\n");
     const Places places(matrix);
     const Editor editor(matrix, places);
     const auto edit = *editor.remove(value_at(matrix, 0, 1).where);

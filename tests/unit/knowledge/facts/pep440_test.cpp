@@ -7,7 +7,7 @@
 
 #include "knowledge/facts/pep440.hpp"
 
-using namespace cudamatrix::pep440;
+using namespace cudamatrix;
 
 TEST_CASE("pep440: versions in their order") {
     const std::vector<std::string_view> ascending{"1.0.dev1",       "1.0a1.dev1", "1.0a1",
@@ -21,7 +21,7 @@ TEST_CASE("pep440: versions in their order") {
         for (std::size_t j = 0; j < ascending.size(); ++j) {
             CAPTURE(ascending[i]);
             CAPTURE(ascending[j]);
-            const auto a = Version::parse(ascending[i]), b = Version::parse(ascending[j]);
+            const auto a = pep440::Version::parse(ascending[i]), b = pep440::Version::parse(ascending[j]);
             REQUIRE((a && b));
             CHECK((*a < *b) == (i < j));
             CHECK((*a == *b) == (i == j));
@@ -96,8 +96,8 @@ TEST_CASE("pep440: what a specifier admits") {
     for (const auto& each : cases) {
         CAPTURE(each.version);
         CAPTURE(each.specifier);
-        const auto parsed = Version::parse(each.version);
-        const auto clauses = Specifiers::parse(each.specifier);
+        const auto parsed = pep440::Version::parse(each.version);
+        const auto clauses = pep440::Specifiers::parse(each.specifier);
         REQUIRE((parsed && clauses));
         CHECK(clauses->admits(*parsed) == each.admits);
     }
@@ -128,7 +128,7 @@ TEST_CASE("pep440: specifiers that leave nothing in common") {
     for (const auto& each : cases) {
         CAPTURE(each.one);
         CAPTURE(each.other);
-        const auto a = Specifiers::parse(each.one), b = Specifiers::parse(each.other);
+        const auto a = pep440::Specifiers::parse(each.one), b = pep440::Specifiers::parse(each.other);
         REQUIRE((a && b));
         CHECK(a->excludes(*b) == each.excludes);
         CHECK(b->excludes(*a) == each.excludes);
@@ -140,16 +140,16 @@ TEST_CASE("pep440: what is no version and no specifier") {
          {"", "x", "1.", "1..2", "1.0+", "1.0+a..b", "1.0+a-", "1.0 1", "1!", "1.0.x", "1.0-x",
           "99999999999999999999", "1.99999999999999999999", "99999999999999999999!1",
           "1!99999999999999999999", "1.0+99999999999999999999"})
-        CHECK_MESSAGE(!Version::parse(text), text);
+        CHECK_MESSAGE(!pep440::Version::parse(text), text);
     for (const std::string_view text : {"1.0", "=1.0", "==", ">=1.0.*", "~=1", "==1.0a1.*", ">=1.0+cu118",
                                         "~=1.0+x", "===", "===a b", "==x", ">=1,x"})
-        CHECK_MESSAGE(!Specifiers::parse(text), text);
-    CHECK(Version::parse(" 1.0 ")->text() == "1.0");
-    CHECK(Version::parse("1.0.post1+cu118")->without_local().text() == "1.0.post1");
-    CHECK(Version::parse("1.0")->without_local().text() == "1.0");
-    CHECK(Version::parse("1.0.dev1")->is_prerelease());
-    CHECK(Version::parse("1.0.post1")->is_postrelease());
-    CHECK(Version::parse("3.12")->part(1) == 12);
-    CHECK(Version::parse("3.12")->part(7) == 0);
-    CHECK(canonical_name("Huggingface_.Hub") == "huggingface-hub");
+        CHECK_MESSAGE(!pep440::Specifiers::parse(text), text);
+    CHECK(pep440::Version::parse(" 1.0 ")->text() == "1.0");
+    CHECK(pep440::Version::parse("1.0.post1+cu118")->without_local().text() == "1.0.post1");
+    CHECK(pep440::Version::parse("1.0")->without_local().text() == "1.0");
+    CHECK(pep440::Version::parse("1.0.dev1")->is_prerelease());
+    CHECK(pep440::Version::parse("1.0.post1")->is_postrelease());
+    CHECK(pep440::Version::parse("3.12")->part(1) == 12);
+    CHECK(pep440::Version::parse("3.12")->part(7) == 0);
+    CHECK(pep440::canonical_name("Huggingface_.Hub") == "huggingface-hub");
 }

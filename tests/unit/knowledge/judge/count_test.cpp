@@ -10,6 +10,7 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "matrix/matrix_file.hpp"
+#include "unit/knowledge/judge/matrix_text.hpp"
 #include "unit/knowledge/judge/random_matrix.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 
@@ -162,11 +163,6 @@ Judgement counted(const Matrix& matrix, std::uint64_t block = kBlock) {
     return *std::move(judgement);
 }
 
-Matrix read(const std::string& text) {
-    auto matrix = read_matrix_text(text, "matrix.yaml");
-    REQUIRE_MESSAGE(matrix, text);
-    return *std::move(matrix);
-}
 }  // namespace
 
 TEST_CASE("a thousand random matrices: the planes count what one judges by one") {

@@ -10,6 +10,7 @@
 #include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
+#include "unit/knowledge/judge/matrix_text.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 
 using namespace cudamatrix;
@@ -17,23 +18,13 @@ using namespace cudamatrix::rules;
 
 namespace {
 
-Matrix read(const std::string& text) {
-    auto matrix = read_matrix_text(text, "matrix.yaml");
-    if (!matrix) {
-        for (const auto& diagnostic : matrix.failure().diagnostics)
-            MESSAGE(render(diagnostic, text));
-    }
-    REQUIRE(matrix);
-    return *std::move(matrix);
-}
-
-Judgement judged(const Matrix& matrix) {
+Judgement listed(const Matrix& matrix) {
     auto judgement = judge(matrix, Facts::embedded(), {std::string(kToday)});
     REQUIRE(judgement);
     return *std::move(judgement);
 }
 
-Judgement counted(const Matrix& matrix, std::string_view today = kToday) {
+Judgement unlisted(const Matrix& matrix, std::string_view today = kToday) {
     auto judgement = judge(matrix, Facts::embedded(), {std::string(today), 10'000'000, false});
     REQUIRE(judgement);
     return *std::move(judgement);
@@ -110,7 +101,7 @@ TEST_CASE("one finding for all the cells that share it") {
     const auto matrix = read(
         "version: 1\naxes:\n  driver: [\"470.161.03\", \"550.54.15\"]\n  gpu: [T4, A100, V100]\n  cuda: "
         "[\"12.4.1\"]\n");
-    const auto judgement = judged(matrix);
+    const auto judgement = listed(matrix);
     CHECK(judgement.cells.size() == 6);
     REQUIRE(judgement.findings.size() == 3);  // two ends of life, one driver too old
     const auto& group = judgement.findings[1];
@@ -132,8 +123,8 @@ TEST_CASE("one finding for all the cells that share it") {
 
 TEST_CASE("stages: what does not decide degrades") {
     const std::string axes = "version: 1\nset: {driver: \"470.161.03\", cuda: \"12.4.1\"}\n";
-    CHECK(judged(read(axes)).cells[0].verdict == Verdict::rejected);
-    const auto other = judged(read(axes + "stages: [install, build]\n"));
+    CHECK(listed(read(axes)).cells[0].verdict == Verdict::rejected);
+    const auto other = listed(read(axes + "stages: [install, build]\n"));
     CHECK(other.cells[0].verdict == Verdict::degraded);
     CHECK(other.cells[0].stages[static_cast<std::size_t>(Stage::runtime)] == Verdict::rejected);
     CHECK(other.findings.size() == 2);
@@ -147,7 +138,7 @@ TEST_CASE("shared answers equal those of each cell judged alone") {
         "\"2.11.0\"]\n  python: [\"3.8\", \"3.12\"]\n"
         "zip: [[cuda, torch]]\nexclude: [{driver: \"580\", gpu: V100}]\ninclude: [{driver: \"570\", gpu: "
         "H100, cuda: \"12.8.1\"}]\n");
-    const auto judgement = judged(matrix);
+    const auto judgement = listed(matrix);
     CHECK(judgement.cells.size() == 4 * 3 * 3 * 2 - 6 + 1);
     for (const auto& cell : judgement.cells) {
         auto verdict = Verdict::accepted;
@@ -169,16 +160,16 @@ TEST_CASE("shared answers equal those of each cell judged alone") {
 
 TEST_CASE("an exclude is offered only where it takes nothing else with it") {
     const auto both =
-        judged(read("version: 1\naxes:\n  torch: [\"1.12.1\", \"1.12.1+cu116\"]\nset: {gpu: A100}\n"));
+        listed(read("version: 1\naxes:\n  torch: [\"1.12.1\", \"1.12.1+cu116\"]\nset: {gpu: A100}\n"));
     REQUIRE(both.findings.size() == 1);
     CHECK(both.findings[0].finding.fix_text().find("exclude") == std::string::npos);
     const auto one =
-        judged(read("version: 1\naxes:\n  torch: [\"1.12.1\", \"1.13.1+cu116\"]\nset: {gpu: A100}\n"));
+        listed(read("version: 1\naxes:\n  torch: [\"1.12.1\", \"1.13.1+cu116\"]\nset: {gpu: A100}\n"));
     REQUIRE(one.findings.size() == 1);
     CHECK(one.findings[0].finding.fix_text().ends_with("or exclude: {torch: \"1.12.1\"}"));
     // No condition spells a map.
     const auto map =
-        judged(read("version: 1\naxes:\n  packages: [{xformers: 0.0.28}, {xformers: 0.0.35}]\nset: {torch: "
+        listed(read("version: 1\naxes:\n  packages: [{xformers: 0.0.28}, {xformers: 0.0.35}]\nset: {torch: "
                     "2.6.0}\n"));
     REQUIRE_FALSE(map.findings.empty());
     for (const auto& group : map.findings)
@@ -205,11 +196,11 @@ TEST_CASE("a hundred thousand cells: every one is judged, and the counts alone a
              "  torch: [\"1.12.1+cu118\", \"2.0.1\", \"2.5.0+cu124\", \"2.8.0\", \"2.11.0\"]\n  python: "
              "[\"3.8\", \"3.10\", \"3.12\", \"3.13\"]\n");
     const auto start = std::chrono::steady_clock::now();
-    const auto judgement = judged(matrix);
+    const auto judgement = listed(matrix);
     const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     CHECK(judgement.cells.size() == 100'000);
     const auto again = std::chrono::steady_clock::now();
-    const auto counts = counted(matrix);
+    const auto counts = unlisted(matrix);
     const auto counting = std::chrono::duration<double>(std::chrono::steady_clock::now() - again).count();
     CHECK(counts.verdicts == judgement.verdicts);
     CHECK(counts.cells.empty());

@@ -10,18 +10,13 @@
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "matrix/matrix_file.hpp"
+#include "unit/knowledge/judge/matrix_text.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::rules;
 
 namespace {
-
-Matrix read(const std::string& text) {
-    auto matrix = read_matrix_text(text, "matrix.yaml");
-    REQUIRE_MESSAGE(matrix, text);
-    return *std::move(matrix);
-}
 
 Judgement judged(const Matrix& matrix, bool list_cells = true, std::string_view today = kToday) {
     auto judgement = judge(matrix, Facts::embedded(), {std::string(today), 100'000, list_cells});
@@ -79,7 +74,7 @@ std::string listed_lines(const Judgement& judgement, const JudgedCell& cell) {
 }
 
 // The counts of a judgement that lists its cells, made anew.
-std::map<std::string, std::array<std::uint64_t, 6>> counts_of(const Judgement& judgement) {
+std::map<std::string, std::array<std::uint64_t, 6>> rule_counts(const Judgement& judgement) {
     std::map<std::string, std::array<std::uint64_t, 6>> counts;
     for (const auto& cell : judgement.cells) {
         std::set<std::pair<std::string, std::size_t>> seen;
@@ -94,7 +89,7 @@ std::map<std::string, std::array<std::uint64_t, 6>> counts_of(const Judgement& j
     return counts;
 }
 
-std::map<std::string, std::array<std::uint64_t, 6>> counts_of(const std::vector<RuleCount>& rules) {
+std::map<std::string, std::array<std::uint64_t, 6>> rule_counts(const std::vector<RuleCount>& rules) {
     std::map<std::string, std::array<std::uint64_t, 6>> counts;
     for (const auto& rule : rules)
         counts[rule.rule] = {rule.cells[0], rule.cells[1], rule.cells[2],
@@ -209,8 +204,9 @@ TEST_CASE("a waiver covers its last day, and no day after it") {
     const auto on = [&](std::string_view day) { return judged(matrix, false, day); };
     CHECK(on("2026-11-21").count(Verdict::rejected) == 0);
     CHECK(on("2026-11-22").count(Verdict::rejected) == 1);
-    CHECK(counts_of(on("2026-11-21").rules).at("driver-supports-cuda")[5] == 2);
-    CHECK(counts_of(on("2026-11-22").rules).at("waiver-expired")[1] == 1);  // a note counts for nothing again
+    CHECK(rule_counts(on("2026-11-21").rules).at("driver-supports-cuda")[5] == 2);
+    CHECK(rule_counts(on("2026-11-22").rules).at("waiver-expired")[1] ==
+          1);  // a note counts for nothing again
 }
 
 TEST_CASE("a waiver that has ended is not reported where a later one holds") {
@@ -220,7 +216,7 @@ TEST_CASE("a waiver that has ended is not reported where a later one holds") {
              "  - {rule: driver-supports-cuda, when: {cuda: \"12.4.1\"}, because: x, until: 2026-01-01}\n"
              "  - {rule: driver-supports-cuda, when: {cuda: \"12.4.1\"}, because: y, until: 2027-01-01}\n");
     for (const bool list_cells : {true, false}) {
-        const auto counts = counts_of(judged(matrix, list_cells, "2026-11-21").rules);
+        const auto counts = rule_counts(judged(matrix, list_cells, "2026-11-21").rules);
         CHECK(counts.at("driver-supports-cuda")[5] == 2);
         CHECK(counts.count("waiver-expired") == 0);
     }
@@ -255,8 +251,8 @@ TEST_CASE("random matrices: tables, counts and each cell judged alone say the sa
         for (const auto& cell : judgement.cells)
             REQUIRE_MESSAGE(listed_lines(judgement, cell) == alone(matrix, cell.cell), text);
         REQUIRE(counts.verdicts == judgement.verdicts);
-        REQUIRE(counts_of(counts.rules) == counts_of(judgement));
-        REQUIRE(counts_of(judgement.rules) == counts_of(judgement));
+        REQUIRE(rule_counts(counts.rules) == rule_counts(judgement));
+        REQUIRE(rule_counts(judgement.rules) == rule_counts(judgement));
         REQUIRE(counts.findings.empty());
         cells += judgement.cells.size();
         for (const auto& group : judgement.findings)

@@ -9,6 +9,8 @@
 #include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
+#include "unit/knowledge/judge/matrix_text.hpp"
+#include "unit/knowledge/rules/rule_check.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::rules;
@@ -16,14 +18,6 @@ using namespace cudamatrix::rules;
 namespace {
 
 using F = Field;
-
-constexpr std::string_view kToday = "2026-11-21";
-
-Matrix matrix_of(const std::string& text) {
-    auto matrix = read_matrix_text("version: 1\n" + text, "matrix.yaml");
-    REQUIRE(matrix);
-    return *std::move(matrix);
-}
 
 }  // namespace
 

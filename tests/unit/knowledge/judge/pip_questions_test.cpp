@@ -10,23 +10,17 @@
 #include "knowledge/rules/rule.hpp"
 #include "matrix/matrix_file.hpp"
 #include "temp_folder.hpp"
+#include "unit/knowledge/judge/matrix_text.hpp"
 
 using namespace cudamatrix;
 
 namespace {
 
-constexpr std::string_view kToday = "2026-11-27";
-
-Matrix matrix_of(const std::string& text) {
-    auto matrix = read_matrix_text("version: 1\n" + text, "m.yaml");
-    if (!matrix.ok()) MESSAGE(render(matrix.failure().diagnostics.front(), text));
-    REQUIRE(matrix);
-    return *std::move(matrix);
-}
+constexpr std::string_view kDay = "2026-11-27";
 
 // The questions, each on a line, and what is refused.
 std::string asked(const std::string& text, const Facts& facts = Facts::embedded()) {
-    const auto found = pip_questions(matrix_of(text), facts, kToday);
+    const auto found = pip_questions(matrix_of(text), facts, kDay);
     std::string out;
     for (const auto& question : found.open)
         out += question.text() + "\n";
@@ -45,7 +39,7 @@ Facts with_row(const std::string& row, const std::string& day) {
                    fmt::format("table: resolutions\nas_of: \"{}\"\nrows:\n  - {{id: resolution-x, {}, pip: "
                                "\"26.3\", source: \"https://example.org/x\", confidence: measured}}\n",
                                day, row));
-    auto facts = Facts::with_overlay(folder.path(), kToday);
+    auto facts = Facts::with_overlay(folder.path(), kDay);
     if (!facts.ok()) MESSAGE(render(facts.failure().diagnostics.front(), {}));
     REQUIRE(facts.ok());
     return *std::move(facts);
@@ -122,7 +116,7 @@ TEST_CASE("hostile names and versions never become arguments") {
         cell.set(Field::python, &python);
         cell.set(Field::packages, &packages);
         PipQuestions found;
-        add_pip_question(cell, facts, kToday, found);
+        add_pip_question(cell, facts, kDay, found);
         CHECK(found.open.empty());
         CHECK(found.refused.size() == 1);
     }
@@ -152,8 +146,8 @@ TEST_CASE("an answer is not asked for again, but on another day where it may hav
 
 TEST_CASE("a matrix with more cells than are looked at says so") {
     const auto matrix = matrix_of("axes:\n  python: ['3.11', '3.12', '3.13']\nset: {packages: {odd: '1'}}\n");
-    const auto some = pip_questions(matrix, Facts::embedded(), kToday, 2);
+    const auto some = pip_questions(matrix, Facts::embedded(), kDay, 2);
     CHECK(!some.all);
     CHECK(some.open.size() == 2);
-    CHECK(pip_questions(matrix, Facts::embedded(), kToday, 3).all);
+    CHECK(pip_questions(matrix, Facts::embedded(), kDay, 3).all);
 }

@@ -23,7 +23,7 @@ axes:
   os: [ubuntu20.04, ubuntu22.04]
 )";
 
-Result<Judgement> judged(bool list_cells, OnProgress on_progress) {
+Result<Judgement> watched(bool list_cells, OnProgress on_progress) {
     const auto matrix = read_matrix_text(kMatrix, "long.yaml");
     REQUIRE(matrix);
     JudgeOptions options{"2026-11-21", 100'000, list_cells, std::move(on_progress)};
@@ -34,7 +34,7 @@ Result<Judgement> judged(bool list_cells, OnProgress on_progress) {
 
 TEST_CASE("a count says which part of which step it has done") {
     std::vector<JudgingProgress> seen;
-    const auto whole = judged(false, [&](const JudgingProgress& progress) {
+    const auto whole = watched(false, [&](const JudgingProgress& progress) {
         seen.push_back(progress);
         return true;
     });
@@ -44,17 +44,17 @@ TEST_CASE("a count says which part of which step it has done") {
     CHECK(seen.back().step == "tables counted");
     for (const auto& progress : seen)
         CHECK(progress.done <= progress.all);
-    const auto silent = judged(false, {});
+    const auto silent = watched(false, {});
     REQUIRE(silent);
     CHECK(silent->verdicts == whole->verdicts);
 }
 
 TEST_CASE("a count that is told to stop has no result, at whichever step") {
     std::size_t questions = 0;
-    REQUIRE(judged(false, [&](const JudgingProgress&) { return ++questions != 0; }));
+    REQUIRE(watched(false, [&](const JudgingProgress&) { return ++questions != 0; }));
     for (std::size_t last = 0; last < questions; last += 7) {
         std::size_t asked = 0;
-        const auto stopped = judged(false, [&](const JudgingProgress&) { return asked++ < last; });
+        const auto stopped = watched(false, [&](const JudgingProgress&) { return asked++ < last; });
         REQUIRE_FALSE(stopped);
         CHECK(stopped.failure().code == ExitCode::interrupted);
         CHECK(stopped.failure().diagnostics.empty());

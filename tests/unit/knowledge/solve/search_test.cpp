@@ -96,7 +96,7 @@ template <typename F>
 void for_random_cells(unsigned seed, F f) {
     std::mt19937 random(seed);
     for (int round = 0; round < 30; ++round) {
-        RuleCache cache(all_facts(), kToday, world(any_packages(random, 4), known(Field::cuda)));
+        RuleCache cache(all_facts(), solve::kToday, world(any_packages(random, 4), known(Field::cuda)));
         for (int cell = 0; cell < 20; ++cell) {
             Assignment all;
             for (const auto& variable : cache.variables())
@@ -162,7 +162,7 @@ TEST_CASE("the first combination is that of a walk over all of them") {
     std::mt19937 random(2);
     int found = 0, none = 0;
     for (int round = 0; round < 60; ++round) {
-        RuleCache cache(all_facts(), kToday, world(any_packages(random, 3)));
+        RuleCache cache(all_facts(), solve::kToday, world(any_packages(random, 3)));
         const auto domains = some_of(random, cache.variables());
         for (const auto worst : {Verdict::accepted, kGoodEnough, Verdict::unknown}) {
             Search search(cache, domains, worst);
@@ -186,7 +186,7 @@ TEST_CASE("the first combination is that of a walk over all of them") {
 TEST_CASE("another order of the slots finds a combination exactly where there is one") {
     std::mt19937 random(3);
     for (int round = 0; round < 20; ++round) {
-        RuleCache cache(all_facts(), kToday, world(any_packages(random, 3)));
+        RuleCache cache(all_facts(), solve::kToday, world(any_packages(random, 3)));
         const auto domains = some_of(random, cache.variables());
         std::vector<std::size_t> order(domains.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -201,7 +201,7 @@ TEST_CASE("a rule says the same of GPUs that count as the same to it, and of wha
     std::mt19937 random(4);
     std::size_t swapped = 0, unread = 0;
     for (int round = 0; round < 8; ++round) {
-        RuleCache cache(all_facts(), kToday, world(any_packages(random, 2), known(Field::os)));
+        RuleCache cache(all_facts(), solve::kToday, world(any_packages(random, 2), known(Field::os)));
         const auto gpu = *cache.gpu_variable();
         for (std::size_t rule = 0; rule < cache.size(); ++rule) {
             const auto& reads = cache.reads(rule);
@@ -238,7 +238,7 @@ TEST_CASE("a rule says the same of GPUs that count as the same to it, and of wha
 }
 
 TEST_CASE("an empty domain, a spent budget and a user who wants no answer end the walk") {
-    RuleCache cache(all_facts(), kToday, world({"vllm"}));
+    RuleCache cache(all_facts(), solve::kToday, world({"vllm"}));
     auto domains = everything(cache.variables());
     auto empty = domains;
     empty[1].clear();
@@ -255,7 +255,7 @@ TEST_CASE("an empty domain, a spent budget and a user who wants no answer end th
         CHECK(progress.done == 1024 * ++told);
         return told < 2;
     };
-    RuleCache stopped(all_facts(), kToday, world({"vllm", "flash-attn"}), setting);
+    RuleCache stopped(all_facts(), solve::kToday, world({"vllm", "flash-attn"}), setting);
     // A rule that no combination satisfies: the walk would never end.
     Search search(stopped, everything(stopped.variables()),
                   [&](std::size_t rule, const Assignment&) { return rule + 1 != stopped.size(); });

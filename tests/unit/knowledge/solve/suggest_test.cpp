@@ -18,7 +18,7 @@ using namespace cudamatrix::solve;
 namespace {
 
 std::string refused(const Query& query) {
-    return failure_text(suggest(Facts::embedded(), query, {kToday, 5}));
+    return failure_text(suggest(Facts::embedded(), query, {solve::kToday, 5}));
 }
 
 // check reads the rows and judges each as the search did.

@@ -16,7 +16,7 @@ using namespace cudamatrix::measure;
 
 namespace {
 
-std::string shown(const News& news) {
+std::string rows_shown(const News& news) {
     std::string out;
     for (const auto& change : news.changes)
         out += fmt::format("{} {}: {} {}\n", change.project, change.version, to_string(change.kind),
@@ -39,11 +39,11 @@ TEST_CASE("an archive as the facts know it is no news, and one without the packa
     const auto row = facts.row("toolkit-debian12-archive-11.8");
     REQUIRE(row.has_value());
     const auto version = row->text("package_version");
-    CHECK(shown(archive_news(stanza("other", "1") + stanza("nvidia-cuda-toolkit", version), "debian12",
-                             facts)) == "");
-    CHECK(shown(archive_news("", "debian12", facts)) ==
+    CHECK(rows_shown(archive_news(stanza("other", "1") + stanza("nvidia-cuda-toolkit", version), "debian12",
+                                  facts)) == "");
+    CHECK(rows_shown(archive_news("", "debian12", facts)) ==
           fmt::format("nvidia-cuda-toolkit (debian12) {}: vanished \n", version));
-    CHECK(shown(archive_news("", "ubuntu24.04", facts)) == "");
+    CHECK(rows_shown(archive_news("", "ubuntu24.04", facts)) == "");
 }
 
 TEST_CASE("another revision of the same CUDA") {
@@ -55,7 +55,7 @@ TEST_CASE("another revision of the same CUDA") {
     const std::string change =
         "nvidia-cuda-toolkit (debian12) 11.8.89~11.8.0-9~deb12u2: replaced the facts have "
         "11.8.89~11.8.0-5~deb12u1\n";
-    CHECK(shown(archive_news(release, "debian12", facts)) ==
+    CHECK(rows_shown(archive_news(release, "debian12", facts)) ==
           change +
               "  - {id: toolkit-debian12-archive-11.8, family: \"debian\", os: \"debian12\", cuda: "
               "\"11.8.0\", cuda_from: \"archive\", package: \"nvidia-cuda-toolkit\", package_version: "
@@ -98,7 +98,7 @@ TEST_CASE("another CUDA: its row takes the place of the one that is no longer tr
     CHECK_FALSE(has(facts, "12.8.1"));
     CHECK_FALSE(has(*overlaid, "12.4.1"));
     CHECK(has(*overlaid, "12.8.1"));
-    CHECK(shown(archive_news(text, "debian13", *overlaid)) == "");
+    CHECK(rows_shown(archive_news(text, "debian13", *overlaid)) == "");
 }
 
 TEST_CASE("a version without a component of its own") {
@@ -132,7 +132,8 @@ TEST_CASE("what an archive does not tell gives no row") {
           "archive of debian11: nvidia-cuda-toolkit 11.8.89~11.8.0-5 comes without libcudart11.0 or another "
           "libcudart of that release");
     // A package without a name, and one without a version.
-    CHECK(shown(archive_news("Version: 11.8.0-1\n\nPackage: nvidia-cuda-toolkit\n\n", "debian11", facts)) ==
+    CHECK(rows_shown(
+              archive_news("Version: 11.8.0-1\n\nPackage: nvidia-cuda-toolkit\n\n", "debian11", facts)) ==
           fmt::format("nvidia-cuda-toolkit (debian11) {}: vanished \n",
                       facts.row("toolkit-debian11-archive-11.2")->text("package_version")));
 }

@@ -19,10 +19,6 @@ namespace {
 
 constexpr const char* kWheel = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl";
 
-std::string text_of(const fixture::Blob& blob) {
-    return {blob.bytes().begin(), blob.bytes().end()};
-}
-
 std::string torch_wheel(const std::string& cuda = "'12.4'", const std::string& linalg = {}) {
     const auto library =
         fixture::elf({{".nv_fatbin", 1,
@@ -31,9 +27,9 @@ std::string torch_wheel(const std::string& cuda = "'12.4'", const std::string& l
     return test::make_zip(
         {{"torch/version.py", "__version__ = '2.6.0+cu124'\ncuda: Optional[str] = " + cuda + "\n"},
          {"torch/lib/libtorch_python.so", std::string("x\0sm_75 sm_90\0y", 15)},
-         {"torch/lib/libtorch_cuda.so", text_of(library)},
-         {"torch/lib/libtorch_cuda_linalg.so", linalg.empty() ? text_of(library) : linalg},
-         {"torch/lib/libvendor.so.0", text_of(library)},
+         {"torch/lib/libtorch_cuda.so", string_of(library)},
+         {"torch/lib/libtorch_cuda_linalg.so", linalg.empty() ? string_of(library) : linalg},
+         {"torch/lib/libvendor.so.0", string_of(library)},
          {"torch-2.6.0.dist-info/METADATA", "Version: 2.6.0\n\n"}});
 }
 
@@ -143,7 +139,7 @@ TEST_CASE(
         CHECK_FALSE(std::filesystem::exists(run.server.root() / "measured.jsonl"));
     }
     Run damaged(torch_wheel(
-        "'12.4'", text_of(fixture::elf({{".nv_fatbin", 1, fixture::Blob().text("no container at all")}}))));
+        "'12.4'", string_of(fixture::elf({{".nv_fatbin", 1, fixture::Blob().text("no container at all")}}))));
     CHECK(damaged.failure().starts_with(std::string(kWheel) +
                                         ": torch/lib/libtorch_cuda_linalg.so: section .nv_fatbin"));
     CHECK_FALSE(std::filesystem::exists(damaged.server.root() / "measured.jsonl"));
@@ -183,7 +179,7 @@ TEST_CASE("of named libraries only those are read, and all of them when all are 
 
 TEST_CASE("a named library that is damaged, or behind a server that lies, is not remembered") {
     const auto damaged =
-        text_of(fixture::elf({{".nv_fatbin", 1, fixture::Blob().text("no container at all")}}));
+        string_of(fixture::elf({{".nv_fatbin", 1, fixture::Blob().text("no container at all")}}));
     for (const char* name : {"libtorch_cuda_linalg.so", "libtorch_cuda.so"}) {
         Run run(torch_wheel("'12.4'", damaged));
         run.tasks[0].libraries = {name};

@@ -20,12 +20,8 @@ using namespace cudamatrix::measure;
 
 namespace {
 
-std::string text_of(const fixture::Blob& blob) {
-    return {blob.bytes().begin(), blob.bytes().end()};
-}
-
 std::string library(std::uint32_t sass) {
-    return text_of(fixture::elf({{".nv_fatbin", 1, fixture::container({fixture::sass(sass, {"k"})})}}));
+    return string_of(fixture::elf({{".nv_fatbin", 1, fixture::container({fixture::sass(sass, {"k"})})}}));
 }
 
 // An index with builds of torch for CUDA 12.6, and what one request gives.
@@ -142,7 +138,7 @@ TEST_CASE("the libraries that facts know by name become rows, beside what the wh
 }
 
 TEST_CASE("a known wheel that lists no architectures gets those of its main library, and keeps the rest") {
-    const auto mostly_70 = text_of(fixture::elf(
+    const auto mostly_70 = string_of(fixture::elf(
         {{".nv_fatbin", 1,
           fixture::container({fixture::sass(70, {"a"}), fixture::sass(70, {"b"}), fixture::sass(70, {"c"}),
                               fixture::sass(35, {"d"}), fixture::ptx(70, 6, 5), fixture::ptx(70, 6, 5)})}}));

@@ -53,7 +53,7 @@ std::string compiler_wheel(const std::string& ptxas, bool nvcc = true) {
     return test::make_zip(entries);
 }
 
-IndexFile listed(const std::string& name) {
+IndexFile toolkit_wheel(const std::string& name) {
     IndexFile file;
     file.name = name;
     file.sha256 = std::string(64, 'b');
@@ -71,7 +71,7 @@ struct Asking {
         HttpOptions options;
         options.back_off = std::chrono::milliseconds(1);
         http = std::move(Http::open(options)).value();
-        auto file = listed("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_x86_64.whl");
+        auto file = toolkit_wheel("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_x86_64.whl");
         file.url = server.url(behaviour + "/w.whl");
         file.sha256 = sha256(wheel);
         task = {"nvidia-cuda-nvcc", false, {"12.8.93", "", {file}, false, file}};
@@ -259,10 +259,11 @@ TEST_CASE("the newest release of each minor, and the wheel of a build for one pr
          newest_of_minors({release("12.8.1"), release("12.10.0"), release("12.8.10"), release("12.8.2")}))
         names.push_back(each.cuda);
     CHECK(names == std::vector<std::string>{"12.8.10", "12.10.0"});
-    const std::vector<IndexFile> files{listed("nvidia_cuda_nvcc-12.8.93-py3-none-win_amd64.whl"),
-                                       listed("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_aarch64.whl"),
-                                       listed("nvidia_cuda_nvcc-12.8.90-py3-none-manylinux2014_x86_64.whl"),
-                                       listed("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_x86_64.whl")};
+    const std::vector<IndexFile> files{
+        toolkit_wheel("nvidia_cuda_nvcc-12.8.93-py3-none-win_amd64.whl"),
+        toolkit_wheel("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_aarch64.whl"),
+        toolkit_wheel("nvidia_cuda_nvcc-12.8.90-py3-none-manylinux2014_x86_64.whl"),
+        toolkit_wheel("nvidia_cuda_nvcc-12.8.93-py3-none-manylinux2014_x86_64.whl")};
     const Component component{"nvidia-cuda-nvcc", "12.8.93"};
     CHECK(component_wheel(files, component, "x86_64")->name == files[3].name);
     CHECK(component_wheel(files, component, "aarch64")->name == files[1].name);

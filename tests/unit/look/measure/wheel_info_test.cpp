@@ -16,10 +16,10 @@ using test::Entry;
 namespace {
 
 const std::string kSha(64, 'b');
-constexpr const char* kWheel = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl";
+constexpr const char* kTorchWheel = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl";
 
-std::string torch_wheel(const std::string& cuda = "'12.4'",
-                        const std::string& library = std::string("x\0sm_50 sm_90a compute_90\0y", 27)) {
+std::string wheel_of_torch(const std::string& cuda = "'12.4'",
+                           const std::string& library = std::string("x\0sm_50 sm_90a compute_90\0y", 27)) {
     return test::make_zip(
         {{"torch/version.py", "__version__ = '2.6.0+cu124'\ncuda: Optional[str] = " + cuda + "\n"},
          {"torch/share/cmake/Torch/TorchConfig.cmake", "set(X \"-D_GLIBCXX_USE_CXX11_ABI=0\")\n"},
@@ -37,7 +37,7 @@ std::string found(const std::vector<std::string>& pieces) {
     return finder.found().value_or("none");
 }
 
-IndexFile listed(const std::string& name, const std::string& url = "") {
+IndexFile file_at(const std::string& name, const std::string& url = "") {
     IndexFile file;
     file.name = name;
     file.url = url;
@@ -51,7 +51,7 @@ Result<WheelInfo> look_at(const std::string& wheel, bool torch = true) {
     auto http = Http::open({});
     REQUIRE(http.ok());
     HttpConnection connection(**http);
-    return inspect_wheel(connection, listed(kWheel, server.url("plain/w.whl")), torch);
+    return inspect_wheel(connection, file_at(kTorchWheel, server.url("plain/w.whl")), torch);
 }
 
 }  // namespace
@@ -85,14 +85,14 @@ TEST_CASE("Constants of version.py are read, whatever their type hints") {
 }
 
 TEST_CASE("A torch wheel gives its row, by ranges alone") {
-    const auto info = look_at(torch_wheel());
+    const auto info = look_at(wheel_of_torch());
     REQUIRE_MESSAGE(info.ok(), info.failure().diagnostics.front().message);
     CHECK(info->arch == "sm_50 sm_90a compute_90");
     Release release{"2.6.0",
                     "x86_64",
-                    {listed(kWheel), listed("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")},
+                    {file_at(kTorchWheel), file_at("torch-2.6.0-cp313-cp313t-manylinux1_x86_64.whl")},
                     false,
-                    listed(kWheel)};
+                    file_at(kTorchWheel)};
     const auto rows = torch_rows(release, info.value(), true, Facts::embedded());
     REQUIRE(rows.ok());
     REQUIRE(rows->size() == 1);
@@ -118,10 +118,13 @@ TEST_CASE("A torch wheel gives its row, by ranges alone") {
 }
 
 TEST_CASE("A release that no fact knows gets a row of its own, which claims no more than was seen") {
-    auto info = look_at(torch_wheel()).value();
+    auto info = look_at(wheel_of_torch()).value();
     info.build = "9.9.0+cu124";
-    Release release{
-        "9.9.0", "x86_64", {listed("torch-9.9.0-cp312-cp312-manylinux1_x86_64.whl")}, false, listed(kWheel)};
+    Release release{"9.9.0",
+                    "x86_64",
+                    {file_at("torch-9.9.0-cp312-cp312-manylinux1_x86_64.whl")},
+                    false,
+                    file_at(kTorchWheel)};
     const auto rows = torch_rows(release, info, true, Facts::embedded());
     REQUIRE(rows->size() == 2);
     CHECK(
@@ -133,47 +136,47 @@ TEST_CASE("A release that no fact knows gets a row of its own, which claims no m
 }
 
 TEST_CASE("A build without CUDA has no architectures, and one without a list says nothing of them") {
-    const auto cpu = look_at(torch_wheel("None")).value();
-    Release release{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
+    const auto cpu = look_at(wheel_of_torch("None")).value();
+    Release release{"2.6.0", "x86_64", {file_at(kTorchWheel)}, false, file_at(kTorchWheel)};
     const auto row = torch_rows(release, cpu, true, Facts::embedded())->front();
     CHECK(row.id == "torch-2.6.0+cpu-x86_64");
     CHECK(row.cell("compute")->values.empty());
-    const auto silent = look_at(torch_wheel("'12.4'", "nothing here")).value();
+    const auto silent = look_at(wheel_of_torch("'12.4'", "nothing here")).value();
     CHECK(torch_rows(release, silent, true, Facts::embedded())->front().cell("compute") == nullptr);
 }
 
 TEST_CASE("What is no torch wheel, or lies, gives no row") {
     CHECK(look_at(test::make_zip({{"a", "b"}})).failure().diagnostics.front().message ==
-          std::string(kWheel) + " is not a wheel: it has no METADATA");
+          std::string(kTorchWheel) + " is not a wheel: it has no METADATA");
     CHECK(look_at(test::make_zip({{"t.dist-info/METADATA", ""}})).failure().diagnostics.front().message ==
-          std::string(kWheel) + " has no torch/version.py");
+          std::string(kTorchWheel) + " has no torch/version.py");
     CHECK_FALSE(look_at("no zip at all").ok());
-    Release release{"2.6.0", "x86_64", {listed(kWheel)}, false, listed(kWheel)};
+    Release release{"2.6.0", "x86_64", {file_at(kTorchWheel)}, false, file_at(kTorchWheel)};
     const auto message = [&](const WheelInfo& info) {
         const auto rows = torch_rows(release, info, true, Facts::embedded());
         return rows.ok() ? "rows" : rows.failure().diagnostics.front().message;
     };
-    auto info = look_at(torch_wheel()).value();
+    auto info = look_at(wheel_of_torch()).value();
     info.cuda = "twelve\n";
     CHECK(message(info) ==
-          std::string(kWheel) + ": torch/version.py says version '2.6.0+cu124', CUDA 'twelve?'");
+          std::string(kTorchWheel) + ": torch/version.py says version '2.6.0+cu124', CUDA 'twelve?'");
     info.cuda = "12.4";
     info.metadata.requires_dist = {"a b c"};
-    CHECK(message(info) == std::string(kWheel) + ": its requirement 'a b c' is not understood");
+    CHECK(message(info) == std::string(kTorchWheel) + ": its requirement 'a b c' is not understood");
 }
 
 TEST_CASE("Files are grouped by release, and known sources are opened again") {
     const auto facts = Facts::embedded();
-    auto known = listed("torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl");
+    auto known = file_at("torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl");
     known.sha256 = "2bb8987f3bb1ef2675897034402373ddfc8f5ef0e156e2d8cfc47cacafdda4a9";
     const auto releases = torch_releases(
-        {listed("torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"), known,
-         listed("torch-2.6.0-cp312-none-macosx_11_0_arm64.whl"),
-         listed("torch-2.6.0-cp312-cp312-win_amd64.whl"),
-         listed("torchx-2.6.0-cp312-cp312-manylinux1_x86_64.whl"),
-         listed("torch-2.6.0-cp310-cp310-manylinux_2_28_aarch64.whl"), listed("torch-2.6.0.tar.gz"),
-         listed("torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl"),
-         listed("torch-10.0.0-cp314-cp314t-manylinux_2_28_x86_64.whl")},
+        {file_at("torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"), known,
+         file_at("torch-2.6.0-cp312-none-macosx_11_0_arm64.whl"),
+         file_at("torch-2.6.0-cp312-cp312-win_amd64.whl"),
+         file_at("torchx-2.6.0-cp312-cp312-manylinux1_x86_64.whl"),
+         file_at("torch-2.6.0-cp310-cp310-manylinux_2_28_aarch64.whl"), file_at("torch-2.6.0.tar.gz"),
+         file_at("torch-10.0.0-cp313-cp313-manylinux_2_28_x86_64.whl"),
+         file_at("torch-10.0.0-cp314-cp314t-manylinux_2_28_x86_64.whl")},
         {"x86_64", "aarch64"}, facts);
     REQUIRE(releases.size() == 3);
     CHECK(releases[0].arch == "aarch64");
@@ -185,21 +188,22 @@ TEST_CASE("Files are grouped by release, and known sources are opened again") {
     CHECK(glibc_of("a-1-cp39-cp39-manylinux1_x86_64.whl", facts).empty());
     CHECK(glibc_of("a-1-cp39-cp39-manylinux2010_x86_64.whl", facts) == "2.12");
     CHECK(glibc_of("a-1-cp39-cp39-manylinux_2_28_x86_64.whl", facts) == "2.28");
-    CHECK(abis_of({listed("a-1-py2.py3-none-any.whl"), listed("a-1-cp38-abi3-manylinux1_x86_64.whl"),
-                   listed("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
-                   listed("a-1-cp310-cp310-manylinux1_aarch64.whl"),
-                   listed("a-1-cp27-cp27mu-manylinux1_x86_64.whl")},
+    CHECK(abis_of({file_at("a-1-py2.py3-none-any.whl"), file_at("a-1-cp38-abi3-manylinux1_x86_64.whl"),
+                   file_at("a-1-pp39-pypy39_pp73-manylinux1_x86_64.whl"),
+                   file_at("a-1-cp310-cp310-manylinux1_aarch64.whl"),
+                   file_at("a-1-cp27-cp27mu-manylinux1_x86_64.whl")},
                   "x86_64") == std::vector<std::string>{"cp38-abi3", "py3"});
 }
 
 TEST_CASE("A release is listed with the systems that have wheels of it") {
     const auto facts = Facts::embedded();
     const auto releases = package_releases(
-        {listed("a_b-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"), listed("a_b-1.0-cp311-cp311-win_amd64.whl"),
-         listed("a_b-1.0-cp312-cp312-win32.whl"), listed("a_b-1.0-cp312-cp312-musllinux_1_2_i686.whl"),
-         listed("a_b-1.0-cp312-cp312-macosx_11_0_arm64.whl"),
-         listed("a_b-1.0-cp27-none-macosx_10_9_x86_64.whl"), listed("a_b-2.0-py3-none-any.whl"),
-         listed("a_b-3.0-cp312-cp312-musllinux_1_2_x86_64.whl"), listed("a_b-3.0.tar.gz")},
+        {file_at("a_b-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"),
+         file_at("a_b-1.0-cp311-cp311-win_amd64.whl"), file_at("a_b-1.0-cp312-cp312-win32.whl"),
+         file_at("a_b-1.0-cp312-cp312-musllinux_1_2_i686.whl"),
+         file_at("a_b-1.0-cp312-cp312-macosx_11_0_arm64.whl"),
+         file_at("a_b-1.0-cp27-none-macosx_10_9_x86_64.whl"), file_at("a_b-2.0-py3-none-any.whl"),
+         file_at("a_b-3.0-cp312-cp312-musllinux_1_2_x86_64.whl"), file_at("a_b-3.0.tar.gz")},
         "a-b", facts);
     REQUIRE(releases.size() == 3);
     CHECK(releases[0].wheels.size() == 1);
@@ -221,13 +225,13 @@ TEST_CASE("A release is listed with the systems that have wheels of it") {
 
 TEST_CASE("A second run asks for nothing, and a torn cache loses one wheel at most") {
     fakes::HttpServer server;
-    server.put("w.whl", torch_wheel());
+    server.put("w.whl", wheel_of_torch());
     auto http = Http::open({});
     REQUIRE(http.ok());
     const auto cache_file = server.root() / "measured.jsonl";
     std::vector<Task> tasks(1);
     tasks[0].torch = true;
-    tasks[0].release.chosen = listed(kWheel, server.url("plain/w.whl"));
+    tasks[0].release.chosen = file_at(kTorchWheel, server.url("plain/w.whl"));
     const auto inspect = [&] {
         auto inspected = InspectionCache::open(cache_file);
         REQUIRE(inspected.ok());
@@ -247,5 +251,5 @@ TEST_CASE("A second run asks for nothing, and a torn cache loses one wheel at mo
     CHECK_FALSE(inspect().front().remembered);
     tasks[0].release.chosen.sha256.clear();
     CHECK(inspect().front().info.failure().diagnostics.front().message ==
-          std::string(kWheel) + ": the index gives no sha256, and a row needs one as its source");
+          std::string(kTorchWheel) + ": the index gives no sha256, and a row needs one as its source");
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "look/scan/library.hpp"
+#include "look/scan/local.hpp"
 #include "look/scan/stream.hpp"
 #include "unit/fatbin/fixture.hpp"
 
@@ -76,6 +77,11 @@ inline std::string streamed(const Blob& blob, bool deep, std::size_t piece, std:
 
 inline std::string streamed(const Blob& blob, bool deep, std::size_t piece = 65536) {
     return streamed(blob, deep, piece, blob.size());
+}
+
+/// What a scan failed with; empty: it did not.
+inline std::string message(const cudamatrix::Result<cudamatrix::scan::Scan>& result) {
+    return result.ok() ? "" : result.failure().diagnostics.at(0).message;
 }
 
 }  // namespace fixture

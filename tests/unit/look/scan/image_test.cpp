@@ -91,7 +91,7 @@ constexpr const char* kMerged =
     "opt/y/libnew.so: 12.0\nusr/hard.so: 7.0\nusr/liba.so: 9.0\n2 layers\n"
     "5 files with device code replaced or removed by later layers\n";
 
-struct Folder : test::TempFolder {
+struct Layers : test::TempFolder {
     void write(const std::vector<TarMember>& members) const {
         for (const auto& member : members)
             put(member.path, member.content);
@@ -109,7 +109,7 @@ TEST_CASE("layers lie over each other, wherever the image comes from") {
     std::reverse(reversed.begin(), reversed.end());
     CHECK(shown(scan_bytes(tar(reversed))) == kMerged);
 
-    const Folder folder;
+    const Layers folder;
     folder.write(layout);
     CHECK(is_image_folder(folder.path()));
     CHECK(shown(scan_image_folder(folder.path(), "x86_64", {})) == kMerged);

@@ -13,6 +13,7 @@
 using namespace cudamatrix;
 using namespace cudamatrix::scan;
 using fixture::Blob;
+using fixture::message;
 namespace fs = std::filesystem;
 
 namespace {
@@ -29,10 +30,6 @@ std::vector<std::string> paths(const Scan& scan) {
     for (const Library& library : scan.libraries)
         out.push_back(library.path);
     return out;
-}
-
-std::string message(const Result<Scan>& result) {
-    return result.ok() ? "" : result.failure().diagnostics.at(0).message;
 }
 
 const Blob kProgram = fixture::program({fixture::sass(80, {"k"})});

@@ -8,25 +8,18 @@
 using namespace cudamatrix;
 using namespace cudamatrix::scan;
 using fixture::Blob;
+using fixture::message;
 using test::MemorySource;
 
 namespace {
-
-std::string content(const Blob& blob) {
-    return {blob.bytes().begin(), blob.bytes().end()};
-}
 
 std::string wheel() {
     return test::make_zip(
         {{"torch/__init__.py", "import os\n"},
          {"torch/lib/", "", true},
-         {"torch/lib/libbig.so", content(fixture::elf(fixture::large_sections()))},
-         {"torch/lib/libsmall.so", content(fixture::program({fixture::sass(80, {"k"})})), true},
-         {"torch/lib/libplain.so", content(fixture::elf({{".text", 1, Blob().text("x"), 0}}))}});
-}
-
-std::string message(const Result<Scan>& result) {
-    return result.ok() ? "" : result.failure().diagnostics.at(0).message;
+         {"torch/lib/libbig.so", string_of(fixture::elf(fixture::large_sections()))},
+         {"torch/lib/libsmall.so", string_of(fixture::program({fixture::sass(80, {"k"})})), true},
+         {"torch/lib/libplain.so", string_of(fixture::elf({{".text", 1, Blob().text("x"), 0}}))}});
 }
 
 IndexFile file(const std::string& name) {
@@ -74,7 +67,7 @@ TEST_CASE("the hash covers every byte, whatever the order of reading") {
 }
 
 TEST_CASE("a wheel that lies is an error") {
-    const auto library = content(fixture::program({fixture::sass(80, {"k"})}));
+    const auto library = string_of(fixture::program({fixture::sass(80, {"k"})}));
     const auto error_of = [](const std::string& bytes) {
         MemorySource source(bytes);
         return message(scan_wheel(source, "x.whl", {}, {}));

@@ -16,7 +16,7 @@ const Dialect& docker() {
     return *dialect_named("docker");
 }
 
-RunRequest request() {
+RunRequest dialect_request() {
     RunRequest run;
     run.image = "sha256:abc";
     run.name = "cudamatrix-r1-cell";
@@ -35,7 +35,7 @@ bool has(const Argv& argv, const std::string& flag, const std::string& value) {
 }  // namespace
 
 TEST_CASE("dialect: docker run is hardened, argument for argument") {
-    auto run = request();
+    auto run = dialect_request();
     CHECK(text::join(docker().run(run), " ") ==
           "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull "
           "never --network none "
@@ -48,7 +48,7 @@ TEST_CASE("dialect: docker run is hardened, argument for argument") {
 
 TEST_CASE(
     "dialect: docker run with a GPU names exactly one, and entry point and variables come before the image") {
-    auto run = request();
+    auto run = dialect_request();
     run.gpu = 3;
     run.entrypoint = "/opt/suite";
     run.environment = {{"HOME", "/tmp"}};
@@ -115,7 +115,7 @@ TEST_CASE(
         }
         for (const bool gpu : {false, true}) {
             for (const std::uint64_t shm : {64u, 256u}) {
-                auto run = request();
+                auto run = dialect_request();
                 if (gpu) run.gpu = 0;
                 run.shm_mib = shm;
                 const auto argv = dialect.run(run);

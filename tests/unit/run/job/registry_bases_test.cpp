@@ -24,8 +24,8 @@ std::string index_of(std::string_view architecture, int build = 0) {
 using test::digest_of;
 
 /// A registry behind the mirror map, and one image with two bases of it.
-struct World {
-    World() {
+struct BasesWorld {
+    BasesWorld() {
         matrix.path = "here/m.yaml";
         matrix.mirrors = {{"docker.io", server.host() + "/plain"}};
         settings.environment = {{"HOME", server.root().string()}};
@@ -96,7 +96,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("Bases of registries get the digests that their tags have; what is pinned is not asked for again") {
-    World world;
+    BasesWorld world;
     CHECK(world.resolve(LockScope::missing(), false).empty());
     CHECK(world.lock.references.size() == 2);
     CHECK(world.lock.references[kRuntime].digest == digest_of(index_of("amd64")));
@@ -109,7 +109,7 @@ TEST_CASE("Bases of registries get the digests that their tags have; what is pin
 }
 
 TEST_CASE("A tag that moved or vanished is a finding that names the digests; --update takes it as it is") {
-    World world;
+    BasesWorld world;
     REQUIRE(world.resolve(LockScope::missing(), false).empty());
     const auto old = digest_of(index_of("amd64"));
     const auto now = digest_of(index_of("amd64", 2));
@@ -146,7 +146,7 @@ TEST_CASE("A tag that moved or vanished is a finding that names the digests; --u
 }
 
 TEST_CASE("A base that never was, one for another architecture, and a registry that is not there") {
-    World world;
+    BasesWorld world;
     world.remove("runtime");
     world.put("devel", index_of("arm64"));
     CHECK(
@@ -169,7 +169,7 @@ TEST_CASE("A base that never was, one for another architecture, and a registry t
 }
 
 TEST_CASE("What the configuration of a base says is read once for its digest, and nothing else of it") {
-    World world;
+    BasesWorld world;
     REQUIRE(world.resolve(LockScope::missing(), false).empty());
     const ImageConfiguration expected{
         digest_of(index_of("amd64")), "2026-11-21", {"x86_64"}, "12.4.1", "cuda>=12.4"};
@@ -191,7 +191,7 @@ TEST_CASE("What the configuration of a base says is read once for its digest, an
 }
 
 TEST_CASE("A lock of before gets the configurations of what it pins from `lock`, and not from `run`") {
-    World world;
+    BasesWorld world;
     REQUIRE(world.resolve(LockScope::missing(), false).empty());
     const auto all = world.lock;
     world.lock.configurations.clear();
@@ -212,7 +212,7 @@ TEST_CASE("A lock of before gets the configurations of what it pins from `lock`,
 }
 
 TEST_CASE("A base whose configuration cannot be read is pinned all the same, and what was known of it goes") {
-    World world;
+    BasesWorld world;
     REQUIRE(world.resolve(LockScope::missing(), false).empty());
     const auto odd = [&](std::string_view env, const std::string& says) {
         test::put_parts(world.server, "nvidia/cuda", "amd64", env);
@@ -240,7 +240,7 @@ TEST_CASE("A base whose configuration cannot be read is pinned all the same, and
 }
 
 TEST_CASE("What --update may name") {
-    World world;
+    BasesWorld world;
     for (const auto* good :
          {"images", "bases", "apt", "wheels", "train", "nvidia/cuda:12.4.1-devel-ubuntu22.04"})
         CHECK_MESSAGE(LockScope::of({good}, world.images).ok(), good);

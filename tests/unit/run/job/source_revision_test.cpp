@@ -25,9 +25,9 @@ Environment this_environment() {
 }
 
 // A folder that is no repository yet, and belongs to none.
-class Project : public test::TempFolder {
+class Repository : public test::TempFolder {
   public:
-    Project() {
+    Repository() {
         environment_["GIT_CEILING_DIRECTORIES"] = path().parent_path().string();
         environment_["GIT_CONFIG_GLOBAL"] = "/dev/null";
         environment_["GIT_CONFIG_SYSTEM"] = "/dev/null";
@@ -70,7 +70,7 @@ class Project : public test::TempFolder {
 }  // namespace
 
 TEST_CASE("source revision: the commit, and whether what images are made from is as it has it") {
-    const Project project;
+    const Repository project;
     project.git({"init", "--quiet"});
     project.commit();
     const auto head = project.git({"rev-parse", "HEAD"});
@@ -105,7 +105,7 @@ TEST_CASE("source revision: the commit, and whether what images are made from is
 }
 
 TEST_CASE("source revision: none, with the reason") {
-    Project project;
+    Repository project;
     SUBCASE("no repository") {
         CHECK(project.why_none() ==
               "git: fatal: not a git repository (or any of the parent directories): .git");
@@ -126,7 +126,7 @@ TEST_CASE("source revision: none, with the reason") {
 }
 
 TEST_CASE("source revision: nothing that the repository names is run") {
-    const Project project;
+    const Repository project;
     project.git({"init", "--quiet"});
     project.commit();
     const auto trap = fs::temp_directory_path() / fmt::format("cudamatrix-trap-{}", ::getpid());
