@@ -44,7 +44,7 @@ bool judge_open(Ask& ask, const Device& device, bool has_other, const std::vecto
             "from {} on they need none",
             driver_text(*driver), device.text, *kind, policy.text("setting"), since);
     }
-    auto answer = other.say(none ? Severity::error : Severity::warning, std::move(text));
+    auto answer = other.reject("{}", text);
     answer.because(facts).because(policy.ref());
     if (has_other) answer.fix(Field::kernel_module, "proprietary");
     answer.at_least(Field::driver, since);
