@@ -12,6 +12,15 @@
 namespace cudamatrix::rules {
 namespace {
 
+// A build for no GPU (+cpu) or for those of another maker is a wheel of its own, with demands of its own.
+// Those of torch's companions differ in their libraries alone.
+bool is_build_without_cuda(const Facts& facts, std::string_view package, std::string_view local) {
+    if (local != "cpu" && !local.starts_with("rocm") && !local.starts_with("xpu")) return false;
+    const auto companions = facts.rows("torch_companions");
+    return std::none_of(companions.begin(), companions.end(),
+                        [&](const Row& row) { return row.text("package") == package; });
+}
+
 // By its text; a version written another way (2.0 for 2.0.0) is found by its value, and a build for one CUDA
 // (0.13.1+cu113) as the release that it is a build of: both demand the same.
 std::optional<Row> release_row(const Facts& facts, std::string_view package, std::string_view text,
@@ -22,7 +31,8 @@ std::optional<Row> release_row(const Facts& facts, std::string_view package, std
         if (release.version == *version) return release.row;
     }
     const auto plus = text.find('+');
-    if (plus == text.npos) return std::nullopt;
+    if (plus == text.npos || is_build_without_cuda(facts, package, text.substr(plus + 1)))
+        return std::nullopt;
     const auto release = text.substr(0, plus);
     return release_row(facts, package, release, pep440::Version::parse(release));
 }
