@@ -36,7 +36,7 @@ constexpr ErrorRow kErrors[] = {
     {999, "cudaErrorUnknown", "unknown error"},
 };
 
-const ErrorRow* find(int code) {
+const ErrorRow* row_of(int code) {
     for (const ErrorRow& row : kErrors) {
         if (row.code == code) return &row;
     }
@@ -46,11 +46,11 @@ const ErrorRow* find(int code) {
 }  // namespace
 
 CUDAMATRIX_API const char* cudaGetErrorName(int code) {
-    const ErrorRow* row = find(code);
+    const ErrorRow* row = row_of(code);
     return row != nullptr ? row->name : "unrecognized error code";
 }
 
 CUDAMATRIX_API const char* cudaGetErrorString(int code) {
-    const ErrorRow* row = find(code);
+    const ErrorRow* row = row_of(code);
     return row != nullptr ? row->text : "unrecognized error code";
 }
