@@ -72,6 +72,38 @@ bool is_not_executable(std::string_view output) {
     return output.find("exec format error") != std::string_view::npos;
 }
 
+// What python, apt, uv and curl (which dnf and git use) say of a certificate that they do not trust; often
+// lines before the one on which the build ends ("No matching distribution found").
+std::string refused_certificate(std::string_view output) {
+    const auto low = text::lower(output);
+    for (const std::string_view sign : {"certificate verify failed", "certificate verification failed",
+                                        "invalid peer certificate", "ssl certificate problem"}) {
+        const auto at = low.find(sign);
+        if (at == std::string::npos) continue;
+        const auto said = output.substr(at, 120);
+        return text::printable(text::trim(said.substr(0, said.find_first_of("'\"()[]\n", sign.size()))));
+    }
+    return {};
+}
+
+std::string deciding_line(std::string_view output) {
+    const auto lines = text::split(output, '\n');
+    if (auto said = failed_step(lines); !said.empty()) return said;
+    std::string last, error;
+    for (const auto& line : lines) {
+        // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says
+        // least.
+        const auto trimmed = text::trim(line);
+        if (trimmed.empty() || trimmed.starts_with("---")) continue;
+        last = trimmed;
+        if (names_an_error(trimmed) && trimmed.find("executor failed running") == std::string::npos &&
+            trimmed.find("did not complete successfully") == std::string::npos) {
+            error = trimmed;
+        }
+    }
+    return error.empty() ? last : error;
+}
+
 // The arguments that every Dockerfile has without declaring them: no history of an image holds their values.
 constexpr std::array<std::string_view, 10> kProxies{"ALL_PROXY",   "all_proxy",   "FTP_PROXY",  "ftp_proxy",
                                                     "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy",
@@ -99,22 +131,12 @@ std::string BuildNarrator::tell(std::string_view line) {
 }
 
 std::string build_error(std::string_view output) {
-    constexpr std::size_t kLongest = 300;
-    const auto lines = text::split(output, '\n');
-    if (const auto said = failed_step(lines); !said.empty()) return text::printable(said.substr(0, kLongest));
-    std::string last, error;
-    for (const auto& line : lines) {
-        // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says
-        // least.
-        const auto trimmed = text::trim(line);
-        if (trimmed.empty() || trimmed.starts_with("---")) continue;
-        last = trimmed;
-        if (names_an_error(trimmed) && trimmed.find("executor failed running") == std::string::npos &&
-            trimmed.find("did not complete successfully") == std::string::npos) {
-            error = trimmed;
-        }
+    auto said = text::printable(deciding_line(output).substr(0, 300));
+    if (const auto refused = refused_certificate(output); !refused.empty()) {
+        said += fmt::format("; a certificate was not trusted ({}): name your site's by --ca-bundle FILE",
+                            refused);
     }
-    return text::printable((error.empty() ? last : error).substr(0, kLongest));
+    return said;
 }
 
 Status engine_build(const engine::Engine& engine, const engine::BuildRequest& request, const BuildCall& call,

@@ -40,7 +40,7 @@ class BuildNarrator {
                                   const BuildCall& call, Ticker& ticker);
 
 /// The line of a build's output that says why it failed: the last one with "ERROR" or "error:", else the last
-/// one at all.
+/// one at all; and the certificate that it did not trust.
 [[nodiscard]] std::string build_error(std::string_view output);
 
 // The commit that an image is made from: org.opencontainers.image.revision of the OCI image specification.

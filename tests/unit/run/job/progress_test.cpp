@@ -56,6 +56,21 @@ TEST_CASE("progress: the line that says why a build failed") {
     CHECK(build_error("#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n"
                       "process \"/bin/sh\" did not complete successfully: exit code: 1\n") ==
           "#9 1.0 ERROR: No matching distribution found for torch==9.9.9");
+    // pip gives up lines after it was refused.
+    CHECK(
+        build_error(
+            "#9 0.9 WARNING: Retrying (Retry(total=0)) after connection broken by 'SSLError(SSLCertVerificationError(1, '[SSL: "
+            "CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate in certificate chain (_ssl.c:992)'))': "
+            "/simple/uv/\n#9 1.0 ERROR: No matching distribution found for uv==0.13.8\n"
+            "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
+        "ERROR: No matching distribution found for uv==0.13.8; a certificate was not trusted (certificate verify failed: "
+        "self-signed certificate in certificate chain): name your site's by --ca-bundle FILE");
+    CHECK(
+        build_error("#9 0.9 error: Failed to fetch: `https://files.example.org/a.whl`\n"
+                    "#9 0.9   cause: invalid peer certificate: UnknownIssuer\n"
+                    "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
+        "error: Failed to fetch: `https://files.example.org/a.whl`: invalid peer certificate: UnknownIssuer; a certificate was "
+        "not trusted (invalid peer certificate: UnknownIssuer): name your site's by --ca-bundle FILE");
     CHECK(build_error("something\nthe last word\n") == "the last word");
     CHECK(build_error("").empty());
     CHECK(build_error("error: \x1b[2J" + std::string(1000, 'y')).size() == 300);
