@@ -263,7 +263,8 @@ class Runner {
                 break;
             case RunsBy::python:
                 spec.argv.insert(spec.argv.end(), {context_.python, "-B",
-                                                   context_.prefix + "/python/" + std::string(test.source)});
+                                                   context_.prefix + "/python/" + std::string(test.source),
+                                                   "--test", std::string(test.id)});
                 break;
         }
         for (std::string& arg : to_args(child))

@@ -70,7 +70,8 @@ class Images(unittest.TestCase):
                     self.assertIn(f"nvcc {version}", by_id["static.compile"]["summary"])
                     self.assertTrue(any(f.startswith("sass ") for f in by_id["static.fatbin"]["fatbin"]), by_id["static.fatbin"])
                 else:
-                    for test in ("torch.arch", "torch.matmul", "torch.step", "torch.workers"):
+                    for test in ("torch.arch", "torch.matmul", "torch.step", "torch.workers", "lib.cublas", "lib.cudnn", "lib.cufft", "lib.cusparse",
+                                 "lib.cusolver", "lib.curand", "lib.nccl"):
                         self.assertEqual(by_id[test]["status"], "pass", by_id[test])
                     self.assertIn("no_nvcc", {t["reason"] for t in cell["tests"] if t["status"] == "skip"})
                 self.assertGreater(cell["image_bytes"], 0)

@@ -23,7 +23,9 @@ TESTS = [("env.vars", "load", "pass"), ("env.shm", "load", "pass"), ("static.com
          ("static.fatbin", "static", "pass"), ("load.paths", "load", "pass"), ("dev.driver", "gpu", "skip"),
          ("dev.query", "gpu", "skip"), ("cmp.vadd", "gpu", "skip"), ("cmp.vadd", "cpu", "pass"),
          ("cmp.reduce", "gpu", "skip"), ("cmp.reduce", "cpu", "pass"), ("cmp.sgemm", "gpu", "skip"),
-         ("cmp.sgemm", "cpu", "pass"), ("torch.arch", "load", "skip"), ("torch.matmul", "gpu", "skip"),
+         ("cmp.sgemm", "cpu", "pass"), *[("lib." + library, "load", "skip") for library in
+                                         ("cublas", "cudnn", "cufft", "cusparse", "cusolver", "curand", "nccl")],
+         ("torch.arch", "load", "skip"), ("torch.matmul", "gpu", "skip"),
          ("torch.matmul", "cpu", "skip"), ("torch.step", "gpu", "skip"), ("torch.step", "cpu", "skip"),
          ("torch.workers", "load", "skip")]
 

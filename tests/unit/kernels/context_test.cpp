@@ -125,7 +125,7 @@ TEST_CASE("the registry is sound") {
         CHECK(test.parts().size() == (two ? 2 : 1));
         if (test.runs_by == RunsBy::cuda) CHECK(test.parts() == std::vector<std::string_view>{"gpu", "cpu"});
     }
-    CHECK(ids.size() == 14);
+    CHECK(ids.size() == 21);
     CHECK(find_test("cmp.vadd")->program() == "cmp_vadd");
     CHECK(find_test("no.such") == nullptr);
 }

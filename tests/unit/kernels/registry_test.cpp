@@ -142,6 +142,7 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(391, 389, 1021)", "391 x 1021 times 1021 x 389"},
         {"cmp.sgemm", "compute/sgemm.cpp", "2e-6 * std::sqrt(in.k / 1024.0)", "2e-6 * sqrt(K / 1024)"},
         {"cmp.sgemm", "compute/sgemm.cpp", "(8 * eps * magnitude[j])", "8 * eps * sum |a||b|"},
+        {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
         {"torch.matmul", "python/torch_matmul.py", "major >= 8", "from compute capability 8.0"},
@@ -166,7 +167,7 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
 
 TEST_CASE("registry: what the results tell of is in the list") {
     const auto ids =
-        found(content(kKernels / "RESULTS.md"), "\\b((?:env|static|load|dev|cmp|torch)\\.[a-z_]+)\\b");
+        found(content(kKernels / "RESULTS.md"), "\\b((?:env|static|load|dev|cmp|lib|torch)\\.[a-z_]+)\\b");
     CHECK(ids.size() > 3);
     for (const auto& id : ids)
         CHECK_MESSAGE(find_test(id) != nullptr, id);

@@ -282,5 +282,104 @@ class Scripts(unittest.TestCase):
         self.assertEqual(workers.free_bytes("/no/such/folder"), -1)
 
 
+class Libraries(unittest.TestCase):
+    """torch_libraries.py beside packages and libraries that only stand in for NVIDIA's."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.site = pathlib.Path(folder.name)
+        (self.site / "torch/lib").mkdir(parents=True)
+        (self.site / "torch/__init__.py").write_text("raise ImportError('torch is not to be imported')")
+
+    def package(self, name, version, *files, requires=()):
+        """An installed distribution with these files."""
+        info = self.site / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {r}\n" for r in requires))
+        (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+
+    def library(self, file, name, version, *flags):
+        path = self.site / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-shared", "-fPIC", f"-Wl,-soname,{path.name}", f"-DNAME={name}", f"-DVERSION={version.replace('.', ',')}", "-o", path,
+                        SOURCE / "tests/fakes/cuda_library.c", *flags], check=True)
+        return file
+
+    def run_test(self, test, torch="2.6.0"):
+        env = dict(os.environ, PYTHONPATH=str(self.site))
+        got = subprocess.run([sys.executable, "-B", SOURCE / "kernels/python/torch_libraries.py", "--test", "lib." + test, "--expect-torch", torch,
+                              "--record-fd", "1"], capture_output=True, text=True, env=env)
+        line = json.loads(got.stdout)
+        self.assertEqual(got.returncode, {"pass": 0, "fail": 1, "error": 3, "skip": 77}[line["status"]], got.stderr)
+        self.assertEqual((line["id"], line["part"]), ("lib." + test, "load"))
+        return line
+
+    def fails(self, test, reason, *words):
+        line = self.run_test(test)
+        self.assertEqual((line["status"], line["reason"]), ("fail", reason), line)
+        for word in words:
+            self.assertIn(word, line["summary"])
+        return line
+
+    def test_sound_libraries_pass(self):
+        for test, package, version, files in (
+                ("cublas", "nvidia-cublas-cu12", "12.4.5.8", ("libcublas.so.12", "libcublasLt.so.12")),
+                ("cudnn", "nvidia-cudnn-cu12", "9.1.0.70", ("libcudnn.so.9", "libcudnn_ops.so.9", "libcudnn_adv.so.9")),
+                ("cufft", "nvidia-cufft", "12.0.0.61", ("libcufft.so.12", "libcufftw.so.12")),
+                ("cusolver", "nvidia-cusolver-cu11", "11.4.0.1", ("libcusolver.so.11",)),
+                ("curand", "nvidia-curand-cu12", "10.3.5.147", ("libcurand.so.10",)),
+                ("nccl", "nvidia-nccl-cu11", "2.7.8", ("libnccl.so.2",))):
+            own = ".".join(version.split(".")[:3])
+            self.package(package, version, *[self.library(f"nvidia/{test}/lib/{file}", test, own) for file in files])
+            line = self.run_test(test)
+            self.assertEqual((line["status"], line["evidence"]["version"]), ("pass", own), line)
+            self.assertEqual(sorted(line["evidence"]["files"]), sorted(files))
+
+    def test_what_a_library_needs_comes_from_the_other_packages(self):
+        link = self.library("nvidia/nvjitlink/lib/libnvJitLink.so.12", "nvJitLink", "12.4.127", "-DGIVES=linked")
+        self.package("nvidia-nvjitlink-cu12", "12.4.127", link)
+        sparse = self.library("nvidia/cusparse/lib/libcusparse.so.12", "cusparse", "12.3.1", "-DNEEDS=linked", self.site / link)
+        self.package("nvidia-cusparse-cu12", "12.3.1.170", sparse)
+        line = self.run_test("cusparse")
+        self.assertEqual((line["status"], line["evidence"].get("loaded_before")), ("pass", ["libnvJitLink.so.12"]), line)
+        (self.site / link).unlink()
+        self.assertEqual(self.fails("cusparse", "lib_absent", "load libcusparse.so.12", "libnvJitLink.so.12")["fault"], "F11")
+
+    def test_libraries_in_the_wheel_of_torch(self):
+        self.library("torch/lib/libcublas-0123abcd.so.11", "cublas", "11.10.3")
+        line = self.run_test("cublas")
+        self.assertEqual((line["status"], line["evidence"]["package"], line["evidence"]["version"]), ("pass", "torch", "11.10.3"), line)
+        for test in ("cufft", "nccl"):
+            line = self.run_test(test)
+            self.assertEqual((line["status"], line["reason"]), ("skip", "not_in_torch"), line)
+
+    def test_what_is_missing_or_another(self):
+        self.assertEqual(self.run_test("curand", torch="")["reason"], "not_in_cell")
+        self.package("torch", "2.6.0", requires=["nvidia-nccl-cu12 (==2.21.5)"])
+        self.fails("nccl", "lib_absent", "torch needs nvidia-nccl-cu12, which is not installed")
+        self.package("nvidia-cufft-cu12", "11.2.1.3", "nvidia/cufft/lib/libcufft.so.11")
+        self.fails("cufft", "lib_absent", "nvidia-cufft-cu12 11.2.1.3 is installed, its library is not there")
+        self.package("nvidia-cublas-cu12", "12.4.5.8", self.library("nvidia/cublas/lib/libcublas.so.12", "cublas", "12.1.3"))
+        self.fails("cublas", "wrong_version", "nvidia-cublas-cu12 is 12.4.5.8, the library says 12.1.3")
+        self.package("nvidia-cusolver-cu12", "11.6.1.9", self.library("nvidia/cusolver/lib/libcusolver.so.11", "other", "11.6.1"))
+        self.fails("cusolver", "exception", "cusolverGetProperty")
+
+    def test_planted_defects_fail(self):
+        for test, version, defect, reason, check in (("curand", "10.3.5", 1, "mismatch", "number 4095 is not that of Philox4x32-10"),
+                                                     ("cudnn", "9.1.0", 2, "mismatch", "room of a tensor"),
+                                                     ("cublas", "12.4.5", 3, "wrong_version", "the library says nothing"),
+                                                     ("nccl", "2.21.5", 3, "wrong_version", "the library says nothing"),
+                                                     ("cufft", "11.2.1", 4, "lib_absent", "nobody_has_this")):
+            self.package("nvidia-" + test, version + ".1", self.library(f"nvidia/{test}/lib/lib{test}.so.9", test, version, f"-DDEFECT={defect}"))
+            self.fails(test, reason, check)
+
+    def test_without_torch(self):
+        (self.site / "torch/__init__.py").unlink()
+        (self.site / "torch/lib").rmdir()
+        (self.site / "torch").rmdir()
+        self.assertEqual(self.fails("nccl", "lib_absent", "there is none")["fault"], "F11")
+
+
 if __name__ == "__main__":
     unittest.main()

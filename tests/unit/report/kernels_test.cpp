@@ -41,7 +41,7 @@ TEST_CASE("kernels text: every test, what it proves, and what no test names") {
                    "  A kernel starts, and its float32 sums are right to the bit.\n"));
     CHECK(contains(text, "env.shm [env: load; quick]\n"));
     CHECK(contains(text, "faults that no test names yet:\n  F9  libnvrtc"));
-    CHECK(contains(text, "14 tests, 25 faults; `cudamatrix kernels show ID` shows what one compares\n"));
+    CHECK(contains(text, "21 tests, 25 faults; `cudamatrix kernels show ID` shows what one compares\n"));
     CHECK(fixtures::widest_line(text) <= 80);
 }
 

@@ -33,7 +33,7 @@ TEST_CASE("session: run locks, renders, builds and proves; without a GPU that is
     for (const auto& cell : report.cells) {
         CHECK(cell.outcome == CellOutcome::passed_static);
         CHECK(cell.proof == Proof::loaded);
-        CHECK(cell.tests.size() == 19);
+        CHECK(cell.tests.size() == 26);
         CHECK(fs::exists(world.settings.out / cell.log));
     }
     CHECK(fs::exists(world.lock_file()));
