@@ -146,13 +146,10 @@ TEST_CASE("interpreter: mma of whole numbers is exact, wherever CuTe says that e
     matrix_fixture::Random random;
     for (const Form& form : forms()) {
         CAPTURE(form.opcode());
-        const Matrix a = random.matrix(form.m, form.k, form.a, false);
-        const Matrix b = random.matrix(form.k, form.n, form.b, false);
-        const Matrix c = random.matrix(form.m, form.n, form.d, false);
-        const auto expected = matrix_fixture::reference(a, b, c);
-        const std::vector<double> d = run(form, a, b, c);
+        const auto given = matrix_fixture::product(random, form, form.d, false);
+        const std::vector<double> d = run(form, given.a, given.b, given.c);
         for (std::size_t i = 0; i < d.size(); ++i)
-            REQUIRE(d[i] == expected[i].first);
+            REQUIRE(d[i] == given.expected[i].first);
     }
 }
 
@@ -160,17 +157,14 @@ TEST_CASE("interpreter: mma of fractions is as near as the type of D allows") {
     matrix_fixture::Random random;
     for (const Form& form : forms()) {
         CAPTURE(form.opcode());
-        const Matrix a = random.matrix(form.m, form.k, form.a, true);
-        const Matrix b = random.matrix(form.k, form.n, form.b, true);
-        const Matrix c = random.matrix(form.m, form.n, form.d, true);
-        const auto expected = matrix_fixture::reference(a, b, c);
-        const std::vector<double> d = run(form, a, b, c);
+        const auto given = matrix_fixture::product(random, form, form.d, true);
+        const std::vector<double> d = run(form, given.a, given.b, given.c);
         const double bound =
             matrix_fixture::is_integer(form.d) ? 0 : std::ldexp(1.0, -matrix_fixture::digits_of(form.d));
         double farthest = 0;
         for (std::size_t i = 0; i < d.size(); ++i) {
-            REQUIRE(std::fabs(d[i] - expected[i].first) <= 2 * bound * expected[i].second);
-            farthest = std::max(farthest, std::fabs(d[i] - expected[i].first));
+            REQUIRE(std::fabs(d[i] - given.expected[i].first) <= 2 * bound * given.expected[i].second);
+            farthest = std::max(farthest, std::fabs(d[i] - given.expected[i].first));
         }
         // Sums of that many digits cannot all fit: what is exact was not rounded at all.
         if (form.d == "f16") CHECK(farthest > 0);

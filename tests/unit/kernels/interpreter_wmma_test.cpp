@@ -147,14 +147,12 @@ TEST_CASE("interpreter: wmma of whole numbers is exact, by rows and columns and 
                                (orders & 16) != 0 ? 16 : 0};
             CAPTURE(form.opcode(by.a, by.b));
             CAPTURE(orders);
-            const Matrix a = random.matrix(form.m, form.k, form.a, false);
-            const Matrix b = random.matrix(form.k, form.n, form.b, false);
-            const Matrix c = random.matrix(form.m, form.n, form.c, false);
-            Matrix expected{form.m, form.n, form.d, {}};
-            for (const auto& sum : matrix_fixture::reference(a, b, c))
-                expected.values.push_back(sum.first);
+            const auto given = matrix_fixture::product(random, form, form.c, false);
+            Matrix sums{form.m, form.n, form.d, {}};
+            for (const auto& sum : given.expected)
+                sums.values.push_back(sum.first);
             const int stride = (by.d ? form.m : form.n) + by.more;
-            REQUIRE(run(form, by, a, b, c) == stored(expected, by.d, stride));
+            REQUIRE(run(form, by, given.a, given.b, given.c) == stored(sums, by.d, stride));
         }
     }
 }
@@ -164,18 +162,16 @@ TEST_CASE("interpreter: wmma of fractions is as near as the type of D allows") {
     for (const Form& form : forms()) {
         if (form.d == "s32") continue;  // whole numbers: above
         CAPTURE(form.opcode(false, true));
-        const Matrix a = random.matrix(form.m, form.k, form.a, true);
-        const Matrix b = random.matrix(form.k, form.n, form.b, true);
-        const Matrix c = random.matrix(form.m, form.n, form.c, true);
-        const auto expected = matrix_fixture::reference(a, b, c);
-        const std::vector<std::uint8_t> bytes = run(form, {false, true, false, false, 0}, a, b, c);
+        const auto given = matrix_fixture::product(random, form, form.c, true);
+        const std::vector<std::uint8_t> bytes =
+            run(form, {false, true, false, false, 0}, given.a, given.b, given.c);
         const std::size_t size = static_cast<std::size_t>(bits_of(form.d)) / 8;
         const double bound = std::ldexp(2.0, -matrix_fixture::digits_of(form.d));
-        for (std::size_t i = 0; i < expected.size(); ++i) {
+        for (std::size_t i = 0; i < given.expected.size(); ++i) {
             std::uint64_t bits = 0;
             std::memcpy(&bits, bytes.data() + i * size, size);
             const double value = matrix_fixture::value_of_bits(form.d, bits);
-            REQUIRE(std::fabs(value - expected[i].first) <= bound * expected[i].second);
+            REQUIRE(std::fabs(value - given.expected[i].first) <= bound * given.expected[i].second);
         }
     }
 }

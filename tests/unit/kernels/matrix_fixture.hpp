@@ -166,4 +166,20 @@ inline std::vector<std::pair<double, double>> reference(const Matrix& a, const M
     return sums;
 }
 
+/// What an instruction of that form is given, and what it should give.
+struct Product {
+    Matrix a, b, c;
+    std::vector<std::pair<double, double>> expected;  ///< as reference() gives them
+};
+
+template <class Form>
+Product product(Random& random, const Form& form, const std::string& c, bool fractions) {
+    Product made{random.matrix(form.m, form.k, form.a, fractions),
+                 random.matrix(form.k, form.n, form.b, fractions),
+                 random.matrix(form.m, form.n, c, fractions),
+                 {}};
+    made.expected = reference(made.a, made.b, made.c);
+    return made;
+}
+
 }  // namespace matrix_fixture
