@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "folders.hpp"
 #include "knowledge/facts/lookup.hpp"
-#include "matrix/matrix_file.hpp"
+#include "read_matrix.hpp"
 #include "report/matrix_reports.hpp"
 
 using namespace cudamatrix;
@@ -25,13 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kToday = "2026-11-21";
 
 Matrix read(std::string_view text) {
-    auto matrix = read_matrix_text(text, "matrix.yaml", {}, lookup::names_in(Facts::embedded()));
-    if (!matrix) {
-        for (const auto& diagnostic : matrix.failure().diagnostics)
-            MESSAGE(render(diagnostic, text));
-    }
-    REQUIRE(matrix);
-    return *std::move(matrix);
+    return test::read(text, "matrix.yaml", lookup::names_in(Facts::embedded()));
 }
 
 // What the checks look at, which stays where it is.

@@ -10,12 +10,13 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/resolve/resolve.hpp"
 #include "matrix/matrix_file.hpp"
-#include "unit/knowledge/judge/matrix_text.hpp"
+#include "read_matrix.hpp"
 #include "unit/knowledge/judge/random_matrix.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::rules;
+using test::read;
 
 namespace {
 

@@ -10,11 +10,12 @@
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/judge/own_rules.hpp"
 #include "matrix/matrix_file.hpp"
-#include "unit/knowledge/judge/matrix_text.hpp"
+#include "read_matrix.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::rules;
+using test::read;
 
 namespace {
 

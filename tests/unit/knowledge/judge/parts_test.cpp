@@ -9,7 +9,7 @@
 #include "knowledge/judge/finding_index.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix_file.hpp"
-#include "unit/knowledge/judge/matrix_text.hpp"
+#include "read_matrix.hpp"
 #include "unit/knowledge/rules/rule_check.hpp"
 
 using namespace cudamatrix;
@@ -36,7 +36,7 @@ TEST_CASE("progress: a stop is asked for once") {
     for (int i = 0; i < 40; ++i)
         axis += (i == 0 ? "" : ", ") + std::to_string(i + 1);
     const auto matrix =
-        matrix_of("axes: {vram_gb: [" + axis + "], shm_gb: [" + axis + "]}\nset: {gpu: T4}\n");
+        test::read("version: 1\naxes: {vram_gb: [" + axis + "], shm_gb: [" + axis + "]}\nset: {gpu: T4}\n");
     for (const bool list_cells : {true, false}) {
         const auto stopped =
             judge(matrix, Facts::embedded(), {std::string(kToday), 100'000, list_cells, stop});
@@ -61,8 +61,8 @@ TEST_CASE("notes of facts: without a source, with several, measured; a waived fi
 }
 
 TEST_CASE("excludes: lists of several words, and fields that the cell does not have") {
-    const auto matrix = matrix_of(
-        "axes: {uses: [[THC, AT_CHECK], [texture-reference]], torch: [1.11.0, 1.10.2]}\ninclude: [{torch: "
+    const auto matrix = test::read(
+        "version: 1\naxes: {uses: [[THC, AT_CHECK], [texture-reference]], torch: [1.11.0, 1.10.2]}\ninclude: [{torch: "
         "1.9.0}]\n");
     for_each_cell(matrix, [&](const Cell& cell) {
         Finding finding;
@@ -80,7 +80,7 @@ TEST_CASE("excludes: lists of several words, and fields that the cell does not h
 }
 
 TEST_CASE("a finding stands where the first field stands that the cell has") {
-    const auto matrix = matrix_of("axes: {cuda: [12.4.1]}\n");
+    const auto matrix = test::read("version: 1\naxes: {cuda: [12.4.1]}\n");
     FindingIndex index(matrix);
     for_each_cell(matrix, [&](const Cell& cell) {
         Finding finding;
@@ -101,7 +101,7 @@ TEST_CASE("a finding stands where the first field stands that the cell has") {
 
 TEST_CASE("own rules: values that occur twice, more than three, and none; waivers") {
     const auto rules_of = [](const std::string& text) {
-        const auto matrix = matrix_of(text);
+        const auto matrix = test::read("version: 1\n" + text);
         const auto judgement = judge(matrix, Facts::embedded(), {std::string(kToday), 100'000, true, {}});
         std::string out;
         if (!judgement) {

@@ -9,8 +9,8 @@
 #include "knowledge/resolve/pip_question.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "matrix/matrix_file.hpp"
+#include "read_matrix.hpp"
 #include "temp_folder.hpp"
-#include "unit/knowledge/judge/matrix_text.hpp"
 
 using namespace cudamatrix;
 
@@ -20,7 +20,7 @@ constexpr std::string_view kDay = "2026-11-27";
 
 // The questions, each on a line, and what is refused.
 std::string asked(const std::string& text, const Facts& facts = Facts::embedded()) {
-    const auto found = pip_questions(matrix_of(text), facts, kDay);
+    const auto found = pip_questions(test::read("version: 1\n" + text), facts, kDay);
     std::string out;
     for (const auto& question : found.open)
         out += question.text() + "\n";
@@ -145,7 +145,8 @@ TEST_CASE("an answer is not asked for again, but on another day where it may hav
 }
 
 TEST_CASE("a matrix with more cells than are looked at says so") {
-    const auto matrix = matrix_of("axes:\n  python: ['3.11', '3.12', '3.13']\nset: {packages: {odd: '1'}}\n");
+    const auto matrix =
+        test::read("version: 1\naxes:\n  python: ['3.11', '3.12', '3.13']\nset: {packages: {odd: '1'}}\n");
     const auto some = pip_questions(matrix, Facts::embedded(), kDay, 2);
     CHECK(!some.all);
     CHECK(some.open.size() == 2);

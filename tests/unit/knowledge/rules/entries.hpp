@@ -32,8 +32,8 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "folders.hpp"
-#include "matrix/matrix_file.hpp"
 #include "own_facts.hpp"
+#include "read_matrix.hpp"
 #include "rule_check.hpp"
 
 namespace cudamatrix::rules {
@@ -147,14 +147,7 @@ inline bool has_own_facts(const Entry& entry) {
 }
 
 inline Matrix read_cell(const std::string& cell) {
-    const auto text = "version: 1\nname: example\nset: {" + cell + "}\n";
-    auto matrix = read_matrix_text(text, "example.yaml");
-    if (!matrix) {
-        for (const auto& diagnostic : matrix.failure().diagnostics)
-            MESSAGE(render(diagnostic, text));
-    }
-    REQUIRE(matrix);
-    return *std::move(matrix);
+    return test::read("version: 1\nname: example\nset: {" + cell + "}\n", "example.yaml");
 }
 
 struct ExampleAnswer {

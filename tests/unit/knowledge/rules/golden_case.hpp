@@ -14,7 +14,7 @@
 #include "base/text.hpp"
 #include "knowledge/finding/finding.hpp"
 #include "knowledge/judge/judge.hpp"
-#include "matrix/matrix_file.hpp"
+#include "read_matrix.hpp"
 
 namespace cudamatrix::golden {
 
@@ -35,13 +35,7 @@ inline std::vector<fs::path> cases(const fs::path& parent) {
 inline Matrix read_case(const fs::path& folder) {
     auto text = file::read(folder / "matrix.yaml", 1u << 20);
     REQUIRE(text);
-    auto matrix = read_matrix_text(*text, "matrix.yaml");
-    if (!matrix) {
-        for (const auto& diagnostic : matrix.failure().diagnostics)
-            MESSAGE(render(diagnostic, *text));
-    }
-    REQUIRE(matrix);
-    return *std::move(matrix);
+    return test::read(*text);
 }
 
 struct JudgedBy {

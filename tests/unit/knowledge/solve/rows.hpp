@@ -9,20 +9,14 @@
 #include "base/text.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "knowledge/solve/suggest.hpp"
-#include "matrix/matrix_file.hpp"
+#include "read_matrix.hpp"
 
 namespace cudamatrix::solve {
 
 inline const std::string kToday = "2026-11-21";
 
 inline Matrix read_rows(const std::string& text) {
-    auto matrix = read_matrix_text(text, "rows.yaml");
-    if (!matrix) {
-        for (const auto& diagnostic : matrix.failure().diagnostics)
-            MESSAGE(render(diagnostic, text));
-    }
-    REQUIRE(matrix);
-    return *std::move(matrix);
+    return test::read(text, "rows.yaml");
 }
 
 /// The verdict of every row, in order.
