@@ -67,7 +67,7 @@ DriverFacts probe_driver(const DriverOptions& options) {
     facts.found = true;
     const std::string loaded_as = path_of(library);
     facts.path = real_path(loaded_as);
-    facts.version = find_driver_version(facts.path.substr(facts.path.rfind('/') + 1));
+    facts.version = find_driver_version(file_name(facts.path));
     facts.compat =
         facts.path.find("/compat/") != std::string::npos || loaded_as.find("/compat/") != std::string::npos;
     facts.stub = is_stub(loaded_as, facts.path, facts.version);

@@ -12,16 +12,9 @@ import sys
 from suite_record import Record, options, said, seed_of, write
 from torch_arch import installed_pins
 
-# Of each library: its files, the first of which tells the version, and what the names of its functions begin with.
-LIBRARIES = {
-    "lib.cublas": (("libcublas", "libcublasLt"), "cublas"),
-    "lib.cudnn": (("libcudnn", r"libcudnn_\w+"), "cudnn"),
-    "lib.cufft": (("libcufft", "libcufftw"), "cufft"),
-    "lib.cusparse": (("libcusparse",), "cusparse"),
-    "lib.cusolver": (("libcusolver", "libcusolverMg"), "cusolver"),
-    "lib.curand": (("libcurand",), "curand"),
-    "lib.nccl": (("libnccl",), "nccl"),
-}
+# Of each library (libcublas, whose functions are cublas...): what else its package has.
+BESIDE = {"cublas": ["libcublasLt"], "cudnn": [r"libcudnn_\w+"], "cufft": ["libcufftw"], "cusparse": [], "cusolver": ["libcusolverMg"],
+          "curand": [], "nccl": []}
 MISSING = re.compile(r"(lib[^\s:]+): cannot open shared object file")
 MOST = 32  # libraries that one may need
 
@@ -61,14 +54,14 @@ def of(stem, paths):
                   if re.fullmatch(stem + r"(-[0-9a-f]{8})?\.so(\.\d+)*", os.path.basename(path)) and os.path.isfile(path))
 
 
-def find(stems, wanted, torch, installed):
+def find(library, wanted, torch, installed):
     """Who brings the library, its version there ("": unsaid), and its files."""
     name = next((name for name in sorted(installed) if re.fullmatch(wanted, name)), "")
     version, files = installed.get(name, ("", []))
     if not name:
         folder = os.path.join(torch, "lib")
         name, files = "torch", [os.path.join(folder, file) for file in os.listdir(folder)] if os.path.isdir(folder) else []
-    return name, version, [path for stem in stems for path in of(stem, files)]
+    return name, version, [path for stem in ["lib" + library] + BESIDE[library] for path in of(stem, files)]
 
 
 class Loader:
@@ -152,13 +145,13 @@ def check(record, test, opts):
     torch, installed = torch_folder(), packages()
     if not record.check("torch", bool(torch), "the cell promises torch, and there is none", "lib_absent", "F11"):
         return ""
-    stems, prefix = LIBRARIES[test]
+    prefix = test.partition(".")[2]
     wanted = r"nvidia-%s(-cu\d+)?" % prefix
     absent = absent_pin(wanted)
     if not record.check("package", not absent, "torch needs %s, which is not installed" % absent, "lib_absent", "F11"):
         return ""
-    name, version, paths = find(stems, wanted, torch, installed)
-    first = next(iter(of(stems[0], paths)), "")
+    name, version, paths = find(prefix, wanted, torch, installed)
+    first = next(iter(of("lib" + prefix, paths)), "")
     if name == "torch" and not first:
         return None
     record.evidence.update({"package": name, "package_version": version, "files": [os.path.basename(path) for path in paths]})
