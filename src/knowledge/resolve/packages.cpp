@@ -30,10 +30,9 @@ std::optional<Row> release_row(const Facts& facts, std::string_view package, std
     for (const auto& release : facts.package_releases(package)) {
         if (release.version == *version) return release.row;
     }
-    const auto plus = text.find('+');
-    if (plus == text.npos || is_build_without_cuda(facts, package, text.substr(plus + 1)))
-        return std::nullopt;
-    const auto release = text.substr(0, plus);
+    const auto local = pep440::local_of(text);
+    if (local.empty() || is_build_without_cuda(facts, package, local)) return std::nullopt;
+    const auto release = text.substr(0, text.find('+'));
     return release_row(facts, package, release, pep440::Version::parse(release));
 }
 
