@@ -17,6 +17,17 @@ bool is_among(const std::vector<std::size_t>& variables, std::size_t variable) {
 
 }  // namespace
 
+// Most nodes are of few values: what is far apart in memory is slow to walk.
+void Rows::Node::set(std::uint32_t value, std::uint32_t entry) {
+    if (next.empty()) first = value;
+    if (value < first) {
+        next.insert(next.begin(), first - value, 0);
+        first = value;
+    }
+    if (value - first >= next.size()) next.resize(value - first + 1, 0);
+    next[value - first] = entry;
+}
+
 Rows::Rows(RuleCache& cache, Answer answer, bool of_cache)
     : cache_(cache),
       answer_(std::move(answer)),
@@ -39,7 +50,7 @@ Rows::Rows(RuleCache& cache, Answer answer, bool of_cache)
             worst_of_[rule] = cache_.worst_of(rule);
     }
     if (of_cache_ && cache_.gpu_variable()) compare_gpus();
-    trees_.assign(checks_.size(), {Node{{}, {0}}});
+    trees_.assign(checks_.size(), {Node()});
 }
 
 void Rows::compare_gpus() {
@@ -170,11 +181,11 @@ void Rows::add_looks(std::size_t check, std::size_t variable, std::uint32_t valu
 Verdict Rows::find(std::size_t check, const Assignment& assignment, Bits* others) {
     if (!applies(check, assignment)) return Verdict::accepted;
     auto& tree = trees_[check];
-    auto entry = tree.front().next.front();
+    auto entry = tree.front().at(0);
     while (entry != 0 && entry < kAnswer) {
         const auto& node = tree[entry];
         if (others != nullptr) others->add(node.look.variable);
-        entry = node.next[place(check, node.look, assignment)];
+        entry = node.at(place(check, node.look, assignment));
     }
     if (entry == 0) {
         entry = ask(check, assignment);
@@ -190,9 +201,10 @@ std::uint32_t Rows::ask(std::size_t check, const Assignment& assignment) {
         kAnswer + static_cast<std::uint32_t>(answer_(checks_[check].rule, assignment, looks_));
     auto& tree = trees_[check];
     auto look = looks_.begin();
-    std::size_t node = 0, at = 0;
+    std::size_t node = 0;
+    std::uint32_t at = 0;
     for (;;) {
-        auto entry = tree[node].next[at];
+        auto entry = tree[node].at(at);
         if (entry == 0) {
             // What is on the way was looked at before.
             const auto is_known = [&](const RuleCache::Look& other) {
@@ -203,24 +215,23 @@ std::uint32_t Rows::ask(std::size_t check, const Assignment& assignment) {
                 ++look;
             if (look == looks_.end()) break;
             entry = static_cast<std::uint32_t>(tree.size());
-            tree.push_back(
-                {*look, std::vector<std::uint32_t>(cache_.variables()[look->variable].values.size(), 0)});
-            tree[node].next[at] = entry;
+            tree.push_back({*look, 0, {}});
+            tree[node].set(at, entry);
         }
         node = entry;
         at = place(check, tree[node].look, assignment);
     }
-    tree[node].next[at] = answer;
+    tree[node].set(at, answer);
     return answer;
 }
 
 bool Rows::is_on_way(std::size_t check, const Assignment& assignment, const RuleCache::Look& look) const {
     const auto& tree = trees_[check];
-    auto entry = tree.front().next.front();
+    auto entry = tree.front().at(0);
     while (entry != 0 && entry < kAnswer) {
         const auto& node = tree[entry];
         if (node.look.variable == look.variable && (!node.look.host_only || look.host_only)) return true;
-        entry = node.next[place(check, node.look, assignment)];
+        entry = node.at(place(check, node.look, assignment));
     }
     return false;
 }

@@ -65,7 +65,13 @@ class Rows {
     /// An answer, or where to go on by the value of a variable.
     struct Node {
         RuleCache::Look look{};
+        std::uint32_t first = 0;          ///< the value that `next` begins with
         std::vector<std::uint32_t> next;  ///< by value: a node, an answer, or 0: not asked
+
+        [[nodiscard]] std::uint32_t at(std::uint32_t value) const {
+            return value >= first && value - first < next.size() ? next[value - first] : 0;
+        }
+        void set(std::uint32_t value, std::uint32_t entry);
     };
     struct Row {
         Bits known;

@@ -214,8 +214,14 @@ bool RuleCache::tells_releases(const Assignment& assignment) const {
 }
 
 const Value* RuleCache::packages_of(const Assignment& assignment) {
-    Value value;
     const bool leaves_out_any = has_unpinned_ && !tells_releases(assignment);
+    std::u32string key{leaves_out_any ? U'1' : U'0'};
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+        if (!variables_[i].package.empty()) key.push_back(static_cast<char32_t>(assignment[i]));
+    }
+    const auto [known, is_new] = packages_.try_emplace(std::move(key));
+    if (!is_new) return known->second.get();
+    Value value;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
         if (variables_[i].package.empty() || assignment[i] == kUnassigned) continue;
         if (const auto& version = variables_[i].values[assignment[i]]; version) {
@@ -226,9 +232,8 @@ const Value* RuleCache::packages_of(const Assignment& assignment) {
     }
     if (value.items.empty()) return nullptr;
     set_text_from_items(value, Syntax::string_map);
-    auto& known = packages_[value.text];
-    if (!known) known = std::make_unique<Value>(std::move(value));
-    return known.get();
+    known->second = std::make_unique<Value>(std::move(value));
+    return known->second.get();
 }
 
 }  // namespace cudamatrix::solve

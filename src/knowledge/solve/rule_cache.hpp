@@ -118,7 +118,7 @@ class RuleCache {
     std::vector<std::uint32_t> same_host_;  ///< by GPU
     std::vector<Asked> asked_;
     rules::Memo memo_;
-    std::map<std::string, std::unique_ptr<Value>> packages_;
+    std::unordered_map<std::u32string, std::unique_ptr<Value>> packages_;  ///< by what packages have
     std::shared_ptr<Rows> rows_;
     std::uint64_t questions_ = 0;
     std::uint64_t most_questions_ = std::numeric_limits<std::uint64_t>::max();

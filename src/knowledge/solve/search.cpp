@@ -19,6 +19,7 @@ Search::Search(RuleCache& cache, Domains domains, Verdict worst, std::vector<std
       rows_(cache.rows()),
       worst_(worst),
       domains_(std::move(domains)),
+      single_(domains_.size()),
       blame_(domains_.size()) {
     start(std::move(order));
 }
@@ -38,6 +39,7 @@ Search::Search(RuleCache& cache, Domains domains, Allows allows, std::vector<std
           false)),
       worst_(Verdict::accepted),
       domains_(std::move(domains)),
+      single_(domains_.size()),
       blame_(domains_.size()) {
     start(std::move(order));
 }
@@ -61,9 +63,8 @@ void Search::start(std::vector<std::size_t> order) {
     learned_of_.resize(domains_.size());
     trouble_.assign(domains_.size(), 1);
     for (std::size_t variable = 0; variable < domains_.size(); ++variable) {
-        auto& whole = whole_.emplace_back(cache_.variables()[variable].values.size());
-        for (const auto value : domains_[variable])
-            whole.add(value);
+        whole_.emplace_back(cache_.variables()[variable].values.size());
+        narrow(variable, std::move(domains_[variable]));
     }
 }
 
@@ -72,6 +73,8 @@ void Search::narrow(std::size_t variable, std::vector<std::uint32_t> values) {
     whole_[variable].clear();
     for (const auto value : domains_[variable])
         whole_[variable].add(value);
+    single_.drop(variable);
+    if (domains_[variable].size() == 1) single_.add(variable);
 }
 
 void Search::demand(std::size_t rule, Verdict worst) {

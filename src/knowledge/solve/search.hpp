@@ -127,6 +127,7 @@ class Search {
     std::vector<std::size_t> order_;
     std::vector<bool> rules_;  ///< by rule: whether it is asked; empty: all are
     std::vector<Bits> whole_;  ///< by variable: its domain
+    Bits single_;              ///< variables of one value: no other could be chosen
     std::vector<Learned> learned_;
     std::vector<std::vector<std::size_t>> learned_of_;  ///< by variable
     std::vector<std::uint64_t> trouble_;                ///< by variable: how often it was to blame

@@ -93,9 +93,7 @@ void Search::add_reason(std::size_t check, std::size_t variable, std::size_t val
                         std::vector<Reason>& out) {
     Bits others(domains_.size());
     rows_->add_looks(check, variable, static_cast<std::uint32_t>(value), state_.values, others);
-    for (std::size_t other = 0; other < domains_.size(); ++other) {
-        if (domains_[other].size() == 1) others.drop(other);  // nothing else could be chosen
-    }
+    others -= single_;
     auto same = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
                              [&](const Reason& reason) { return reason.others == others; });
     if (same == out.end())
