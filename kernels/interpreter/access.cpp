@@ -9,7 +9,7 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum Flag : std::uint8_t { kSigned = 1, kStrong = 2 };
+enum AccessFlag : std::uint8_t { kSigned = 1, kStrong = 2 };
 
 std::uint64_t extend(std::uint64_t value, unsigned size, bool is_signed) {
     if (!is_signed || size == 8) return value;
@@ -79,7 +79,7 @@ void store(Warp& warp, const Instruction& in, Mask lanes) {
     });
 }
 
-void nothing(Warp&, const Instruction&, Mask) {}
+void no_access(Warp&, const Instruction&, Mask) {}
 
 /// Hints to caches change no value. True while there are modifiers of that kind.
 bool take_hint(Decoder& decoder, Instruction& in) {
@@ -117,7 +117,7 @@ void decode_prefetch(Decoder& decoder) {
     if (decoder.take_one_of({"L1", "L2", "L2::evict_last", "L2::evict_normal"}) < 0)
         decoder.unsupported("not in this form");
     decoder.expect(1, 1);
-    decoder.emit(decoder.make(nothing));
+    decoder.emit(decoder.make(no_access));
 }
 
 void take_vector(Decoder& decoder, Instruction& in, const Operand& operand, Type type, bool loads) {

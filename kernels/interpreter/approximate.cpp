@@ -37,7 +37,7 @@ struct ApproximateRow {
     std::string_view name;
     Handler handler;
 };
-const ApproximateRow kRows[] = {
+const ApproximateRow kFunctions[] = {
     {"rsqrt", single<inverse_root>}, {"sin", single<std::sin>},  {"cos", single<std::cos>},
     {"lg2", single<std::log2>},      {"ex2", single<std::exp2>}, {"tanh", single<std::tanh>},
 };
@@ -50,7 +50,7 @@ void decode_approximate(Decoder& decoder) {
     const bool flush = decoder.take("ftz");
     const Type type = decoder.take_type();
     Instruction in = decoder.make(nullptr);
-    for (const ApproximateRow& row : kRows) {
+    for (const ApproximateRow& row : kFunctions) {
         if (row.name == name && type == Type::f32) in.handler = row.handler;
     }
     if (name == "rsqrt" && type == Type::f64 && !flush) in.handler = inverse_root_of_double;

@@ -12,7 +12,7 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum class Operation : std::uint8_t { add, min, max, inc, dec, bit_and, bit_or, bit_xor, exch, cas };
+enum class AtomicOperation : std::uint8_t { add, min, max, inc, dec, bit_and, bit_or, bit_xor, exch, cas };
 
 template <typename T>
 T from_bits(std::uint64_t bits) {
@@ -69,25 +69,26 @@ bool less(Type type, std::uint64_t a, std::uint64_t b) {
     }
 }
 
-std::uint64_t apply(Operation operation, Type type, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
+std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t b,
+                    std::uint64_t c) {
     switch (operation) {
-        case Operation::add:
+        case AtomicOperation::add:
             return add_values(type, old, b);
-        case Operation::min:
+        case AtomicOperation::min:
             return less(type, b, old) ? b : old;
-        case Operation::max:
+        case AtomicOperation::max:
             return less(type, old, b) ? b : old;
-        case Operation::inc:
+        case AtomicOperation::inc:
             return old >= (b & 0xffffffff) ? 0 : old + 1;
-        case Operation::dec:
+        case AtomicOperation::dec:
             return old == 0 || old > (b & 0xffffffff) ? b : old - 1;
-        case Operation::bit_and:
+        case AtomicOperation::bit_and:
             return old & b;
-        case Operation::bit_or:
+        case AtomicOperation::bit_or:
             return old | b;
-        case Operation::bit_xor:
+        case AtomicOperation::bit_xor:
             return old ^ b;
-        case Operation::exch:
+        case AtomicOperation::exch:
             return b;
         default:
             return old == b ? c : old;
@@ -95,7 +96,7 @@ std::uint64_t apply(Operation operation, Type type, std::uint64_t old, std::uint
 }
 
 template <typename T>
-std::uint64_t exchange(std::uint8_t* bytes, Operation operation, Type type, std::uint64_t b,
+std::uint64_t exchange(std::uint8_t* bytes, AtomicOperation operation, Type type, std::uint64_t b,
                        std::uint64_t c) {
     auto* place = reinterpret_cast<T*>(bytes);
     T old = __atomic_load_n(place, __ATOMIC_RELAXED);
@@ -112,14 +113,14 @@ void atomic(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& b = warp.source(in.from[1]);
     const Row& c = warp.source(in.from[2]);
     Row& to = warp.destination(in.to);
-    const auto operation = static_cast<Operation>(in.detail & 15);
+    const auto operation = static_cast<AtomicOperation>(in.detail & 15);
     const auto type = static_cast<Type>(in.detail >> 4);
     each(lanes, [&](int l) {
         const std::uint64_t address = base.lane[l] + static_cast<std::uint64_t>(in.offset);
         const Place place = locate(warp, in, l, address, in.width);
         if (place.space == Space::param)
             warp.fault(FaultCode::illegal_address, l, "an atomic operation on a parameter");
-        if (operation != Operation::exch) check_written(warp, l, place, address, in.width);
+        if (operation != AtomicOperation::exch) check_written(warp, l, place, address, in.width);
         check_not_in_flight(warp, l, place, address, in.width);
         record_access(warp, l, place, in.width, AccessKind::atomic);
         std::uint64_t old = 0;
@@ -131,18 +132,18 @@ void atomic(Warp& warp, const Instruction& in, Mask lanes) {
     });
 }
 
-bool is_known(Operation operation, Type type) {
+bool is_known(AtomicOperation operation, Type type) {
     switch (operation) {
-        case Operation::add:
+        case AtomicOperation::add:
             return size_of(type) >= 4 ? !is_bits(type) && type != Type::pred
                                       : type == Type::f16 || type == Type::bf16;
-        case Operation::min:
-        case Operation::max:
+        case AtomicOperation::min:
+        case AtomicOperation::max:
             return is_integer(type) && size_of(type) >= 4;
-        case Operation::inc:
-        case Operation::dec:
+        case AtomicOperation::inc:
+        case AtomicOperation::dec:
             return type == Type::u32;
-        case Operation::cas:
+        case AtomicOperation::cas:
             return is_bits(type) && size_of(type) >= 2 && size_of(type) <= 8;
         default:
             return type == Type::b32 || type == Type::b64;
@@ -164,11 +165,11 @@ void decode_atomic(Decoder& decoder) {
     if (operation < 0) decoder.unsupported("unknown operation");
     decoder.take("noftz");
     const Type type = decoder.take_type();
-    if (!is_known(static_cast<Operation>(operation), type)) decoder.unsupported("not for this type");
+    if (!is_known(static_cast<AtomicOperation>(operation), type)) decoder.unsupported("not for this type");
     in.detail = static_cast<std::uint16_t>(operation | static_cast<int>(type) << 4);
     in.width = static_cast<std::uint8_t>(size_of(type));
     const std::size_t first = gives ? 1 : 0;
-    const bool compares = operation == static_cast<int>(Operation::cas);
+    const bool compares = operation == static_cast<int>(AtomicOperation::cas);
     decoder.expect(first + (compares ? 3 : 2), first + (compares ? 3 : 2));
     if (gives) in.to = decoder.destination(0);
     in.from[1] = decoder.source(first + 1, type);

@@ -6,8 +6,8 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum Flag : std::uint8_t { kWaits = 1, kReduces = 2, kCounted = 4 };
-enum Reduction : unsigned { kAnd, kOr, kPopulation };
+enum BarrierFlag : std::uint8_t { kWaits = 1, kReduces = 2, kCounted = 4 };
+enum Reduction : unsigned { kAll, kAny, kPopulation };
 
 std::uint64_t uniform(Warp& warp, Slot slot, Mask lanes, const char* what) {
     const Row& row = warp.source(slot);
@@ -93,7 +93,7 @@ void Block::give_result(Warp& warp, const Instruction& in, const Barrier& barrie
         Row& to = warp.destination(in.to);
         each(lanes, [&](int l) { to.lane[l] = barrier.holds; });
     } else {
-        const bool result = in.detail == kAnd ? barrier.holds == barrier.threads : barrier.holds != 0;
+        const bool result = in.detail == kAll ? barrier.holds == barrier.threads : barrier.holds != 0;
         warp.set_predicate(in.to, lanes, result ? ~Mask{0} : 0);
     }
 }

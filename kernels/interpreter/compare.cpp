@@ -13,7 +13,6 @@ namespace {
 // detail: the comparison, and above 4 bits how a predicate joins (0 not at all).
 enum Comparison : unsigned { kEq, kNe, kLt, kLe, kGt, kGe, kNum, kNan, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu };
 enum Join : unsigned { kAlone, kAnd, kOr, kXor };
-constexpr std::uint8_t kFlush = 1;
 
 struct F16 {};
 struct Bf16 {};
@@ -79,11 +78,11 @@ Mask compared(const Row& a, const Row& b, Mask lanes, bool flush) {
 template <typename T>
 Mask compare(unsigned comparison, const Row& a, const Row& b, Mask lanes, bool flush) {
     using F = Mask (*)(const Row&, const Row&, Mask, bool);
-    static constexpr F kAll[] = {compared<T, kEq>,  compared<T, kNe>,  compared<T, kLt>,  compared<T, kLe>,
-                                 compared<T, kGt>,  compared<T, kGe>,  compared<T, kNum>, compared<T, kNan>,
-                                 compared<T, kEqu>, compared<T, kNeu>, compared<T, kLtu>, compared<T, kLeu>,
-                                 compared<T, kGtu>, compared<T, kGeu>};
-    return kAll[comparison](a, b, lanes, flush);
+    static constexpr F kAllComparisons[] = {
+        compared<T, kEq>,  compared<T, kNe>,  compared<T, kLt>,  compared<T, kLe>,  compared<T, kGt>,
+        compared<T, kGe>,  compared<T, kNum>, compared<T, kNan>, compared<T, kEqu>, compared<T, kNeu>,
+        compared<T, kLtu>, compared<T, kLeu>, compared<T, kGtu>, compared<T, kGeu>};
+    return kAllComparisons[comparison](a, b, lanes, flush);
 }
 
 Mask joined(unsigned join, Mask value, Mask with) {

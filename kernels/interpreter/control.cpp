@@ -58,7 +58,7 @@ void trap(Warp& warp, const Instruction&, Mask lanes) {
     warp.advance();
 }
 
-void nothing(Warp&, const Instruction&, Mask) {}
+void no_operation(Warp&, const Instruction&, Mask) {}
 
 std::int32_t variable_of(Decoder& decoder, const Operand& operand) {
     if (operand.kind != OperandKind::symbol || !operand.in_function ||
@@ -150,7 +150,7 @@ void decode_control(Decoder& decoder) {
         if (name == "nanosleep" && decoder.take_type() != Type::u32) decoder.unsupported("not for this type");
         decoder.take("mask");
         decoder.expect(1, 1);
-        return decoder.emit(decoder.make(nothing));
+        return decoder.emit(decoder.make(no_operation));
     }
     if (name == "ret") decoder.take("uni");
     decoder.expect(0, 0);

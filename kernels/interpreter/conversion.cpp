@@ -14,7 +14,7 @@ namespace {
 
 static_assert(LDBL_MANT_DIG >= 64, "integers of 64 bits must fit into a long double");
 
-enum Flag : std::uint8_t { kFlush = 1, kSaturate = 2, kToInteger = 4, kRelu = 8 };
+constexpr std::uint8_t kToInteger = kFirstOwn;
 
 // detail: to, from above 5 bits, rounding above 10 bits.
 Type type_to(const Instruction& in) {
@@ -27,7 +27,7 @@ Rounding rounding_of(const Instruction& in) {
     return static_cast<Rounding>(in.detail >> 10);
 }
 
-long double value_of(Type type, const Row& row, int lane) {
+long double source_value(Type type, const Row& row, int lane) {
     switch (type) {
         case Type::f16:
             return static_cast<long double>(decode_half(get<std::uint16_t>(row, lane)));
@@ -103,7 +103,7 @@ void convert(Warp& warp, const Instruction& in, Mask lanes) {
     const Type source = type_from(in);
     const Type target = type_to(in);
     each(lanes, [&](int l) {
-        long double value = value_of(source, from, l);
+        long double value = source_value(source, from, l);
         if ((in.flags & kFlush) != 0 && source == Type::f32 && is_subnormal_single(value))
             value = std::copysign(0.0L, value);
         if (!is_floating(target)) {
@@ -135,12 +135,12 @@ void plain(Warp& warp, const Instruction& in, Mask lanes) {
 }
 
 template <typename To, typename From>
-void saturating(Warp& warp, const Instruction& in, Mask lanes) {
+void saturated(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& from = warp.source(in.from[0]);
     Row& to = warp.destination(in.to);
     const Type source = type_from(in);
     each(lanes, [&](int l) {
-        to.lane[l] = to_integer(value_of(source, from, l), type_to(in), source, Rounding::zero);
+        to.lane[l] = to_integer(source_value(source, from, l), type_to(in), source, Rounding::zero);
     });
 }
 
@@ -149,7 +149,7 @@ Handler from_integer(Type from, bool saturates) {
     switch (from) {
 #define CUDAMATRIX_FROM(NAME, T) \
     case Type::NAME:             \
-        return saturates ? saturating<To, T> : plain<To, T>;
+        return saturates ? saturated<To, T> : plain<To, T>;
         CUDAMATRIX_FROM(u8, std::uint8_t)
         CUDAMATRIX_FROM(u16, std::uint16_t)
         CUDAMATRIX_FROM(u32, std::uint32_t)

@@ -6,13 +6,13 @@ namespace cudamatrix::suite::ptx {
 namespace {
 
 /// What stands before the name.
-struct Shape {
+struct Extent {
     Type type = Type::none;
     std::uint64_t vector = 1;
 };
 
-Shape read_shape(TokenReader& tokens, Variable& variable) {
-    Shape shape;
+Extent read_extent(TokenReader& tokens, Variable& variable) {
+    Extent shape;
     variable.align = 0;
     while (tokens.peek().kind == TokenKind::word && tokens.peek().text[0] == '.') {
         const Token directive = tokens.next();
@@ -95,7 +95,7 @@ void read_initial(TokenReader& tokens, Variable& variable, Type type) {
 Variable read_variable(TokenReader& tokens, Space space) {
     Variable variable;
     variable.space = space;
-    const Shape shape = read_shape(tokens, variable);
+    const Extent shape = read_extent(tokens, variable);
     const Token name = tokens.name("a name");
     variable.name = name.text;
     variable.size = size_of(shape.type) * shape.vector;

@@ -8,17 +8,25 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-__extension__ using SignedWide = __int128;
+__extension__ using Whole = unsigned __int128;
+__extension__ using SignedWhole = __int128;
 
-enum Flag : std::uint8_t { kIn = 1, kOut = 2, kSubtract = 4, kMultiply = 8, kHigh = 16, kSigned = 32 };
+enum CarryFlag : std::uint8_t {
+    kIn = 1,
+    kOut = 2,
+    kSubtract = 4,
+    kMultiply = 8,
+    kHigh = 16,
+    kSignedProduct = 32
+};
 
 template <typename T>
-Wide product(T a, T b, std::uint8_t flags) {
+Whole product(T a, T b, std::uint8_t flags) {
     using S = std::make_signed_t<T>;
-    const Wide whole = (flags & kSigned) != 0
-                           ? static_cast<Wide>(static_cast<SignedWide>(static_cast<S>(a)) * static_cast<S>(b))
-                           : static_cast<Wide>(a) * b;
+    const Whole whole =
+        (flags & kSignedProduct) != 0
+            ? static_cast<Whole>(static_cast<SignedWhole>(static_cast<S>(a)) * static_cast<S>(b))
+            : static_cast<Whole>(a) * b;
     return static_cast<T>((flags & kHigh) != 0 ? whole >> (8 * sizeof(T)) : whole);
 }
 
@@ -35,10 +43,10 @@ struct Extended {
         each(lanes, [&](int l) {
             const auto x = get<std::make_unsigned_t<T>>(a, l);
             const auto y = get<std::make_unsigned_t<T>>(b, l);
-            const Wide first = multiplies ? product(x, y, in.flags) : Wide{x};
-            const Wide second = multiplies ? Wide{get<std::make_unsigned_t<T>>(*c, l)} : Wide{y};
-            const Wide carry = before >> l & 1;
-            const Wide sum = (in.flags & kSubtract) != 0 ? first - second - carry : first + second + carry;
+            const Whole first = multiplies ? product(x, y, in.flags) : Whole{x};
+            const Whole second = multiplies ? Whole{get<std::make_unsigned_t<T>>(*c, l)} : Whole{y};
+            const Whole carry = before >> l & 1;
+            const Whole sum = (in.flags & kSubtract) != 0 ? first - second - carry : first + second + carry;
             after |= static_cast<Mask>(sum >> (8 * sizeof(T)) & 1) << l;
             put<std::make_unsigned_t<T>>(to, l, static_cast<std::make_unsigned_t<T>>(sum));
         });
@@ -69,7 +77,7 @@ void decode_extended(Decoder& decoder) {
     }
     if (decoder.take("cc")) flags |= kOut;
     const Type type = decoder.take_type();
-    if (is_signed(type)) flags |= kSigned;
+    if (is_signed(type)) flags |= kSignedProduct;
     Instruction in =
         decoder.make(is_integer(type) && size_of(type) >= 4 ? for_integer<Extended>(type) : nullptr);
     if (in.handler == nullptr) decoder.unsupported("not for this type");

@@ -11,46 +11,45 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum Flag : std::uint8_t { kFlush = 1, kSaturate = 2, kNanWins = 4 };
-enum class Operation : std::uint8_t { add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max, copysign };
+enum class FloatOperation : std::uint8_t { add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max, copysign };
 
 /// In the processor's rounding mode; volatile keeps compilers from moving it out of there.
 template <typename T>
-T compute(Operation operation, T a, T b, T c, bool nan_wins) {
+T compute_float(FloatOperation operation, T a, T b, T c, bool nan_wins) {
     volatile T x = a;
     volatile T y = b;
     volatile T result = 0;
     switch (operation) {
-        case Operation::add:
+        case FloatOperation::add:
             result = x + y;
             break;
-        case Operation::sub:
+        case FloatOperation::sub:
             result = x - y;
             break;
-        case Operation::mul:
+        case FloatOperation::mul:
             result = x * y;
             break;
-        case Operation::fma:
+        case FloatOperation::fma:
             result = std::fma(x, y, c);
             break;
-        case Operation::div:
+        case FloatOperation::div:
             result = x / y;
             break;
-        case Operation::rcp:
+        case FloatOperation::rcp:
             result = T{1} / x;
             break;
-        case Operation::sqrt:
+        case FloatOperation::sqrt:
             result = std::sqrt(x);
             break;
-        case Operation::neg:
+        case FloatOperation::neg:
             return -a;
-        case Operation::abs:
+        case FloatOperation::abs:
             return std::fabs(a);
-        case Operation::min:
+        case FloatOperation::min:
             return canonical(smaller(a, b, nan_wins));
-        case Operation::max:
+        case FloatOperation::max:
             return canonical(-smaller(-a, -b, nan_wins));
-        case Operation::copysign:
+        case FloatOperation::copysign:
             return std::copysign(b, a);
     }
     return canonical(T{result});
@@ -68,7 +67,7 @@ void general(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& b = warp.source(in.from[1]);
     const Row& c = warp.source(in.from[2]);
     Row& to = warp.destination(in.to);
-    const auto operation = static_cast<Operation>(in.detail >> 4);
+    const auto operation = static_cast<FloatOperation>(in.detail >> 4);
     const bool flush = (in.flags & kFlush) != 0;
     const int mode = mode_of(in.detail);
     if (mode != FE_TONEAREST) std::fesetround(mode);
@@ -81,7 +80,7 @@ void general(Warp& warp, const Instruction& in, Mask lanes) {
             y = flushed(y);
             z = flushed(z);
         }
-        T result = compute(operation, x, y, z, (in.flags & kNanWins) != 0);
+        T result = compute_float(operation, x, y, z, (in.flags & kNanWins) != 0);
         if (flush) result = flushed(result);
         if ((in.flags & kSaturate) != 0) result = result > T{0} ? std::min(result, T{1}) : T{0};
         put<T>(to, l, result);
@@ -148,33 +147,33 @@ Handler fma_single() {
 
 struct OperationRow {
     std::string_view name;
-    Operation operation;
+    FloatOperation operation;
     std::size_t sources;
     Handler single;  ///< for .rn without flags; null: the general one
     Handler twofold;
 };
 const OperationRow kOperations[] = {
-    {"add", Operation::add, 2, plain_add<float>, plain_add<double>},
-    {"sub", Operation::sub, 2, plain_sub<float>, plain_sub<double>},
-    {"mul", Operation::mul, 2, plain_mul<float>, plain_mul<double>},
-    {"fma", Operation::fma, 3, fma_single(), plain_fma<double>},
-    {"mad", Operation::fma, 3, fma_single(), plain_fma<double>},
-    {"div", Operation::div, 2, nullptr, nullptr},
-    {"rcp", Operation::rcp, 1, nullptr, nullptr},
-    {"sqrt", Operation::sqrt, 1, nullptr, nullptr},
-    {"neg", Operation::neg, 1, nullptr, nullptr},
-    {"abs", Operation::abs, 1, nullptr, nullptr},
-    {"min", Operation::min, 2, nullptr, nullptr},
-    {"max", Operation::max, 2, nullptr, nullptr},
-    {"copysign", Operation::copysign, 2, nullptr, nullptr},
+    {"add", FloatOperation::add, 2, plain_add<float>, plain_add<double>},
+    {"sub", FloatOperation::sub, 2, plain_sub<float>, plain_sub<double>},
+    {"mul", FloatOperation::mul, 2, plain_mul<float>, plain_mul<double>},
+    {"fma", FloatOperation::fma, 3, fma_single(), plain_fma<double>},
+    {"mad", FloatOperation::fma, 3, fma_single(), plain_fma<double>},
+    {"div", FloatOperation::div, 2, nullptr, nullptr},
+    {"rcp", FloatOperation::rcp, 1, nullptr, nullptr},
+    {"sqrt", FloatOperation::sqrt, 1, nullptr, nullptr},
+    {"neg", FloatOperation::neg, 1, nullptr, nullptr},
+    {"abs", FloatOperation::abs, 1, nullptr, nullptr},
+    {"min", FloatOperation::min, 2, nullptr, nullptr},
+    {"max", FloatOperation::max, 2, nullptr, nullptr},
+    {"copysign", FloatOperation::copysign, 2, nullptr, nullptr},
 };
 
 }  // namespace
 
 void decode_floating(Decoder& decoder) {
     const OperationRow& row = decoder.row_of(kOperations);
-    const bool inexact = row.operation <= Operation::sqrt;
-    const bool may_approximate = row.operation >= Operation::div && inexact;
+    const bool inexact = row.operation <= FloatOperation::sqrt;
+    const bool may_approximate = row.operation >= FloatOperation::div && inexact;
     int rounding = inexact ? decoder.take_one_of({"rn", "rz", "rm", "rp"}) : -1;
     // The approximations are computed exactly: they are specified by their largest error only.
     const bool approximate =
@@ -187,9 +186,9 @@ void decode_floating(Decoder& decoder) {
     const bool f64 = type == Type::f64;
     if (type != Type::f32 && !f64) decoder.unsupported("not for this type");
     if (f64 && (flags != 0 || approximate)) decoder.unsupported("modifiers that are not for .f64");
-    const bool compares = row.operation == Operation::min || row.operation == Operation::max;
+    const bool compares = row.operation == FloatOperation::min || row.operation == FloatOperation::max;
     if ((flags & kNanWins) != 0 && !compares) decoder.unsupported("unknown modifier .NaN");
-    const bool needs_rounding = row.operation == Operation::fma || (may_approximate && !approximate);
+    const bool needs_rounding = row.operation == FloatOperation::fma || (may_approximate && !approximate);
     if (needs_rounding && rounding < 0) decoder.unsupported("expected .rn, .rz, .rm or .rp");
     if (rounding < 0) rounding = 0;
     Instruction in = decoder.make(f64 ? general<double> : general<float>);

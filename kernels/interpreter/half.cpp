@@ -12,8 +12,8 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum class Operation : std::uint8_t { add, sub, mul, fma, neg, abs, min, max };
-enum Flag : std::uint8_t { kBfloat16 = 1, kPair = 2, kSaturate = 4, kNanWins = 8, kRelu = 16, kFlush = 32 };
+enum class HalfOperation : std::uint8_t { add, sub, mul, fma, neg, abs, min, max };
+enum HalfFlag : std::uint8_t { kBfloat16 = kFirstOwn, kPair = 2 * kFirstOwn };
 
 /// x + y, rounded to odd: a later rounding to fewer digits is then as if it were the only one (Boldo and
 /// Melquiond, "Emulation of FMA and Correctly Rounded Sums").
@@ -28,7 +28,7 @@ double odd_sum(double x, double y) {
     return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-std::uint64_t compute(const Instruction& in, std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+std::uint64_t compute_half(const Instruction& in, std::uint16_t a, std::uint16_t b, std::uint16_t c) {
     const bool bfloat = (in.flags & kBfloat16) != 0;
     const auto value = [&](std::uint16_t bits) {
         const double v = bfloat ? decode_bfloat(bits) : decode_half(bits);
@@ -36,27 +36,27 @@ std::uint64_t compute(const Instruction& in, std::uint16_t a, std::uint16_t b, s
     };
     const bool nan_wins = (in.flags & kNanWins) != 0;
     double result = 0;
-    switch (static_cast<Operation>(in.detail)) {
-        case Operation::add:
+    switch (static_cast<HalfOperation>(in.detail)) {
+        case HalfOperation::add:
             result = odd_sum(value(a), value(b));
             break;
-        case Operation::sub:
+        case HalfOperation::sub:
             result = odd_sum(value(a), -value(b));
             break;
-        case Operation::mul:
+        case HalfOperation::mul:
             result = value(a) * value(b);
             break;
-        case Operation::fma:
+        case HalfOperation::fma:
             result = odd_sum(value(a) * value(b), value(c));
             break;
-        case Operation::neg:
+        case HalfOperation::neg:
             return a ^ 0x8000U;
-        case Operation::abs:
+        case HalfOperation::abs:
             return a & 0x7fffU;
-        case Operation::min:
+        case HalfOperation::min:
             result = smaller(value(a), value(b), nan_wins);
             break;
-        case Operation::max:
+        case HalfOperation::max:
             result = -smaller(-value(a), -value(b), nan_wins);
             break;
     }
@@ -76,7 +76,7 @@ void half(Warp& warp, const Instruction& in, Mask lanes) {
     each(lanes, [&](int l) {
         const auto part = [&](int shift) {
             const auto low = [&](const Row& row) { return static_cast<std::uint16_t>(row.lane[l] >> shift); };
-            return compute(in, low(a), low(b), low(c));
+            return compute_half(in, low(a), low(b), low(c));
         };
         to.lane[l] = (in.flags & kPair) != 0 ? part(0) | part(16) << 16 : part(0);
     });
@@ -84,19 +84,19 @@ void half(Warp& warp, const Instruction& in, Mask lanes) {
 
 struct HalfRow {
     std::string_view name;
-    Operation operation;
+    HalfOperation operation;
     std::size_t sources;
 };
-constexpr HalfRow kRows[] = {
-    {"add", Operation::add, 2}, {"sub", Operation::sub, 2}, {"mul", Operation::mul, 2},
-    {"fma", Operation::fma, 3}, {"neg", Operation::neg, 1}, {"abs", Operation::abs, 1},
-    {"min", Operation::min, 2}, {"max", Operation::max, 2},
+constexpr HalfRow kHalfRows[] = {
+    {"add", HalfOperation::add, 2}, {"sub", HalfOperation::sub, 2}, {"mul", HalfOperation::mul, 2},
+    {"fma", HalfOperation::fma, 3}, {"neg", HalfOperation::neg, 1}, {"abs", HalfOperation::abs, 1},
+    {"min", HalfOperation::min, 2}, {"max", HalfOperation::max, 2},
 };
 
 }  // namespace
 
 void decode_half(Decoder& decoder) {
-    const HalfRow& row = decoder.row_of(kRows);
+    const HalfRow& row = decoder.row_of(kHalfRows);
     const bool rounds = decoder.take("rn");
     unsigned flags = 0;
     if (decoder.take("ftz")) flags |= kFlush;
@@ -106,7 +106,7 @@ void decode_half(Decoder& decoder) {
     const Type type = decoder.take_type();
     if (type == Type::bf16 || type == Type::bf16x2) flags |= kBfloat16;
     if (type == Type::f16x2 || type == Type::bf16x2) flags |= kPair;
-    if (row.operation == Operation::fma && !rounds) decoder.unsupported("expected .rn");
+    if (row.operation == HalfOperation::fma && !rounds) decoder.unsupported("expected .rn");
     if ((flags & kFlush) != 0 && (flags & kBfloat16) != 0) decoder.unsupported(".ftz of .bf16");
     Instruction in = decoder.make(half);
     in.detail = static_cast<std::uint16_t>(row.operation);

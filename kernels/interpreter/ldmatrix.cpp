@@ -6,10 +6,10 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-constexpr int kRows = 8;
+constexpr int kMatrixRows = 8;
 constexpr unsigned kRowBytes = 16;
 
-enum Flag : std::uint8_t { kTransposed = 1 };
+enum MatrixFlag : std::uint8_t { kTransposed = 1 };
 
 /// The row that the address of `lane` points to.
 const std::uint8_t* row_at(Warp& warp, const Instruction& in, int lane, std::uint64_t address) {
@@ -26,9 +26,9 @@ void load_matrices(Warp& warp, const Instruction& in, Mask lanes) {
     const auto& slots = warp.frame().function->lists[static_cast<std::size_t>(in.target)].items;
     const bool transposed = (in.flags & kTransposed) != 0;
     for (int matrix = 0; matrix < in.count; ++matrix) {
-        const std::uint8_t* rows[kRows];
-        for (int i = 0; i < kRows; ++i) {
-            const int lane = kRows * matrix + i;
+        const std::uint8_t* rows[kMatrixRows];
+        for (int i = 0; i < kMatrixRows; ++i) {
+            const int lane = kMatrixRows * matrix + i;
             rows[i] = row_at(warp, in, lane, addresses.lane[lane] + static_cast<std::uint64_t>(in.offset));
         }
         Row& to = warp.destination(slots[static_cast<std::size_t>(matrix)]);

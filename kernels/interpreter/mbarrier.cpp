@@ -11,18 +11,18 @@ namespace cudamatrix::suite::ptx {
 namespace {
 
 constexpr unsigned kSize = 8;
-constexpr unsigned kBits = 20;  // of both counts
+constexpr unsigned kBarrierBits = 20;  // of both counts
 constexpr std::uint64_t kValid = 1ULL << 63;
 
-enum Flag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4 };
+enum PhaseFlag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4 };
 
-std::uint64_t address_of(const Warp& warp, const Instruction& in, int lane) {
+std::uint64_t barrier_address(const Warp& warp, const Instruction& in, int lane) {
     return warp.source(in.from[0]).lane[lane] + static_cast<std::uint64_t>(in.offset);
 }
 
-void initialise(Warp& warp, const Instruction& in, Mask lanes) {
+void initialise_barrier(Warp& warp, const Instruction& in, Mask lanes) {
     each(lanes, [&](int lane) {
-        const std::uint64_t address = address_of(warp, in, lane);
+        const std::uint64_t address = barrier_address(warp, in, lane);
         const Place place = locate_shared(warp, in, lane, address, kSize);
         const std::uint64_t count = warp.source(in.from[1]).lane[lane] & 0xffffffff;
         if (count == 0 || count > Mbarrier::kMost)
@@ -94,7 +94,7 @@ void take_space(Decoder& decoder, Instruction& in) {
 }
 
 void decode_init(Decoder& decoder, bool begins) {
-    Instruction in = decoder.make(begins ? initialise : invalidate);
+    Instruction in = decoder.make(begins ? initialise_barrier : invalidate);
     take_space(decoder, in);
     decoder.expect(begins ? 2 : 1, begins ? 2 : 1);
     decoder.address(decoder.operand(0), in);
@@ -102,7 +102,7 @@ void decode_init(Decoder& decoder, bool begins) {
     decoder.emit(in);
 }
 
-void decode_arrive(Decoder& decoder, bool drops) {
+void decode_barrier_arrive(Decoder& decoder, bool drops) {
     Instruction in = decoder.make(arrive);
     const bool never_completes = decoder.take("noComplete");
     in.flags = static_cast<std::uint8_t>((drops ? kDrops : 0) | (never_completes ? kNeverCompletes : 0));
@@ -118,7 +118,7 @@ void decode_arrive(Decoder& decoder, bool drops) {
 }
 
 /// try_wait may give up at any time, so that it is test_wait; its limit of time is not looked at.
-void decode_wait(Decoder& decoder, bool tries) {
+void decode_barrier_wait(Decoder& decoder, bool tries) {
     if (tries) decoder.need_target(90);
     Instruction in = decoder.make(test_wait);
     const bool parity = decoder.take("parity");
@@ -146,15 +146,15 @@ void decode_pending_count(Decoder& decoder) {
 }  // namespace
 
 Mbarrier Mbarrier::unpack(std::uint64_t bits) {
-    return {bits & kMost, bits >> kBits & kMost, (bits & ~kValid) >> 2 * kBits};
+    return {bits & kMost, bits >> kBarrierBits & kMost, (bits & ~kValid) >> 2 * kBarrierBits};
 }
 
 std::uint64_t Mbarrier::pack() const {
-    return kValid | ((phase << 2 * kBits) & ~kValid) | expected << kBits | pending;
+    return kValid | ((phase << 2 * kBarrierBits) & ~kValid) | expected << kBarrierBits | pending;
 }
 
 Place locate_mbarrier(Warp& warp, const Instruction& in, int lane) {
-    const std::uint64_t address = address_of(warp, in, lane);
+    const std::uint64_t address = barrier_address(warp, in, lane);
     const Place place = locate_shared(warp, in, lane, address, kSize);
     check_written(warp, lane, place, address, kSize);
     if ((load_value(place.bytes, kSize) & kValid) == 0)
@@ -188,13 +188,13 @@ void decode_mbarrier(Decoder& decoder) {
         case 1:
             return decode_init(decoder, false);
         case 2:
-            return decode_arrive(decoder, false);
+            return decode_barrier_arrive(decoder, false);
         case 3:
-            return decode_arrive(decoder, true);
+            return decode_barrier_arrive(decoder, true);
         case 4:
-            return decode_wait(decoder, false);
+            return decode_barrier_wait(decoder, false);
         case 5:
-            return decode_wait(decoder, true);
+            return decode_barrier_wait(decoder, true);
         case 6:
             return decode_pending_count(decoder);
         default:

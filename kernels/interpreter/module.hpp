@@ -31,6 +31,9 @@ using Handler = void (*)(Warp&, const Instruction&, Mask);
 using Slot = std::int32_t;
 inline constexpr std::int32_t kNoSlot = INT32_MIN;
 
+/// Flags of instructions on floating point: .ftz, .sat, .NaN, .relu. A family's own begin at kFirstOwn.
+enum NumberFlag : std::uint8_t { kFlush = 1, kSaturate = 2, kNanWins = 4, kRelu = 8, kFirstOwn = 16 };
+
 /// One decoded instruction. What a family keeps in `detail` and `flags` is described in its file.
 struct Instruction {
     Handler handler = nullptr;

@@ -11,8 +11,7 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-constexpr unsigned kRelu = 1;
-constexpr unsigned kWideExponent = 2;  // e5m2
+constexpr unsigned kWideExponent = kFirstOwn;  // e5m2
 
 std::uint64_t eight_bits(const Instruction& in, double value) {
     if ((in.flags & kRelu) != 0 && value <= 0) value = 0;

@@ -17,7 +17,7 @@ struct Record {
     std::uint32_t bytes;  ///< 4 bits
 };
 
-Record unpack(std::uint64_t bits) {
+Record unpacked(std::uint64_t bits) {
     return {static_cast<std::uint32_t>(bits >> 52),
             static_cast<std::uint32_t>(bits >> 32 & 0xfffff),
             static_cast<std::uint32_t>(bits >> 22 & 0x3ff),
@@ -26,7 +26,7 @@ Record unpack(std::uint64_t bits) {
             static_cast<std::uint32_t>(bits & 15)};
 }
 
-std::uint64_t pack(const Record& r) {
+std::uint64_t packed(const Record& r) {
     return std::uint64_t{r.launch} << 52 | std::uint64_t{r.block} << 32 | std::uint64_t{r.thread} << 22 |
            std::uint64_t{r.clock} << 5 | std::uint64_t{r.atomic} << 4 | r.bytes;
 }
@@ -82,8 +82,8 @@ void record_access(Warp& warp, int lane, const Place& place, unsigned size, Acce
         const std::uint64_t word = at / 4;
         const auto count = std::min<std::uint64_t>(place.offset + size, word * 4 + 4) - at;
         now.bytes = ((1U << count) - 1) << (at % 4);
-        const Record write = unpack(__atomic_load_n(writes + word, __ATOMIC_RELAXED));
-        const Record read = unpack(__atomic_load_n(reads + word, __ATOMIC_RELAXED));
+        const Record write = unpacked(__atomic_load_n(writes + word, __ATOMIC_RELAXED));
+        const Record read = unpacked(__atomic_load_n(reads + word, __ATOMIC_RELAXED));
         const bool write_harmless = silent || (write.atomic && now.atomic);
         if ((write.bytes & now.bytes) != 0 && !write_harmless && !ordered(write, now, block))
             report(warp, lane, place, word, kind, write, true);
@@ -91,10 +91,10 @@ void record_access(Warp& warp, int lane, const Place& place, unsigned size, Acce
             !(read.atomic && now.atomic) && !ordered(read, now, block))
             report(warp, lane, place, word, kind, read, false);
         if (kind != AccessKind::read) {
-            __atomic_store_n(writes + word, pack(now), __ATOMIC_RELAXED);
+            __atomic_store_n(writes + word, packed(now), __ATOMIC_RELAXED);
         } else if (ordered(read, now, block)) {
             // Of several unordered readers the first is kept.
-            __atomic_store_n(reads + word, pack(now), __ATOMIC_RELAXED);
+            __atomic_store_n(reads + word, packed(now), __ATOMIC_RELAXED);
         }
     }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Value = std::uint64_t (*)(Warp&, std::uint32_t lane);
 
-Dim3 thread_of(Warp& warp, std::uint32_t lane) {
+Dim3 own_index(Warp& warp, std::uint32_t lane) {
     return warp.block().thread(warp.index() * kLanes + lane);
 }
 const LaunchRequest& request_of(Warp& warp) {
@@ -28,9 +28,9 @@ struct SpecialRow {
 };
 
 const SpecialRow kSpecial[] = {
-    {"%tid.x", [](Warp& w, std::uint32_t l) { return std::uint64_t{thread_of(w, l).x}; }},
-    {"%tid.y", [](Warp& w, std::uint32_t l) { return std::uint64_t{thread_of(w, l).y}; }},
-    {"%tid.z", [](Warp& w, std::uint32_t l) { return std::uint64_t{thread_of(w, l).z}; }},
+    {"%tid.x", [](Warp& w, std::uint32_t l) { return std::uint64_t{own_index(w, l).x}; }},
+    {"%tid.y", [](Warp& w, std::uint32_t l) { return std::uint64_t{own_index(w, l).y}; }},
+    {"%tid.z", [](Warp& w, std::uint32_t l) { return std::uint64_t{own_index(w, l).z}; }},
     {"%ntid.x", [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).block.x}; }},
     {"%ntid.y", [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).block.y}; }},
     {"%ntid.z", [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).block.z}; }},

@@ -8,9 +8,9 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum Flag : std::uint8_t { kColumns = 1 };  // one column after the other
+enum WmmaFlag : std::uint8_t { kColumns = 1 };  // one column after the other
 
-constexpr ShapeRow kForms[] = {
+constexpr ShapeRow kWmmaForms[] = {
     {"m16n16k16", Element::f16, 70},  {"m32n8k16", Element::f16, 70},  {"m8n32k16", Element::f16, 70},
     {"m16n16k16", Element::bf16, 80}, {"m32n8k16", Element::bf16, 80}, {"m8n32k16", Element::bf16, 80},
     {"m16n16k16", Element::s8, 72},   {"m32n8k16", Element::s8, 72},   {"m8n32k16", Element::s8, 72},
@@ -18,8 +18,8 @@ constexpr ShapeRow kForms[] = {
 };
 
 /// The first form of `shape` with A and B, or with C, of `element`.
-const ShapeRow& form_of(const Decoder& decoder, std::string_view shape, Part part, Element element) {
-    for (const ShapeRow& row : kForms) {
+const ShapeRow& wmma_form_of(const Decoder& decoder, std::string_view shape, Part part, Element element) {
+    for (const ShapeRow& row : kWmmaForms) {
         const bool fits = part == Part::c ? sums_in(row.family, element) : row.family == family_of(element);
         if (row.shape == shape && fits) return row;
     }
@@ -143,7 +143,7 @@ void decode_stored(Decoder& decoder, bool loads) {
         decoder.unsupported("not in this state space");
     const Element element = take_element(decoder);
     const auto of = static_cast<Part>(part);
-    decoder.need_target(form_of(decoder, name, of, element).least);
+    decoder.need_target(wmma_form_of(decoder, name, of, element).least);
     const Shape shape = *parse_shape(name);
     in.width = static_cast<std::uint8_t>(bits_of(element) / 8);
     in.detail = static_cast<std::uint16_t>(static_cast<int>(element) | part << 4);
@@ -170,14 +170,14 @@ void take_elements(Decoder& decoder, Product& p) {
     if (p.c != p.d) decoder.unsupported("not for this shape with these types");
 }
 
-void decode_product(Decoder& decoder) {
+void decode_wmma_product(Decoder& decoder) {
     decoder.take_aligned();
     take_order(decoder);
     take_order(decoder);
     const std::string_view name = decoder.take_word("a shape");
     Product p;
     take_elements(decoder, p);
-    const ShapeRow& form = form_of(decoder, name, Part::a, p.a);
+    const ShapeRow& form = wmma_form_of(decoder, name, Part::a, p.a);
     if (p.a != p.b || !sums_in(p.a, p.d) || !sums_in(p.a, p.c))
         decoder.unsupported("not for this shape with these types");
     decoder.need_target(form.least);
@@ -197,7 +197,7 @@ void decode_wmma(Decoder& decoder) {
         case 1:
             return decode_stored(decoder, false);
         case 2:
-            return decode_product(decoder);
+            return decode_wmma_product(decoder);
         default:
             decoder.unsupported("expected .load, .store or .mma");
     }
