@@ -103,6 +103,15 @@ for path in sorted(src.rglob("*.[ch]pp")):
         if found and (path.parent.name != "report" or found[1] not in {"kernels/registry.hpp", "kernels/faults.hpp"}):
             mistakes.append(f"{path.relative_to(top)}:{number}: may not include {found[1]}")
 
+# Files of a folder compile together, where a file's own constant would hide that of a header without a word.
+CONSTANT = re.compile(r"^(?:inline |static )*constexpr [^=\n]*?\b(k[A-Z]\w*)(?: =|\[\]|\{)", re.M)
+OWN = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
+for path in sorted([*src.rglob("*.cpp"), *(top / "kernels").rglob("*.cpp")]):
+    own = {name for part in OWN.findall(path.read_text()) for name in CONSTANT.findall(part)}
+    for header in path.parent.glob("*.hpp"):
+        for name in sorted(own & set(CONSTANT.findall(header.read_text()))):
+            mistakes.append(f"{path.relative_to(top)}: {name} hides that of {header.name}")
+
 # Where do I add ...: each path is there; <name> stands for any.
 for row in rows("Where do I add ..."):
     for name in names(row[1]) + names(row[2]):

@@ -10,7 +10,7 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-constexpr std::size_t kMostText = 4096;  // of a string on the device
+constexpr std::size_t kLongestString = 4096;  // of a string on the device
 
 /// Reads through generic addresses.
 std::uint64_t read(Warp& warp, int lane, std::uint64_t address, unsigned size) {
@@ -22,7 +22,7 @@ std::uint64_t read(Warp& warp, int lane, std::uint64_t address, unsigned size) {
 
 std::string read_text(Warp& warp, int lane, std::uint64_t address) {
     std::string text;
-    while (text.size() < kMostText) {
+    while (text.size() < kLongestString) {
         const auto c = static_cast<char>(read(warp, lane, address + text.size(), 1));
         if (c == '\0') break;
         text += c;
