@@ -17,8 +17,9 @@ struct Test {
     std::string_view group;
     RunsBy runs_by;
     std::string_view source;   ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
-    std::string_view part;     ///< of its one record; a program that needs a GPU has two: "gpu" and "cpu"
-    bool needs_gpu;            ///< whether `part` ("gpu" where there are two) can only be judged on a GPU
+    std::string_view part;     ///< of its one record, or the first of several (parts())
+    bool needs_gpu;            ///< whether that part can only be judged on a GPU
+    bool on_cpu;               ///< whether it has a part "cpu", too
     std::string_view min_cc;   ///< "" = none
     std::string_view variant;  ///< "" = built for the whole architecture list
     std::string_view min_cuda;
@@ -28,9 +29,12 @@ struct Test {
     std::string_view proves;
     std::string_view reference;
 
+    /// What it runs on, a record each. "interpreted": the kernels' PTX, on the CPU.
     [[nodiscard]] std::vector<std::string_view> parts() const {
-        if (runs_by != RunsBy::host && needs_gpu) return {"gpu", "cpu"};
-        return {part};
+        std::vector<std::string_view> parts{part};
+        if (on_cpu) parts.emplace_back("cpu");
+        if (runs_by == RunsBy::cuda) parts.emplace_back("interpreted");
+        return parts;
     }
     [[nodiscard]] std::vector<std::string_view> fault_codes() const {
         std::vector<std::string_view> codes;
@@ -54,11 +58,12 @@ struct Test {
 inline const std::vector<Test>& all_tests() {
     static const std::vector<Test> kTests = {
 #define CUDAMATRIX_HOST_TEST(id, group, function, part, gpu, min_cc, min_cuda, level, ...) \
-    {id, group, RunsBy::host, #function, part, gpu, min_cc, "", min_cuda, Level::level, __VA_ARGS__},
-#define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, min_cc, min_cuda, level, ...) \
-    {id, group, RunsBy::cuda, stem, "gpu", true, min_cc, variant, min_cuda, Level::level, __VA_ARGS__},
+    {id, group, RunsBy::host, #function, part, gpu, false, min_cc, "", min_cuda, Level::level, __VA_ARGS__},
+#define CUDAMATRIX_CUDA_TEST(id, group, stem, variant, on_cpu, min_cc, min_cuda, level, ...) \
+    {id,     group,  RunsBy::cuda, stem,     "gpu",        true,                             \
+     on_cpu, min_cc, variant,      min_cuda, Level::level, __VA_ARGS__},
 #define CUDAMATRIX_PYTHON_TEST(id, group, script, part, gpu, level, ...) \
-    {id, group, RunsBy::python, script, part, gpu, "", "", "", Level::level, __VA_ARGS__},
+    {id, group, RunsBy::python, script, part, gpu, gpu, "", "", "", Level::level, __VA_ARGS__},
 #include "kernels/registry.def"
 #undef CUDAMATRIX_HOST_TEST
 #undef CUDAMATRIX_CUDA_TEST

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 namespace cudamatrix::suite {
@@ -15,6 +16,13 @@ inline std::string parse_nvcc_version(const std::string& text) {
     if (release == std::string::npos) return "";
     const std::size_t begin = release + 3;
     return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
+}
+
+/// What cudaRuntimeGetVersion() says of that toolkit: 11080 for "11.8.89"; 0 of what is no version.
+inline int cudart_number(const std::string& version) {
+    const std::size_t point = version.find('.');
+    if (point == std::string::npos) return 0;
+    return std::atoi(version.c_str()) * 1000 + std::atoi(version.c_str() + point + 1) * 10;
 }
 
 /// The first line that tells of an error; the first line of all when none says so.

@@ -45,7 +45,7 @@ Record gpu_part(const Context& context) {
     outputs.total = total[0];
     outputs.integer_total = integer_total[0];
     outputs.flag = flag[0];
-    return reduce_check(inputs, outputs, "GPU");
+    return reduce_check(inputs, outputs, backend_of(context));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Record gpu_part(const Context& context) {
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
     outputs.flag = flag[0];
-    return vadd_check(inputs, outputs, "GPU");
+    return vadd_check(inputs, outputs, backend_of(context));
 }
 
 }  // namespace

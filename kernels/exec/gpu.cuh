@@ -56,6 +56,11 @@ inline bool finished(GpuCall& call) {
            call.ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
+/// What runs the kernels, for summaries.
+inline const char* backend_of(const Context& context) {
+    return context.part == "interpreted" ? "PTX interpreter" : "GPU";
+}
+
 /// Is there a device at all? If not, `record` is what the test answers.
 inline bool have_device(const Context& context, Record& record) {
     int count = 0;

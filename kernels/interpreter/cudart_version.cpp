@@ -7,3 +7,8 @@ int runtime_version() {
 }
 
 }  // namespace cudamatrix::suite::ptx
+
+/// By which a program knows that this libcudart interprets.
+CUDAMATRIX_API int cudamatrix_interpreter() {
+    return 1;
+}

@@ -120,6 +120,7 @@ class Runner {
         // The driver's answers alone compute nothing: a program of our own, or torch, has to.
         if (planned.on_gpu() && planned.test->runs_by != RunsBy::host && status == Status::pass)
             kernels_ran_ += 1;
+        if (planned.interpreted() && status == Status::pass) kernels_interpreted_ += 1;
     }
 
     /// The answer of a part that is not run at all, mostly a skip; nothing when it is to be run.
@@ -142,8 +143,12 @@ class Runner {
         if (auto skip = skip_by_cell(test)) return skip;
         if (test.runs_by == RunsBy::cuda) {
             if (without_nvcc_) return Record::skip("no_nvcc", "the suite was built without nvcc");
-            if (!is_file(program_of(test))) {
+            if (!is_file(context_.prefix + "/bin/" + test.program()))
                 return Record::skip("prereq_failed", test.program() + " was not built: see static.compile");
+            if (!is_file(program_of(planned))) {
+                return Record::broken("not_built",
+                                      "the program for the interpreter was not built: the log of the "
+                                      "image's build says why");
             }
         }
         return planned.on_gpu() ? skip_by_gpu(planned) : std::nullopt;
@@ -241,8 +246,9 @@ class Runner {
         return Level::soak;
     }
 
-    [[nodiscard]] std::string program_of(const Test& test) const {
-        return context_.prefix + "/bin/" + test.program();
+    [[nodiscard]] std::string program_of(const Planned& planned) const {
+        return context_.prefix + (planned.interpreted() ? "/interpreted/" : "/bin/") +
+               planned.test->program();
     }
 
     ProcessResult start(const Planned& planned) {
@@ -259,7 +265,7 @@ class Runner {
                 spec.argv.insert(spec.argv.end(), {self_, "test", std::string(test.id)});
                 break;
             case RunsBy::cuda:
-                spec.argv.push_back(program_of(test));
+                spec.argv.push_back(program_of(planned));
                 break;
             case RunsBy::python:
                 spec.argv.insert(spec.argv.end(), {context_.python, "-B",
@@ -276,10 +282,12 @@ class Runner {
                 spec.env.emplace_back("CUDA_CACHE_PATH", cache_.path());
             }
         }
+        if (planned.interpreted()) spec.env.emplace_back("LD_LIBRARY_PATH", context_.prefix + "/interpreted");
         constexpr double kFactor = 5;
         constexpr double kLeast = 20;
-        spec.limit_s =
-            context_.limit_seconds > 0 ? context_.limit_seconds : std::max(kLeast, kFactor * test.seconds);
+        constexpr double kSlower = 15;  // an interpreter on a busy machine
+        const double usual = std::max(kLeast, kFactor * test.seconds) * (planned.interpreted() ? kSlower : 1);
+        spec.limit_s = context_.limit_seconds > 0 ? context_.limit_seconds : usual;
         return run_process(spec);
     }
 
@@ -293,6 +301,23 @@ class Runner {
         return context_.gpu_is_promised() ? kSomethingFailed : kPassedWithoutGpu;
     }
 
+    /// The exit code as a word that says what was done.
+    [[nodiscard]] const char* verdict_of(int exit) const {
+        switch (exit) {
+            case kAllPassed:
+                return "pass";
+            case kSomethingFailed:
+                return "fail";
+            case kOnlyErrors:
+                return "error";
+            case kPassedWithoutGpu:
+                return kernels_interpreted_ > 0 ? "pass-interpreted" : "pass-loaded";
+            case kNothingRan:
+                return "nothing-ran";
+        }
+        return "interrupted";
+    }
+
     int print_totals(long t_ms) {
         json::Value totals = json::Value::object();
         long lines = 0;
@@ -303,15 +328,14 @@ class Runner {
         }
         totals.set("lines", lines);
         const int exit = stop_signal() != 0 ? 128 + stop_signal() : exit_of_run();
-        static constexpr const char* kVerdicts[] = {"pass",  "fail",        "usage",
-                                                    "error", "pass-static", "nothing-ran"};
         json::Value line = json::Value::object();
         line.set("v", 1);
         line.set("run", context_.run);
         line.set("cell", context_.cell);
         line.set("totals", std::move(totals));
-        line.set("verdict", stop_signal() != 0 ? "interrupted" : kVerdicts[exit]);
+        line.set("verdict", verdict_of(exit));
         line.set("kernels_on_gpu", kernels_ran_);
+        line.set("kernels_interpreted", kernels_interpreted_);
         line.set("t_ms", t_ms);
         line.set("exit", exit);
         print(line);
@@ -328,6 +352,7 @@ class Runner {
     json::Value gpu_;
     std::array<long, 6> counts_{};
     long kernels_ran_ = 0;
+    long kernels_interpreted_ = 0;
 };
 
 }  // namespace

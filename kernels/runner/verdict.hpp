@@ -17,6 +17,7 @@ struct Planned {
     const Test* test = nullptr;
     std::string part;
     [[nodiscard]] bool on_gpu() const { return test->needs_gpu && part == "gpu"; }
+    [[nodiscard]] bool interpreted() const { return part == "interpreted"; }
 };
 
 /// The members of the line that the test itself determines.

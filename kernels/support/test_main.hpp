@@ -8,7 +8,8 @@ namespace cudamatrix::suite {
 using PartFunction = Record (*)(const Context&);
 
 /// main() of a program that holds one test: reads the options, runs the part asked for, writes the record.
-/// Exit codes: 0 pass, 1 fail, 2 usage, 3 error, 77 skip.
+/// `gpu` serves the interpreter, too; `cpu` is null where the test has no such part. Exit codes: 0 pass, 1
+/// fail, 2 usage, 3 error, 77 skip.
 int test_main(int argc, char** argv, const char* id, PartFunction gpu, PartFunction cpu);
 
 }  // namespace cudamatrix::suite

@@ -16,14 +16,14 @@ enum class ExitCode : int {
     findings = 1,     ///< cells rejected or unknown (check), failed builds or tests, nothing attempted
     bad_input = 2,    ///< unreadable matrix file, wrong usage
     environment = 3,  ///< missing engine, no disk, I/O error
-    pass_static = 4,  ///< passed as far as can be without a GPU
+    without_gpu = 4,  ///< passed as far as can be without a GPU
     interrupted = 130,
 };
 
 /// The code of a run that met both: 130, 2, 3, 1, 4, 0 in that order.
 [[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b) {
     using enum ExitCode;
-    for (const ExitCode code : {interrupted, bad_input, environment, findings, pass_static}) {
+    for (const ExitCode code : {interrupted, bad_input, environment, findings, without_gpu}) {
         if (code == a || code == b) return code;
     }
     return success;

@@ -117,9 +117,11 @@ every line.)",
                    "Renders, bootstraps the bases and builds what changed. Needs a lock.",
                    "cudamatrix build matrix.yaml --network host", add_build},
         CommandRow{"test", "Run the kernel suite inside the built images",
-                   R"(Without a GPU the result is pass-static (exit code 4), never pass. The report
-counts for each cell what passed, what needs a GPU and what was skipped, and names
-the drivers that are predicted because nothing ran on them.
+                   R"(Without a GPU the result is never pass (exit code 4). It is pass-interpreted where
+the kernels' PTX, as the image's nvcc made it, was executed by our interpreter on
+the CPU, or else pass-loaded. The report counts for each cell what passed, what
+was interpreted, what needs a GPU and what was skipped, and names the drivers that
+are predicted because nothing ran on them.
 
 --prove-rejected attempts the rejected cells instead. A cell rejected at install
 or build must fail there, with the words that its rule predicts. A cell whose

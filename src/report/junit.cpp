@@ -148,7 +148,7 @@ void add_cell_case(Suite& suite, const CellResult& cell) {
             whole.kind = Kind::error;
             break;
         case CellOutcome::passed:
-        case CellOutcome::passed_static:
+        case CellOutcome::passed_without_gpu:
             return;
     }
     const bool red = whole.kind == Kind::fail || whole.kind == Kind::error;

@@ -37,7 +37,7 @@ std::vector<std::string> needs_of(const suite::Test& test) {
     if (test.runs_by == suite::RunsBy::python) needs.emplace_back("torch in the cell");
     if (test.needs_gpu) {
         needs.emplace_back(test.parts().size() == 1 ? "a GPU"
-                                                    : "a GPU for part gpu (part cpu runs without one)");
+                                                    : "a GPU for part gpu (the others run without one)");
     }
     if (!test.variant.empty()) needs.push_back(fmt::format("code for {}", test.variant));
     if (!test.min_cc.empty()) needs.push_back(fmt::format("compute capability >= {}", test.min_cc));
@@ -148,7 +148,7 @@ std::string kernels_text(const KernelsReport& report) {
     for (const auto& test : suite::all_tests()) {
         auto heading =
             fmt::format("{} [{}: {}; {}", test.id, test.group, parts_text(test), to_text(test.level));
-        if (!test.min_cc.empty()) heading += fmt::format("; compute capability >= {}", test.min_cc);
+        if (!test.min_cc.empty()) heading += fmt::format("; compute >= {}", test.min_cc);
         if (!test.min_cuda.empty()) heading += fmt::format("; CUDA >= {}", test.min_cuda);
         out += heading + "]\n" + wrapped(test.proves, 2, width, kKernelLines);
     }

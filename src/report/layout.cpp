@@ -86,14 +86,15 @@ Colour colour_of(std::string_view word) {
         Colour colour;
     };
     static constexpr std::array entries{
-        Entry{"accepted", Colour::green}, Entry{"degraded", Colour::yellow},
-        Entry{"rejected", Colour::red},   Entry{"unknown", Colour::magenta},
-        Entry{"passed", Colour::green},   Entry{"passed_static", Colour::green},
-        Entry{"failed", Colour::red},     Entry{"errored", Colour::red},
-        Entry{"pass", Colour::green},     Entry{"pass-static", Colour::green},
-        Entry{"fail", Colour::red},       Entry{"error", Colour::red},
-        Entry{"timeout", Colour::red},    Entry{"crash", Colour::red},
-        Entry{"skip", Colour::yellow},    Entry{"incomplete", Colour::yellow},
+        Entry{"accepted", Colour::green},    Entry{"degraded", Colour::yellow},
+        Entry{"rejected", Colour::red},      Entry{"unknown", Colour::magenta},
+        Entry{"passed", Colour::green},      Entry{"passed_without_gpu", Colour::green},
+        Entry{"failed", Colour::red},        Entry{"errored", Colour::red},
+        Entry{"pass", Colour::green},        Entry{"pass-interpreted", Colour::green},
+        Entry{"pass-loaded", Colour::green}, Entry{"fail", Colour::red},
+        Entry{"error", Colour::red},         Entry{"timeout", Colour::red},
+        Entry{"crash", Colour::red},         Entry{"skip", Colour::yellow},
+        Entry{"incomplete", Colour::yellow},
     };
     const auto found = std::ranges::find_if(entries, [&](const Entry& e) { return e.word == word; });
     return found == entries.end() ? Colour::none : found->colour;

@@ -12,7 +12,8 @@
 namespace cudamatrix {
 
 std::string_view to_string(Proof proof) {
-    static constexpr std::array<std::string_view, 5> names{"none", "rendered", "built", "loaded", "ran"};
+    static constexpr std::array<std::string_view, 6> names{"none",   "rendered",    "built",
+                                                           "loaded", "interpreted", "ran"};
     return names.at(static_cast<std::size_t>(proof));
 }
 
@@ -23,8 +24,8 @@ std::string_view to_string(TestStatus status) {
 }
 
 std::string_view to_string(CellOutcome outcome) {
-    static constexpr std::array<std::string_view, 6> names{"skipped",       "planned", "passed",
-                                                           "passed_static", "failed",  "errored"};
+    static constexpr std::array<std::string_view, 6> names{
+        "skipped", "planned", "passed", "passed_without_gpu", "failed", "errored"};
     return names.at(static_cast<std::size_t>(outcome));
 }
 
@@ -42,15 +43,16 @@ RunResult result_of(const RunReport& report, const RunTotals& sums) {
     }
     if (sums.by(CellOutcome::planned) != 0) return RunResult::incomplete;
     // Without a GPU nothing may be called pass, whatever the lines of the suite claim.
-    return report.gpu && sums.by(CellOutcome::passed) == sums.attempted ? RunResult::pass
-                                                                        : RunResult::pass_static;
+    const auto on_gpu = report.gpu ? sums.by(CellOutcome::passed) : 0;
+    if (on_gpu == sums.attempted) return RunResult::pass;
+    return on_gpu + sums.interpreted == sums.attempted ? RunResult::pass_interpreted : RunResult::pass_loaded;
 }
 
 }  // namespace
 
 std::string_view to_string(RunResult result) {
-    static constexpr std::array<std::string_view, 7> names{"pass",     "pass-static", "fail",   "built",
-                                                           "rendered", "incomplete",  "nothing"};
+    static constexpr std::array<std::string_view, 8> names{
+        "pass", "pass-interpreted", "pass-loaded", "fail", "built", "rendered", "incomplete", "nothing"};
     return names.at(static_cast<std::size_t>(result));
 }
 
@@ -61,6 +63,8 @@ RunTotals totals(const RunReport& report) {
         ++sums.outcomes.at(static_cast<std::size_t>(cell.outcome));
         if (cell.outcome != CellOutcome::skipped) ++sums.attempted;
         if (cell.outcome != CellOutcome::skipped && cell.again) ++sums.again;
+        if (cell.outcome == CellOutcome::passed_without_gpu && cell.proof == Proof::interpreted)
+            ++sums.interpreted;
         if (cell.outcome != CellOutcome::skipped && !cell.image.empty()) images.insert(cell.image);
         if (cell.again) continue;
         ++sums.cells;
@@ -81,7 +85,7 @@ RunTotals totals(const RunReport& report) {
 
 namespace {
 
-// What the attempted results came to, the worst first: "1 failed, 2 passed without a GPU".
+// What the attempted results came to, the worst first: "1 failed, 2 interpreted on the CPU".
 std::string outcomes_text(const RunReport& report, const RunTotals& sums) {
     const auto passed = sums.by(CellOutcome::passed);
     // Without a GPU nothing ran on one, whatever the lines of the suite claim.
@@ -89,7 +93,9 @@ std::string outcomes_text(const RunReport& report, const RunTotals& sums) {
     const std::pair<std::size_t, std::string_view> kinds[] = {
         {sums.by(CellOutcome::failed) + sums.by(CellOutcome::errored), "failed"},
         {on_gpu, "passed on a GPU"},
-        {sums.by(CellOutcome::passed_static) + passed - on_gpu, "passed without a GPU"},
+        {sums.interpreted, "interpreted on the CPU"},
+        {sums.by(CellOutcome::passed_without_gpu) - sums.interpreted + passed - on_gpu,
+         "loaded without a GPU"},
         {sums.by(CellOutcome::planned), "not tested"},
     };
     std::vector<std::string> parts;
@@ -143,6 +149,8 @@ TestCounts count_tests(const CellResult& cell) {
             ++counts.need_gpu;
         } else if (test.status == TestStatus::skip) {
             add_to(counts.skipped, clipped(test.reason, 40));
+        } else if (test.status == TestStatus::pass && test.part == "interpreted") {
+            ++counts.interpreted;
         } else {
             ++(is_failure(test.status) ? counts.failed : counts.passed);
         }
@@ -162,6 +170,7 @@ std::string tests_text(const CellResult& cell) {
         parts.emplace_back(to_string(cell.outcome));  // for a reason that is no test's
     }
     if (counts.passed != 0) parts.push_back(fmt::format("{} passed", counts.passed));
+    if (counts.interpreted != 0) parts.push_back(fmt::format("{} interpreted", counts.interpreted));
     if (counts.need_gpu != 0)
         parts.push_back(counts.need_gpu == 1 ? "1 needs a GPU"
                                              : fmt::format("{} need a GPU", counts.need_gpu));

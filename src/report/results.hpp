@@ -16,7 +16,7 @@
 namespace cudamatrix {
 
 /// How far a cell was really seen to work.
-enum class Proof : std::uint8_t { none, rendered, built, loaded, ran };
+enum class Proof : std::uint8_t { none, rendered, built, loaded, interpreted, ran };
 [[nodiscard]] std::string_view to_string(Proof proof);
 
 enum class TestStatus : std::uint8_t { pass, fail, skip, error, timeout, crash };
@@ -37,7 +37,7 @@ template <class Values>
 /// One line of the suite, checked and cleaned.
 struct TestResult {
     std::string id;    ///< static.fatbin
-    std::string part;  ///< gpu, cpu, static ...; may be empty
+    std::string part;  ///< what it ran on: gpu, interpreted, cpu, load, static; may be empty
     TestStatus status = TestStatus::error;
     std::string reason;  ///< closed set for skips
     std::string fault;   ///< F1 .. F25
@@ -49,7 +49,7 @@ struct TestResult {
     double milliseconds = 0;
 };
 
-enum class CellOutcome : std::uint8_t { skipped, planned, passed, passed_static, failed, errored };
+enum class CellOutcome : std::uint8_t { skipped, planned, passed, passed_without_gpu, failed, errored };
 [[nodiscard]] std::string_view to_string(CellOutcome outcome);
 
 /// A cell in its image. A cell that several entries of images match has one result for each, and all but the
@@ -116,16 +116,27 @@ struct HostInfo {
 };
 
 /// `fail`: a cell or an image failed. `pass`: every attempted cell ran on a GPU; never without one.
-/// `pass-static`: all passed, some or all of them only as far as possible without a GPU. `built`, `rendered`:
-/// no more was asked for. `incomplete`: some passed and some were never tested (interrupted). `nothing`: no
-/// cell was attempted.
-enum class RunResult : std::uint8_t { pass, pass_static, fail, built, rendered, incomplete, nothing };
+/// `pass-interpreted`: all passed, and of those that did not run on one the kernels were interpreted.
+/// `pass-loaded`: all passed, some of them with no kernel executed but on the CPU's own back end. `built`,
+/// `rendered`: no more was asked for. `incomplete`: some passed and some were never tested (interrupted).
+/// `nothing`: no cell was attempted.
+enum class RunResult : std::uint8_t {
+    pass,
+    pass_interpreted,
+    pass_loaded,
+    fail,
+    built,
+    rendered,
+    incomplete,
+    nothing
+};
 [[nodiscard]] std::string_view to_string(RunResult result);
 
 struct RunTotals {
     std::array<std::size_t, 6> outcomes{};  ///< results by CellOutcome
     std::size_t attempted = 0;              ///< results that were not skipped
     std::size_t again = 0;                  ///< of those: further images of their cells
+    std::size_t interpreted = 0;            ///< results that passed by the interpreter, not on a GPU
     std::size_t images = 0;                 ///< of the attempted results, each once
     std::size_t cells = 0;
     std::size_t accepted = 0;  ///< cells by verdict
@@ -143,7 +154,7 @@ struct RunTotals {
 
 [[nodiscard]] RunTotals totals(const RunReport& report);
 
-/// "pass-static: 8 cells, 3 images: passed without a GPU, 8 rejected, 0 unknown"
+/// "pass-interpreted: 8 cells, 3 images: interpreted on the CPU, 8 rejected, 0 unknown"
 [[nodiscard]] std::string closing_line(const RunReport& report);
 
 /// How often each text came, in the order in which they first did.
@@ -154,14 +165,15 @@ void add_to(TextCounts& counts, std::string_view text);
 struct TestCounts {
     std::size_t failed = 0;  ///< everything but pass and skip
     std::size_t passed = 0;
-    std::size_t need_gpu = 0;  ///< skipped for want of one
-    TextCounts skipped;        ///< the others by reason
+    std::size_t interpreted = 0;  ///< passed by the interpreter; not among `passed`
+    std::size_t need_gpu = 0;     ///< skipped for want of one
+    TextCounts skipped;           ///< the others by reason
 };
 [[nodiscard]] TestCounts count_tests(const CellResult& cell);
 
-/// "1 failed, 9 passed, 5 need a GPU, 2 skipped: no nvcc"; "not tested" of a cell without a test, "failed" or
-/// "errored" where that is why. One that failed without a failing test begins so, too. Tests of what the cell
-/// does not name are not counted.
+/// "1 failed, 9 passed, 3 interpreted, 5 need a GPU, 2 skipped: no nvcc"; "not tested" of a cell without a
+/// test, "failed" or "errored" where that is why. One that failed without a failing test begins so, too.
+/// Tests of what the cell does not name are not counted.
 [[nodiscard]] std::string tests_text(const CellResult& cell);
 
 /// The drivers of the tested cells: with which of them something ran on a GPU, and which are predictions.

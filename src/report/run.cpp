@@ -157,7 +157,8 @@ std::string images_part(const RunReport& report, const TextOptions& options) {
 std::string predictions_part(const RunReport& report, const TextOptions& options) {
     TextCounts reasons;
     for (const auto& cell : report.cells) {
-        if (cell.outcome == CellOutcome::passed_static && !cell.reason.empty()) add_to(reasons, cell.reason);
+        if (cell.outcome == CellOutcome::passed_without_gpu && !cell.reason.empty())
+            add_to(reasons, cell.reason);
     }
     std::string out;
     for (const auto& [reason, cells] : reasons)

@@ -56,6 +56,9 @@ class FakeDocker {
         std::filesystem::copy_file(std::filesystem::path(tests_dir()) / "fakes" / "fake_docker.py", path,
                                    std::filesystem::copy_options::overwrite_existing);
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+        std::filesystem::copy_file(std::filesystem::path(source_dir()) / "kernels/registry.def",
+                                   path.parent_path() / "registry.def",
+                                   std::filesystem::copy_options::overwrite_existing);
         return path.string();
     }
 

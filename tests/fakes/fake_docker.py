@@ -12,6 +12,8 @@ import fcntl
 import hashlib
 import json
 import os
+import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -19,15 +21,22 @@ import time
 
 STATE = os.environ["FAKE_DOCKER_DIR"]
 FAULTS = [word for word in os.environ.get("FAKE_DOCKER_FAULTS", "").split(",") if word]
-TESTS = [("env.vars", "load", "pass"), ("env.shm", "load", "pass"), ("static.compile", "static", "pass"),
-         ("static.fatbin", "static", "pass"), ("load.paths", "load", "pass"), ("dev.driver", "gpu", "skip"),
-         ("dev.query", "gpu", "skip"), ("cmp.vadd", "gpu", "skip"), ("cmp.vadd", "cpu", "pass"),
-         ("cmp.reduce", "gpu", "skip"), ("cmp.reduce", "cpu", "pass"), ("cmp.sgemm", "gpu", "skip"),
-         ("cmp.sgemm", "cpu", "pass"), *[("lib." + library, "load", "skip") for library in
-                                         ("cublas", "cudnn", "cufft", "cusparse", "cusolver", "curand", "nccl")],
-         ("torch.arch", "load", "skip"), ("torch.matmul", "gpu", "skip"),
-         ("torch.matmul", "cpu", "skip"), ("torch.step", "gpu", "skip"), ("torch.step", "cpu", "skip"),
-         ("torch.workers", "load", "skip")]
+REGISTRY = pathlib.Path(__file__).with_name("registry.def")  # of the suite, copied beside this file
+
+
+def tests():
+    """(id, part, status) of a run without a GPU and without torch, in the order of the list."""
+    for kind, text in re.findall(r'^CUDAMATRIX_(HOST|CUDA|PYTHON)_TEST\((.*)', REGISTRY.read_text(), re.M):
+        words = [word.strip().strip('"') for word in text.split(",")]
+        if kind == "CUDA":
+            parts = ["gpu", *["cpu"][:words[4] == "true"], "interpreted"]
+        else:
+            parts = [words[3], *["cpu"][:kind == "PYTHON" and words[4] == "true"]]
+        for part in parts:
+            yield words[0], part, "skip" if kind == "PYTHON" or part == "gpu" else "pass"
+
+
+TESTS = list(tests())
 
 
 def fault(name):

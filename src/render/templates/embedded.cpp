@@ -75,7 +75,10 @@ Result<std::vector<SuiteFile>> suite_from(const std::filesystem::path& folder) {
 }
 
 bool is_host_part(std::string_view suite_path) {
-    return !suite_path.starts_with("kernels/compute/") && !suite_path.starts_with("kernels/exec/");
+    static constexpr std::array<std::string_view, 3> of_cuda{"kernels/compute/", "kernels/exec/",
+                                                             "kernels/interpreter/"};
+    return std::ranges::none_of(of_cuda,
+                                [&](std::string_view folder) { return suite_path.starts_with(folder); });
 }
 
 std::string suite_hash(const std::vector<SuiteFile>& suite) {

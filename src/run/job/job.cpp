@@ -234,7 +234,7 @@ ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
         return std::ranges::any_of(
             report.cells, [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });
     };
-    const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_static,
+    const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_without_gpu,
                                CellOutcome::failed, CellOutcome::errored);
     const bool red =
         any(CellOutcome::failed, CellOutcome::errored) ||
@@ -244,8 +244,8 @@ ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
     // A cell that was to be proved and is still only planned was not reached.
     const bool proving = report.command == "test" || report.command == "run";
     if (proving && any(CellOutcome::planned)) return ExitCode::findings;
-    if (any(CellOutcome::passed_static))
-        return settings.require_gpu ? ExitCode::findings : ExitCode::pass_static;
+    if (any(CellOutcome::passed_without_gpu))
+        return settings.require_gpu ? ExitCode::findings : ExitCode::without_gpu;
     return ExitCode::success;
 }
 

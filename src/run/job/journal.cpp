@@ -18,9 +18,11 @@ namespace {
 
 constexpr std::uint64_t kLargestJournal = 256u << 20;
 
-constexpr std::array kOutcomes{CellOutcome::skipped,       CellOutcome::planned, CellOutcome::passed,
-                               CellOutcome::passed_static, CellOutcome::failed,  CellOutcome::errored};
-constexpr std::array kProofs{Proof::none, Proof::rendered, Proof::built, Proof::loaded, Proof::ran};
+constexpr std::array kOutcomes{CellOutcome::skipped, CellOutcome::planned,
+                               CellOutcome::passed,  CellOutcome::passed_without_gpu,
+                               CellOutcome::failed,  CellOutcome::errored};
+constexpr std::array kProofs{Proof::none,   Proof::rendered,    Proof::built,
+                             Proof::loaded, Proof::interpreted, Proof::ran};
 
 double number_or_zero(const Json& json, const char* name) {
     return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0.0;

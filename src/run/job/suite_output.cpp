@@ -292,12 +292,14 @@ void conclude(const SuiteOutput& output, bool gpu_given, CellResult& cell) {
         cell.reason = "every test was skipped: nothing was proved";
         return;
     }
-    const bool gpu_passed = std::ranges::any_of(output.tests, [](const TestResult& test) {
-        return test.part == "gpu" && test.status == TestStatus::pass && test.id.substr(0, 4) != "dev.";
-    });
-    const bool ran = gpu_given && gpu_passed;
-    cell.outcome = ran ? CellOutcome::passed : CellOutcome::passed_static;
-    cell.proof = ran ? Proof::ran : Proof::loaded;
+    const auto passed_on = [&](std::string_view part) {
+        return std::ranges::any_of(output.tests, [&](const TestResult& test) {
+            return test.part == part && test.status == TestStatus::pass && !test.id.starts_with("dev.");
+        });
+    };
+    const bool ran = gpu_given && passed_on("gpu");
+    cell.outcome = ran ? CellOutcome::passed : CellOutcome::passed_without_gpu;
+    cell.proof = ran ? Proof::ran : passed_on("interpreted") ? Proof::interpreted : Proof::loaded;
 }
 
 }  // namespace cudamatrix::job

@@ -54,7 +54,7 @@ Status run_suite(const SuiteCall& call, CellResult& cell) {
     conclude(output, call.gpu, cell);
     judge_end(outcome, output, cell);
     if (cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored) cell.proof = before;
-    if (cell.outcome == CellOutcome::passed_static) cell.reason = call.why_no_gpu;
+    if (cell.outcome == CellOutcome::passed_without_gpu) cell.reason = call.why_no_gpu;
     return Done{};
 }
 
@@ -88,7 +88,7 @@ void compare_with_rules(const Image& image, std::string_view compute, CellResult
             fmt::format("error: the rules expect {} for compute capability {}, the image has: {} "
                         "[image-agrees-with-rules, at runtime]",
                         expected, compute, test.code_path));
-        if (cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static) {
+        if (cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_without_gpu) {
             cell.outcome = CellOutcome::failed;
             cell.proof = Proof::built;
         }

@@ -112,7 +112,7 @@ class Prover {
     bool take_earlier(const Journal& journal, const Attempt& attempt) {
         const auto* earlier = journal.find(attempt.cell->id, attempt.key);
         if (earlier == nullptr) return false;
-        if (earlier->outcome != CellOutcome::passed && earlier->outcome != CellOutcome::passed_static)
+        if (earlier->outcome != CellOutcome::passed && earlier->outcome != CellOutcome::passed_without_gpu)
             return false;
         auto& cell = *attempt.cell;
         cell.outcome = earlier->outcome;
@@ -150,7 +150,7 @@ class Prover {
         job_.progress.say(fmt::format("[test {}/{}] {}: {}{} ({:.0f} s)", number, work_.size(), cell.id,
                                       report::tests_text(cell), cell.reason.empty() ? "" : ": " + cell.reason,
                                       cell.seconds));
-        return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_static;
+        return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_without_gpu;
     }
 
     engine::RunRequest request_for(const Attempt& attempt) const {

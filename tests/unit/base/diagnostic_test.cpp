@@ -159,7 +159,7 @@ TEST_CASE("result: a value is assigned or moved into a new variable") {
 
 TEST_CASE("exit codes: 130, 2, 3, 1, 4, 0 in that order") {
     const ExitCode order[] = {ExitCode::interrupted, ExitCode::bad_input,   ExitCode::environment,
-                              ExitCode::findings,    ExitCode::pass_static, ExitCode::success};
+                              ExitCode::findings,    ExitCode::without_gpu, ExitCode::success};
     for (std::size_t a = 0; a < std::size(order); ++a) {
         for (std::size_t b = 0; b < std::size(order); ++b)
             CHECK(worse(order[a], order[b]) == order[std::min(a, b)]);

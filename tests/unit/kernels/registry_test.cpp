@@ -129,7 +129,7 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
     };
     const Row rows[] = {
         {"env.shm", "host/env_shm.cpp", "expect_torch.empty() ? 16 : 64", "16 MiB, or 64 MiB"},
-        {"static.compile", "build/suite_build.cpp", "\"cross-execution-space-call\"",
+        {"static.compile", "build/cuda_programs.hpp", "\"cross-execution-space-call\"",
          "calls across execution spaces are errors"},
         {"static.compile", "host/static_compile.cpp", "major_minor(nvcc) == major_minor(context.expect_cuda)",
          "by major and minor"},

@@ -2,6 +2,7 @@
 // for libcuda.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +12,7 @@
 #include "kernels/support/json.hpp"
 #include "kernels/support/process.hpp"
 #include "kernels/support/sha256.hpp"
+#include "kernels/support/test_main.hpp"
 #include "unit/kernels/scratch.hpp"
 
 using namespace cudamatrix::suite;
@@ -44,15 +46,17 @@ class Suite {
         std::string files;
         for (const Test& test : all_tests()) {
             if (test.runs_by != RunsBy::cuda || !with_nvcc) continue;
-            const std::string name = std::string("bin/").append(test.program());
-            std::filesystem::create_directories(folder_.path() + "/bin");
-            std::filesystem::copy_file(SUITE_FAKE_TEST, folder_.path() + "/" + name);
-            if (!files.empty()) files += ",";
-            files += R"({"file":")";
-            files += name;
-            files += R"(","sha256":")";
-            files += *sha256_of_file(folder_.path() + "/" + name);
-            files += "\"}";
+            for (const char* folder : {"bin/", "interpreted/"}) {
+                const std::string name = folder + test.program();
+                std::filesystem::create_directories(folder_.path() + "/" + folder);
+                std::filesystem::copy_file(SUITE_FAKE_TEST, folder_.path() + "/" + name);
+                if (!files.empty()) files += ",";
+                files += R"({"file":")";
+                files += name;
+                files += R"(","sha256":")";
+                files += *sha256_of_file(folder_.path() + "/" + name);
+                files += "\"}";
+            }
         }
         const std::string status = with_nvcc ? "\"pass\"" : "\"skip\",\"reason\":\"no_nvcc\"";
         folder_.write("static.jsonl",
@@ -108,11 +112,11 @@ class Suite {
 
 }  // namespace
 
-TEST_CASE("without a GPU: static parts pass, GPU parts are skipped, and the verdict is pass-static") {
+TEST_CASE("without a GPU: static parts pass, GPU parts are skipped, and the verdict is pass-interpreted") {
     const Suite suite;
     const Run run = suite.run({}, {}, false);
     CHECK(run.exit == 4);
-    CHECK(run.verdict() == "pass-static");
+    CHECK(run.verdict() == "pass-interpreted");
     CHECK(run.status("dev.driver/gpu") == "skip");
     CHECK(run.reason("cmp.vadd/gpu") == "no_device");
     CHECK(run.status("cmp.vadd/cpu") == "pass");
@@ -120,7 +124,9 @@ TEST_CASE("without a GPU: static parts pass, GPU parts are skipped, and the verd
     CHECK(run.reason("env.vars/load") == "deselected");
     CHECK(run.plan.find("plan")->items().size() == all_tests().size());
     CHECK(run.plan.find("lines")->integer() == static_cast<std::int64_t>(run.lines.size()));
+    CHECK(run.status("cmp.vadd/interpreted") == "pass");
     CHECK(run.totals.find("kernels_on_gpu")->integer() == 0);
+    CHECK(run.totals.find("kernels_interpreted")->integer() == 3);
     for (const auto& [key, line] : run.lines) {
         CHECK(line.find("v")->integer() == 1);
         CHECK(line.text_of("run") == "r");
@@ -194,6 +200,55 @@ TEST_CASE("what a test says is believed only when it agrees with itself") {
         CHECK_MESSAGE(run.exit == c.exit, c.what);
         CHECK_MESSAGE(run.status("cmp.sgemm/cpu") == "pass", c.what);
     }
+}
+
+TEST_CASE("the interpreter's part is judged like any other") {
+    const Suite suite;
+    const auto with = [&](const char* what) {
+        return suite.run({"--mode", "nogpu"}, {{"FAKE_TEST_cmp_reduce_interpreted", what}});
+    };
+    CHECK(with("fail").exit == 1);
+    CHECK(with("lie").reason("cmp.reduce/interpreted") == "bad_record");
+    CHECK(with("fail").totals.find("kernels_interpreted")->integer() == 2);
+    // An image is not at fault where our own interpreter cannot be built in it.
+    std::filesystem::remove(suite.path() + "/interpreted/cmp_reduce");
+    const Run run = with("pass");
+    CHECK(run.status("cmp.reduce/cpu") == "pass");
+    CHECK(run.status("cmp.reduce/interpreted") == "error");
+    CHECK(run.reason("cmp.reduce/interpreted") == "not_built");
+    CHECK(run.reason("static.compile/static") == "stale");
+    std::filesystem::remove(suite.path() + "/bin/cmp_reduce");
+    CHECK(with("pass").reason("cmp.reduce/interpreted") == "prereq_failed");
+}
+
+TEST_CASE("a program knows whether its runtime interprets") {
+    const auto said_of = [](const char* part) {
+        int ends[2];
+        REQUIRE(::pipe(ends) == 0);
+        const std::string fd = std::to_string(ends[1]);
+        std::vector<std::string> args{"program", "--part", part, "--record-fd", fd};
+        std::vector<char*> argv;
+        for (auto& arg : args)
+            argv.push_back(arg.data());
+        const PartFunction passes = [](const Context&) {
+            Record record;
+            record.check("a", true);
+            return judge(record, "mismatch", "ran");
+        };
+        const int exit = test_main(static_cast<int>(argv.size()), argv.data(), "cmp.vadd", passes, passes);
+        ::close(ends[1]);
+        std::string text(4096, '\0');
+        text.resize(
+            static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], text.data(), text.size()))));
+        ::close(ends[0]);
+        std::string error;
+        const auto line = json::parse(text, error);
+        return std::to_string(exit) + (line ? " " + line->text_of("summary") : "");
+    };
+    CHECK(said_of("gpu") == "0 ran");
+    CHECK(said_of("cpu") == "0 ran");
+    CHECK(said_of("interpreted") == "3 this libcudart does not interpret");
+    CHECK(said_of("static") == "2");
 }
 
 TEST_CASE("a hanging test is ended and the run goes on") {

@@ -50,7 +50,7 @@ CellResult cell(std::string id, std::string verdict, CellOutcome outcome, Proof 
 }
 
 CellResult passed_cell(const std::string& id) {
-    auto out = cell(id, "accepted", CellOutcome::passed_static, Proof::loaded);
+    auto out = cell(id, "accepted", CellOutcome::passed_without_gpu, Proof::loaded);
     out.fields = {{"driver", "550.54.15"}, {"gpu", "T4"}, {"cuda", "11.8.0"}, {"os", "debian12"}};
     out.image = "debian12-cu11.8.0";
     out.log = "logs/" + id + ".log";

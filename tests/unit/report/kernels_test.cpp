@@ -37,11 +37,13 @@ TEST_CASE("kernels text: every test, what it proves, and what no test names") {
     for (const auto& test : suite::all_tests())
         CHECK_MESSAGE(contains(text, fmt::format("{} [{}: ", test.id, test.group)), test.id);
     CHECK(contains(text,
-                   "cmp.vadd [compute: gpu, cpu; quick; compute capability >= 6.0; CUDA >= 11.2]\n"
+                   "cmp.vadd [compute: gpu, cpu, interpreted; quick; compute >= 6.0; CUDA >= 11.2]\n"
                    "  A kernel starts, and its float32 sums are right to the bit.\n"));
     CHECK(contains(text, "env.shm [env: load; quick]\n"));
     CHECK(contains(text, "faults that no test names yet:\n  F9  libnvrtc"));
-    CHECK(contains(text, "21 tests, 25 faults; `cudamatrix kernels show ID` shows what one compares\n"));
+    CHECK(contains(text,
+                   fmt::format("{} tests, 25 faults; `cudamatrix kernels show ID` shows what one compares\n",
+                               suite::all_tests().size())));
     CHECK(fixtures::widest_line(text) <= 80);
 }
 
@@ -87,9 +89,9 @@ TEST_CASE("kernels text: a test with reference, faults and needs") {
           "  F16 The GPU is not the promised one, or is taken or divided: exclusive mode,\n"
           "      MIG, MPS.\n"
           "needs:\n"
-          "  nvcc when the image is built, a GPU for part gpu (part cpu runs without one),\n"
+          "  nvcc when the image is built, a GPU for part gpu (the others run without one),\n"
           "  compute capability >= 6.0, CUDA >= 11.2\n"
-          "parts: gpu, cpu\n"
+          "parts: gpu, cpu, interpreted\n"
           "level: quick, about 4 s for each part\n");
 }
 
@@ -103,7 +105,7 @@ TEST_CASE("kernels text: what a test needs is by how it is run") {
     CHECK(needs("dev.query") == Json({"a GPU", "compute capability >= 6.0", "CUDA >= 11.2"}));
     CHECK(needs("torch.arch") == Json({"torch in the cell"}));
     CHECK(needs("torch.step") ==
-          Json({"torch in the cell", "a GPU for part gpu (part cpu runs without one)"}));
+          Json({"torch in the cell", "a GPU for part gpu (the others run without one)"}));
     CHECK(contains(kernel_text(kernels_report(), {"env.vars"}).value(), "needs:\n  nothing but the image\n"));
 }
 

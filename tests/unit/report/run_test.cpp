@@ -70,15 +70,35 @@ TEST_CASE("closing line: never pass without a GPU") {
     using enum CellOutcome;
     CHECK(closing_line(with_outcomes({passed, passed, skipped}, true)) ==
           "pass: 2 cells: passed on a GPU, 1 rejected, 0 unknown");
-    CHECK(closing_line(with_outcomes({passed_static}, false)) ==
-          "pass-static: 1 cell: passed without a GPU, 0 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({passed_without_gpu}, false)) ==
+          "pass-loaded: 1 cell: loaded without a GPU, 0 rejected, 0 unknown");
     // A line of the suite that claims more than can be is not believed.
     CHECK(closing_line(with_outcomes({passed, passed}, false)) ==
-          "pass-static: 2 cells: passed without a GPU, 0 rejected, 0 unknown");
-    CHECK(closing_line(with_outcomes({passed, passed_static, passed_static}, true)) ==
-          "pass-static: 3 cells: 1 passed on a GPU, 2 passed without a GPU, 0 rejected, 0 unknown");
-    CHECK(closing_line(with_outcomes({passed_static}, true)) ==
-          "pass-static: 1 cell: passed without a GPU, 0 rejected, 0 unknown");
+          "pass-loaded: 2 cells: loaded without a GPU, 0 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({passed, passed_without_gpu, passed_without_gpu}, true)) ==
+          "pass-loaded: 3 cells: 1 passed on a GPU, 2 loaded without a GPU, 0 rejected, 0 unknown");
+    CHECK(closing_line(with_outcomes({passed_without_gpu}, true)) ==
+          "pass-loaded: 1 cell: loaded without a GPU, 0 rejected, 0 unknown");
+}
+
+TEST_CASE("closing line: interpreted is no run on a GPU, and no more than the weakest cell counts") {
+    using enum CellOutcome;
+    auto report = with_outcomes({passed_without_gpu, passed_without_gpu}, false);
+    for (auto& cell : report.cells)
+        cell.proof = Proof::interpreted;
+    CHECK(closing_line(report) == "pass-interpreted: 2 cells: interpreted on the CPU, 0 rejected, 0 unknown");
+    report.cells[0].proof = Proof::loaded;
+    CHECK(closing_line(report) ==
+          "pass-loaded: 2 cells: 1 interpreted on the CPU, 1 loaded without a GPU, 0 rejected, 0 unknown");
+    report.cells[0].outcome = passed;
+    report.cells[0].proof = Proof::ran;
+    CHECK(closing_line(report) ==
+          "pass-loaded: 2 cells: 1 interpreted on the CPU, 1 loaded without a GPU, 0 rejected, 0 unknown");
+    report.gpu = true;
+    CHECK(closing_line(report) ==
+          "pass-interpreted: 2 cells: 1 passed on a GPU, 1 interpreted on the CPU, 0 rejected, 0 unknown");
+    report.cells[0].outcome = failed;
+    CHECK(closing_line(report) == "fail: 2 cells: 1 failed, 1 interpreted on the CPU, 0 rejected, 0 unknown");
 }
 
 TEST_CASE("closing line: a good cell that no image can be rendered for is counted") {
@@ -91,32 +111,32 @@ TEST_CASE("closing line: a good cell that no image can be rendered for is counte
 
 TEST_CASE("closing line: a cell with several images is one cell") {
     using enum CellOutcome;
-    auto report = with_outcomes({passed_static, passed_static, passed_static, skipped}, false);
+    auto report = with_outcomes({passed_without_gpu, passed_without_gpu, passed_without_gpu, skipped}, false);
     report.cells[1].again = true;
     for (const std::size_t cell : {0u, 1u, 2u})
         report.cells[cell].image = fmt::format("image-{}", cell);
     CHECK(closing_line(report) ==
-          "pass-static: 2 cells, 3 images: passed without a GPU, 1 rejected, 0 unknown");
+          "pass-loaded: 2 cells, 3 images: loaded without a GPU, 1 rejected, 0 unknown");
     report.cells[1].outcome = failed;
     CHECK(closing_line(report) ==
-          "fail: 2 cells, 3 images: 1 failed, 2 passed without a GPU, 1 rejected, 0 unknown");
+          "fail: 2 cells, 3 images: 1 failed, 2 loaded without a GPU, 1 rejected, 0 unknown");
     CHECK(totals(report).accepted == 2);
     CHECK(totals(report).cells == 3);
-    report = with_outcomes({passed, passed_static}, true);
+    report = with_outcomes({passed, passed_without_gpu}, true);
     report.cells[1].again = true;
     CHECK(closing_line(report) ==
-          "pass-static: 1 cell: 1 passed on a GPU, 1 passed without a GPU, 0 rejected, 0 unknown");
+          "pass-loaded: 1 cell: 1 passed on a GPU, 1 loaded without a GPU, 0 rejected, 0 unknown");
 }
 
 TEST_CASE("closing line: an image that cells share is counted once") {
     using enum CellOutcome;
-    auto report = with_outcomes({passed_static, passed_static, passed_static, skipped}, false);
+    auto report = with_outcomes({passed_without_gpu, passed_without_gpu, passed_without_gpu, skipped}, false);
     for (auto& cell : report.cells)
         cell.image = "shared";
     report.cells[3].image = "of a cell that was not attempted";
     CHECK(totals(report).images == 1);
     CHECK(closing_line(report) ==
-          "pass-static: 3 cells, 1 image: passed without a GPU, 1 rejected, 0 unknown");
+          "pass-loaded: 3 cells, 1 image: loaded without a GPU, 1 rejected, 0 unknown");
     report.cells[0].image = "other";
     report.cells[1].image.clear();
     CHECK(totals(report).images == 2);
@@ -140,7 +160,7 @@ CellResult with_tests(CellOutcome outcome, std::initializer_list<std::pair<TestS
 
 TEST_CASE("tests of a cell: what was done, never one word") {
     using enum TestStatus;
-    constexpr auto kStatic = CellOutcome::passed_static;
+    constexpr auto kStatic = CellOutcome::passed_without_gpu;
     CHECK(
         tests_text(with_tests(kStatic, {{pass, ""}, {pass, ""}, {skip, "no_device"}, {skip, "no_device"}})) ==
         "2 passed, 2 need a GPU");
@@ -155,6 +175,10 @@ TEST_CASE("tests of a cell: what was done, never one word") {
         "1 failed, 1 passed, 1 needs a GPU");
     CHECK(tests_text(with_tests(CellOutcome::failed, {{crash, ""}, {timeout, ""}, {error, ""}})) ==
           "3 failed");
+    auto interpreted = with_tests(kStatic, {{pass, ""}, {pass, ""}, {skip, "no_device"}, {fail, "mismatch"}});
+    for (const std::size_t test : {1U, 3U})
+        interpreted.tests[test].part = "interpreted";
+    CHECK(tests_text(interpreted) == "1 failed, 1 passed, 1 interpreted, 1 needs a GPU");
     // A cell that failed for another reason is not told as one that passed.
     CHECK(tests_text(with_tests(CellOutcome::failed, {{pass, ""}, {pass, ""}})) == "failed, 2 passed");
     CHECK(tests_text(with_tests(CellOutcome::errored, {{pass, ""}})) == "errored, 1 passed");
@@ -165,7 +189,7 @@ TEST_CASE("tests of a cell: what was done, never one word") {
 }
 
 TEST_CASE("tests of a cell: reasons that are many or long stay short") {
-    CellResult cell = with_tests(CellOutcome::passed_static, {{TestStatus::pass, ""}});
+    CellResult cell = with_tests(CellOutcome::passed_without_gpu, {{TestStatus::pass, ""}});
     for (int i = 0; i < 9; ++i) {
         cell.tests.push_back(cell.tests.front());
         cell.tests.back().status = TestStatus::skip;
@@ -189,7 +213,7 @@ TEST_CASE("drivers of a run: those that nothing ran on are predictions") {
     CHECK(drivers_of(report).predicted == std::vector<std::string>{"550.54.15", "470.161.03"});
     CHECK(drivers_of(report).run.empty());
     CHECK(
-        contains(run_text(report, {}), "\ndrivers 550.54.15, 470.161.03: predicted, not run\npass-static: "));
+        contains(run_text(report, {}), "\ndrivers 550.54.15, 470.161.03: predicted, not run\npass-loaded: "));
     // A part on a GPU that was not skipped, even one that failed, has met the driver.
     auto& gpu = report.cells[1].tests[2];
     CHECK(gpu.part == "gpu");
@@ -225,7 +249,7 @@ TEST_CASE("run text: why a GPU that is here was not used, once for the cells tha
     CHECK(
         contains(run_text(report, {}),
                  "\n2 cells: not run on this machine's GPU: its driver is 580.65.06, the cell's\n550.54.15\n"
-                 "driver 550.54.15: predicted, not run\npass-static: "));
+                 "driver 550.54.15: predicted, not run\npass-loaded: "));
     report.cells[1].reason.clear();
     CHECK(contains(run_text(report, {}), "\n1 cell: not run on this machine's GPU"));
     // Of a cell that failed its reason stands under the failures.
@@ -318,7 +342,7 @@ TEST_CASE("run text: whatever the container printed, the terminal is safe") {
         CHECK(fixtures::widest_line(before_closing(text)) <= 80);
         CHECK(text.size() < 20'000);
         CHECK(contains(text,
-                       "\nfail: 4 cells, 1 image: 2 failed, 2 passed without a GPU, 2 images not built, "
+                       "\nfail: 4 cells, 1 image: 2 failed, 2 loaded without a GPU, 2 images not built, "
                        "1 rejected, 1 unknown\n"));
     }
 }
@@ -334,7 +358,7 @@ TEST_CASE("run json: the SASS of every cell is in it") {
         CHECK(json->at("cells").at(cell).at("tests").at(1).at("fatbin") ==
               Json({"sass 7.5", "sass 8.0", "ptx 8.0@7.8"}));
     }
-    CHECK(json->at("result") == "pass-static");
+    CHECK(json->at("result") == "pass-loaded");
     CHECK(json->at("exit_code") == 4);
     CHECK(json->at("cells").at(0).at("counts") ==
           Json({{"failed", 0}, {"passed", 2}, {"needs_gpu", 1}, {"skipped", Json::object()}}));

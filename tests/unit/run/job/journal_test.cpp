@@ -23,7 +23,7 @@ struct Scratch : test::TempFolder {
 CellResult cell(const std::string& id) {
     CellResult result;
     result.id = id;
-    result.outcome = CellOutcome::passed_static;
+    result.outcome = CellOutcome::passed_without_gpu;
     result.proof = Proof::loaded;
     result.log = "logs/" + id + ".log";
     result.seconds = 1.5;
@@ -60,7 +60,7 @@ TEST_CASE("journal: what is appended is found again under the same key, whole") 
     CHECK(again.size() == 2);
     const auto* found = again.find("a", "k1");
     REQUIRE(found != nullptr);
-    CHECK(found->outcome == CellOutcome::passed_static);
+    CHECK(found->outcome == CellOutcome::passed_without_gpu);
     CHECK(found->proof == Proof::loaded);
     CHECK(found->log == "logs/a.log");
     CHECK(found->seconds == 1.5);

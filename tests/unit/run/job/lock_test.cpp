@@ -219,7 +219,7 @@ set: {driver: "550.54.15", gpu: T4}
         REQUIRE(report.ok());
         CHECK(report->exit_code == 3);
         REQUIRE(report->cells.size() == 2);
-        CHECK(report->cells[0].outcome == (whole ? CellOutcome::passed_static : CellOutcome::planned));
+        CHECK(report->cells[0].outcome == (whole ? CellOutcome::passed_without_gpu : CellOutcome::planned));
         CHECK(report->cells[0].proof >= Proof::built);
         CHECK(report->cells[1].outcome == CellOutcome::errored);
         CHECK(report->cells[1].reason == std::string("not run: ") + why);
@@ -274,7 +274,7 @@ void check_what_keeps_its_pins(const std::string& arch, const std::string& endin
     const auto report = world.ran();
     CHECK(report.exit_code == 1);
     REQUIRE(report.cells.size() == 2);
-    CHECK(report.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[0].outcome == CellOutcome::passed_without_gpu);
     CHECK(report.cells[1].outcome == CellOutcome::errored);
     CHECK(report.cells[1].reason == "not run: " + why);
 
@@ -388,7 +388,7 @@ set: {driver: "550.54.15", gpu: T4}
     const auto report = world.ran();
     CHECK(report.exit_code == 3);
     REQUIRE(report.cells.size() == 2);
-    CHECK(report.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[0].outcome == CellOutcome::passed_without_gpu);
     CHECK(report.cells[1].outcome == CellOutcome::errored);
     CHECK(report.cells[1].reason.starts_with("not run: "));
 }

@@ -26,7 +26,7 @@ int code(const RunReport& of, const RunSettings& settings = {}) {
 constexpr auto kSkipped = CellOutcome::skipped;
 constexpr auto kPlanned = CellOutcome::planned;
 constexpr auto kPassed = CellOutcome::passed;
-constexpr auto kStatic = CellOutcome::passed_static;
+constexpr auto kStatic = CellOutcome::passed_without_gpu;
 constexpr auto kFailed = CellOutcome::failed;
 constexpr auto kErrored = CellOutcome::errored;
 
@@ -86,7 +86,7 @@ TEST_CASE("outcome: rules and image are compared by the code path of static.fatb
         image.cuda = toolkit ? "11.8.0" : "";
         image.compute = {"7.5", "8.0"};
         CellResult cell;
-        cell.outcome = CellOutcome::passed_static;
+        cell.outcome = CellOutcome::passed_without_gpu;
         cell.proof = Proof::loaded;
         TestResult test;
         test.id = "static.fatbin";

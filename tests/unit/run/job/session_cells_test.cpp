@@ -56,7 +56,7 @@ TEST_CASE(
     const auto report = world.ran();
     CHECK(report.gpu);
     CHECK(report.exit_code == 4);
-    CHECK(report.cells[0].outcome == CellOutcome::passed_static);
+    CHECK(report.cells[0].outcome == CellOutcome::passed_without_gpu);
     CHECK(report.cells[0].reason ==
           "not run on this machine's GPU: its compute capability is 9.0 (NVIDIA H100 PCIe), the cell's 7.5");
     CHECK(report.cells[1].outcome == CellOutcome::passed);
@@ -104,8 +104,8 @@ axes:
     CHECK(report.cells[0].outcome == CellOutcome::skipped);
     CHECK(report.cells[0].reason ==
           "engine host: the cell's CUDA is 11.8.0, this machine's nvcc is 12.4.131");
-    CHECK(report.cells[1].outcome == CellOutcome::passed_static);
-    CHECK(report.cells[1].proof == Proof::loaded);
+    CHECK(report.cells[1].outcome == CellOutcome::passed_without_gpu);
+    CHECK(report.cells[1].proof == Proof::interpreted);
     CHECK(world.fake.calls("build").empty());
     CHECK_FALSE(world.lock().ok());
     static_cast<void>(world.ran());

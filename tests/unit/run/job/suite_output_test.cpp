@@ -91,13 +91,13 @@ void check_problem(const Lines& lines, const std::string& expected, std::optiona
 
 }  // namespace
 
-TEST_CASE("suite output: a good run without a GPU is passed_static, never passed") {
+TEST_CASE("suite output: a good run without a GPU is passed_without_gpu, never passed") {
     const auto output = read_lines(Lines().all());
     CHECK(output.problems.empty());
     REQUIRE(output.tests.size() == 4);
     CHECK(output.tests[0].milliseconds == 12);
     const auto cell = concluded(output);
-    CHECK(cell.outcome == CellOutcome::passed_static);
+    CHECK(cell.outcome == CellOutcome::passed_without_gpu);
     CHECK(cell.proof == Proof::loaded);
     CHECK(cell.reason.empty());
 }
@@ -111,7 +111,27 @@ TEST_CASE("suite output: kernels that passed on the GPU that was given are ran")
     CHECK(concluded(output, true).outcome == CellOutcome::passed);
     CHECK(concluded(output, true).proof == Proof::ran);
     // Where no GPU was handed in, nobody ran on one, whatever the image says.
-    CHECK(concluded(output, false).outcome == CellOutcome::passed_static);
+    CHECK(concluded(output, false).outcome == CellOutcome::passed_without_gpu);
+}
+
+TEST_CASE("suite output: kernels that the interpreter executed are interpreted, also where a GPU was given") {
+    Lines lines;
+    lines.plan["parts"]["cmp.vadd"] = {"gpu", "cpu", "interpreted"};
+    for (const auto* status : {"pass", "skip", "fail"}) {
+        lines.results.resize(4);
+        lines.results.push_back(Lines::result("cmp.vadd", "interpreted", status));
+        const bool fails = std::string(status) == "fail";
+        lines.recount(fails ? 1 : 4);
+        const auto output = read_lines(lines.all(), fails ? 1 : 4);
+        CHECK(output.problems.empty());
+        for (const bool gpu : {false, true}) {
+            const auto cell = concluded(output, gpu);
+            CHECK(cell.outcome == (fails ? CellOutcome::failed : CellOutcome::passed_without_gpu));
+            CHECK(cell.proof == (fails                           ? Proof::none
+                                 : std::string(status) == "pass" ? Proof::interpreted
+                                                                 : Proof::loaded));
+        }
+    }
 }
 
 TEST_CASE("suite output: what static.fatbin found is kept") {
