@@ -217,11 +217,14 @@ struct Registry {
                                : Facts::embedded();
         return measure::measure(request, facts, *http);
     }
+    // The rows of the folder, without the embedded ones.
     std::string table(const std::string& name) {
         const auto facts = Facts::with_overlay(folder.path(), "2026-11-25");
         REQUIRE(facts.ok());
+        const auto embedded = Facts::embedded();
         std::string out;
         for (const auto& row : facts->rows(name)) {
+            if (embedded.row(row.id())) continue;
             for (const auto* column : {"id", "layers", "libraries", "sass", "ptx"}) {
                 const auto values = row.list(column);
                 if (row.has(column))
