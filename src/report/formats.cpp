@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "report/cases.hpp"
 #include "report/matrix_reports.hpp"
 #include "report/run_reports.hpp"
 
@@ -36,7 +37,10 @@ std::span<const RunFormat> run_formats() {
     static constexpr std::array formats{
         RunFormat{"text", run_text},
         RunFormat{"json", [](const RunReport& report, const TextOptions&) { return run_json(report); }},
-        RunFormat{"junit", [](const RunReport& report, const TextOptions&) { return junit(report); }},
+        RunFormat{"junit",
+                  [](const RunReport& report, const TextOptions&) { return junit_text(cases_of(report)); }},
+        RunFormat{"tap",
+                  [](const RunReport& report, const TextOptions&) { return tap_text(cases_of(report)); }},
     };
     return formats;
 }
@@ -47,7 +51,9 @@ std::span<const RejectionFormat> rejection_formats() {
         RejectionFormat{"json", [](const RejectionReport& report,
                                    const TextOptions&) { return rejections_json(report); }},
         RejectionFormat{"junit", [](const RejectionReport& report,
-                                    const TextOptions&) { return rejections_junit(report); }},
+                                    const TextOptions&) { return junit_text(cases_of(report)); }},
+        RejectionFormat{"tap", [](const RejectionReport& report,
+                                  const TextOptions&) { return tap_text(cases_of(report)); }},
     };
     return formats;
 }
@@ -151,9 +157,13 @@ std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;
     };
-    static constexpr std::array rows{Row{"text", "txt"},          Row{"json", "json"},
-                                     Row{"junit", "xml"},         Row{"markdown", "md"},
-                                     Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
+    static constexpr std::array rows{Row{"text", "txt"},
+                                     Row{"json", "json"},
+                                     Row{"junit", "xml"},
+                                     Row{"tap", "tap"},
+                                     Row{"markdown", "md"},
+                                     Row{"github", "github.txt"},
+                                     Row{"github-matrix", "github-matrix.json"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;
     }

@@ -90,7 +90,8 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const MeasureFormat> measure_formats();
 [[nodiscard]] std::span<const TemplatesFormat> templates_formats();
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
-/// Of render --check and --explain: the names of run_formats() but JUnit's, for one option serves all three.
+/// Of render --check and --explain: the names of run_formats() but JUnit's and TAP's, for one option serves
+/// all three.
 [[nodiscard]] std::span<const ReportFormat<DriftReport>> drift_formats();
 [[nodiscard]] std::span<const ReportFormat<OriginReport>> origin_formats();
 

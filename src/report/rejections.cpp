@@ -1,13 +1,13 @@
-#include "report/run_reports.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/cases.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/results.hpp"
+#include "report/run_reports.hpp"
 
 namespace cudamatrix {
 
@@ -151,41 +151,30 @@ std::string details(const Rejection& rejection) {
     return out;
 }
 
-std::string test_case(const Rejection& rejection) {
-    const xml::Attributes head{{"classname", rejection.stage + "." + rejection.rule},
-                               {"name", rejection.predicted},
-                               {"time", fmt::format("{:.3f}", finite_seconds(rejection.seconds))}};
-    if (rejection.outcome == RejectionOutcome::proven)
-        return "    " + xml::tag("testcase", head, true) + "\n";
-    auto out = "    " + xml::tag("testcase", head) + "\n      ";
-    if (rejection.outcome == RejectionOutcome::not_attempted) {
-        out += xml::tag("skipped", {{"message", rejection.reason}}, true);
-    } else {
-        const std::string_view element = rejection.outcome == RejectionOutcome::refuted ? "failure" : "error";
-        out += xml::tag(element,
-                        {{"type", std::string(to_string(rejection.outcome))}, {"message", rejection.reason}});
-        out += xml::cdata(details(rejection)) + fmt::format("</{}>", element);
+CaseKind kind_of(RejectionOutcome outcome) {
+    switch (outcome) {
+        case RejectionOutcome::proven:
+            return CaseKind::pass;
+        case RejectionOutcome::refuted:
+            return CaseKind::fail;
+        case RejectionOutcome::inconclusive:
+            return CaseKind::error;
+        case RejectionOutcome::not_attempted:
+            break;
     }
-    return out + "\n    </testcase>\n";
+    return CaseKind::skip;
 }
 
 }  // namespace
 
-std::string rejections_junit(const RejectionReport& report) {
-    const auto tag = [&](std::string_view element, const std::string& name) {
-        return xml::tag(element, {{"name", name},
-                                  {"tests", std::to_string(report.rejections.size())},
-                                  {"failures", std::to_string(report.count(RejectionOutcome::refuted))},
-                                  {"errors", std::to_string(report.count(RejectionOutcome::inconclusive))},
-                                  {"skipped", std::to_string(report.count(RejectionOutcome::not_attempted))},
-                                  {"time", fmt::format("{:.3f}", finite_seconds(report.seconds))}}) +
-               "\n";
-    };
-    auto out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
-               tag("testsuites", "cudamatrix " + report.matrix) + "  " + tag("testsuite", "rejections");
-    for (const auto& rejection : report.rejections)
-        out += test_case(rejection);
-    return out + "  </testsuite>\n</testsuites>\n";
+CaseReport cases_of(const RejectionReport& report) {
+    CaseSuite suite{"rejections", report.seconds, {}, {}};
+    for (const auto& rejection : report.rejections) {
+        suite.cases.push_back({rejection.stage + "." + rejection.rule, rejection.predicted, rejection.seconds,
+                               kind_of(rejection.outcome), std::string(to_string(rejection.outcome)),
+                               rejection.reason, details(rejection)});
+    }
+    return {"cudamatrix " + report.matrix, report.seconds, {std::move(suite)}};
 }
 
 }  // namespace report

@@ -25,12 +25,6 @@ namespace cudamatrix::report {
 /// One JSON document with everything that the report holds.
 [[nodiscard]] std::string run_json(const RunReport& report);
 
-/// JUnit XML: one suite for each cell, one test case for each line of the kernel suite, and one suite for the
-/// builds of images. Skipped cells are skipped test cases with the reason. A cell that failed is never green:
-/// where no test case says why, one for the cell does. Code found in the image stands under the suite's
-/// properties ("static.fatbin.sass").
-[[nodiscard]] std::string junit(const RunReport& report);
-
 }  // namespace cudamatrix::report
 
 namespace cudamatrix {
@@ -82,9 +76,6 @@ namespace report {
 [[nodiscard]] std::string rejections_text(const RejectionReport& report, const TextOptions& options);
 /// One JSON document with everything that the report holds.
 [[nodiscard]] std::string rejections_json(const RejectionReport& report);
-/// JUnit XML, one test case for each rejection: a failure where it works after all, an error where it is
-/// inconclusive, skipped where it is not attempted.
-[[nodiscard]] std::string rejections_junit(const RejectionReport& report);
 
 }  // namespace report
 

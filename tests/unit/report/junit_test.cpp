@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "report/cases.hpp"
 #include "report/layout.hpp"
 #include "report/run_reports.hpp"
 #include "unit/report/fixtures.hpp"
@@ -38,11 +39,11 @@ void check_counts(const xml_check::Element& element) {
 }  // namespace
 
 TEST_CASE("junit: the whole document") {
-    CHECK(junit(fixtures::run()) == fixtures::golden("run.junit.xml"));
+    CHECK(junit_text(cases_of(fixtures::run())) == fixtures::golden("run.junit.xml"));
 }
 
 TEST_CASE("junit: counts, names and groups") {
-    const auto root = parsed(junit(fixtures::run()));
+    const auto root = parsed(junit_text(cases_of(fixtures::run())));
     CHECK(root.name == "testsuites");
     check_counts(root);
     REQUIRE(root.children.size() == 7);
@@ -56,7 +57,7 @@ TEST_CASE("junit: counts, names and groups") {
 }
 
 TEST_CASE("junit: the SASS found is a property of each cell") {
-    const auto root = parsed(junit(fixtures::green_run()));
+    const auto root = parsed(junit_text(cases_of(fixtures::green_run())));
     for (const std::size_t suite : {1u, 2u}) {
         CHECK(property(root.children[suite], "static.fatbin.sass") == "7.5, 8.0");
         CHECK(property(root.children[suite], "static.fatbin.ptx") == "8.0@7.8");
@@ -67,13 +68,13 @@ TEST_CASE("junit: the SASS found is a property of each cell") {
 TEST_CASE("junit: code in a form that nobody knows is told whole") {
     auto report = fixtures::green_run();
     report.cells[0].tests[1].fatbin = {"sass", "elf \"x\" 1", "sass 9.0a"};
-    const auto root = parsed(junit(report));
+    const auto root = parsed(junit_text(cases_of(report)));
     CHECK(property(root.children[1], "static.fatbin.code") == "sass, elf \"x\" 1");
     CHECK(property(root.children[1], "static.fatbin.sass") == "9.0a");
 }
 
 TEST_CASE("junit: a rejected cell is a skipped test case with the reason") {
-    const auto root = parsed(junit(fixtures::green_run()));
+    const auto root = parsed(junit_text(cases_of(fixtures::green_run())));
     const auto& suite = root.children[3];
     CHECK(suite.at("name") == "drv470.161.03-t4-cu12.4.1-debian12");
     REQUIRE(suite.all("skipped").size() == 1);
@@ -88,7 +89,7 @@ TEST_CASE("junit: timeouts and crashes are errors that say so") {
     tests[1].status = TestStatus::crash;
     tests[1].summary = "killed by signal 11";
     tests[2].status = TestStatus::error;
-    const auto root = parsed(junit(report));
+    const auto root = parsed(junit_text(cases_of(report)));
     const auto errors = root.children[1].all("error");
     REQUIRE(errors.size() == 3);
     CHECK(errors[0]->at("message") == "timeout");
@@ -103,7 +104,7 @@ TEST_CASE("junit: a cell that failed is never green") {
     report.cells[0].reason = "a planned test sent no line";
     report.cells[1].outcome = CellOutcome::errored;
     report.cells[1].tests.clear();
-    const auto root = parsed(junit(report));
+    const auto root = parsed(junit_text(cases_of(report)));
     CHECK(root.at("failures") == "1");
     CHECK(root.at("errors") == "1");
     CHECK(root.children[1].all("failure")[0]->at("message") == "a planned test sent no line");
@@ -115,13 +116,13 @@ TEST_CASE("junit: a cell that was not tested is skipped, not passed") {
     report.cells[0].outcome = CellOutcome::planned;
     report.cells[0].proof = Proof::built;
     report.cells[0].tests.clear();
-    const auto root = parsed(junit(report));
+    const auto root = parsed(junit_text(cases_of(report)));
     CHECK(root.children[1].at("skipped") == "1");
     CHECK(root.children[1].all("skipped")[0]->at("message") == "not tested, built");
 }
 
 TEST_CASE("junit: whatever the container printed, the document is well-formed and the counts hold") {
-    const auto plain = parsed(junit(fixtures::run()));
+    const auto plain = parsed(junit_text(cases_of(fixtures::run())));
     for (const auto& hostile : fixtures::hostile_texts()) {
         auto report = fixtures::run();
         report.matrix = hostile;
@@ -139,7 +140,7 @@ TEST_CASE("junit: whatever the container printed, the document is well-formed an
                 test.fatbin = {hostile, "sass " + hostile};
             }
         }
-        const auto document = junit(report);
+        const auto document = junit_text(cases_of(report));
         const auto root = parsed(document);
         check_counts(root);
         for (const auto* count : {"tests", "failures", "errors", "skipped"})

@@ -1,3 +1,4 @@
+#include "report/cases.hpp"
 #include "report/run_reports.hpp"
 
 #include <doctest/doctest.h>
@@ -128,9 +129,9 @@ TEST_CASE("rejections json: every member, and the counts") {
 
 TEST_CASE("rejections junit: proven passes, refuted fails, inconclusive is an error, the rest is skipped") {
     std::string problem;
-    const auto root = xml_check::parse(rejections_junit(one_of_each()), problem);
+    const auto root = xml_check::parse(junit_text(cases_of(one_of_each())), problem);
     REQUIRE_MESSAGE(root.has_value(), problem);
-    const auto text = rejections_junit(one_of_each());
+    const auto text = junit_text(cases_of(one_of_each()));
     CHECK(text.find("tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\"") != std::string::npos);
     CHECK(text.find("<skipped message=\"at driver_load it needs the GPU and its kernel driver\"/>") !=
           std::string::npos);
@@ -147,7 +148,7 @@ TEST_CASE("rejections: hostile texts stay on a terminal and in XML what they are
         }
         CHECK(fixtures::terminal_safe(rejections_text(report, {})));
         std::string problem;
-        CHECK_MESSAGE(xml_check::parse(rejections_junit(report), problem).has_value(), problem);
+        CHECK_MESSAGE(xml_check::parse(junit_text(cases_of(report)), problem).has_value(), problem);
         CHECK(parse_json(rejections_json(report), "report").ok());
     }
 }

@@ -1,0 +1,66 @@
+#include <doctest/doctest.h>
+
+#include "base/text.hpp"
+#include "report/cases.hpp"
+#include "unit/report/fixtures.hpp"
+
+using namespace cudamatrix;
+using namespace cudamatrix::report;
+
+namespace {
+
+CaseReport with(std::vector<Case> cases) {
+    return {"cudamatrix m", 1, {{"cell", 1, {}, std::move(cases)}}};
+}
+
+Case one(std::string name, CaseKind kind, std::string message = {}) {
+    return {"class", std::move(name), 0.5, kind, {}, std::move(message), {}};
+}
+
+}  // namespace
+
+TEST_CASE("tap: the whole document") {
+    CHECK(tap_text(cases_of(fixtures::run())) == fixtures::golden("run.tap"));
+}
+
+TEST_CASE("tap: a point for each case, and one for its suite") {
+    CHECK(tap_text(with({one("a", CaseKind::pass), one("b", CaseKind::skip, "no_device")})) ==
+          "TAP version 14\n1..1\n# Subtest: cell\n    1..2\n    ok 1 - a\n    ok 2 - b # SKIP no_device\n"
+          "ok 1 - cell\n");
+    CHECK(tap_text({"m", 0, {}}) == "TAP version 14\n1..0\n");
+    CHECK(tap_text(with({})) ==
+          "TAP version 14\n1..1\n# Subtest: cell\n    1..0\nok 1 - cell # SKIP nothing was tested\n");
+    CHECK(tap_text(with({one("cell", CaseKind::skip, "rejected: too old")})) ==
+          "TAP version 14\n1..1\n# Subtest: cell\n    1..1\n    ok 1 - cell # SKIP rejected: too old\n"
+          "ok 1 - cell # SKIP rejected: too old\n");
+}
+
+TEST_CASE("tap: what is red says why, and its suite is red") {
+    auto failed = one("a", CaseKind::fail, "mismatch: \"x\"");
+    failed.type = "F6";
+    failed.details = "hint: y\n| tail: z\n";
+    CHECK(
+        tap_text(with({failed, one("b", CaseKind::pass)})) ==
+        "TAP version 14\n1..1\n# Subtest: cell\n    1..2\n    not ok 1 - a\n      ---\n      severity: fail\n"
+        "      type: \"F6\"\n      message: \"mismatch: \\\"x\\\"\"\n      details: \"hint: y\\n| tail: z\\n\"\n"
+        "      ...\n    ok 2 - b\nnot ok 1 - cell\n");
+    CHECK(text::split(tap_text(with({one("a", CaseKind::error)})), '\n')[6] == "      severity: error");
+}
+
+TEST_CASE("tap: no text becomes a directive or a line of its own") {
+    for (const auto& hostile : fixtures::hostile_texts()) {
+        auto failed = one(hostile, CaseKind::fail, hostile);
+        failed.type = failed.details = hostile;
+        const auto lines = text::split(
+            tap_text(with({failed, one(hostile, CaseKind::skip, hostile), one(hostile, CaseKind::pass)})),
+            '\n');
+        std::size_t points = 0;
+        for (const auto& line : lines) {
+            if (text::trim(line).starts_with("ok ") || text::trim(line).starts_with("not ok ")) ++points;
+        }
+        CHECK(points == 4);
+        CHECK(lines[4].starts_with("    not ok 1 - "));
+    }
+    CHECK(tap_text(with({one("a # SKIP b \\ c", CaseKind::pass)})).find("ok 1 - a \\# SKIP b \\\\ c\n") !=
+          std::string::npos);
+}
