@@ -75,8 +75,8 @@ Result<std::vector<SuiteFile>> suite_from(const std::filesystem::path& folder) {
 }
 
 bool is_host_part(std::string_view suite_path) {
-    static constexpr std::array<std::string_view, 3> of_cuda{"kernels/compute/", "kernels/exec/",
-                                                             "kernels/interpreter/"};
+    static constexpr std::array<std::string_view, 4> of_cuda{"kernels/compute/", "kernels/exec/",
+                                                             "kernels/fault/", "kernels/interpreter/"};
     return std::ranges::none_of(of_cuda,
                                 [&](std::string_view folder) { return suite_path.starts_with(folder); });
 }

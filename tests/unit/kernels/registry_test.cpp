@@ -100,7 +100,8 @@ TEST_CASE("registry: tests name the faults that their sources name, and no other
         std::set<std::string> own, shared;
         const std::string source(test.source);
         if (test.runs_by == RunsBy::cuda) {
-            own = compute;
+            own = codes_in(kKernels / (source + ".cpp"));
+            own.insert(compute.begin(), compute.end());
         } else if (test.runs_by == RunsBy::python) {
             own = codes_in(kKernels / "python" / source);
             own.insert("F11");  // torch cannot be imported
@@ -142,6 +143,12 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(391, 389, 1021)", "391 x 1021 times 1021 x 389"},
         {"cmp.sgemm", "compute/sgemm.cpp", "2e-6 * std::sqrt(in.k / 1024.0)", "2e-6 * sqrt(K / 1024)"},
         {"cmp.sgemm", "compute/sgemm.cpp", "(8 * eps * magnitude[j])", "8 * eps * sum |a||b|"},
+        {"fault.illegal", "fault/illegal.cu", "kNobodys = 0x1000", "address 0x1000"},
+        {"fault.illegal", "fault/illegal.hpp", "kIllegalAddress = 700", "must give 700"},
+        {"fault.illegal", "fault/illegal.hpp", "kIllegalLater = 4", "4 later calls"},
+        {"fault.illegal", "fault/illegal.hpp", "kIllegalSums = 4099", "4099 float32 sums"},
+        {"fault.assert", "fault/assertion.hpp", "kAssertCode = 710", "must give 710"},
+        {"fault.assert", "fault/assertion.hpp", "kAssertThreads = 64", "Each of 64 threads"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
