@@ -75,10 +75,14 @@ Result<std::vector<SuiteFile>> suite_from(const std::filesystem::path& folder) {
 }
 
 bool is_host_part(std::string_view suite_path) {
-    static constexpr std::array<std::string_view, 4> of_cuda{"kernels/compute/", "kernels/exec/",
-                                                             "kernels/fault/", "kernels/interpreter/"};
-    return std::ranges::none_of(of_cuda,
-                                [&](std::string_view folder) { return suite_path.starts_with(folder); });
+    // Its list and its faults lie in kernels/ itself; what nvcc compiles lies in a folder for each group.
+    constexpr std::string_view kernels = "kernels/";
+    if (!suite_path.starts_with(kernels)) return true;
+    const auto folder =
+        suite_path.substr(kernels.size(), suite_path.find('/', kernels.size()) - kernels.size());
+    static constexpr std::array<std::string_view, 5> of_host{"build", "host", "python", "runner", "support"};
+    return suite_path.find('/', kernels.size()) == suite_path.npos ||
+           std::ranges::count(of_host, folder) != 0;
 }
 
 std::string suite_hash(const std::vector<SuiteFile>& suite) {
