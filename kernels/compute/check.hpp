@@ -30,10 +30,17 @@ inline float float_of(std::uint32_t bits) {
 }
 
 /// An output of n elements and its guard, all blank. Filled by bits: a float NaN might lose them on its way.
-inline std::vector<float> blank_output(std::size_t n) {
-    std::vector<float> output(n + kGuard);
-    for (float& element : output)
-        std::memcpy(&element, &kBlankBits, sizeof element);
+/// Of wider elements each 32-bit word is blank: as a double that is a number near 2^1019.
+template <typename T = float>
+std::vector<T> blank_output(std::size_t n) {
+    static_assert(sizeof(T) % sizeof kBlankBits == 0, "an element is words");
+    std::vector<T> output(n + kGuard);
+    for (T& element : output) {
+        std::uint32_t words[sizeof(T) / sizeof kBlankBits];
+        for (std::uint32_t& word : words)
+            word = kBlankBits;
+        std::memcpy(&element, words, sizeof element);
+    }
     return output;
 }
 
@@ -44,14 +51,15 @@ inline void check_ran(Record& record, const RunFlag& flag, int blocks) {
                      " blocks reported, code for " + std::to_string(flag.arch));
 }
 
-inline void check_written(Record& record, const std::vector<float>& output, std::size_t n) {
+template <typename T>
+void check_written(Record& record, const std::vector<T>& output, std::size_t n) {
+    const std::vector<T> blank_element = blank_output<T>(0);
     std::size_t blank = 0;
     std::size_t touched = 0;
     for (std::size_t i = 0; i < output.size(); ++i) {
-        std::uint32_t bits = 0;
-        std::memcpy(&bits, &output[i], sizeof bits);
-        if (i < n) blank += bits == kBlankBits ? 1 : 0;
-        if (i >= n) touched += bits != kBlankBits ? 1 : 0;
+        const bool is_blank = std::memcmp(&output[i], blank_element.data(), sizeof(T)) == 0;
+        if (i < n) blank += is_blank ? 1 : 0;
+        if (i >= n) touched += is_blank ? 0 : 1;
     }
     record.check("all_written", blank == 0, std::to_string(blank) + " elements were never written");
     record.check("nothing_beyond", touched == 0 && output.size() == n + kGuard,

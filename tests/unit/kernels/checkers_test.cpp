@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 #include "kernels/compute/check.hpp"
 #include "kernels/compute/reduce.hpp"
@@ -12,8 +11,10 @@
 #include "kernels/compute/sgemm_body.hpp"
 #include "kernels/compute/vadd.hpp"
 #include "kernels/exec/cpu_block.hpp"
+#include "unit/kernels/defects.hpp"
 
 using namespace cudamatrix::suite;
+using namespace cudamatrix::suite::test;
 
 namespace {
 
@@ -27,37 +28,6 @@ std::vector<float> to_bf16(std::vector<float> values) {
     for (float& value : values)
         value = to_bf16(value);
     return values;
-}
-
-float flipped(float value, int bit) {
-    return float_of(bits_of(value) ^ (1U << bit));
-}
-
-bool red(const Record& record) {
-    return record.status == Status::fail;
-}
-bool green(const Record& record) {
-    return record.status == Status::pass;
-}
-
-// Outputs with a planted defect.
-template <class Outputs>
-struct Defect {
-    const char* name;
-    std::function<void(Outputs&)> plant;  // into good outputs
-};
-
-// The good outputs are green, and red with each of the defects.
-template <class Inputs, class Outputs>
-void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), const Inputs& in,
-                   const Outputs& good, const std::vector<Defect<Outputs>>& defects) {
-    CHECK(green(check(in, good, "CPU")));
-    for (const auto& defect : defects) {
-        CAPTURE(defect.name);
-        auto out = good;
-        defect.plant(out);
-        CHECK(red(check(in, out, "CPU")));
-    }
 }
 
 }  // namespace

@@ -149,6 +149,11 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"fault.illegal", "fault/illegal.hpp", "kIllegalSums = 4099", "4099 float32 sums"},
         {"fault.assert", "fault/assertion.hpp", "kAssertCode = 710", "must give 710"},
         {"fault.assert", "fault/assertion.hpp", "kAssertThreads = 64", "Each of 64 threads"},
+        {"tc.f16", "tensor/product.hpp", "int m = 96;", "96 x 544 times"},
+        {"tc.f16", "tensor/product.hpp", "int n = 64;", "544 x 64"},
+        {"tc.f16", "tensor/product.hpp", "int k = 544;", "x 544 times 544 x"},
+        {"tc.f16", "tensor/product.hpp", "(8 * eps * reference[i].magnitude)", "8 * eps * sum |a||b|"},
+        {"tc.f16", "tensor/f16.cpp", "tensor_check(in, out, 2e-5,", "e_F <= 2e-5"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
@@ -174,7 +179,7 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
 
 TEST_CASE("registry: what the results tell of is in the list") {
     const auto ids =
-        found(content(kKernels / "RESULTS.md"), "\\b((?:env|static|load|dev|cmp|lib|torch)\\.[a-z_]+)\\b");
+        found(content(kKernels / "RESULTS.md"), "\\b((?:env|static|load|dev|cmp|tc|lib|torch)\\.[a-z_]+)\\b");
     CHECK(ids.size() > 3);
     for (const auto& id : ids)
         CHECK_MESSAGE(find_test(id) != nullptr, id);

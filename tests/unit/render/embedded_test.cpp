@@ -108,6 +108,7 @@ TEST_CASE("the host part of the suite includes nothing of the rest") {
         CAPTURE(path);
         CHECK(content.find("#include \"kernels/compute/") == std::string::npos);
         CHECK(content.find("#include \"kernels/exec/") == std::string::npos);
+        CHECK(content.find("#include \"kernels/tensor/") == std::string::npos);
     }
     CHECK(host > 20);
     CHECK(host < embedded_suite().size());
@@ -121,6 +122,10 @@ TEST_CASE("a changed byte rebuilds exactly the images that it is in") {
     CHECK(changed(before, inputs_with(folder.path())).empty());
     SUBCASE("a kernel") {
         folder.append("kernels/compute/reduce_body.hpp", " ");
+        CHECK(changed(before, inputs_with(folder.path())) == with_nvcc);
+    }
+    SUBCASE("a kernel for tensor cores") {
+        folder.append("kernels/tensor/wmma.cuh", " ");
         CHECK(changed(before, inputs_with(folder.path())) == with_nvcc);
     }
     SUBCASE("what kernels are made of") {

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <vector>
+
+#include "kernels/compute/check.hpp"
+#include "kernels/support/record.hpp"
+
+// What tests of checkers share: outputs with planted defects.
+namespace cudamatrix::suite::test {
+
+inline float flipped(float value, int bit) {
+    return float_of(bits_of(value) ^ (1U << bit));
+}
+
+inline bool red(const Record& record) {
+    return record.status == Status::fail;
+}
+inline bool green(const Record& record) {
+    return record.status == Status::pass;
+}
+
+// Outputs with a planted defect.
+template <class Outputs>
+struct Defect {
+    const char* name;
+    std::function<void(Outputs&)> plant;  // into good outputs
+};
+
+// The good outputs are green, and red with each of the defects.
+template <class Inputs, class Outputs>
+void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), const Inputs& in,
+                   const Outputs& good, const std::vector<Defect<Outputs>>& defects) {
+    CHECK(green(check(in, good, "CPU")));
+    for (const auto& defect : defects) {
+        CAPTURE(defect.name);
+        auto out = good;
+        defect.plant(out);
+        CHECK(red(check(in, out, "CPU")));
+    }
+}
+
+}  // namespace cudamatrix::suite::test
