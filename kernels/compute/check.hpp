@@ -8,7 +8,7 @@
 #include "kernels/exec/portable.hpp"
 #include "kernels/support/record.hpp"
 
-/// What the compute tests' checkers share.
+/// What the checkers of compute and memory tests share.
 namespace cudamatrix::suite {
 
 /// Elements behind the end of an output that a kernel must not touch.
@@ -29,18 +29,25 @@ inline float float_of(std::uint32_t bits) {
     return value;
 }
 
+/// Whether every 32 bits of an element are as they were before the kernel ran.
+template <typename T>
+bool is_blank(const T& element) {
+    static_assert(sizeof(T) % sizeof kBlankBits == 0, "blank outputs are filled 32 bits at a time");
+    for (std::size_t at = 0; at < sizeof(T); at += sizeof kBlankBits) {
+        if (std::memcmp(reinterpret_cast<const char*>(&element) + at, &kBlankBits, sizeof kBlankBits) != 0)
+            return false;
+    }
+    return true;
+}
+
 /// An output of n elements and its guard, all blank. Filled by bits: a float NaN might lose them on its way.
-/// Of wider elements each 32-bit word is blank: as a double that is a number near 2^1019.
 template <typename T = float>
 std::vector<T> blank_output(std::size_t n) {
-    static_assert(sizeof(T) % sizeof kBlankBits == 0, "an element is words");
+    static_assert(sizeof(T) % sizeof kBlankBits == 0, "blank outputs are filled 32 bits at a time");
     std::vector<T> output(n + kGuard);
-    for (T& element : output) {
-        std::uint32_t words[sizeof(T) / sizeof kBlankBits];
-        for (std::uint32_t& word : words)
-            word = kBlankBits;
-        std::memcpy(&element, words, sizeof element);
-    }
+    auto* bytes = reinterpret_cast<char*>(output.data());
+    for (std::size_t at = 0; at < output.size() * sizeof(T); at += sizeof kBlankBits)
+        std::memcpy(bytes + at, &kBlankBits, sizeof kBlankBits);
     return output;
 }
 
@@ -53,13 +60,11 @@ inline void check_ran(Record& record, const RunFlag& flag, int blocks) {
 
 template <typename T>
 void check_written(Record& record, const std::vector<T>& output, std::size_t n) {
-    const std::vector<T> blank_element = blank_output<T>(0);
     std::size_t blank = 0;
     std::size_t touched = 0;
     for (std::size_t i = 0; i < output.size(); ++i) {
-        const bool is_blank = std::memcmp(&output[i], blank_element.data(), sizeof(T)) == 0;
-        if (i < n) blank += is_blank ? 1 : 0;
-        if (i >= n) touched += is_blank ? 0 : 1;
+        if (i < n) blank += is_blank(output[i]) ? 1 : 0;
+        if (i >= n) touched += is_blank(output[i]) ? 0 : 1;
     }
     record.check("all_written", blank == 0, std::to_string(blank) + " elements were never written");
     record.check("nothing_beyond", touched == 0 && output.size() == n + kGuard,

@@ -8,12 +8,8 @@
 #include "kernels/compute/check.hpp"
 #include "kernels/support/record.hpp"
 
-// What tests of checkers share: outputs with planted defects.
+/// Planted defects: what a checker must turn red on.
 namespace cudamatrix::suite::test {
-
-inline float flipped(float value, int bit) {
-    return float_of(bits_of(value) ^ (1U << bit));
-}
 
 inline bool red(const Record& record) {
     return record.status == Status::fail;
@@ -22,14 +18,18 @@ inline bool green(const Record& record) {
     return record.status == Status::pass;
 }
 
-// Outputs with a planted defect.
+inline float flipped(float value, int bit) {
+    return float_of(bits_of(value) ^ (1U << bit));
+}
+
+/// Outputs with a planted defect.
 template <class Outputs>
 struct Defect {
     const char* name;
     std::function<void(Outputs&)> plant;  // into good outputs
 };
 
-// The good outputs are green, and red with each of the defects.
+/// The good outputs are green, and red with each of the defects.
 template <class Inputs, class Outputs>
 void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), const Inputs& in,
                    const Outputs& good, const std::vector<Defect<Outputs>>& defects) {

@@ -138,6 +138,9 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
          "CUDA major must be at least"},
         {"dev.query", "host/dev_query.cpp", "gpu.cc == context.compute", "of exactly the compute capability"},
         {"cmp.vadd", "compute/vadd.cpp", "kLength = 1000003", "1000003 sums"},
+        {"mem.copy", "memory/copy.hpp", "kCopyLarge = (std::size_t{128} << 20) + 13", "128 MiB and 13 bytes"},
+        {"mem.copy", "memory/copy.hpp", "kCopySmall = (std::size_t{4} << 20) + 13",
+         "4 MiB and 13 on the CPU"},
         {"cmp.reduce", "compute/reduce.cpp", "kLength = 1048583", "1048583 numbers"},
         {"cmp.reduce", "compute/reduce.cpp", "kLimit = 1e-6", "within 1e-6 (relative)"},
         {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(391, 389, 1021)", "391 x 1021 times 1021 x 389"},
@@ -180,6 +183,8 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
 TEST_CASE("registry: what the results tell of is in the list") {
     const auto ids =
         found(content(kKernels / "RESULTS.md"), "\\b((?:env|static|load|dev|cmp|tc|lib|torch)\\.[a-z_]+)\\b");
+    const auto ids = found(content(kKernels / "RESULTS.md"),
+                           "\\b((?:env|static|load|dev|cmp|mem|lib|torch)\\.[a-z_]+)\\b");
     CHECK(ids.size() > 3);
     for (const auto& id : ids)
         CHECK_MESSAGE(find_test(id) != nullptr, id);

@@ -106,9 +106,12 @@ TEST_CASE("the host part of the suite includes nothing of the rest") {
         if (!is_host_part(path)) continue;
         ++host;
         CAPTURE(path);
-        CHECK(content.find("#include \"kernels/compute/") == std::string::npos);
-        CHECK(content.find("#include \"kernels/exec/") == std::string::npos);
-        CHECK(content.find("#include \"kernels/tensor/") == std::string::npos);
+        for (const auto& line : text::split(content, '\n')) {
+            const auto included =
+                line.starts_with("#include \"") ? line.substr(10, line.rfind('"') - 10) : "";
+            // The program that builds the suite knows how CUDA is built; it includes nothing of it.
+            CHECK((included.empty() || is_host_part(included)));
+        }
     }
     CHECK(host > 20);
     CHECK(host < embedded_suite().size());
@@ -122,10 +125,6 @@ TEST_CASE("a changed byte rebuilds exactly the images that it is in") {
     CHECK(changed(before, inputs_with(folder.path())).empty());
     SUBCASE("a kernel") {
         folder.append("kernels/compute/reduce_body.hpp", " ");
-        CHECK(changed(before, inputs_with(folder.path())) == with_nvcc);
-    }
-    SUBCASE("a kernel for tensor cores") {
-        folder.append("kernels/tensor/wmma.cuh", " ");
         CHECK(changed(before, inputs_with(folder.path())) == with_nvcc);
     }
     SUBCASE("what kernels are made of") {
