@@ -2,11 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
-#include <string>
 
 #include "kernels/compute/check.hpp"
 #include "kernels/memory/copy.hpp"
+#include "kernels/memory/triad.hpp"
 #include "unit/kernels/defects.hpp"
 
 using namespace cudamatrix::suite;
@@ -87,6 +89,100 @@ TEST_CASE("mem.copy: sizes at the edges of a word") {
     }
 }
 
+TEST_CASE("mem.triad: green as it is, red with each planted defect") {
+    const TriadInputs in = triad_inputs((64 << 10) + 3);
+    const TriadOutputs good = triad_on_cpu(in);
+    const TriadOutputs blank = triad_blank(in);
+    const std::size_t n = in.b.size();
+    const auto with = [&](const auto& element) {
+        TriadOutputs out = good;
+        for (std::size_t i = 0; i < n; ++i)
+            out.a[i] = element(i);
+        return out;
+    };
+    check_defects<TriadInputs, TriadOutputs>(
+        triad_check, in, good,
+        {{"no-op kernel", [&](auto& out) { out = blank; }},
+         {"kernel whose work was cut away: it reports, but writes nothing",
+          [&](auto& out) { out.a = blank.a; }},
+         {"nothing reports", [](auto& out) { out.flag = {}; }},
+         {"one block did not come to its end", [](auto& out) { out.flag.blocks -= 1; }},
+         {"rounds twice: a product, then a sum",
+          [&](auto& out) {
+              out = with([&](std::size_t i) {
+                  const volatile double product = in.s * in.c[i];
+                  return product + in.b[i];
+              });
+          }},
+         {"rounds twice in one element",
+          [&](auto& out) {
+              for (std::size_t i = 0; i < n; ++i) {
+                  const volatile double product = in.s * in.c[i];
+                  out.a[i] = product + in.b[i];
+                  if (std::memcmp(&out.a[i], &good.a[i], sizeof(double)) != 0) break;
+              }
+          }},
+         {"float32 inside",
+          [&](auto& out) {
+              out = with([&](std::size_t i) {
+                  return static_cast<double>(std::fma(static_cast<float>(in.s), static_cast<float>(in.c[i]),
+                                                      static_cast<float>(in.b[i])));
+              });
+          }},
+         {"operands exchanged: c + s * b",
+          [&](auto& out) { out = with([&](std::size_t i) { return std::fma(in.s, in.b[i], in.c[i]); }); }},
+         {"s of the other sign",
+          [&](auto& out) { out = with([&](std::size_t i) { return std::fma(-in.s, in.c[i], in.b[i]); }); }},
+         {"a copy: b", [&](auto& out) { out = with([&](std::size_t i) { return in.b[i]; }); }},
+         {"the last element is left out", [&](auto& out) { out.a[n - 1] = blank.a[0]; }},
+         {"writes beyond the end", [&](auto& out) { out.a[n] = 0; }},
+         {"off-by-one stride: each element is its neighbour",
+          [&](auto& out) { std::copy_n(good.a.begin() + 1, n - 1, out.a.begin()); }},
+         {"stale buffer: the second half is of an earlier run",
+          [&](auto& out) {
+              TriadInputs earlier = in;
+              earlier.s = 2;
+              const TriadOutputs old = triad_on_cpu(earlier);
+              std::copy_n(old.a.begin() + long(n / 2), n / 2, out.a.begin() + long(n / 2));
+          }},
+         {"not a number in one element", [](auto& out) { out.a[5] = std::nan(""); }},
+         {"output cut short", [&](auto& out) { out.a.resize(n / 2); }}});
+    // Any one bit of some elements.
+    for (const std::size_t i : {std::size_t{0}, n / 2, n - 1}) {
+        for (int bit = 0; bit < 64; ++bit) {
+            TriadOutputs out = good;
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, &out.a[i], sizeof bits);
+            bits ^= std::uint64_t{1} << bit;
+            std::memcpy(&out.a[i], &bits, sizeof bits);
+            CHECK_MESSAGE(red(triad_check(in, out, "CPU")), i << " " << bit);
+        }
+    }
+}
+
+TEST_CASE("mem.triad: the sign of zero counts") {
+    const TriadInputs zero{{-0.0, 0.0}, {0.0, -0.0}, -1.0};
+    TriadOutputs out = triad_on_cpu(zero);
+    CHECK(green(triad_check(zero, out, "CPU")));
+    CHECK(std::signbit(out.a[0]));
+    out.a[0] = 0.0;
+    CHECK(triad_check(zero, out, "CPU").summary == "exact: 1 of 2 elements differ, the first at 0");
+}
+
+TEST_CASE("mem.triad: inputs have idle bits nowhere") {
+    const TriadInputs in = triad_inputs(4096);
+    std::size_t twice = 0;  // elements that a product of its own would change
+    for (std::size_t i = 0; i < in.b.size(); ++i) {
+        CHECK(std::fabs(in.b[i]) < 1);
+        CHECK(std::fabs(in.c[i]) < 1);
+        CHECK(in.c[i] != 0);
+        const volatile double product = in.s * in.c[i];
+        twice += product + in.b[i] == std::fma(in.s, in.c[i], in.b[i]) ? 0 : 1;
+    }
+    CHECK(twice > in.b.size() / 8);
+}
+
 TEST_CASE("the parts of memory tests that images run pass") {
     CHECK(green(copy_cpu_part({})));
+    CHECK(green(triad_cpu_part({})));
 }

@@ -141,6 +141,8 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"mem.copy", "memory/copy.hpp", "kCopyLarge = (std::size_t{128} << 20) + 13", "128 MiB and 13 bytes"},
         {"mem.copy", "memory/copy.hpp", "kCopySmall = (std::size_t{4} << 20) + 13",
          "4 MiB and 13 on the CPU"},
+        {"mem.triad", "memory/triad.hpp", "kTriadLarge = (std::size_t{8} << 20) + 3", "8388611 elements"},
+        {"mem.triad", "memory/triad.hpp", "kTriadSmall = (std::size_t{256} << 10) + 3", "262147 on the CPU"},
         {"cmp.reduce", "compute/reduce.cpp", "kLength = 1048583", "1048583 numbers"},
         {"cmp.reduce", "compute/reduce.cpp", "kLimit = 1e-6", "within 1e-6 (relative)"},
         {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(391, 389, 1021)", "391 x 1021 times 1021 x 389"},
