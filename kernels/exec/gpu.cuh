@@ -40,9 +40,16 @@ class DeviceBuffer {
                call.ok(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
                        "cudaMemcpy");
     }
-    bool download(GpuCall& call, std::vector<T>& into) const {
-        return call.ok(cudaMemcpy(into.data(), data_, into.size() * sizeof(T), cudaMemcpyDeviceToHost),
-                       "cudaMemcpy");
+    /// Memory for n elements, each byte of them the same.
+    bool fill(GpuCall& call, std::size_t n, int byte) {
+        return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), n * sizeof(T)), "cudaMalloc") &&
+               call.ok(cudaMemset(data_, byte, n * sizeof(T)), "cudaMemset");
+    }
+    /// As many elements as `into` has, from the one with index `first` on.
+    bool download(GpuCall& call, std::vector<T>& into, std::size_t first = 0) const {
+        return call.ok(
+            cudaMemcpy(into.data(), data_ + first, into.size() * sizeof(T), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
     }
     [[nodiscard]] T* get() const { return data_; }
 
