@@ -10,6 +10,17 @@
 
 /// Planted defects: what a checker must turn red on.
 namespace cudamatrix::suite::test {
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "kernels/compute/floats.hpp"
+#include "kernels/support/record.hpp"
+
+// Planted defects: what every checker of the suite must turn red on.
+namespace cudamatrix::suite {
 
 inline bool red(const Record& record) {
     return record.status == Status::fail;
@@ -23,6 +34,7 @@ inline float flipped(float value, int bit) {
 }
 
 /// Outputs with a planted defect.
+// Outputs with a planted defect.
 template <class Outputs>
 struct Defect {
     const char* name;
@@ -30,6 +42,7 @@ struct Defect {
 };
 
 /// The good outputs are green, and red with each of the defects.
+// The good outputs are green, and red with each of the defects.
 template <class Inputs, class Outputs>
 void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), const Inputs& in,
                    const Outputs& good, const std::vector<Defect<Outputs>>& defects) {
@@ -43,3 +56,18 @@ void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), 
 }
 
 }  // namespace cudamatrix::suite::test
+// The number so many steps above.
+template <class T>
+T moved(T value, int ulps) {
+    for (int i = 0; i < ulps; ++i)
+        value = std::nextafter(value, std::numeric_limits<T>::infinity());
+    return value;
+}
+
+// As if elements had never been written.
+template <class T>
+void blank(std::vector<T>& values, std::size_t from, std::size_t n) {
+    std::copy_n(blank_floats<T>(n).begin(), n, values.begin() + static_cast<std::ptrdiff_t>(from));
+}
+
+}  // namespace cudamatrix::suite

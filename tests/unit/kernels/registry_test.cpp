@@ -180,6 +180,9 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"stress.oom", "stress/oom.cu", "2 * facts.total", "twice the memory"},
         {"stress.oom", "stress/oom.hpp", "kOomMostInterpreted = std::size_t{1} << 30", "at most 1 GiB"},
         {"stress.oom", "stress/oom.hpp", "kOomLength = 65537", "65537 float32 sums"},
+        {"cmp.fma", "compute/fma.cpp", "kItems = 32771", "131084 chains"},  // four of each item
+        {"cmp.fma", "compute/fma_body.hpp", "kFmaChains = 4", "131084 chains"},
+        {"cmp.fma", "compute/fma_body.hpp", "kFmaRounds = 32;  ///< of two steps each", "of 64 steps"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
