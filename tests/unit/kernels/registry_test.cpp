@@ -183,6 +183,13 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"cmp.fma", "compute/fma.cpp", "kItems = 32771", "131084 chains"},  // four of each item
         {"cmp.fma", "compute/fma_body.hpp", "kFmaChains = 4", "131084 chains"},
         {"cmp.fma", "compute/fma_body.hpp", "kFmaRounds = 32;  ///< of two steps each", "of 64 steps"},
+        {"cmp.math", "compute/math.hpp", "kMathLength = 4099", "4099 values of each function"},
+        {"cmp.math", "compute/math.hpp", "kMathAllowance = 1", "at most 1 ULP farther"},
+        {"cmp.math", "compute/math_functions.hpp", "{\"pow\", 4, 2,", "0 to 4 ULPs"},
+        {"cmp.math", "compute/math_functions.hpp", "64 = 1U << kLog | 1U << kPow;",
+         "leaves out log and pow in float64"},
+        {"cmp.math", "compute/math.cpp", "\"_correctly_rounded\", not_rounded == 0",
+         "division correctly rounded"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},

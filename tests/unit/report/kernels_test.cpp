@@ -125,7 +125,7 @@ TEST_CASE("kernels: ids that nothing has") {
           "cudamatrix: error: no test or fault is called \"cmp.sgem\"\n  fix: did you mean cmp.sgemm?\n");
     CHECK(refused_ids({"cmp.convolution"}) ==
           "cudamatrix: error: no test or fault is called \"cmp.convolution\"\n"
-          "  fix: did you mean one of cmp.vadd, cmp.reduce, cmp.sgemm, cmp.fma?\n");
+          "  fix: did you mean one of cmp.vadd, cmp.reduce, cmp.sgemm, cmp.fma, cmp.math?\n");
     CHECK(refused_ids({"weather"}) ==
           "cudamatrix: error: no test or fault is called \"weather\"\n"
           "  fix: `cudamatrix kernels list` lists them\n");
