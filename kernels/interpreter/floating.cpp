@@ -168,6 +168,20 @@ const OperationRow kOperations[] = {
     {"copysign", FloatOperation::copysign, 2, nullptr, nullptr},
 };
 
+/// rcp.approx.ftz.f64 reads and writes the upper halves only (PTX ISA, "rcp.approx.ftz.f64").
+void gross_inverse(Warp& warp, const Instruction& in, Mask lanes) {
+    const auto upper = [](double x) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &x, sizeof bits);
+        bits &= 0xffffffff00000000;
+        std::memcpy(&x, &bits, sizeof x);
+        return flushed(x);
+    };
+    const Row& from = warp.source(in.from[0]);
+    Row& to = warp.destination(in.to);
+    each(lanes, [&](int l) { put<double>(to, l, canonical(upper(1.0 / upper(get<double>(from, l))))); });
+}
+
 }  // namespace
 
 void decode_floating(Decoder& decoder) {
@@ -185,6 +199,10 @@ void decode_floating(Decoder& decoder) {
     const Type type = decoder.take_type();
     const bool f64 = type == Type::f64;
     if (type != Type::f32 && !f64) decoder.unsupported("not for this type");
+    if (f64 && approximate && flags == kFlush && row.operation == FloatOperation::rcp) {
+        decoder.emit(decoder.make(gross_inverse), row.sources, type);
+        return;
+    }
     if (f64 && (flags != 0 || approximate)) decoder.unsupported("modifiers that are not for .f64");
     const bool compares = row.operation == FloatOperation::min || row.operation == FloatOperation::max;
     if ((flags & kNanWins) != 0 && !compares) decoder.unsupported("unknown modifier .NaN");
