@@ -59,15 +59,16 @@ inline void check_ran(Record& record, const RunFlag& flag, int blocks) {
 }
 
 template <typename T>
-void check_written(Record& record, const std::vector<T>& output, std::size_t n) {
+void check_written(Record& record, const std::vector<T>& output, std::size_t n,
+                   const std::string& prefix = "") {
     std::size_t blank = 0;
     std::size_t touched = 0;
     for (std::size_t i = 0; i < output.size(); ++i) {
         if (i < n) blank += is_blank(output[i]) ? 1 : 0;
         if (i >= n) touched += is_blank(output[i]) ? 0 : 1;
     }
-    record.check("all_written", blank == 0, std::to_string(blank) + " elements were never written");
-    record.check("nothing_beyond", touched == 0 && output.size() == n + kGuard,
+    record.check(prefix + "all_written", blank == 0, std::to_string(blank) + " elements were never written");
+    record.check(prefix + "nothing_beyond", touched == 0 && output.size() == n + kGuard,
                  std::to_string(touched) + " elements beyond the end were written");
 }
 

@@ -19,13 +19,11 @@ template <>
 struct FloatOf<float> {
     using Bits = std::uint32_t;
     static constexpr const char* kName = "f32";
-    static constexpr Bits kBlank = kBlankBits;
 };
 template <>
 struct FloatOf<double> {
     using Bits = std::uint64_t;
     static constexpr const char* kName = "f64";
-    static constexpr Bits kBlank = 0x7ff5a5a5a5a5a5a5;  ///< a signalling NaN, as kBlankBits is
 };
 
 template <typename T>
@@ -33,31 +31,6 @@ typename FloatOf<T>::Bits float_bits(T value) {
     typename FloatOf<T>::Bits bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
-}
-
-/// An output of n elements and its guard, all blank.
-template <typename T>
-std::vector<T> blank_floats(std::size_t n) {
-    std::vector<T> output(n + kGuard);
-    for (T& element : output)
-        std::memcpy(&element, &FloatOf<T>::kBlank, sizeof element);
-    return output;
-}
-
-/// Checks that no element is blank within n or touched beyond.
-template <typename T>
-void check_floats_written(Record& record, const std::vector<T>& output, std::size_t n) {
-    std::size_t blank = 0;
-    std::size_t touched = 0;
-    for (std::size_t i = 0; i < output.size(); ++i) {
-        const bool is_blank = float_bits(output[i]) == FloatOf<T>::kBlank;
-        if (i < n && is_blank) ++blank;
-        if (i >= n && !is_blank) ++touched;
-    }
-    const std::string name = FloatOf<T>::kName;
-    record.check(name + "_all_written", blank == 0, std::to_string(blank) + " elements were never written");
-    record.check(name + "_nothing_beyond", touched == 0 && output.size() == n + kGuard,
-                 std::to_string(touched) + " elements beyond the end were written");
 }
 
 /// How many steps lie between two numbers; infinitely many where one is not finite. -0 and 0 are the same.

@@ -72,7 +72,7 @@ FmaInputs fma_inputs(std::size_t n) {
 }
 
 FmaOutputs fma_blank(const FmaInputs& inputs) {
-    return {blank_floats<float>(inputs.n * kFmaChains), blank_floats<double>(inputs.n * kFmaChains), {}};
+    return {blank_output<float>(inputs.n * kFmaChains), blank_output<double>(inputs.n * kFmaChains), {}};
 }
 
 FmaOutputs fma_on_cpu(const FmaInputs& inputs) {
@@ -87,8 +87,8 @@ Record fma_check(const FmaInputs& inputs, const FmaOutputs& outputs, const char*
     Record record;
     const std::size_t chains = inputs.n * kFmaChains;
     check_ran(record, outputs.flag, kFmaBlocks);
-    check_floats_written(record, outputs.f32, chains);
-    check_floats_written(record, outputs.f64, chains);
+    check_written(record, outputs.f32, chains, "f32_");
+    check_written(record, outputs.f64, chains, "f64_");
     check_ends(record, inputs.f32, outputs.f32);
     check_ends(record, inputs.f64, outputs.f64);
     return judge(record, "mismatch", std::to_string(chains) + " chains of each type exact (" + backend + ")");

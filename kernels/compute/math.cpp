@@ -64,11 +64,9 @@ void fill(MathNumbers<T>& numbers, const Philox& philox, std::uint32_t stream) {
 }
 
 template <typename T>
-void check_functions(Record& record, const MathNumbers<T>& numbers, const std::vector<T>& values,
-                     unsigned left_out) {
+void check_functions(Record& record, const MathNumbers<T>& numbers, const std::vector<T>& values) {
     std::size_t not_rounded = 0;
     for (std::size_t f = 0; f < kMathCount; ++f) {
-        if ((left_out >> f & 1U) != 0) continue;
         const MathFunction& function = kMathFunctions[f];
         const int guide = sizeof(T) == sizeof(float) ? function.ulps32 : function.ulps64;
         double worst = 0;
@@ -86,30 +84,6 @@ void check_functions(Record& record, const MathNumbers<T>& numbers, const std::v
                  std::to_string(not_rounded) + " values of sqrt and div are not");
 }
 
-/// Checks that the sections of functions that were left out are blank. `values` gets zeros there, so that
-/// they do not count as missing.
-void check_left_out(Record& record, std::vector<double>& values, unsigned left_out) {
-    std::size_t touched = 0;
-    for (std::size_t i = 0; i < kMathCount * kEach && i < values.size(); ++i) {
-        if ((left_out >> (i / kEach) & 1U) == 0) continue;
-        if (float_bits(values[i]) != FloatOf<double>::kBlank) ++touched;
-        values[i] = 0;
-    }
-    record.check("f64_left_out", touched == 0,
-                 std::to_string(touched) + " values of functions that were left out were written");
-}
-
-std::string summary_of(unsigned left_out, const char* backend) {
-    std::string names;
-    int functions = 2 * kMathCount;
-    for (std::size_t f = 0; f < kMathCount; ++f) {
-        if ((left_out >> f & 1U) == 0) continue;
-        names += std::string(names.empty() ? ", without float64 " : ", ") + kMathFunctions[f].name;
-        --functions;
-    }
-    return std::to_string(functions) + " functions within their bounds" + names + " (" + backend + ")";
-}
-
 }  // namespace
 
 MathInputs math_inputs() {
@@ -122,7 +96,7 @@ MathInputs math_inputs() {
 }
 
 MathOutputs math_blank() {
-    return {blank_floats<float>(kMathCount * kEach), blank_floats<double>(kMathCount * kEach), {}, 0};
+    return {blank_output<float>(kMathCount * kEach), blank_output<double>(kMathCount * kEach), {}};
 }
 
 float math_expected(int function, float x, float y) {
@@ -138,13 +112,12 @@ double math_expected(int function, double x, double y) {
 Record math_check(const MathInputs& inputs, const MathOutputs& outputs, const char* backend) {
     Record record;
     check_ran(record, outputs.flag, kMathBlocks);
-    check_floats_written(record, outputs.f32, kMathCount * kEach);
-    std::vector<double> f64 = outputs.f64;
-    check_left_out(record, f64, outputs.left_out64);
-    check_floats_written(record, f64, kMathCount * kEach);
-    check_functions(record, inputs.f32, outputs.f32, 0);
-    check_functions(record, inputs.f64, outputs.f64, outputs.left_out64);
-    return judge(record, "tolerance", summary_of(outputs.left_out64, backend));
+    check_written(record, outputs.f32, kMathCount * kEach, "f32_");
+    check_written(record, outputs.f64, kMathCount * kEach, "f64_");
+    check_functions(record, inputs.f32, outputs.f32);
+    check_functions(record, inputs.f64, outputs.f64);
+    return judge(record, "tolerance",
+                 std::to_string(2 * kMathCount) + " functions within their bounds (" + backend + ")");
 }
 
 }  // namespace cudamatrix::suite

@@ -79,7 +79,7 @@ extern "C" __global__ void cudamatrix_math(MathArgs args) {
     const int first = share * kMathThreads + static_cast<int>(threadIdx.x);
     for (int i = first; i < kMathLength; i += kMathBlocksEach * kMathThreads) {
         math_item(args.f32, function, i);
-        if ((args.left_out64 >> function & 1U) == 0) math_item(args.f64, function, i);
+        math_item(args.f64, function, i);
     }
     block.report_done(args.flag);
 }
@@ -91,7 +91,6 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const MathInputs inputs = math_inputs();
     MathOutputs outputs = math_blank();
-    if (context.part == "interpreted") outputs.left_out64 = kMathNotInterpreted64;
     std::vector<RunFlag> flag(1);
     GpuCall call;
     OnDevice<float> f32;
@@ -99,7 +98,7 @@ Record gpu_part(const Context& context) {
     DeviceBuffer<RunFlag> device_flag;
     if (f32.upload(call, inputs.f32, outputs.f32) && f64.upload(call, inputs.f64, outputs.f64) &&
         device_flag.upload(call, flag)) {
-        const MathArgs args{f32.arrays(), f64.arrays(), outputs.left_out64, device_flag.get()};
+        const MathArgs args{f32.arrays(), f64.arrays(), device_flag.get()};
         cudamatrix_math<<<kMathBlocks, kMathThreads>>>(args);
         if (finished(call) && f32.value.download(call, outputs.f32) && f64.value.download(call, outputs.f64))
             device_flag.download(call, flag);

@@ -34,8 +34,6 @@ struct MathOutputs {
     std::vector<float> f32;
     std::vector<double> f64;
     RunFlag flag;
-    unsigned left_out64 =
-        0;  ///< functions that the kernel was told not to compute in float64: bits 1 << kSin ...
 };
 
 template <typename T>
@@ -48,7 +46,6 @@ struct MathArrays {
 struct MathArgs {
     MathArrays<float> f32;
     MathArrays<double> f64;
-    unsigned left_out64;
     RunFlag* flag;
 };
 
@@ -57,8 +54,7 @@ struct MathArgs {
 /// The value that the host computes in a wider type, rounded to this one.
 [[nodiscard]] float math_expected(int function, float x, float y);
 [[nodiscard]] double math_expected(int function, double x, double y);
-/// Each function's largest distance from these, in ULPs, against its bound. What was left out must be blank,
-/// and the summary names it.
+/// Each function's largest distance from these, in ULPs, against its bound.
 [[nodiscard]] Record math_check(const MathInputs& inputs, const MathOutputs& outputs, const char* backend);
 
 }  // namespace cudamatrix::suite

@@ -30,7 +30,4 @@ inline constexpr MathFunction kMathFunctions[kMathCount] = {
     {"div", 0, 0, -1000, 1000, -1000, 1000},
 };
 
-/// Bits 1 << kLog ...: the float64 code of these needs rcp.approx.ftz.f64, which the interpreter lacks.
-inline constexpr unsigned kMathNotInterpreted64 = 1U << kLog | 1U << kPow;
-
 }  // namespace cudamatrix::suite

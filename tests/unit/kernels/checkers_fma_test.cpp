@@ -13,6 +13,7 @@
 #include "unit/kernels/defects.hpp"
 
 using namespace cudamatrix::suite;
+using namespace cudamatrix::suite::test;
 
 namespace {
 

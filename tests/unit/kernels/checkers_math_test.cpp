@@ -10,6 +10,7 @@
 #include "unit/kernels/defects.hpp"
 
 using namespace cudamatrix::suite;
+using namespace cudamatrix::suite::test;
 
 namespace {
 
@@ -117,17 +118,7 @@ TEST_CASE("cmp.math: green with the host's functions, red with each planted defe
          {"the last float64 never written", [&](auto& out) { blank(out.f64, n - 1, 1); }},
          {"writes beyond the end of float32", [&](auto& out) { out.f32[n] = 0; }},
          {"writes beyond the end of float64", [&](auto& out) { out.f64.back() = 0; }},
-         {"output cut short", [&](auto& out) { out.f32.resize(n); }},
-         {"written, though it was left out", [](auto& out) { out.left_out64 = 1U << kLog; }},
-         {"blank, though it was not left out",
-          [](auto& out) {
-              blank(out.f64, std::size_t(section(kPow)), kEach);
-              out.left_out64 = 0;
-          }},
-         {"another one is blank than was left out", [](auto& out) {
-              blank(out.f64, std::size_t(section(kPow)), kEach);
-              out.left_out64 = 1U << kLog;
-          }}});
+         {"output cut short", [&](auto& out) { out.f32.resize(n); }}});
 }
 
 TEST_CASE("cmp.math: each function of each type is held to its own bound") {
@@ -159,20 +150,6 @@ TEST_CASE("cmp.math: each function of each type is held to its own bound") {
                 CHECK(green(judged(moved(expected32, bound32), moved(expected64, bound64))));
         }
     }
-}
-
-TEST_CASE("cmp.math: what is left out is named, and the rest is still judged") {
-    const MathInputs in = math_inputs();
-    MathOutputs out = math_by_host(in);
-    out.left_out64 = kMathNotInterpreted64;
-    blank(out.f64, std::size_t(section(kLog)), kEach);
-    blank(out.f64, std::size_t(section(kPow)), kEach);
-    const Record record = math_check(in, out, "CPU");
-    CHECK(green(record));
-    CHECK(record.summary == "16 functions within their bounds, without float64 log, pow (CPU)");
-    CHECK(math_check(in, math_by_host(in), "CPU").summary == "18 functions within their bounds (CPU)");
-    out.f32[std::size_t(section(kLog))] += 1;
-    CHECK(math_check(in, out, "CPU").summary.rfind("f32_log_ulps", 0) == 0);
 }
 
 TEST_CASE("floats: distances in ULPs") {

@@ -30,10 +30,6 @@ std::vector<float> to_bf16(std::vector<float> values) {
     return values;
 }
 
-float flipped(float value, int bit) {
-    return float_of(bits_of(value) ^ (1U << bit));
-}
-
 }  // namespace
 
 TEST_CASE("cmp.vadd: green as it is, red with each planted defect") {

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "kernels/compute/check.hpp"
@@ -10,17 +13,6 @@
 
 /// Planted defects: what a checker must turn red on.
 namespace cudamatrix::suite::test {
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <vector>
-
-#include "kernels/compute/floats.hpp"
-#include "kernels/support/record.hpp"
-
-// Planted defects: what every checker of the suite must turn red on.
-namespace cudamatrix::suite {
 
 inline bool red(const Record& record) {
     return record.status == Status::fail;
@@ -33,8 +25,21 @@ inline float flipped(float value, int bit) {
     return float_of(bits_of(value) ^ (1U << bit));
 }
 
+/// The number so many steps above.
+template <class T>
+T moved(T value, int ulps) {
+    for (int i = 0; i < ulps; ++i)
+        value = std::nextafter(value, std::numeric_limits<T>::infinity());
+    return value;
+}
+
+/// As if elements had never been written.
+template <class T>
+void blank(std::vector<T>& values, std::size_t from, std::size_t n) {
+    std::copy_n(blank_output<T>(n).begin(), n, values.begin() + static_cast<std::ptrdiff_t>(from));
+}
+
 /// Outputs with a planted defect.
-// Outputs with a planted defect.
 template <class Outputs>
 struct Defect {
     const char* name;
@@ -42,7 +47,6 @@ struct Defect {
 };
 
 /// The good outputs are green, and red with each of the defects.
-// The good outputs are green, and red with each of the defects.
 template <class Inputs, class Outputs>
 void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), const Inputs& in,
                    const Outputs& good, const std::vector<Defect<Outputs>>& defects) {
@@ -56,18 +60,3 @@ void check_defects(Record (*check)(const Inputs&, const Outputs&, const char*), 
 }
 
 }  // namespace cudamatrix::suite::test
-// The number so many steps above.
-template <class T>
-T moved(T value, int ulps) {
-    for (int i = 0; i < ulps; ++i)
-        value = std::nextafter(value, std::numeric_limits<T>::infinity());
-    return value;
-}
-
-// As if elements had never been written.
-template <class T>
-void blank(std::vector<T>& values, std::size_t from, std::size_t n) {
-    std::copy_n(blank_floats<T>(n).begin(), n, values.begin() + static_cast<std::ptrdiff_t>(from));
-}
-
-}  // namespace cudamatrix::suite
