@@ -31,7 +31,7 @@ class Kernels(Cli):
     def test_show(self):
         got = self.call("kernels", "show", "cmp.vadd", code=0)
         self.assertTrue(got.stdout.startswith("cmp.vadd [compute]\n  A kernel starts"), got.stdout)
-        self.assertAllIn(("compares with:\n", "faults that it names:\n  F6  ", "parts: gpu, cpu\n"), got.stdout)
+        self.assertAllIn(("compares with:\n", "faults that it names:\n  F6  ", "parts: gpu, cpu, interpreted\n"), got.stdout)
         self.assertEqual(got.stderr, "")
 
     def test_wrong_ids_are_2(self):
