@@ -232,6 +232,7 @@ Json counts_json(const CellResult& cell) {
         skipped[reason] = number;
     return Json{{"failed", counts.failed},
                 {"passed", counts.passed},
+                {"interpreted", counts.interpreted},
                 {"needs_gpu", counts.need_gpu},
                 {"skipped", std::move(skipped)}};
 }

@@ -360,8 +360,19 @@ TEST_CASE("run json: the SASS of every cell is in it") {
     }
     CHECK(json->at("result") == "pass-loaded");
     CHECK(json->at("exit_code") == 4);
-    CHECK(json->at("cells").at(0).at("counts") ==
-          Json({{"failed", 0}, {"passed", 2}, {"needs_gpu", 1}, {"skipped", Json::object()}}));
+    CHECK(json->at("cells").at(0).at("counts") == Json({{"failed", 0},
+                                                        {"passed", 2},
+                                                        {"interpreted", 0},
+                                                        {"needs_gpu", 1},
+                                                        {"skipped", Json::object()}}));
+    auto interpreted = fixtures::green_run();
+    interpreted.cells[0].tests[1].part = "interpreted";
+    CHECK(parse_json(run_json(interpreted), "report")->at("cells").at(0).at("counts") ==
+          Json({{"failed", 0},
+                {"passed", 1},
+                {"interpreted", 1},
+                {"needs_gpu", 1},
+                {"skipped", Json::object()}}));
     CHECK(json->at("drivers") == Json({{"run", Json::array()}, {"predicted", {"550.54.15"}}}));
 }
 
