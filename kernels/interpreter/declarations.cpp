@@ -14,15 +14,17 @@ struct Extent {
 Extent read_extent(TokenReader& tokens, Variable& variable) {
     Extent shape;
     variable.align = 0;
+    bool points = false;  // .ptr .global .align 4 of a parameter: what it points to is so
     while (tokens.peek().kind == TokenKind::word && tokens.peek().text[0] == '.') {
         const Token directive = tokens.next();
         const std::string_view word = directive.text.substr(1);
         if (word == "align") {
             const Token value = tokens.peek();
-            variable.align = tokens.integer("an alignment", 1, 1U << 16);
-            if ((variable.align & (variable.align - 1)) != 0) fail_at(value, "a power of two");
+            const std::uint64_t align = tokens.integer("an alignment", 1, 1U << 16);
+            if ((align & (align - 1)) != 0) fail_at(value, "a power of two");
+            if (!points) variable.align = align;
         } else if (word == "ptr" || parse_space(word)) {
-            continue;  // .ptr .global of a parameter: a promise to the compiler
+            points = points || word == "ptr";
         } else if (word == "attribute") {
             tokens.skip_past(")");
         } else if (word == "v2" || word == "v4") {

@@ -59,6 +59,22 @@ std::string mutated(std::string text, std::uint64_t& state) {
 
 }  // namespace
 
+TEST_CASE("ptx parser: parameters lie where the host puts them") {
+    // What a pointer points to may be less aligned than the pointer.
+    const auto parsed = parse_module(std::string(kHead) +
+                                     ".entry f(\n.param .u64 .ptr .align 1 a,\n.param .u32 b,\n"
+                                     ".param .u64 .ptr .global .align 4 c,\n.param .align 16 .b8 d[20],\n"
+                                     ".param .u8 e)\n{\nret;\n}\n");
+    REQUIRE_MESSAGE(parsed.module != nullptr, parsed.error);
+    const auto& function = *parsed.module->functions[0];
+    std::vector<std::uint64_t> offsets;
+    for (const auto parameter : function.parameters)
+        offsets.push_back(function.variables[parameter].offset);
+    CHECK(offsets == std::vector<std::uint64_t>{0, 8, 16, 32, 52});
+    CHECK(error_in(".entry f(.param .u64 .ptr .align 3 a)\n{\nret;\n}\n") ==
+          "PTX line 4: expected a power of two, found \"3\"");
+}
+
 TEST_CASE("interpreter: mistakes in text have a line") {
     struct Row {
         std::string text;
