@@ -173,7 +173,7 @@ struct TestCounts {
 
 /// "1 failed, 9 passed, 3 interpreted, 5 need a GPU, 2 skipped: no nvcc"; "not tested" of a cell without a
 /// test, "failed" or "errored" where that is why. One that failed without a failing test begins so, too.
-/// Tests of what the cell does not name are not counted.
+/// Tests that are not for this cell, or were not asked for (their level), are not counted.
 [[nodiscard]] std::string tests_text(const CellResult& cell);
 
 /// The drivers of the tested cells: with which of them something ran on a GPU, and which are predictions.

@@ -166,9 +166,12 @@ TEST_CASE("tests of a cell: what was done, never one word") {
         "2 passed, 2 need a GPU");
     CHECK(tests_text(with_tests(kStatic, {{pass, ""}, {skip, "no_device"}})) == "1 passed, 1 needs a GPU");
     CHECK(tests_text(with_tests(CellOutcome::passed, {{pass, ""}})) == "1 passed");
-    CHECK(tests_text(with_tests(kStatic,
-                                {{pass, ""}, {skip, "no_nvcc"}, {skip, "not_in_cell"}, {skip, "no_nvcc"}})) ==
-          "1 passed, 2 skipped: no nvcc");
+    CHECK(tests_text(with_tests(kStatic, {{pass, ""},
+                                          {skip, "no_nvcc"},
+                                          {skip, "not_in_cell"},
+                                          {skip, "cc_too_low"},
+                                          {skip, "level"},
+                                          {skip, "no_nvcc"}})) == "1 passed, 2 skipped: no nvcc");
     // Failures first, wherever they stand.
     CHECK(
         tests_text(with_tests(CellOutcome::failed, {{skip, "no_device"}, {pass, ""}, {fail, "mismatch"}})) ==
