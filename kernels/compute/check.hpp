@@ -51,6 +51,22 @@ std::vector<T> blank_output(std::size_t n) {
     return output;
 }
 
+struct Mismatches {
+    std::size_t count = 0;
+    std::size_t first = 0;
+};
+
+/// Of the elements below n those of which `is_right(i)` is false.
+template <typename IsRight>
+Mismatches mismatches(std::size_t n, IsRight is_right) {
+    Mismatches found;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (is_right(i)) continue;
+        if (found.count++ == 0) found.first = i;
+    }
+    return found;
+}
+
 /// Checks that the kernel ran in every block, and that no element is blank within n or touched beyond.
 inline void check_ran(Record& record, const RunFlag& flag, int blocks) {
     record.check("ran_flag", flag.blocks == static_cast<unsigned>(blocks) && flag.arch != 0,

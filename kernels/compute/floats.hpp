@@ -50,11 +50,7 @@ T uniform(const Philox& philox, std::uint64_t i, std::uint32_t stream) {
     if constexpr (sizeof(T) == sizeof(float)) {
         return philox.uniform(i, stream);
     } else {
-        const std::uint64_t high = philox.bits(2 * i, stream);
-        const std::uint64_t bits = high << 32 | philox.bits(2 * i + 1, stream);
-        const auto odd = static_cast<std::int64_t>((bits >> 10) | 1U);  // odd, below 2^54
-        constexpr std::int64_t kMiddle = std::int64_t{1} << 53;
-        return static_cast<T>(odd - kMiddle) / static_cast<T>(kMiddle);
+        return philox.uniform64(i, stream);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/compute/fma.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -37,21 +38,18 @@ FmaArrays<T> arrays_of(const FmaNumbers<T>& numbers, std::vector<T>& end) {
 
 template <typename T>
 void check_ends(Record& record, const FmaNumbers<T>& numbers, const std::vector<T>& end) {
-    std::size_t wrong = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < numbers.start.size() && i < end.size(); ++i) {
+    const Mismatches wrong = mismatches(std::min(numbers.start.size(), end.size()), [&](std::size_t i) {
         const std::size_t of_item = i / kFmaChains * 2;
         T expected = numbers.start[i];
         for (int round = 0; round < kFmaRounds; ++round) {
             for (std::size_t step = of_item; step < of_item + 2; ++step)
                 expected = std::fma(expected, numbers.factor[step], numbers.addend[step]);
         }
-        if (float_bits(end[i]) == float_bits(expected)) continue;
-        if (wrong++ == 0) first = i;
-    }
-    record.check(std::string(FloatOf<T>::kName) + "_exact", wrong == 0,
-                 std::to_string(wrong) + " of " + std::to_string(numbers.start.size()) +
-                     " chains differ, the first is " + std::to_string(first));
+        return float_bits(end[i]) == float_bits(expected);
+    });
+    record.check(std::string(FloatOf<T>::kName) + "_exact", wrong.count == 0,
+                 std::to_string(wrong.count) + " of " + std::to_string(numbers.start.size()) +
+                     " chains differ, the first is " + std::to_string(wrong.first));
 }
 
 }  // namespace

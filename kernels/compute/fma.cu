@@ -29,20 +29,18 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const FmaInputs inputs = fma_inputs();
     FmaOutputs outputs = fma_blank(inputs);
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     OnDevice<float> f32;
     OnDevice<double> f64;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     if (f32.upload(call, inputs.f32, outputs.f32) && f64.upload(call, inputs.f64, outputs.f64) &&
-        device_flag.upload(call, flag)) {
-        const FmaArgs args{f32.arrays(), f64.arrays(), static_cast<long>(inputs.n), device_flag.get()};
+        flag.upload(call, outputs.flag)) {
+        const FmaArgs args{f32.arrays(), f64.arrays(), static_cast<long>(inputs.n), flag.get()};
         cudamatrix_fma<<<kFmaBlocks, kFmaThreads>>>(args);
         if (finished(call) && f32.end.download(call, outputs.f32) && f64.end.download(call, outputs.f64))
-            device_flag.download(call, flag);
+            flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return fma_check(inputs, outputs, backend_of(context));
 }
 

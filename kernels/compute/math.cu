@@ -91,20 +91,18 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const MathInputs inputs = math_inputs();
     MathOutputs outputs = math_blank();
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     OnDevice<float> f32;
     OnDevice<double> f64;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     if (f32.upload(call, inputs.f32, outputs.f32) && f64.upload(call, inputs.f64, outputs.f64) &&
-        device_flag.upload(call, flag)) {
-        const MathArgs args{f32.arrays(), f64.arrays(), device_flag.get()};
+        flag.upload(call, outputs.flag)) {
+        const MathArgs args{f32.arrays(), f64.arrays(), flag.get()};
         cudamatrix_math<<<kMathBlocks, kMathThreads>>>(args);
         if (finished(call) && f32.value.download(call, outputs.f32) && f64.value.download(call, outputs.f64))
-            device_flag.download(call, flag);
+            flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return math_check(inputs, outputs, backend_of(context));
 }
 

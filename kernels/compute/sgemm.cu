@@ -19,20 +19,18 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const SgemmInputs inputs = sgemm_inputs();
     SgemmOutputs outputs = sgemm_blank(inputs);
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     DeviceBuffer<float> a;
     DeviceBuffer<float> b;
     DeviceBuffer<float> c;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     if (a.upload(call, inputs.a) && b.upload(call, inputs.b) && c.upload(call, outputs.c) &&
-        device_flag.upload(call, flag)) {
-        const SgemmArgs args{a.get(), b.get(), c.get(), inputs.m, inputs.n, inputs.k, device_flag.get()};
+        flag.upload(call, outputs.flag)) {
+        const SgemmArgs args{a.get(), b.get(), c.get(), inputs.m, inputs.n, inputs.k, flag.get()};
         cudamatrix_sgemm<<<sgemm_blocks(inputs), kSgemmThreads>>>(args);
-        if (finished(call) && c.download(call, outputs.c)) device_flag.download(call, flag);
+        if (finished(call) && c.download(call, outputs.c)) flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return sgemm_check(inputs, outputs, backend_of(context));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/compute/check.hpp"
 #include "kernels/support/philox.hpp"
 
@@ -31,17 +33,14 @@ inline void check_sums(Record& record, const std::vector<float>& a, const std::v
     const std::size_t n = a.size();
     check_ran(record, flag, blocks);
     check_written(record, c, n);
-    std::size_t wrong = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < n && i < c.size(); ++i) {
+    const Mismatches wrong = mismatches(std::min(n, c.size()), [&](std::size_t i) {
         // Rounding a float64 sum of two floats to float gives the correctly rounded sum: 53 >= 2 * 24 + 2.
-        const auto expected = static_cast<float>(static_cast<double>(a[i]) + static_cast<double>(b[i]));
-        if (bits_of(c[i]) == bits_of(expected)) continue;
-        if (wrong++ == 0) first = i;
-    }
-    record.check("exact", wrong == 0,
-                 std::to_string(wrong) + " of " + std::to_string(n) + " sums differ, the first at " +
-                     std::to_string(first));
+        return bits_of(c[i]) ==
+               bits_of(static_cast<float>(static_cast<double>(a[i]) + static_cast<double>(b[i])));
+    });
+    record.check("exact", wrong.count == 0,
+                 std::to_string(wrong.count) + " of " + std::to_string(n) + " sums differ, the first at " +
+                     std::to_string(wrong.first));
 }
 
 }  // namespace cudamatrix::suite

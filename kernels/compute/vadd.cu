@@ -18,20 +18,18 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const VaddInputs inputs = vadd_inputs();
     VaddOutputs outputs = vadd_blank(inputs);
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     DeviceBuffer<float> a;
     DeviceBuffer<float> b;
     DeviceBuffer<float> c;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     if (a.upload(call, inputs.a) && b.upload(call, inputs.b) && c.upload(call, outputs.c) &&
-        device_flag.upload(call, flag)) {
-        const VaddArgs args{a.get(), b.get(), c.get(), static_cast<long>(inputs.a.size()), device_flag.get()};
+        flag.upload(call, outputs.flag)) {
+        const VaddArgs args{a.get(), b.get(), c.get(), static_cast<long>(inputs.a.size()), flag.get()};
         cudamatrix_vadd<<<kVaddBlocks, kVaddThreads>>>(args);
-        if (finished(call) && c.download(call, outputs.c)) device_flag.download(call, flag);
+        if (finished(call) && c.download(call, outputs.c)) flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return vadd_check(inputs, outputs, backend_of(context));
 }
 

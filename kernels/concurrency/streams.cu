@@ -72,19 +72,17 @@ Record gpu_part(const Context& context) {
     Record record;
     if (!have_device(context, record)) return record;
     StreamsOutputs outputs = streams_blank();
-    std::vector<RunFlag> flag(1);
     const int rounds = context.part == "interpreted" ? 8 : 1 << 16;
     GpuCall call;
     Lanes lanes;
     DeviceBuffer<std::uint32_t> rows;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     // The uploads must be over before a stream that does not wait for them starts.
-    if (lanes.create(call) && rows.upload(call, outputs.rows) && device_flag.upload(call, flag) &&
+    if (lanes.create(call) && rows.upload(call, outputs.rows) && flag.upload(call, outputs.flag) &&
         call.ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize") &&
-        start_all(call, lanes, rows.get(), rounds, device_flag.get()) && rows.download(call, outputs.rows))
-        device_flag.download(call, flag);
+        start_all(call, lanes, rows.get(), rounds, flag.get()) && rows.download(call, outputs.rows))
+        flag.download(call, outputs.flag);
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return streams_check(outputs, backend_of(context));
 }
 

@@ -40,6 +40,10 @@ class DeviceBuffer {
                call.ok(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
                        "cudaMemcpy");
     }
+    bool upload(GpuCall& call, const T& one) {
+        return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), sizeof(T)), "cudaMalloc") &&
+               call.ok(cudaMemcpy(data_, &one, sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    }
     /// Memory for n elements, each byte of them the same.
     bool fill(GpuCall& call, std::size_t n, int byte) {
         return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), n * sizeof(T)), "cudaMalloc") &&
@@ -50,6 +54,9 @@ class DeviceBuffer {
         return call.ok(
             cudaMemcpy(into.data(), data_ + first, into.size() * sizeof(T), cudaMemcpyDeviceToHost),
             "cudaMemcpy");
+    }
+    bool download(GpuCall& call, T& one) const {
+        return call.ok(cudaMemcpy(&one, data_, sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
     }
     [[nodiscard]] T* get() const { return data_; }
 

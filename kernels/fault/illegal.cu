@@ -56,7 +56,7 @@ void fault_and_go_on() {
 void add() {
     const SumInputs inputs = sum_inputs(kIllegalId, kIllegalSums);
     std::vector<float> sums = blank_output(kIllegalSums);
-    std::vector<RunFlag> flag(1);
+    RunFlag flag;
     GpuCall call;
     DeviceBuffer<float> a;
     DeviceBuffer<float> b;
@@ -73,7 +73,7 @@ void add() {
         return say(kBefore, launch ? kLaunch : call.api, static_cast<int>(call.code));
     }
     Record record;
-    check_sums(record, inputs.a, inputs.b, sums, flag[0], kIllegalBlocks);
+    check_sums(record, inputs.a, inputs.b, sums, flag, kIllegalBlocks);
     const Check* wrong = record.first_failed();
     say(kSums, wrong == nullptr ? kRight : wrong->name.c_str(), 0);
 }

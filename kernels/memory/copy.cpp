@@ -1,5 +1,6 @@
 #include "kernels/memory/copy.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -40,19 +41,16 @@ Record copy_check(const CopyInputs& inputs, const CopyOutputs& outputs, const ch
     check_ran(record, outputs.flag, kCopyBlocks);
     check_written(record, outputs.to, words);
     const Word128 blank = blank_output<Word128>(0).front();
-    std::size_t wrong = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < words && i < outputs.to.size(); ++i) {
+    const Mismatches wrong = mismatches(std::min(words, outputs.to.size()), [&](std::size_t i) {
         const std::size_t rest = inputs.bytes - i * sizeof(Word128);
         Word128 expected = blank;  // as the last word's bytes beyond the end must have stayed
         std::memcpy(&expected, &inputs.from[i], rest < sizeof(Word128) ? rest : sizeof(Word128));
-        if (std::memcmp(&outputs.to[i], &expected, sizeof expected) == 0) continue;
-        if (wrong++ == 0) first = i;
-    }
-    record.check("exact", wrong == 0,
-                 std::to_string(wrong) + " of " + std::to_string(words) +
+        return std::memcmp(&outputs.to[i], &expected, sizeof expected) == 0;
+    });
+    record.check("exact", wrong.count == 0,
+                 std::to_string(wrong.count) + " of " + std::to_string(words) +
                      " words of 16 bytes differ, the first at byte " +
-                     std::to_string(first * sizeof(Word128)));
+                     std::to_string(wrong.first * sizeof(Word128)));
     return judge(record, "mismatch", std::to_string(inputs.bytes) + " bytes copied (" + backend + ")");
 }
 

@@ -18,18 +18,16 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const CopyInputs inputs = copy_inputs(context.part == "interpreted" ? kCopySmall : kCopyLarge);
     CopyOutputs outputs = copy_blank(inputs);
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     DeviceBuffer<Word128> from;
     DeviceBuffer<Word128> to;
-    DeviceBuffer<RunFlag> device_flag;
-    if (from.upload(call, inputs.from) && to.upload(call, outputs.to) && device_flag.upload(call, flag)) {
-        const CopyArgs args{from.get(), to.get(), static_cast<long>(inputs.bytes), device_flag.get()};
+    DeviceBuffer<RunFlag> flag;
+    if (from.upload(call, inputs.from) && to.upload(call, outputs.to) && flag.upload(call, outputs.flag)) {
+        const CopyArgs args{from.get(), to.get(), static_cast<long>(inputs.bytes), flag.get()};
         cudamatrix_copy<<<kCopyBlocks, kCopyThreads>>>(args);
-        if (finished(call) && to.download(call, outputs.to)) device_flag.download(call, flag);
+        if (finished(call) && to.download(call, outputs.to)) flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return copy_check(inputs, outputs, backend_of(context));
 }
 

@@ -44,7 +44,7 @@ class PatternGpu : public PatternMemory {
     bool read_end(std::vector<std::uint32_t>& into) override {
         return words_.download(call_, into, size_.words + kGuard - into.size());
     }
-    bool take_flag(std::vector<RunFlag>& into) { return flag_.download(call_, into); }
+    bool take_flag(RunFlag& into) { return flag_.download(call_, into); }
 
   private:
     PatternArgs args() const {
@@ -71,13 +71,11 @@ Record gpu_part(const Context& context) {
     }
     PatternGpu memory(call, size);
     PatternOutputs outputs;
-    std::vector<RunFlag> flag(1);
     if (call.code == cudaSuccess && memory.allocate()) {
         outputs = pattern_run(memory);
-        memory.take_flag(flag);
+        memory.take_flag(outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return pattern_check(size, outputs, backend_of(context));
 }
 

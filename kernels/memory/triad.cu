@@ -18,21 +18,19 @@ Record gpu_part(const Context& context) {
     if (!have_device(context, record)) return record;
     const TriadInputs inputs = triad_inputs(context.part == "interpreted" ? kTriadSmall : kTriadLarge);
     TriadOutputs outputs = triad_blank(inputs);
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     DeviceBuffer<double> a;
     DeviceBuffer<double> b;
     DeviceBuffer<double> c;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     if (a.upload(call, outputs.a) && b.upload(call, inputs.b) && c.upload(call, inputs.c) &&
-        device_flag.upload(call, flag)) {
-        const TriadArgs args{a.get(),          b.get(), c.get(), inputs.s, static_cast<long>(inputs.b.size()),
-                             device_flag.get()};
+        flag.upload(call, outputs.flag)) {
+        const TriadArgs args{a.get(),   b.get(), c.get(), inputs.s, static_cast<long>(inputs.b.size()),
+                             flag.get()};
         cudamatrix_triad<<<kTriadBlocks, kTriadThreads>>>(args);
-        if (finished(call) && a.download(call, outputs.a)) device_flag.download(call, flag);
+        if (finished(call) && a.download(call, outputs.a)) flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return triad_check(inputs, outputs, backend_of(context));
 }
 

@@ -143,7 +143,7 @@ class Runner {
         if (auto skip = skip_by_cell(test)) return skip;
         if (test.runs_by == RunsBy::cuda) {
             if (without_nvcc_) return Record::skip("no_nvcc", "the suite was built without nvcc");
-            if (!is_file(context_.prefix + "/bin/" + test.program()))
+            if (!is_file(program_of({&test, "gpu"})))
                 return Record::skip("prereq_failed", test.program() + " was not built: see static.compile");
             if (!is_file(program_of(planned))) {
                 return Record::broken("not_built",

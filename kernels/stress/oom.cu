@@ -31,17 +31,14 @@ void add_in(char* memory, const SumInputs& inputs, OomFacts& facts, GpuCall& cal
         return call.ok(cudaMemcpy(to, from.data(), from.size() * sizeof(float), cudaMemcpyHostToDevice),
                        "cudaMemcpy");
     };
-    std::vector<RunFlag> flag(1);
-    DeviceBuffer<RunFlag> device_flag;
-    if (!device_flag.upload(call, flag)) return;
-    const VaddArgs args{at(places.a), at(places.b), at(places.c), static_cast<long>(kOomLength),
-                        device_flag.get()};
+    DeviceBuffer<RunFlag> flag;
+    if (!flag.upload(call, facts.flag)) return;
+    const VaddArgs args{at(places.a), at(places.b), at(places.c), static_cast<long>(kOomLength), flag.get()};
     if (!put(at(places.a), inputs.a) || !put(at(places.b), inputs.b) || !put(at(places.c), facts.c)) return;
     cudamatrix_oom_sums<<<kOomBlocks, kOomThreads>>>(args);
-    if (finished(call) && device_flag.download(call, flag))
+    if (finished(call) && flag.download(call, facts.flag))
         call.ok(cudaMemcpy(facts.c.data(), args.c, facts.c.size() * sizeof(float), cudaMemcpyDeviceToHost),
                 "cudaMemcpy");
-    facts.flag = flag[0];
 }
 
 Record gpu_part(const Context& context) {

@@ -41,6 +41,17 @@ class Philox {
         return static_cast<float>(odd - (1 << 24)) / static_cast<float>(1 << 24);
     }
 
+    /// The same as a double, of two of the stream's numbers.
+    [[nodiscard]] double uniform64(std::uint64_t i, std::uint32_t stream) const {
+        return full_precision(bits(2 * i, stream), bits(2 * i + 1, stream));
+    }
+    [[nodiscard]] static double full_precision(std::uint32_t high, std::uint32_t low) {
+        const auto odd =
+            static_cast<std::int64_t>(((std::uint64_t{high} << 32 | low) >> 10) | 1U);  // odd, below 2^54
+        constexpr std::int64_t kMiddle = std::int64_t{1} << 53;
+        return static_cast<double>(odd - kMiddle) / static_cast<double>(kMiddle);
+    }
+
   private:
     std::array<std::uint32_t, 2> key_;
 };

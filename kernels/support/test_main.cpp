@@ -27,8 +27,8 @@ int test_main(int argc, char** argv, const char* id, PartFunction gpu, PartFunct
     };
     if (!context || !is_known(context->part)) {
         if (context)
-            error = std::string("--part gpu, ") + (cpu != nullptr ? "--part cpu " : "") +
-                    "or --part interpreted is needed";
+            error = std::string("--part gpu") + (cpu != nullptr ? ", --part cpu" : "") +
+                    " or --part interpreted is needed";
         std::fprintf(stderr, "%s: %s\n", id, error.c_str());
         return kUsage;
     }

@@ -17,10 +17,7 @@ struct TensorF64 {
     static constexpr int kK = 4;
 
     static Stored draw(const Philox& philox, std::size_t i, unsigned stream) {
-        // All of its bits: the second number goes on where the first ends.
-        constexpr double kLower = 1.0 / (1 << 25);
-        return static_cast<double>(philox.uniform(i, stream)) +
-               static_cast<double>(philox.uniform(i, stream + 2)) * kLower;
+        return philox.uniform64(i, stream);
     }
     static double value(Stored stored) { return stored; }
 };

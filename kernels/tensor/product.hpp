@@ -129,16 +129,6 @@ std::vector<TensorSum> tensor_reference(const TensorInputs<Format>& in) {
     return sums;
 }
 
-/// How many sums differ from the exact ones.
-template <class Format>
-std::size_t wrong_sums(const std::vector<TensorSum>& reference, const TensorOutputs<Format>& out) {
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        if (i >= out.c.size() || static_cast<double>(out.c[i]) != reference[i].get()) wrong += 1;
-    }
-    return wrong;
-}
-
 /// Two bounds: e_F, the Frobenius norm of the error relative to the result's, and each element's error
 /// against 8 eps sum |a||b| (eps that of the sums), which catches the single wrong element that the norm
 /// dilutes and leaves room for sums that tensor cores cut instead of round.
@@ -174,7 +164,10 @@ Record tensor_check(const TensorInputs<Format>& in, const TensorOutputs<Format>&
     check_written(record, out.c, tensor_size(shape.m, shape.n));
     const std::vector<TensorSum> reference = tensor_reference(in);
     if (std::is_integral<typename Format::Sum>::value) {
-        const std::size_t wrong = wrong_sums(reference, out);
+        const std::size_t wrong =
+            mismatches(reference.size(), [&](std::size_t i) {
+                return i < out.c.size() && static_cast<double>(out.c[i]) == reference[i].get();
+            }).count;
         record.check("int32_exact", wrong == 0, std::to_string(wrong) + " sums are wrong");
     } else {
         check_bounds(record, reference, out, limit);

@@ -77,20 +77,18 @@ Record tensor_gpu_part(const Context& context, const TensorInputs<Format>& input
     Record record;
     if (!have_device(context, record)) return record;
     TensorOutputs<Format> outputs = tensor_blank<Format>(inputs.shape);
-    std::vector<RunFlag> flag(1);
     GpuCall call;
     DeviceBuffer<typename Format::Stored> a;
     DeviceBuffer<typename Format::Stored> b;
     DeviceBuffer<typename Format::Sum> c;
-    DeviceBuffer<RunFlag> device_flag;
+    DeviceBuffer<RunFlag> flag;
     if (a.upload(call, inputs.a) && b.upload(call, inputs.b) && c.upload(call, outputs.c) &&
-        device_flag.upload(call, flag)) {
-        const TensorArgs<Format> args{a.get(), b.get(), c.get(), inputs.shape, device_flag.get()};
+        flag.upload(call, outputs.flag)) {
+        const TensorArgs<Format> args{a.get(), b.get(), c.get(), inputs.shape, flag.get()};
         kernel<<<tensor_blocks<Format>(inputs.shape), kTensorThreads>>>(args);
-        if (finished(call) && c.download(call, outputs.c)) device_flag.download(call, flag);
+        if (finished(call) && c.download(call, outputs.c)) flag.download(call, outputs.flag);
     }
     if (call.code != cudaSuccess) return gpu_failure(call);
-    outputs.flag = flag[0];
     return check(inputs, outputs, backend_of(context));
 }
 
