@@ -122,28 +122,37 @@ def check_binary(record, torch, opts, targets):
                  "fatbin", "F6")
 
 
-def installed_pins(metadata):
-    """Exact pins of torch's NVIDIA and triton packages that apply here: {name: (pinned, installed or None)}."""
+def demanded_packages(metadata):
+    """What torch demands of NVIDIA's packages and triton here, also through extras of cuda-toolkit: {name: (demand, installed or None)},
+    a demand as "==13.4.1.3.*"."""
     try:
         from packaging.requirements import Requirement
     except ImportError:
         from pip._vendor.packaging.requirements import Requirement
-    pins = {}
-    for text in metadata.requires("torch") or []:
-        requirement = Requirement(text)
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
-            continue
-        if not re.match(r"nvidia-|triton|pytorch-triton", requirement.name):
-            continue
-        exact = [spec.version for spec in requirement.specifier if spec.operator == "=="]
-        if len(exact) != 1:
-            continue
+    found = {}
+    asked = [("torch", "")]
+    for package, extra in asked:  # grows
         try:
-            version = metadata.version(requirement.name)
+            requires = metadata.requires(package) or []
         except metadata.PackageNotFoundError:
-            version = None
-        pins[requirement.name] = (exact[0], version)
-    return pins
+            if package == "torch":
+                raise
+            requires = []  # that it is absent is told where it was demanded
+        for requirement in map(Requirement, requires):
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
+                continue
+            if not re.match(r"nvidia-|triton|pytorch-triton|cuda-toolkit", requirement.name):
+                continue
+            found[requirement.name] = requirement.specifier & found.get(requirement.name, requirement.specifier)
+            asked += [one for one in ((requirement.name, each) for each in requirement.extras) if one not in asked]
+    return {name: (demand, installed_version(metadata, name)) for name, demand in found.items()}
+
+
+def installed_version(metadata, name):
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def loaded_libraries():
@@ -160,18 +169,19 @@ def check_packages(record, torch):
     from importlib import metadata
 
     try:
-        pins = installed_pins(metadata)
+        packages = demanded_packages(metadata)
     except (ImportError, metadata.PackageNotFoundError) as error:
         # A distribution's own torch has no wheel metadata: there is nothing to compare with, which is said.
         record.evidence["packages"] = "not compared: %s" % error
         return
-    record.evidence["packages"] = {name: installed for name, (_, installed) in sorted(pins.items())}
-    wrong = ["%s: pinned %s, installed %s" % (name, pinned, installed)
-             for name, (pinned, installed) in sorted(pins.items()) if pinned != installed]
-    record.check("pinned_packages", not wrong, "; ".join(wrong), "wrong_version", "F11")
+    record.evidence["packages"] = {name: installed for name, (_, installed) in sorted(packages.items())}
+    wrong = ["%s %s is demanded, %s is installed" % (name, demand, installed or "none")
+             for name, (demand, installed) in sorted(packages.items())
+             if installed is None or not demand.contains(installed, prereleases=True)]
+    record.check("demanded_packages", not wrong, "; ".join(wrong), "wrong_version", "F11")
 
     owned = set()
-    for name, (_, installed) in pins.items():
+    for name, (_, installed) in packages.items():
         if installed is not None:
             for path in metadata.files(name) or []:
                 owned.add(os.path.realpath(str(path.locate())))

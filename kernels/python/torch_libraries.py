@@ -10,7 +10,7 @@ import re
 import sys
 
 from suite_record import Record, options, said, seed_of, write
-from torch_arch import installed_pins
+from torch_arch import demanded_packages
 
 # Of each library (libcublas, whose functions are cublas...): what else its package has.
 BESIDE = {"cublas": ["libcublasLt"], "cudnn": [r"libcudnn_\w+"], "cufft": ["libcufftw"], "cusparse": [], "cusolver": ["libcusolverMg"],
@@ -37,15 +37,15 @@ def packages():
     return found
 
 
-def absent_pin(name):
-    """The package that torch pins for the library and that is not installed, or ""."""
+def absent_package(name):
+    """The package that torch demands for the library and that is not installed, or ""."""
     from importlib import metadata
 
     try:
-        pins = installed_pins(metadata)
+        packages_of_torch = demanded_packages(metadata)
     except (ImportError, metadata.PackageNotFoundError):
         return ""  # a distribution's own torch has no wheel metadata
-    return next((pin for pin, (_, version) in sorted(pins.items()) if re.fullmatch(name, pin) and version is None), "")
+    return next((one for one, (_, version) in sorted(packages_of_torch.items()) if re.fullmatch(name, one) and version is None), "")
 
 
 def of(stem, paths):
@@ -147,7 +147,7 @@ def check(record, test, opts):
         return ""
     prefix = test.partition(".")[2]
     wanted = r"nvidia-%s(-cu\d+)?" % prefix
-    absent = absent_pin(wanted)
+    absent = absent_package(wanted)
     if not record.check("package", not absent, "torch needs %s, which is not installed" % absent, "lib_absent", "F11"):
         return ""
     name, version, paths = find(prefix, wanted, torch, installed)
@@ -193,7 +193,7 @@ def main(argv):
         record.check("runs", False, said(error), "exception")
         summary = ""
     if summary is None:
-        return write(fd, record.skip("not_in_torch", "torch has none of its own: it is built without it, has it linked in, or takes the image's"))
+        return write(fd, record.skip("not_in_cell", "torch has none of its own: it is built without it, has it linked in, or takes the image's"))
     return write(fd, record.judge(summary))
 
 

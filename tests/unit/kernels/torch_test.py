@@ -352,7 +352,7 @@ class Libraries(unittest.TestCase):
         self.assertEqual((line["status"], line["evidence"]["package"], line["evidence"]["version"]), ("pass", "torch", "11.10.3"), line)
         for test in ("cufft", "nccl"):
             line = self.run_test(test)
-            self.assertEqual((line["status"], line["reason"]), ("skip", "not_in_torch"), line)
+            self.assertEqual((line["status"], line["reason"]), ("skip", "not_in_cell"), line)
 
     def test_what_is_missing_or_another(self):
         self.assertEqual(self.run_test("curand", torch="")["reason"], "not_in_cell")
@@ -364,6 +364,26 @@ class Libraries(unittest.TestCase):
         self.fails("cublas", "wrong_version", "nvidia-cublas-cu12 is 12.4.5.8, the library says 12.1.3")
         self.package("nvidia-cusolver-cu12", "11.6.1.9", self.library("nvidia/cusolver/lib/libcusolver.so.11", "other", "11.6.1"))
         self.fails("cusolver", "exception", "cusolverGetProperty")
+
+    def test_what_torch_demands_through_the_extras_of_cuda_toolkit(self):
+        self.package("torch", "2.15.0", requires=['cuda-toolkit[cublas,cufft]==13.2.2; platform_system == "Linux"', "nvidia-nccl-cu13==2.30.7",
+                                                  "triton~=3.9.0", 'optree>=0.13; extra == "optree"', "nvidia-nvtx; python_version < '3'"])
+        self.package("cuda-toolkit", "13.2.2", requires=["nvidia-cublas==13.4.1.3.*; extra == 'cublas'", "nvidia-cuda-nvrtc==13.2.86.*; extra == 'cublas'",
+                                                         "nvidia-nvjitlink<14,>=13.2.86; extra == 'cufft'", "nvidia-npp==13.1.0; extra == 'npp'"])
+        for name, version in (("nvidia-cublas", "13.4.1.3"), ("nvidia-cuda-nvrtc", "13.3.1"), ("nvidia-nvjitlink", "13.5.37"), ("triton", "3.8.0")):
+            self.package(name, version)
+        program = ("import json, sys; from importlib import metadata; from torch_arch import demanded_packages as demanded\n"
+                   "print(json.dumps({name: [str(demand), has, bool(has) and demand.contains(has)] for name, (demand, has) in demanded(metadata).items()}))")
+        env = dict(os.environ, PYTHONPATH=f"{self.site}:{SOURCE / 'kernels/python'}")
+        got = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, env=env, check=True)
+        self.assertEqual(json.loads(got.stdout), {
+            "cuda-toolkit": ["==13.2.2", "13.2.2", True],
+            "nvidia-nccl-cu13": ["==2.30.7", None, False],
+            "triton": ["~=3.9.0", "3.8.0", False],
+            "nvidia-cublas": ["==13.4.1.3.*", "13.4.1.3", True],
+            "nvidia-cuda-nvrtc": ["==13.2.86.*", "13.3.1", False],
+            "nvidia-nvjitlink": ["<14,>=13.2.86", "13.5.37", True]})
+        self.fails("nccl", "lib_absent", "torch needs nvidia-nccl-cu13, which is not installed")
 
     def test_planted_defects_fail(self):
         for test, version, defect, reason, check in (("curand", "10.3.5", 1, "mismatch", "number 4095 is not that of Philox4x32-10"),
