@@ -18,9 +18,10 @@ struct BuildOptions {
     std::vector<fatbin::Arch> computes;
     std::optional<fatbin::Arch> ptx;
     bool no_nvcc = false;
-    std::string nvcc;         ///< empty = from PATH, then /usr/local/cuda/bin
-    std::string ccbin;        ///< nvcc's host compiler; empty = nvcc's own choice
-    std::string cxx = "g++";  ///< compiler of the host programs
+    std::string nvcc;          ///< empty = from PATH, then /usr/local/cuda/bin
+    bool nvcc_beside = false;  ///< the image itself has no nvcc, this one is of its build
+    std::string ccbin;         ///< nvcc's host compiler; empty = nvcc's own choice
+    std::string cxx = "g++";   ///< compiler of the host programs
     std::vector<std::string> cuda_include;
     std::vector<std::string> cuda_lib;
     unsigned jobs = 0;  ///< 0 = one for each processor
@@ -29,6 +30,7 @@ struct BuildOptions {
 inline constexpr const char* kBuildUsage =
     "usage: suite_build --source DIR --out DIR --compute X.Y,.. [--ptx X.Y] [--nvcc PATH] [--ccbin CXX]\n"
     "                   [--cuda-include DIR,..] [--cuda-lib DIR,..] [--cxx CXX] [--jobs N]\n"
+    "                   [--nvcc-beside]\n"
     "       suite_build --source DIR --out DIR --no-nvcc [--cxx CXX] [--jobs N]\n"
     "Builds the suite's programs into OUT/bin and writes what was built to OUT/static.jsonl.\n"
     "example: suite_build --source /opt/cudamatrix/src --out /opt/cudamatrix --compute 7.5,8.0,9.0 --ptx "
@@ -51,8 +53,8 @@ inline std::optional<BuildOptions> parse_build_options(const std::vector<std::st
     BuildOptions options;
     for (std::size_t i = 0; i < args.size(); ++i) {
         const std::string& name = args[i];
-        if (name == "--no-nvcc") {
-            options.no_nvcc = true;
+        if (name == "--no-nvcc" || name == "--nvcc-beside") {
+            (name == "--no-nvcc" ? options.no_nvcc : options.nvcc_beside) = true;
             continue;
         }
         static const char* const kNames[] = {"--source", "--out", "--compute",      "--ptx",      "--nvcc",
@@ -89,8 +91,9 @@ inline std::optional<BuildOptions> parse_build_options(const std::vector<std::st
     }
     if (options.source.empty() || options.out.empty()) error = "--source and --out are needed";
     if (!options.no_nvcc && options.computes.empty()) error = "--compute is needed, or --no-nvcc";
-    if (options.no_nvcc && (!options.nvcc.empty() || !options.computes.empty() || options.ptx)) {
-        error = "--no-nvcc excludes --nvcc, --compute and --ptx";
+    if (options.no_nvcc &&
+        (!options.nvcc.empty() || options.nvcc_beside || !options.computes.empty() || options.ptx)) {
+        error = "--no-nvcc excludes --nvcc, --nvcc-beside, --compute and --ptx";
     }
     if (!error.empty()) return std::nullopt;
     return options;

@@ -111,7 +111,8 @@ class Builder {
         for (const Program& program : programs_)
             record.check(program.source(), program.last.ok(), error_line(program.last.text()));
         record = judge(record, "does_not_compile",
-                       std::to_string(programs_.size()) + " programs compiled by nvcc " + nvcc_version_);
+                       std::to_string(programs_.size()) + " programs compiled by nvcc " + nvcc_version_ +
+                           (shop_.options().nvcc_beside ? ", which the image itself does not have" : ""));
         if (record.status != Status::fail) return record;
         std::string all;
         for (const Program& program : programs_) {

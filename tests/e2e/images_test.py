@@ -186,6 +186,31 @@ class Images(unittest.TestCase):
             if "cuda" in cell["fields"]:
                 self.assertEqual(cell["outcome"], "failed")
 
+    def test_a_a_current_torch_has_its_kernels_interpreted(self):
+        """What compiles them is beside the image: its runtime has no nvcc."""
+        docker("image", "rm", "--force", *sorted(set(docker("image", "ls", "--quiet", "cudamatrix/e2e").split())))  # room for it
+        matrix, out = WORK / "torch.yaml", WORK / "out-torch"
+        shutil.copy(SOURCE / "tests/e2e/images/torch.yaml", matrix)
+        (out / "bootstrap").mkdir(parents=True)
+        for made in (OUT / "bootstrap").glob("*bookworm*"):
+            os.link(made, out / "bootstrap" / made.name)
+        code, report = run(matrix=matrix, out=out)
+        self.assertEqual((code, report["result"]), (4, "pass-interpreted"), json.dumps(report, indent=1)[:20000])
+        cell, = self.attempted(report)
+        self.assertEqual((cell["outcome"], cell["proof"]), ("passed_without_gpu", "interpreted"))
+        by_id = {t["id"]: t for t in cell["tests"] if gpu_less(t)}
+        self.assertIn("nvcc 13.2.86, which the image itself does not have", by_id["static.compile"]["summary"])
+        interpreted = {t["id"] for t in cell["tests"] if t["part"] == "interpreted" and t["status"] == "pass"}
+        self.assertEqual(interpreted, quick_interpreted(COMPUTE["T4"]))
+        for test in ("torch.arch", "torch.matmul", "torch.step", "torch.workers", "lib.cublas", "lib.cudnn", "lib.cufft", "lib.cusparse", "lib.cusolver",
+                     "lib.nccl"):
+            self.assertEqual(by_id[test]["status"], "pass", by_id[test])
+        self.assertEqual((by_id["lib.curand"]["status"], by_id["lib.curand"]["reason"]), ("skip", "not_in_cell"))  # torch demands none
+        image, = report["images"]
+        found = docker("run", "--rm", "--network", "none", image["reference"], "sh", "-c", "command -v nvcc g++-12; ls /usr/local", check=False).split()
+        self.assertNotIn("cuda", found)
+        self.assertEqual([name for name in found if "/" in name], [])
+
 
 # A warp reduction that leaves lanes out, and a call of a function that does not exist.
 PLANTED = ("kernels/compute/reduce_body.hpp", "delta > 0; delta /= 2", "delta > 0; delta /= 4")

@@ -65,7 +65,7 @@ struct Render {
     std::string repository;
     Rendering out;
     Json images = Json::array();
-    std::array<std::string, 2> suite_hashes = {};  // of the part that images with and without a toolkit get
+    std::array<std::string, 2> suite_hashes = {};  // of the part that is built with and without nvcc
 
     void add_file(const std::filesystem::path& path, std::string content) {
         auto hash = sha256(content);  // each is hashed once
@@ -79,7 +79,7 @@ struct Render {
         rendered.reference = repository + ":" + image.id;
         rendered.proof_reference = rendered.reference + "-proof";
         rendered.pinned = lock.covers(image);
-        auto& suite = suite_hashes[image.cuda.empty()];
+        auto& suite = suite_hashes[image.suite_cuda.empty()];
         if (suite.empty()) suite = part_hash(out.suite, image);
         rendered.inputs = inputs_hash(folder, base_name(image, lock), suite);
         images.push_back(image_json(image, rendered));
@@ -128,7 +128,7 @@ bool by_path(const Artifact& a, const Artifact& b) {
 }  // namespace
 
 bool is_in_context(std::string_view suite_path, const Image& image) {
-    return !image.cuda.empty() || is_host_part(suite_path);
+    return !image.suite_cuda.empty() || is_host_part(suite_path);
 }
 
 std::string image_repository(const Matrix& matrix) {

@@ -52,8 +52,9 @@ Object cuda_model(const Image& image, bool pinned) {
     const bool wheels = image.cuda_from == "wheels";
     const auto root = std::string(kToolkit);
     const auto paths = toolkit_paths(image);
-    Object cuda{{"present", !image.cuda.empty()},
-                {"version", image.cuda},
+    Object cuda{{"present", !image.suite_cuda.empty()},
+                {"beside", image.compiles_beside()},
+                {"version", image.suite_cuda},
                 {"from_archive", archive},
                 {"from_wheels", wheels},
                 {"unpack", archive && !package_requests(image).toolkit.empty()},
@@ -128,7 +129,8 @@ List labels(const ImageInput& input) {
 std::string search_path(const Image& image) {
     std::string path;
     if (has_venv(image)) path += std::string(kVenv) + "/bin:";
-    if (image.cuda_from == "wheels" && image.flavour == "devel") path += std::string(kToolkit) + "/bin:";
+    if (!image.cuda.empty() && image.cuda_from == "wheels" && image.flavour == "devel")
+        path += std::string(kToolkit) + "/bin:";
     return path + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
 
@@ -195,8 +197,10 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
                           {"python", package_list(pinned(&ImagePins::python), wanted.python)},
                           {"runtime", runtime},
                           {"runtime_any", !runtime.empty()}};
-    model["suite"] =
-        Object{{"cxx", image.compiler}, {"compute", text::join(image.compute, ",")}, {"ptx", image.ptx}};
+    model["suite"] = Object{{"stage", image.compiles_beside() ? "nvcc" : "devel"},
+                            {"cxx", image.compiler},
+                            {"compute", text::join(image.compute, ",")},
+                            {"ptx", image.ptx}};
     model["flavour"] = Object{{"devel", image.flavour == "devel"}};
     // A lock was resolved with them: what it pins needs no more.
     const auto constraints = pins == nullptr ? image.constraints : std::vector<std::string>{};

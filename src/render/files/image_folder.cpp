@@ -123,7 +123,8 @@ Json image_contents(const Image& image) {
         if (!value.empty()) json[name] = value;
     };
     put("cuda", image.cuda);
-    put("cuda_from", image.cuda_from);
+    put("cuda_from", image.cuda.empty() ? "" : image.cuda_from);
+    put("suite_cuda", image.compiles_beside() ? image.suite_cuda : "");
     put("torch", image.torch.empty() ? "" : image.torch + "+" + image.torch_variant);
     put("python", image.python);
     put("compiler", image.compiler);

@@ -75,13 +75,18 @@ std::string repository_of(const Facts& facts, std::string_view family) {
     return row ? std::string(row->text("repository")) : std::string();
 }
 
+std::optional<Row> runtime_row(const Facts& facts, const Version& cuda) {
+    return facts.row(fmt::format("cuda-runtime-{}", cuda.major()));
+}
+
 std::string find_toolkit(Request& request) {
     const auto text = request.text(Field::cuda);
     if (text.empty()) return {};
     request.cuda = lookup::cuda(request.facts, text);
     if (!request.cuda) return fmt::format("cuda {}: no fact knows this release", text);
     request.image.cuda = request.cuda->exact.text();
-    if (const auto runtime = request.facts.row(fmt::format("cuda-runtime-{}", request.cuda->exact.major()))) {
+    request.image.suite_cuda = request.image.cuda;
+    if (const auto runtime = runtime_row(request.facts, request.cuda->exact)) {
         request.image.cudart = runtime->text("soname");
         request.image.wheel_root = runtime->text("wheel_root");
     }

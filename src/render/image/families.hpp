@@ -85,6 +85,9 @@ inline constexpr std::string_view kDefault = "debian";
 /// empty: it is, or the cell asks for none.
 [[nodiscard]] std::string other_cudnn(const Request& request, std::string_view tag, std::string_view has);
 
+/// What programs of that CUDA run on: the row of its major in cuda_runtimes.
+[[nodiscard]] std::optional<Row> runtime_row(const Facts& facts, const Version& cuda);
+
 /// The distribution's gcc, or the newest of its archive that the toolkit takes where that is older; 0 when
 /// there is none, or no fact knows.
 [[nodiscard]] int default_gcc(const Facts& facts, const std::optional<Row>& os,

@@ -50,6 +50,13 @@ std::string find_distribution(Request& request) {
     return {};
 }
 
+void take_source(const Row& row, Image& image) {
+    image.cuda_source = row.id();
+    image.cuda_from = row.text("cuda_from");
+    image.cuda_unpack = strings(row.list("unpack"));
+    image.cuda_pins = strings(row.list("pins"));
+}
+
 std::string find_source(Request& request) {
     auto& image = request.image;
     if (!request.cuda) return {};
@@ -59,12 +66,9 @@ std::string find_source(Request& request) {
         return fmt::format("CUDA {} has no source{} for family {} on {}", image.cuda,
                            from.empty() ? "" : " (" + from + ")", kDebian, image.os);
     }
-    image.cuda_source = row->id();
-    image.cuda_from = row->text("cuda_from");
-    image.cuda_unpack = strings(row->list("unpack"));
+    take_source(*row, image);
     image.cuda_packages = strings(row->list("package"));
     image.cuda_runtime = strings(row->list("runtime"));
-    image.cuda_pins = strings(row->list("pins"));
     const bool archive = image.cuda_from == "archive";
     if (archive ? image.cuda_packages.empty() : image.cuda_pins.empty())
         return fmt::format("the fact {} does not say what to install", image.cuda_source);
@@ -76,12 +80,56 @@ std::string find_source(Request& request) {
     return {};
 }
 
+// Whether this toolkit compiles with the gcc that the image has anyway; only a stage that nobody ships may
+// get another one.
+bool takes_compiler(const Request& request, const lookup::Cuda& cuda) {
+    if (!cuda.toolkit || !cuda.toolkit->has("gcc_max")) return false;
+    const int fits = default_gcc(request.facts, request.os, cuda);
+    if (const auto wanted = request.text(Field::compiler); !wanted.empty()) {
+        const auto gcc = Version::parse(wanted.substr(wanted.find('-') + 1));
+        const auto newest = Version::parse(cuda.toolkit->text("gcc_max"));
+        return gcc && newest && gcc->major() <= newest->major();
+    }
+    return fits != 0 &&
+           (request.image.flavour != "devel" || fits == default_gcc(request.facts, request.os, std::nullopt));
+}
+
+// Torch brings CUDA's libraries and no nvcc. Any release of its major compiles what runs beside it (minor
+// version compatibility): the newest that is no newer than torch's, else the oldest. Refuses nothing.
+std::string find_suite_toolkit(Request& request) {
+    auto& image = request.image;
+    const auto torch = Version::parse(image.torch_cuda);
+    if (request.cuda || !torch) return {};
+    std::optional<Row> best;
+    std::optional<lookup::Cuda> release;
+    for (const auto& row : request.facts.rows("toolkit_sources")) {
+        if (row.text("family") != kDebian || !holds(row.list("os"), image.os)) continue;
+        const auto cuda = lookup::cuda(request.facts, row.text("cuda"));
+        const bool light = !row.list("unpack").empty() || !row.list("pins").empty();
+        if (!cuda || cuda->exact.major() != torch->major() || !light || !takes_compiler(request, *cuda))
+            continue;
+        const auto newer = [&](const Version& one) { return one.minor() > torch->minor(); };
+        const bool better =
+            !release || (newer(release->exact) ? cuda->exact < release->exact
+                                               : !newer(cuda->exact) && release->exact < cuda->exact);
+        if (!better) continue;
+        best = row;
+        release = cuda;
+    }
+    const auto runtime = release ? runtime_row(request.facts, release->exact) : std::nullopt;
+    if (!runtime) return {};
+    take_source(*best, image);
+    image.suite_cuda = release->exact.text();
+    image.wheel_root = runtime->text("wheel_root");
+    return {};
+}
+
 }  // namespace
 
 std::span<const Step> debian_steps() {
-    static constexpr Step steps[] = {find_toolkit,     find_torch,      find_torch_index, find_distribution,
-                                     find_source,      find_compiler,   find_python,      find_companions,
-                                     find_constraints, find_environment};
+    static constexpr Step steps[] = {find_toolkit,    find_torch,         find_torch_index, find_distribution,
+                                     find_source,     find_suite_toolkit, find_compiler,    find_python,
+                                     find_companions, find_constraints,   find_environment};
     return steps;
 }
 

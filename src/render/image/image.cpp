@@ -16,6 +16,10 @@ std::vector<std::string> Image::references() const {
     return out;
 }
 
+bool Image::compiles_beside() const {
+    return cuda.empty() && !suite_cuda.empty();
+}
+
 std::string Image::platform() const {
     return fmt::format("linux/{}", oci_architecture(arch));
 }

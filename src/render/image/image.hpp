@@ -53,8 +53,11 @@ struct Image {
     std::string cuda;                 ///< exact toolkit release, empty: none
     std::string cudart;               ///< soname of its runtime library; empty: no fact says which
     std::string wheel_root;           ///< where its wheels put it below site-packages; empty: none do
-    std::string cuda_source;          ///< id of the row of toolkit_sources, empty: no toolkit
-    std::string cuda_from;            ///< archive, wheels or base, empty: no toolkit
+    /// The toolkit that compiles the suite: `cuda`, or, where the image holds none, one of its torch's major
+    /// that only the build has. Empty: nothing compiles kernels. The rest of cuda_* is about this one.
+    std::string suite_cuda;
+    std::string cuda_source;                 ///< id of the row of toolkit_sources, empty: no toolkit
+    std::string cuda_from;                   ///< archive, wheels or base, empty: no toolkit
     std::vector<std::string> cuda_unpack;    ///< archive: packages that are unpacked to compile kernels
     std::vector<std::string> cuda_packages;  ///< archive: packages that the whole toolkit is installed with
     std::vector<std::string> cuda_runtime;   ///< archive: packages that programs need to run
@@ -89,6 +92,8 @@ struct Image {
     /// Where services mount named volumes: the image's user must be able to write there.
     std::vector<std::string> folders;
 
+    /// Whether `suite_cuda` is a toolkit that the image itself does not get.
+    [[nodiscard]] bool compiles_beside() const;
     /// The bases that a registry has, in canonical form ("docker.io/nvidia/cuda:TAG"), without doubles: each
     /// is pinned by digest. None for an image whose base is bootstrapped.
     [[nodiscard]] std::vector<std::string> references() const;

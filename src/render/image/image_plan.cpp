@@ -40,7 +40,7 @@ std::optional<Version> nearest(const std::vector<Version>& targets, const Versio
 }
 
 void choose_targets(Image& image, const std::set<std::string>& asked, const Facts& facts) {
-    const auto targets = plain_targets(facts, image.cuda);
+    const auto targets = plain_targets(facts, image.suite_cuda);
     if (targets.empty()) return;
     std::set<Version> chosen;
     std::optional<Version> left_to_ptx;

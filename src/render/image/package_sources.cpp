@@ -272,7 +272,9 @@ std::string find_compiler(Request& request) {
     const auto wanted = request.text(Field::compiler);
     if (!wanted.empty() && !wanted.starts_with("gcc-"))
         return fmt::format("compiler {}: family {} compiles with gcc", wanted, image.family);
-    const int fits = default_gcc(request.facts, request.os, request.cuda);
+    const auto toolkit =
+        image.suite_cuda.empty() ? std::nullopt : lookup::cuda(request.facts, image.suite_cuda);
+    const int fits = default_gcc(request.facts, request.os, toolkit);
     const auto major = wanted.empty() ? std::to_string(fits) : major_of(wanted);
     if (image.package_manager == "dnf") {
         const auto own = request.os->text("gcc");

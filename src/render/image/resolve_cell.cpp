@@ -77,7 +77,7 @@ std::string short_hash(const std::vector<std::pair<std::string, std::string>>& p
 // The compiler that the image would get if no cell named one.
 bool is_default_compiler(const Image& image, const Facts& facts) {
     if (!image.compiler.starts_with("g++-")) return true;
-    const auto cuda = image.cuda.empty() ? std::nullopt : lookup::cuda(facts, image.cuda);
+    const auto cuda = image.suite_cuda.empty() ? std::nullopt : lookup::cuda(facts, image.suite_cuda);
     return image.compiler ==
            fmt::format("g++-{}", family::default_gcc(facts, lookup::os(facts, image.os), cuda));
 }
@@ -175,7 +175,8 @@ PackageRequests package_requests(const Image& image) {
     wanted.devel.push_back(dnf ? "gcc-c++" : image.compiler);
     if (image.cuda_from == "archive") {
         // Unpacking a few packages compiles kernels; who ships the toolkit wants it whole.
-        const bool whole = image.flavour == "devel" || image.cuda_unpack.empty();
+        const bool whole =
+            !image.compiles_beside() && (image.flavour == "devel" || image.cuda_unpack.empty());
         if (whole)
             wanted.devel.insert(wanted.devel.end(), image.cuda_packages.begin(), image.cuda_packages.end());
         if (!whole) wanted.toolkit = image.cuda_unpack;

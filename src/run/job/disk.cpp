@@ -67,10 +67,10 @@ std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images) {
     for (const auto* image : images) {
         bytes += kSuite;
         add_bases(*image, bases);
-        if (!image->cuda.empty() && image->cuda_from != "base")
-            bytes += image->cuda_from == "wheels" ? kWheels
-                     : image->flavour == "devel"  ? kArchiveFull
-                                                  : kArchive;
+        if (!image->suite_cuda.empty() && image->cuda_from != "base")
+            bytes += image->cuda_from == "wheels"                             ? kWheels
+                     : image->flavour == "devel" && !image->compiles_beside() ? kArchiveFull
+                                                                              : kArchive;
         if (!image->torch.empty() && !image->torch_from_base)
             bytes += image->torch_variant == "cpu" ? kTorchCpu : kTorch;
     }

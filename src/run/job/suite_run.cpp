@@ -80,7 +80,7 @@ void compare_with_rules(const Image& image, std::string_view compute, CellResult
         const bool own = suite && std::ranges::find(image.compute, compute) != image.compute.end();
         if (test.code_path.substr(0, 4) == "none") {
             expected = "code that runs on it";
-        } else if (own && !image.cuda.empty() && test.code_path != fmt::format("sass {}", compute)) {
+        } else if (own && test.code_path != fmt::format("sass {}", compute)) {
             expected = fmt::format("sass {}", compute);
         }
         if (expected.empty()) continue;

@@ -50,7 +50,11 @@ TEST_CASE("suite_build's options") {
     REQUIRE_MESSAGE(options, error);
     CHECK(options->computes.size() == 2);
     CHECK(options->cuda_lib == Args{"/a", "/b"});
+    CHECK_FALSE(options->nvcc_beside);
     CHECK(parse_build_options({"--source", "/s", "--out", "/o", "--no-nvcc"}, error));
+    const auto beside =
+        parse_build_options({"--source", "/s", "--out", "/o", "--nvcc-beside", "--compute", "7.5"}, error);
+    CHECK((beside && beside->nvcc_beside));
     const Args base = {"--source", "/s", "--out", "/o"};
     const auto with = [&](Args more) {
         more.insert(more.begin(), base.begin(), base.end());
@@ -61,7 +65,11 @@ TEST_CASE("suite_build's options") {
     CHECK(with({"--compute", "7.5,"}) == "--compute '7.5,': expected compute capabilities like 7.5,8.0,9.0");
     CHECK(with({"--compute", "7.5", "--ptx", "7.5,8.0"}) ==
           "--ptx '7.5,8.0': expected one compute capability like 9.0");
-    CHECK(with({"--no-nvcc", "--compute", "7.5"}) == "--no-nvcc excludes --nvcc, --compute and --ptx");
+    CHECK(with({"--no-nvcc", "--compute", "7.5"}) ==
+          "--no-nvcc excludes --nvcc, --nvcc-beside, --compute and --ptx");
+    CHECK(with({"--no-nvcc", "--nvcc-beside"}) ==
+          "--no-nvcc excludes --nvcc, --nvcc-beside, --compute and --ptx");
+    CHECK(with({"--nvcc-beside"}) == "--compute is needed, or --no-nvcc");
     CHECK(with({"--frobnicate"}) == "unknown option --frobnicate");
     CHECK(with({"--nvcc"}) == "--nvcc takes a value");
     CHECK(error_of({"--compute", "7.5"}) == "--source and --out are needed");

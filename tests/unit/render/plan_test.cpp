@@ -51,6 +51,54 @@ zip: [[cuda, os]]
     CHECK(got.plan.images[1].compiler == "g++-13");
 }
 
+TEST_CASE("torch without a toolkit: what compiles the suite is of its CUDA major, and in no image") {
+    struct Row {
+        std::string cell;
+        std::string release;  // empty: none
+        std::string from;
+        std::string compiler;
+    };
+    const Row rows[] = {
+        // The newest that is no newer than torch's CUDA, else the oldest.
+        {"torch: 2.15.0+cu132, os: debian12", "13.2.2", "wheels", "g++-12"},
+        {"torch: 2.14.1+cu130, os: debian12", "13.0.3", "wheels", "g++-12"},
+        {"torch: 2.6.0+cu124, os: debian13, python: '3.12'", "12.4.1", "archive", "g++-13"},
+        {"torch: 2.6.0+cu126, os: debian13, python: '3.12'", "12.4.1", "archive", "g++-13"},
+        {"torch: 2.5.1+cu121, os: debian13, python: '3.12'", "12.4.1", "archive", "g++-13"},
+        {"torch: 2.6.0+cu118, os: debian12", "11.8.0", "archive", "g++-11"},
+        {"torch: 2.6.0+cu118, os: debian12, compiler: gcc-11", "11.8.0", "archive", "g++-11"},
+        // None of that major there, or none that takes the image's compiler.
+        {"torch: 2.6.0+cu124, os: debian12", "", "", "g++-12"},
+        {"torch: 2.6.0+cu118, os: debian13, python: '3.12'", "", "", "g++-14"},
+        {"torch: 2.6.0+cu118, os: debian12, compiler: gcc-12", "", "", "g++-12"},
+        {"torch: 2.6.0+cu118, os: debian12, flavour: devel", "", "", "g++-12"},
+        {"torch: 2.6.0+cu124, os: debian13, python: '3.12', flavour: devel", "", "", "g++-14"},
+        {"torch: 2.6.0+cpu, os: debian12", "", "", "g++-12"},
+        {"os: debian12, python: '3.11'", "", "", "g++-12"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.cell);
+        const auto image = one(fmt::format("axes: {{gpu: [A100 80GB]}}\nset: {{{}}}\n", row.cell));
+        CHECK(image.cuda.empty());
+        CHECK(image.suite_cuda == row.release);
+        CHECK(image.compiles_beside() == !row.release.empty());
+        CHECK(image.cuda_from == row.from);
+        CHECK(image.compiler == row.compiler);
+        CHECK(image.cudart.empty());
+        CHECK(image.compute.empty() == row.release.empty());
+        const auto wanted = package_requests(image);
+        CHECK(wanted.devel == Texts{row.compiler});
+        CHECK(wanted.cuda.empty() == (row.from != "wheels"));
+        CHECK(wanted.toolkit.empty() == (row.from != "archive"));
+        const auto has_cuda = [](const std::string& name) { return name.find("cuda") != std::string::npos; };
+        CHECK(std::ranges::none_of(wanted.runtime, has_cuda));
+    }
+    const auto whole = one(
+        "axes: {gpu: [A100 80GB]}\nset: {torch: 2.6.0+cu124, cuda: '12.4.1', os: debian13, python: '3.12'}\n");
+    CHECK(whole.suite_cuda == "12.4.1");
+    CHECK_FALSE(whole.compiles_beside());
+}
+
 TEST_CASE("targets: what the toolkit's nvcc can make, else nearest below in the same major, else PTX") {
     const auto compute = [](const std::string& values, const std::string& cuda, const std::string& os) {
         return one(fmt::format("axes: {{compute: [{}]}}\nset: {{cuda: \"{}\", os: {}}}\n", values, cuda, os));

@@ -18,6 +18,7 @@ Image image(const std::string& suite, const std::string& cuda, const std::string
     one.suite = suite;
     one.flavour = "runtime";
     one.cuda = cuda;
+    one.suite_cuda = cuda;
     one.cuda_from = source;
     one.torch = torch;
     return one;
@@ -29,6 +30,7 @@ TEST_CASE("disk: the quickstart's images stay below 40 GB, and more content need
     const auto archive = image("bookworm", "11.8.0", "archive", "");
     const auto wheels = image("bookworm", "13.4.3", "wheels", "");
     const auto torch = image("bookworm", "", "", "2.6.0");
+    const auto torch_less = image("bookworm", "", "", "");
     CHECK(engine_bytes_needed({}) == 0);
     CHECK(engine_bytes_needed({&archive}) < engine_bytes_needed({&archive, &wheels}));
     CHECK(engine_bytes_needed({&archive}) < engine_bytes_needed({&torch}));
@@ -36,6 +38,14 @@ TEST_CASE("disk: the quickstart's images stay below 40 GB, and more content need
     auto devel = archive;
     devel.flavour = "devel";
     CHECK(engine_bytes_needed({&devel}) > engine_bytes_needed({&archive}));
+    auto beside = torch;
+    beside.suite_cuda = "11.8.0";
+    beside.cuda_from = "archive";
+    CHECK(engine_bytes_needed({&beside}) - engine_bytes_needed({&torch}) ==
+          engine_bytes_needed({&archive}) - engine_bytes_needed({&torch_less}));
+    beside.flavour = "devel";  // which ships no toolkit either
+    CHECK(engine_bytes_needed({&beside}) - engine_bytes_needed({&torch}) ==
+          engine_bytes_needed({&archive}) - engine_bytes_needed({&torch_less}));
 }
 
 TEST_CASE("disk: a registry's base needs no tar, and is counted once with what it brings") {
