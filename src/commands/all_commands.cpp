@@ -150,12 +150,16 @@ Warns if the facts are older than 180 days.)",
 `rules show ID` shows one: what it checks, why, an example that fails and one
 that passes.)",
                    "cudamatrix rules show driver-supports-cuda", add_rules},
-        CommandRow{"kernels", "Show what the tests inside the images prove",
+        CommandRow{"kernels", "Show what the tests inside the images prove, or build them",
                    R"(`kernels list` lists the tests of the kernel suite, and the faults that no test
 names yet.
 `kernels show ID` shows tests: what each proves, what it compares with and within
 which tolerance, the faults that it names, and what it needs. With a fault, as
-reports name it (F6), what it means and which tests name it.)",
+reports name it (F6), what it means and which tests name it.
+`kernels build --out DIR` compiles the suite with this machine's nvcc and g++ into
+a folder of programs, the PTX interpreter's libcudart beside them. Copied to any
+machine, DIR/suite run runs the tests there: on its GPU, or without one as far as
+can be. Exit code 1 if a program does not compile; 3 without nvcc.)",
                    "cudamatrix kernels show cmp.sgemm F6", add_kernels},
         CommandRow{"templates", "Show and check the templates that images are rendered from",
                    R"(`templates list` lists the templates.

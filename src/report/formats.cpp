@@ -82,6 +82,15 @@ std::span<const KernelsFormat> kernels_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<KernelsBuildReport>> kernels_build_formats() {
+    using Format = ReportFormat<KernelsBuildReport>;
+    static constexpr std::array formats{
+        Format{"text", kernels_build_text},
+        Format{"json", kernels_build_json},
+    };
+    return formats;
+}
+
 std::span<const ReportFormat<ScanReport>> scan_formats() {
     using Format = ReportFormat<ScanReport>;
     static constexpr std::array formats{

@@ -83,6 +83,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
 [[nodiscard]] std::span<const KernelsFormat> kernels_formats();
+[[nodiscard]] std::span<const ReportFormat<KernelsBuildReport>> kernels_build_formats();
 [[nodiscard]] std::span<const ReportFormat<ScanReport>> scan_formats();
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();

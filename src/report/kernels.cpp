@@ -203,4 +203,29 @@ Result<std::string> kernel_json(const KernelsReport& report, const std::vector<s
     return std::move(document).finish();
 }
 
+std::string kernels_build_text(const KernelsBuildReport& report) {
+    auto out = fmt::format("{}\nSASS for {}, PTX for {}\n", report.summary, text::join(report.compute, ", "),
+                           report.ptx);
+    for (const auto& error : report.errors)
+        out += fmt::format("error: {}\n", error);
+    return out + fmt::format("run the tests, here or on {}: {}/suite run\n",
+                             report.glibc.empty()
+                                 ? "a machine with this C library"
+                                 : fmt::format("any machine with glibc {} or newer", report.glibc),
+                             report.folder);
+}
+
+std::string kernels_build_json(const KernelsBuildReport& report) {
+    JsonDocument document(report.tool);
+    document.member("folder", report.folder);
+    document.member("nvcc", report.nvcc);
+    document.member("compute", report.compute);
+    document.member("ptx", report.ptx);
+    document.member("glibc", report.glibc);
+    document.member("whole", report.whole);
+    document.member("summary", report.summary);
+    document.member("errors", report.errors);
+    return std::move(document).finish();
+}
+
 }  // namespace cudamatrix::report

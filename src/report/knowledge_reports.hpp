@@ -95,6 +95,22 @@ struct KernelsReport {
 [[nodiscard]] Result<std::string> kernel_json(const KernelsReport& report,
                                               const std::vector<std::string>& ids);
 
+/// What `kernels build` made.
+struct KernelsBuildReport {
+    ToolInfo tool;
+    std::string folder;                ///< with the programs
+    std::string nvcc;                  ///< its release: 13.0.88
+    std::vector<std::string> compute;  ///< SASS targets
+    std::string ptx;                   ///< also embedded as PTX
+    std::string glibc;    ///< of this machine: what another one needs at most; empty: another C library
+    bool whole = false;   ///< every program compiled
+    std::string summary;  ///< of static.compile
+    std::vector<std::string> errors;  ///< a source that did not compile, and nvcc's line about it
+};
+
+[[nodiscard]] std::string kernels_build_text(const KernelsBuildReport& report);
+[[nodiscard]] std::string kernels_build_json(const KernelsBuildReport& report);
+
 struct MeasureReport {
     const measure::Measured& measured;
     const Facts& facts;     ///< that it was compared with

@@ -192,6 +192,17 @@ ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cell
     return planner.finish();
 }
 
+std::vector<std::string> portable_targets(const Facts& facts, const std::string& cuda) {
+    std::vector<std::string> lowest;
+    std::uint32_t major = kOldestDefault - 1;
+    for (const auto& target : plain_targets(facts, cuda)) {
+        if (target.major() <= major) continue;
+        major = target.major();
+        lowest.push_back(target.major_minor());
+    }
+    return lowest;
+}
+
 namespace {
 
 std::vector<std::size_t> images_of(const Service& service, const std::vector<Image>& images) {

@@ -35,6 +35,10 @@ struct ImagePlan {
 [[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells,
                                     const Facts& facts);
 
+/// Targets of a toolkit's nvcc ("13.0") by which code for every GPU since 6.0, the suite's floor,
+/// is made: the lowest of each major, ascending. Empty where no fact knows the toolkit.
+[[nodiscard]] std::vector<std::string> portable_targets(const Facts& facts, const std::string& cuda);
+
 // Which services the compose files have: what services: of the matrix file says, over the images.
 
 struct ComposeService {

@@ -133,33 +133,11 @@ Result<Engine> choose_containers(const Dialect& dialect, const Environment& envi
     return Failure{ExitCode::environment, {std::move(diagnostic)}};
 }
 
-Result<Engine> choose_host(const Dialect& dialect, const Environment& environment,
-                           const Cancellation* cancellation) {
-    auto nvcc = find_program("nvcc", environment);
-    if (!nvcc) nvcc = find_program("/usr/local/cuda/bin/nvcc", environment);
-    if (!nvcc) {
-        return environment_failure("engine host: no nvcc on PATH and none in /usr/local/cuda/bin",
-                                   "install a CUDA toolkit, or docker and take --engine docker");
-    }
-    Engine engine;
-    engine.dialect = &dialect;
-    engine.program = *nvcc;
-    engine.environment = environment;
-    CM_TRY_ASSIGN(const auto outcome, probe(engine, {"--version"}, cancellation));
-    constexpr std::string_view kMark = ", V";  // "Cuda compilation tools, release 13.0, V13.0.88"
-    const auto at = outcome.out.rfind(kMark);
-    const auto word = at == std::string::npos ? std::string_view{}
-                                              : std::string_view(outcome.out).substr(at + kMark.size());
-    const auto version = Version::parse(text::trim(word.substr(0, word.find('\n'))));
-    if (!outcome.success() || !version) {
-        return environment_failure(fmt::format("engine host: {} does not tell its version ({})",
-                                               text::printable(*nvcc), outcome.describe()),
-                                   "repair the CUDA toolkit, or take --engine docker");
-    }
-    engine.version = version->text();
-    engine.why = fmt::format("{}, nvcc {}", text::printable(*nvcc), engine.version);
-    engine.gpu_runtime = true;
-    return engine;
+Result<Engine> choose_host(const Environment& environment, const Cancellation* cancellation) {
+    auto engine = choose_nvcc({}, environment, cancellation);
+    if (engine.ok() || engine.failure().code == ExitCode::interrupted) return engine;
+    return environment_failure("engine host: " + engine.failure().diagnostics.front().message,
+                               "install or repair a CUDA toolkit, or take --engine docker");
 }
 
 }  // namespace
@@ -172,6 +150,35 @@ Command Engine::command(Argv arguments) const {
         command.argv.push_back(std::move(argument));
     command.environment = environment;
     return command;
+}
+
+Result<Engine> choose_nvcc(std::string_view path, const Environment& environment,
+                           const Cancellation* cancellation) {
+    const std::string fix = "install a CUDA toolkit, or name its nvcc: --nvcc PATH";
+    auto nvcc = find_program(path.empty() ? "nvcc" : path, environment);
+    if (!nvcc && path.empty()) nvcc = find_program("/usr/local/cuda/bin/nvcc", environment);
+    if (!nvcc && path.empty())
+        return environment_failure("no nvcc on PATH and none in /usr/local/cuda/bin", fix);
+    if (!nvcc) return environment_failure(fmt::format("{} is no program", text::printable(path)), fix);
+    Engine engine;
+    engine.dialect = dialect_named("host");
+    engine.program = *nvcc;
+    engine.environment = environment;
+    CM_TRY_ASSIGN(const auto outcome, probe(engine, {"--version"}, cancellation));
+    constexpr std::string_view kMark = ", V";  // "Cuda compilation tools, release 13.0, V13.0.88"
+    const auto at = outcome.out.rfind(kMark);
+    const auto word = at == std::string::npos ? std::string_view{}
+                                              : std::string_view(outcome.out).substr(at + kMark.size());
+    const auto version = Version::parse(text::trim(word.substr(0, word.find('\n'))));
+    if (!outcome.success() || !version) {
+        return environment_failure(
+            fmt::format("{} does not tell its version ({})", text::printable(*nvcc), outcome.describe()),
+            fix);
+    }
+    engine.version = version->text();
+    engine.why = fmt::format("{}, nvcc {}", text::printable(*nvcc), engine.version);
+    engine.gpu_runtime = true;
+    return engine;
 }
 
 Result<Engine> choose(std::string_view wanted, const Environment& environment,
@@ -188,7 +195,7 @@ Result<Engine> choose(std::string_view wanted, const Environment& environment,
         if (wanted != "auto" && wanted != dialect.name) continue;
         auto engine = dialect.containers
                           ? choose_containers(dialect, environment, cancellation, fallback_clients)
-                          : choose_host(dialect, environment, cancellation);
+                          : choose_host(environment, cancellation);
         if (engine.ok()) {
             if (wanted == "auto" && !dialect.containers && !tried.empty()) {
                 engine->why += fmt::format(" (no container engine: {})", tried.front().message);

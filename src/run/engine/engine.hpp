@@ -40,6 +40,11 @@ struct Engine {
                                     const Cancellation* cancellation,
                                     const std::vector<std::string>& fallback_clients = {"/usr/bin/docker"});
 
+/// Engine host with the nvcc of `path` or, where that is empty, of PATH and else /usr/local/cuda/bin. None,
+/// or one that does not tell its version, is an environment failure.
+[[nodiscard]] Result<Engine> choose_nvcc(std::string_view path, const Environment& environment,
+                                         const Cancellation* cancellation);
+
 struct ImageInfo {
     std::string id;  ///< sha256:...
     std::uint64_t bytes = 0;

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "render/templates/template.hpp"
-#include "run/job/engine_build.hpp"
+#include "run/job/suite_folder.hpp"
 #include "run/job/suite_run.hpp"
 
 namespace cudamatrix::job {
@@ -29,44 +29,11 @@ fs::path folder_of(const RunSettings& settings, const Image& image) {
     return settings.out / "host" / image.id;
 }
 
-Result<std::vector<SuiteFile>> suite_of(const RunSettings& settings) {
-    if (settings.suite.empty()) return embedded_suite();
-    return suite_from(settings.suite);
-}
-
-// Runs one tool of the build; its output goes to the log.
-Status run_tool(const RunSettings& settings, std::vector<std::string> argv, const std::string& what,
-                const fs::path& log) {
-    Command command;
-    command.argv = std::move(argv);
-    command.environment = settings.environment;
-    command.time_limit = settings.build_limit;
-    CM_TRY_ASSIGN(const auto outcome, cudamatrix::run(command, settings.cancellation));
-    const auto output = outcome.out + outcome.err;
-    CM_TRY(file::make_directories(log.parent_path()));
-    CM_TRY(file::write(log, output));
-    if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
-    if (outcome.success()) return Done{};
-    return Failure{
-        ExitCode::findings,
-        {Diagnostic::error(fmt::format("{}: {}: {}", what, outcome.describe(), build_error(output)))}};
-}
-
-Status write_sources(const fs::path& folder, const std::vector<SuiteFile>& suite) {
-    for (const auto& one : suite) {
-        const auto path = folder / one.path;
-        CM_TRY(file::make_directories(path.parent_path()));
-        CM_TRY(file::write(path, one.content));
-    }
-    return Done{};
-}
-
 Status build_one(Job& job, const Image& image) {
     const auto& settings = job.settings;
     const auto& engine = job.engine;
-    CM_TRY_ASSIGN(const auto suite, suite_of(settings));
+    CM_TRY_ASSIGN(const auto suite, suite_of(settings.suite));
     const auto folder = folder_of(settings, image);
-    const auto source = settings.out / "host" / "src";
     const auto stamp = folder / "inputs";
     const auto inputs =
         sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n", suite_hash(suite), text::join(image.compute, ","),
@@ -78,18 +45,17 @@ Status build_one(Job& job, const Image& image) {
         return Done{};
     }
     job.progress.say(fmt::format("{}: building the suite with {}", image.id, engine.program));
-    CM_TRY(write_sources(source, suite));
-    CM_TRY(file::make_directories(folder));
-    const auto tool = (folder / "suite_build").string();
-    const auto log = settings.out / "logs" / ("host-" + image.id + ".log");
-    CM_TRY(run_tool(settings,
-                    {"g++", "-std=c++17", "-I", source.string(), "-o", tool,
-                     (source / "kernels/build/suite_build.cpp").string()},
-                    "suite_build", log));
-    CM_TRY(run_tool(settings,
-                    {tool, "--source", source.string(), "--out", folder.string(), "--cxx", "g++", "--compute",
-                     text::join(image.compute, ","), "--ptx", image.ptx, "--nvcc", engine.program},
-                    "suite", log));
+    SuiteFolder made;
+    made.out = folder;
+    made.source = settings.out / "host" / "src";
+    made.log = settings.out / "logs" / ("host-" + image.id + ".log");
+    made.nvcc = engine.program;
+    made.compute = image.compute;
+    made.ptx = image.ptx;
+    made.environment = settings.environment;
+    made.limit = settings.build_limit;
+    made.cancellation = settings.cancellation;
+    CM_TRY(compile_suite(made, suite));
     CM_TRY(file::write(stamp, inputs));
     return Done{};
 }

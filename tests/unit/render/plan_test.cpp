@@ -51,6 +51,15 @@ zip: [[cuda, os]]
     CHECK(got.plan.images[1].compiler == "g++-13");
 }
 
+TEST_CASE("portable targets: the lowest of each major since 6.0") {
+    const auto facts = Facts::embedded();
+    CHECK(portable_targets(facts, "11.2") == Texts{"6.0", "7.0", "8.0"});
+    CHECK(portable_targets(facts, "12.9") == Texts{"6.0", "7.0", "8.0", "9.0", "10.0", "12.0"});
+    CHECK(portable_targets(facts, "13.0") == Texts{"7.5", "8.0", "9.0", "10.0", "11.0", "12.0"});
+    CHECK(portable_targets(facts, "99.0").empty());
+    CHECK(portable_targets(facts, "").empty());
+}
+
 TEST_CASE("torch without a toolkit: what compiles the suite is of its CUDA major, and in no image") {
     struct Row {
         std::string cell;
