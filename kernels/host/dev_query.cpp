@@ -91,11 +91,7 @@ Record dev_query(const Context& context) {
     DriverOptions options;
     options.root = context.root;
     const DriverFacts facts = probe_driver(options);
-    const Record driver = judge_driver(facts, context);
-    if (driver.status != Status::pass) {
-        if (driver.status == Status::skip) return Record::skip("no_device", driver.summary);
-        return Record::fail(driver.reason, driver.fault, driver.summary);
-    }
+    if (auto without = without_gpu(facts, context)) return *without;
     if (!complete(facts.api)) return Record::broken("driver_api", facts.path + " lacks entry points");
     QueryError error;
     std::vector<Gpu> gpus;

@@ -1,39 +1,28 @@
 #include "kernels/host/driver_probe.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "kernels/host/library.hpp"
 #include "kernels/host/paths.hpp"
 
 namespace cudamatrix::suite {
 namespace {
 
-std::string path_of(void* library) {
-    struct link_map* map = nullptr;
-    if (::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name == nullptr) return "";
-    return map->l_name;
-}
-
-template <typename Function>
-void bind(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-}
-
 DriverApi bind_api(void* library) {
     DriverApi api;
-    bind(library, "cuInit", api.init);
-    bind(library, "cuDriverGetVersion", api.driver_version);
-    bind(library, "cuDeviceGetCount", api.device_count);
-    bind(library, "cuDeviceGet", api.device_get);
-    bind(library, "cuDeviceGetAttribute", api.device_attribute);
-    bind(library, "cuDeviceGetName", api.device_name);
-    bind(library, "cuDeviceTotalMem_v2", api.device_memory);
-    bind(library, "cuDeviceGetUuid", api.device_uuid);
+    bind_symbol(library, "cuInit", api.init);
+    bind_symbol(library, "cuDriverGetVersion", api.driver_version);
+    bind_symbol(library, "cuDeviceGetCount", api.device_count);
+    bind_symbol(library, "cuDeviceGet", api.device_get);
+    bind_symbol(library, "cuDeviceGetAttribute", api.device_attribute);
+    bind_symbol(library, "cuDeviceGetName", api.device_name);
+    bind_symbol(library, "cuDeviceTotalMem_v2", api.device_memory);
+    bind_symbol(library, "cuDeviceGetUuid", api.device_uuid);
     return api;
 }
 
@@ -57,15 +46,13 @@ DriverFacts probe_driver(const DriverOptions& options) {
 
     void* library = ::dlopen(options.library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-        const char* why = ::dlerror();
-        facts.load_error = why != nullptr ? why : "unknown error";
-        // The loader names the file that it lacks: ours means no driver, another one a broken driver.
-        facts.absent = facts.load_error.rfind(
-                           options.library + ": cannot open shared object file: No such file", 0) == 0;
+        facts.load_error = load_error();
+        facts.absent = says_absent(facts.load_error, options.library);
         return facts;
     }
     facts.found = true;
-    const std::string loaded_as = path_of(library);
+    facts.library = library;
+    const std::string loaded_as = path_of_library(library);
     facts.path = real_path(loaded_as);
     facts.version = find_driver_version(file_name(facts.path));
     facts.compat =

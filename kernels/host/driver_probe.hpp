@@ -26,6 +26,7 @@ struct DriverOptions {
 
 struct DriverFacts {
     bool found = false;          ///< a libcuda was loaded
+    void* library = nullptr;     ///< as dlopen gave it; it is never closed
     std::string load_error;      ///< why not
     bool absent = false;         ///< ... because there is none, not because it is broken
     std::string path;            ///< where the loader found it, links resolved

@@ -180,4 +180,11 @@ Record judge_driver(const DriverFacts& facts, const Context& context) {
     return record;
 }
 
+std::optional<Record> without_gpu(const DriverFacts& driver, const Context& context) {
+    const Record record = judge_driver(driver, context);
+    if (record.status == Status::pass) return std::nullopt;
+    if (record.status == Status::skip) return Record::skip("no_device", record.summary);
+    return Record::fail(record.reason, record.fault, record.summary);
+}
+
 }  // namespace cudamatrix::suite
