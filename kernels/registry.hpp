@@ -18,7 +18,7 @@ struct Test {
     RunsBy runs_by;
     std::string_view source;   ///< host: function; cuda: stem below kernels/; python: file in kernels/python/
     std::string_view part;     ///< of its one record, or the first of several (parts())
-    bool needs_gpu;            ///< whether that part can only be judged on a GPU
+    bool needs_gpu;            ///< whether it has a part "gpu", which can only be judged on one
     bool on_cpu;               ///< whether it has a part "cpu", too
     std::string_view min_cc;   ///< "" = none
     std::string_view variant;  ///< "" = built for the whole architecture list
@@ -32,6 +32,7 @@ struct Test {
     /// What it runs on, a record each. "interpreted": the kernels' PTX, on the CPU.
     [[nodiscard]] std::vector<std::string_view> parts() const {
         std::vector<std::string_view> parts{part};
+        if (needs_gpu && part != "gpu") parts.emplace_back("gpu");
         if (on_cpu) parts.emplace_back("cpu");
         if (runs_by == RunsBy::cuda) parts.emplace_back("interpreted");
         return parts;

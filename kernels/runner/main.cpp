@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatbin/reader.hpp"
@@ -85,11 +86,10 @@ int run(const Args& args) {
 int run_test(const Args& args) {
     struct HostTest {
         const char* id;
-        const char* part;
         Record (*function)(const Context&);
     };
     static constexpr HostTest kHostTests[] = {
-#define CUDAMATRIX_HOST_TEST(id, group, function, part, ...) {id, part, function},
+#define CUDAMATRIX_HOST_TEST(id, group, function, ...) {id, function},
 #define CUDAMATRIX_CUDA_TEST(...)
 #define CUDAMATRIX_PYTHON_TEST(...)
 #include "kernels/registry.def"
@@ -103,9 +103,13 @@ int run_test(const Args& args) {
         std::string error;
         const auto context = context_with_prefix({args.begin() + 1, args.end()}, error);
         if (!context) return usage(error);
+        const std::vector<std::string_view> parts = find_test(test.id)->parts();
+        const std::string part = context->part.empty() ? std::string(parts.front()) : context->part;
+        if (std::find(parts.begin(), parts.end(), part) == parts.end())
+            return usage(args.front() + " has no part " + part);
         const Record record = test.function(*context);
-        return write_record(context->record_fd, record, test.id, test.part) ? exit_code(record.status)
-                                                                            : exit_code(Status::error);
+        return write_record(context->record_fd, record, test.id, part) ? exit_code(record.status)
+                                                                       : exit_code(Status::error);
     }
     return usage("no host test is called '" + args.front() + "'");
 }
