@@ -117,9 +117,8 @@ class Runner {
             result_line(judged, context_, planned.on_gpu() ? gpu_ : json::Value(), ran ? &result : nullptr));
         const Status status = status_of(judged);
         counts_[static_cast<std::size_t>(status)] += 1;
-        // The driver's answers alone compute nothing: a program of our own, or torch, has to.
-        if (planned.on_gpu() && planned.test->runs_by != RunsBy::host && status == Status::pass)
-            kernels_ran_ += 1;
+        // The driver's answers alone compute nothing: a kernel of our own, or torch, has to.
+        if (planned.on_gpu() && planned.test->group != "device" && status == Status::pass) kernels_ran_ += 1;
         if (planned.interpreted() && status == Status::pass) kernels_interpreted_ += 1;
     }
 

@@ -188,6 +188,11 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"cmp.math", "compute/math_functions.hpp", "{\"pow\", 4, 2,", "0 to 4 ULPs"},
         {"cmp.math", "compute/math.cpp", "\"_correctly_rounded\", not_rounded == 0",
          "division correctly rounded"},
+        {"jit.ptx", "host/driver_kernel.hpp", "kAddLength = 4099", "4099 float32 sums"},
+        {"jit.ptx", "host/jit_ptx.cpp", "\"CUDA_FORCE_PTX_JIT\", \"1\"", "CUDA_FORCE_PTX_JIT=1"},
+        {"jit.sass_only", "host/driver_kernel.hpp", "kAddLength = 4099", "4099 float32 sums"},
+        {"jit.sass_only", "host/jit_sass_only.cpp", "\"CUDA_DISABLE_PTX_JIT\", \"1\"",
+         "CUDA_DISABLE_PTX_JIT=1"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
@@ -214,7 +219,7 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
 TEST_CASE("registry: what the results tell of is in the list") {
     const auto ids =
         found(content(kKernels / "RESULTS.md"),
-              "\\b((?:env|static|load|dev|mem|cmp|tc|con|lib|torch|fault|stress)\\.[a-z_][a-z0-9_]*)\\b");
+              "\\b((?:env|static|load|dev|mem|cmp|tc|con|jit|lib|torch|fault|stress)\\.[a-z_][a-z0-9_]*)\\b");
     CHECK(ids.size() > 3);
     for (const auto& id : ids)
         CHECK_MESSAGE(find_test(id) != nullptr, id);
