@@ -193,6 +193,8 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"jit.sass_only", "host/driver_kernel.hpp", "kAddLength = 4099", "4099 float32 sums"},
         {"jit.sass_only", "host/jit_sass_only.cpp", "\"CUDA_DISABLE_PTX_JIT\", \"1\"",
          "CUDA_DISABLE_PTX_JIT=1"},
+        {"jit.nvrtc", "host/driver_kernel.hpp", "kAddLength = 4099", "4099 pairs of float32 numbers"},
+        {"jit.nvrtc", "host/jit_code.hpp", "entry.arch != arch", "exactly the compute capability"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
