@@ -21,7 +21,7 @@ inline constexpr Fault kFaults[] = {
     {"F7", "The PTX is newer than what the driver compiles."},
     {"F8", "PTX cannot be compiled: JIT is switched off, or the driver's JIT compiler is not mounted."},
     {"F9", "libnvrtc or its builtins are missing, or are of another major release."},
-    {"F10", "The image's nvcc or nvrtc does not know the GPU architecture."},
+    {"F10", "The image's nvcc, nvrtc or nvJitLink does not know the GPU architecture."},
     {"F11", "A CUDA library is missing, or another version of it is loaded than the cell promises."},
     {"F12", "/dev/shm is missing or too small."},
     {"F13", "A variable left in the environment hides GPUs, slows programs down or changes results."},

@@ -29,6 +29,67 @@ extern "C" __global__ void cudamatrix_jit(Args args) {
 )";
 inline constexpr const char* kJitSum = "#define SUM(x, y) ((x) + (y))\n";
 
+/// The same kernel in two files for the linker: this goes before kJitSource, the other one defines what it
+/// calls.
+inline constexpr const char* kJitSumElsewhere =
+    "extern \"C\" __device__ float cudamatrix_jit_sum(float x, float y);\n#define SUM cudamatrix_jit_sum\n";
+inline constexpr const char* kJitElsewhere =
+    "extern \"C\" __device__ float cudamatrix_jit_sum(float x, float y) { return x + y; }\n";
+
+/// The same kernel in PTX for 7.5 and later, behind a line with its `.version`. It says that it is code for
+/// kJitPtxArch.
+inline constexpr unsigned kJitPtxArch = 750;
+inline constexpr const char* kJitPtx = R"(
+.target sm_75
+.address_size 64
+.visible .entry cudamatrix_jit(.param .align 8 .b8 args[40])
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<8>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<14>;
+    ld.param.u64 %rd1, [args];
+    ld.param.u64 %rd2, [args+8];
+    ld.param.u64 %rd3, [args+16];
+    ld.param.u64 %rd4, [args+24];
+    ld.param.u64 %rd5, [args+32];
+    cvta.to.global.u64 %rd1, %rd1;
+    cvta.to.global.u64 %rd2, %rd2;
+    cvta.to.global.u64 %rd3, %rd3;
+    cvta.to.global.u64 %rd5, %rd5;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %nctaid.x;
+    mul.wide.u32 %rd6, %r1, %r2;
+    cvt.u64.u32 %rd7, %r3;
+    add.s64 %rd6, %rd6, %rd7;
+    mul.wide.u32 %rd8, %r4, %r2;
+NEXT:
+    setp.ge.s64 %p1, %rd6, %rd4;
+    @%p1 bra DONE;
+    shl.b64 %rd9, %rd6, 2;
+    add.s64 %rd10, %rd1, %rd9;
+    add.s64 %rd11, %rd2, %rd9;
+    add.s64 %rd12, %rd3, %rd9;
+    ld.global.f32 %f1, [%rd10];
+    ld.global.f32 %f2, [%rd11];
+    add.rn.f32 %f3, %f1, %f2;
+    st.global.f32 [%rd12], %f3;
+    add.s64 %rd6, %rd6, %rd8;
+    bra NEXT;
+DONE:
+    bar.sync 0;
+    setp.ne.s32 %p2, %r3, 0;
+    @%p2 bra END;
+    atom.global.add.u32 %r5, [%rd5], 1;
+    mov.u32 %r6, 750;
+    st.global.u32 [%rd5+4], %r6;
+END:
+    ret;
+}
+)";
+
 /// What is wrong with a cubin that must be machine code for `arch` and define the kernel; "" when nothing is.
 [[nodiscard]] inline std::string cubin_fault(const std::string& cubin, const fatbin::Arch& arch) {
     const auto* data = reinterpret_cast<const std::uint8_t*>(cubin.data());

@@ -15,6 +15,7 @@ struct JitLibraryName {
     bool torch_has_one;  ///< every torch with CUDA brings it
 };
 inline constexpr JitLibraryName kNvrtcName{"libnvrtc", "cuda_nvrtc", true};
+inline constexpr JitLibraryName kNvJitLinkName{"libnvJitLink", "nvjitlink", false};
 
 /// One that the image has, or that the cell promises and the image has not.
 struct JitLibrary {

@@ -111,21 +111,25 @@ Record nvrtc_load(const std::vector<JitLibrary>& libraries, const fatbin::Arch& 
 
 Record nvrtc_on_gpu(const Context& context, const std::vector<JitLibrary>& libraries,
                     const fatbin::Arch& arch) {
+    // Before there is a driver in the process: libnvrtc of 13.0 asks one that is loaded.
+    std::vector<NvrtcOutput> cubins;
+    for (const JitLibrary& library : libraries)
+        cubins.push_back(make_nvrtc_cubin(Nvrtc(library.handle), arch));
     DriverOptions options;
     options.root = context.root;
     const DriverFacts driver = probe_driver(options);
     if (auto without = without_gpu(driver, context)) return *without;
     Record record;
-    for (const JitLibrary& library : libraries) {
-        const NvrtcOutput cubin = make_nvrtc_cubin(Nvrtc(library.handle), arch);
-        if (cubin.code != 0)
-            return Record::skip("prereq_failed", library.owner + ": no code was made, see part load");
-        const AddRun run = run_add(driver, cubin.binary, kJitKernel);
+    for (std::size_t i = 0; i < libraries.size(); ++i) {
+        const std::string& owner = libraries[i].owner;
+        if (cubins[i].code != 0)
+            return Record::skip("prereq_failed", owner + ": no code was made, see part load");
+        const AddRun run = run_add(driver, cubins[i].binary, kJitKernel);
         if (!run.call.empty()) {
             return add_failure(run,
                                {{209, "no_kernel_image", "F6", "the GPU is not the cell's: see dev.query"}});
         }
-        check_add(record, run, {arch_macro(arch)}, library.owner + " ");
+        check_add(record, run, {arch_macro(arch)}, owner + " ");
     }
     return judge(record, "mismatch", std::to_string(kAddLength) + " sums exact by code of libnvrtc");
 }

@@ -82,8 +82,9 @@ int nvrtcCompileProgram(void* handle, int count, const char* const* options) {
     const bool lto = count > 1 && std::string(options[1]) == "-dlto";
     const auto at = first.rfind('_');
     const std::string number = at == std::string::npos ? "" : first.substr(at + 1);
-    const bool ptx = first == "--gpu-architecture=compute_" + number;
-    if (!ptx && first != "--gpu-architecture=sm_" + number)
+    const bool virtual_arch = first == "--gpu-architecture=compute_" + number;
+    const bool ptx = virtual_arch && !lto;
+    if (!virtual_arch && first != "--gpu-architecture=sm_" + number)
         return fail(program, "5", "nvrtc: error: which option?\n");
     bool known = false;
     for (const char* arch : {"75", "80", "86", "89", "90"})

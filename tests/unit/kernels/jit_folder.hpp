@@ -40,8 +40,9 @@ class JitFolder {
         cudamatrix::suite::ProcessSpec spec;
         spec.argv = {SUITE_PROGRAM, "test", id, "--root", "/no/such/root"};
         spec.argv.insert(spec.argv.end(), more.begin(), more.end());
-        spec.env = {{"LD_LIBRARY_PATH", path("lib") + ":" + driver}, {"FAKE_CC", "90"}};
-        spec.env.insert(spec.env.end(), env.begin(), env.end());
+        spec.env = env;  // of two values the first counts
+        spec.env.emplace_back("LD_LIBRARY_PATH", path("lib") + ":" + driver);
+        spec.env.emplace_back("FAKE_CC", "90");
         spec.limit_s = 300;
         const auto result = cudamatrix::suite::run_process(spec);
         std::string error;
