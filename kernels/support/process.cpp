@@ -131,7 +131,8 @@ class Child {
         streams_[0].cut = &result_.record_cut;
         streams_[1].into = &result_.out;
         streams_[2].into = &result_.err;
-        streams_[1].limit = streams_[2].limit = kTailLimit;
+        streams_[1].limit = spec_.out_limit;
+        streams_[2].limit = kTailLimit;
 
         const std::string program = spec_.argv.empty() ? std::string() : find_program(spec_.argv.front());
         if (program.empty()) {
@@ -256,9 +257,11 @@ class Child {
     }
 
     void trim() {
-        for (std::string* text : {&result_.out, &result_.err}) {
-            if (text->size() > kTailLimit) text->erase(0, text->size() - kTailLimit);
-        }
+        const auto keep_last = [](std::string& text, std::size_t limit) {
+            if (text.size() > limit) text.erase(0, text.size() - limit);
+        };
+        keep_last(result_.out, spec_.out_limit);
+        keep_last(result_.err, kTailLimit);
     }
 
     const ProcessSpec& spec_;

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace cudamatrix::suite {
+
+inline constexpr std::size_t kTailLimit = 64 * 1024;
+inline constexpr std::size_t kRecordLimit = 1024 * 1024;
 
 /// A child process in a process group of its own, with a time limit.
 struct ProcessSpec {
@@ -12,6 +16,7 @@ struct ProcessSpec {
     std::vector<std::pair<std::string, std::string>> env;  ///< set or replaced in the child
     double limit_s = 20;                                   ///< wall time until SIGTERM to the group
     double grace_s = 5;                                    ///< from SIGTERM to SIGKILL
+    std::size_t out_limit = kTailLimit;                    ///< bytes of its stdout that are kept
     double give_up_s = 10;  ///< from SIGKILL until the child counts as unkillable (stuck in the kernel)
 };
 
@@ -24,14 +29,11 @@ struct ProcessResult {
     bool interrupted = false;  ///< ended because this program was told to stop
     std::string record;        ///< what it wrote on descriptor 3, at most kRecordLimit bytes
     bool record_cut = false;   ///< it wrote more than that
-    std::string out;           ///< the last kTailLimit bytes of its stdout
-    std::string err;           ///< likewise of its stderr
+    std::string out;           ///< the last out_limit bytes of its stdout
+    std::string err;           ///< the last kTailLimit bytes of its stderr
     double wall_s = 0;
     double cpu_s = 0;  ///< user + system: tells a busy process from a stuck one
 };
-
-inline constexpr std::size_t kTailLimit = 64 * 1024;
-inline constexpr std::size_t kRecordLimit = 1024 * 1024;
 
 /// Runs one child to its end. What is left of its group afterwards is killed.
 [[nodiscard]] ProcessResult run_process(const ProcessSpec& spec);

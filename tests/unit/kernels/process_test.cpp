@@ -78,6 +78,11 @@ TEST_CASE("long streams keep their end, long records their beginning") {
     const ProcessResult flood = run_process(fake("flood"));
     CHECK(flood.record.size() == kRecordLimit);
     CHECK(flood.record_cut);
+    ProcessSpec counting;  // 168894 bytes
+    counting.argv = {"seq", "30000"};
+    CHECK(run_process(counting).out.size() == kTailLimit);
+    counting.out_limit = 1 << 20;
+    CHECK(run_process(counting).out.size() == 168894);
 }
 
 TEST_CASE("variables are replaced or added, the rest is inherited") {
