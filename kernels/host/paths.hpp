@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <string>
 
@@ -8,6 +9,11 @@ namespace cudamatrix::suite {
 
 [[nodiscard]] inline std::string file_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
+}
+
+[[nodiscard]] inline bool file_exists(const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /// Without symbolic links; as it is where it does not exist.

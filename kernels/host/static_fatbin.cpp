@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -15,8 +13,6 @@
 
 namespace cudamatrix::suite {
 namespace {
-
-constexpr const char* kKernelPrefix = "cudamatrix_";  // of every kernel in the suite
 
 /// "sass 7.5", "ptx 9.0": what suite_build asked nvcc for, from static.jsonl.
 std::vector<std::string> expected_code(const json::Value& evidence) {
@@ -76,11 +72,6 @@ std::vector<fatbin::Entry> ordinary(const std::vector<fatbin::Entry>& entries) {
     return plain.empty() ? entries : plain;
 }
 
-bool exists(const std::string& path) {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) == 0;
-}
-
 class Examination {
   public:
     explicit Examination(const Context& context) : context_(context) {
@@ -93,7 +84,7 @@ class Examination {
         for (const Test& test : all_tests()) {
             const std::string path = context_.prefix + "/bin/" + test.program();
             // A program that did not compile is static.compile's finding, not ours.
-            if (test.runs_by != RunsBy::cuda || !test.variant.empty() || !exists(path)) continue;
+            if (test.runs_by != RunsBy::cuda || !test.variant.empty() || !file_exists(path)) continue;
             const fatbin::FileContents file = fatbin::read_file(path);
             record_.check(test.program() + " readable", file.contents.error.empty(), file.contents.error);
             const auto entries = fatbin::entries_with_kernels(file.contents, kKernelPrefix);

@@ -8,6 +8,8 @@
 
 namespace cudamatrix::suite {
 
+inline constexpr const char* kKernelPrefix = "cudamatrix_";  ///< of every kernel in the suite
+
 /// static.jsonl as suite_build left it: the record of static.compile. Nothing when it is absent or damaged;
 /// `error` tells which.
 [[nodiscard]] std::optional<json::Value> read_static_file(const std::string& prefix, std::string& error);

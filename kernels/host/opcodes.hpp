@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+/// The instructions that make a kernel what its test says of it.
+namespace cudamatrix::suite {
+
+enum class Language { ptx, sass };
+
+/// One instruction that must be in a kernel, for code of compute capability `from` to below `below` ("" = no
+/// bound). `pattern`: an opcode without predicate and operands; `*` stands for any characters, `|` separates
+/// alternatives.
+struct WantedOpcode {
+    std::string_view id;      ///< of the test
+    std::string_view kernel;  ///< ... and which of its kernels
+    Language language;
+    std::string_view from;
+    std::string_view below;
+    std::string_view pattern;
+};
+
+/// THE list. PTX opcodes: PTX ISA, "Instruction Set"; what nvcc 13.0 makes of these kernels has them. SASS is
+/// not documented by NVIDIA: read off what nvdisasm 13.2 shows of these kernels for 7.5 to 12.1.
+inline constexpr WantedOpcode kWantedOpcodes[] = {
+    {"cmp.vadd", "cudamatrix_vadd", Language::ptx, "", "", "add.f32|add.rn.f32"},
+    {"mem.pattern", "cudamatrix_pattern_write", Language::ptx, "", "", "st.global.*"},
+    {"mem.pattern", "cudamatrix_pattern_verify", Language::ptx, "", "", "ld.global.*"},
+    {"mem.copy", "cudamatrix_copy", Language::ptx, "", "", "ld.*.v4.*"},
+    {"mem.copy", "cudamatrix_copy", Language::ptx, "", "", "st.*.v4.*"},
+    {"mem.copy", "cudamatrix_copy", Language::sass, "7.5", "", "LDG.E.128*"},
+    {"mem.copy", "cudamatrix_copy", Language::sass, "7.5", "", "STG.E.128*"},
+    {"mem.triad", "cudamatrix_triad", Language::ptx, "", "", "fma.rn.f64"},
+    {"mem.triad", "cudamatrix_triad", Language::sass, "7.5", "", "DFMA"},
+    {"cmp.reduce", "cudamatrix_reduce", Language::ptx, "", "", "shfl.sync.down.b32"},
+    {"cmp.reduce", "cudamatrix_reduce", Language::ptx, "", "", "atom.*add.f64|red.*add.f64"},
+    {"cmp.reduce", "cudamatrix_reduce", Language::ptx, "", "", "atom.*add.u64|red.*add.u64"},
+    {"cmp.reduce", "cudamatrix_reduce", Language::sass, "7.5", "", "SHFL.DOWN"},
+    {"cmp.reduce", "cudamatrix_reduce", Language::sass, "7.5", "", "RED.*ADD.F64*|REDG.*ADD.F64*"},
+    {"cmp.sgemm", "cudamatrix_sgemm", Language::ptx, "", "", "fma.rn.f32"},
+    {"cmp.sgemm", "cudamatrix_sgemm", Language::ptx, "", "", "ld.shared.*"},
+    {"cmp.sgemm", "cudamatrix_sgemm", Language::sass, "7.5", "", "FFMA*"},
+    {"cmp.fma", "cudamatrix_fma", Language::ptx, "", "", "fma.rn.f32"},
+    {"cmp.fma", "cudamatrix_fma", Language::ptx, "", "", "fma.rn.f64"},
+    {"cmp.fma", "cudamatrix_fma", Language::sass, "7.5", "", "FFMA*"},
+    {"cmp.fma", "cudamatrix_fma", Language::sass, "7.5", "", "DFMA"},
+    {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "sqrt.rn.f32"},
+    {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "sqrt.rn.f64"},
+    {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "div.rn.f32"},
+    {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "div.rn.f64"},
+    {"tc.f16", "cudamatrix_tc_f16", Language::ptx, "7.0", "", "wmma.mma.*.m16n16k16.f32.f32"},
+    {"tc.f16", "cudamatrix_tc_f16", Language::sass, "7.5", "8.0", "HMMA.1688.F32"},
+    {"tc.f16", "cudamatrix_tc_f16", Language::sass, "8.0", "", "HMMA.16816.F32"},
+    {"tc.s8", "cudamatrix_tc_s8", Language::ptx, "7.2", "", "wmma.mma.*.m16n16k16.s32.s8.s8.s32"},
+    {"tc.s8", "cudamatrix_tc_s8", Language::sass, "7.5", "8.0", "IMMA.8816.S8.S8"},
+    {"tc.s8", "cudamatrix_tc_s8", Language::sass, "8.0", "", "IMMA.16816.S8.S8"},
+    {"tc.bf16", "cudamatrix_tc_bf16", Language::ptx, "8.0", "", "wmma.mma.*.m16n16k16.f32.bf16.bf16.f32"},
+    {"tc.bf16", "cudamatrix_tc_bf16", Language::sass, "8.0", "", "HMMA.16816.F32.BF16"},
+    {"tc.tf32", "cudamatrix_tc_tf32", Language::ptx, "8.0", "", "wmma.mma.*.m16n16k8.f32.tf32.tf32.f32"},
+    {"tc.tf32", "cudamatrix_tc_tf32", Language::sass, "8.0", "", "HMMA.1684.F32.TF32|HMMA.1688.F32.TF32"},
+    {"tc.f64", "cudamatrix_tc_f64", Language::ptx, "8.0", "", "wmma.mma.*.m8n8k4.f64.f64.f64.f64*"},
+    {"tc.f64", "cudamatrix_tc_f64", Language::sass, "8.0", "", "DMMA.*"},
+    {"con.streams", "cudamatrix_streams", Language::ptx, "", "", "ld.global.*"},
+    {"con.streams", "cudamatrix_streams", Language::ptx, "", "", "st.global.*"},
+    {"fault.illegal", "cudamatrix_illegal_write", Language::ptx, "", "", "st.*"},
+    {"fault.illegal", "cudamatrix_illegal_sums", Language::ptx, "", "", "add.f32|add.rn.f32"},
+    {"fault.assert", "cudamatrix_assert", Language::ptx, "", "", "call*"},
+    {"stress.oom", "cudamatrix_oom_sums", Language::ptx, "", "", "add.f32|add.rn.f32"},
+};
+
+/// Machine code of a kernel that does nothing takes 128 bytes: an exit, and padding.
+inline constexpr std::size_t kEmptyKernel = 128;
+/// Kernels that do so little that their size does not tell.
+inline constexpr std::string_view kTinyKernels[] = {"cudamatrix_illegal_write"};
+
+}  // namespace cudamatrix::suite
