@@ -91,6 +91,7 @@ TEST_CASE("registry: tests name the faults that their sources name, and no other
     // What a test's own files share: which of them are in it depends on who runs it.
     const auto compute = codes_in(kKernels / "exec" / "gpu.cuh");
     const auto driver = codes_in(kKernels / "host" / "driver_verdict.cpp");
+    const auto health = codes_in(kKernels / "host" / "health_verdict.cpp");
     const auto build = codes_in(kKernels / "build" / "nvcc_text.hpp");
     const auto python = codes_in(kKernels / "python" / "suite_record.py");
     const auto compare = codes_in(kKernels / "python" / "torch_compare.py");
@@ -110,6 +111,7 @@ TEST_CASE("registry: tests name the faults that their sources name, and no other
         } else {
             own = codes_in(kKernels / "host" / (source + ".cpp"));
             if (test.id == "dev.driver") own.insert(driver.begin(), driver.end());
+            if (source == "dev_health" || source == "stress_health") own.insert(health.begin(), health.end());
             if (test.id == "static.compile") own.insert(build.begin(), build.end());
         }
         const auto codes = test.fault_codes();
