@@ -32,6 +32,7 @@ inline constexpr WantedOpcode kWantedOpcodes[] = {
     {"mem.copy", "cudamatrix_copy", Language::sass, "7.5", "", "STG.E.128*"},
     {"mem.triad", "cudamatrix_triad", Language::ptx, "", "", "fma.rn.f64"},
     {"mem.triad", "cudamatrix_triad", Language::sass, "7.5", "", "DFMA"},
+    {"mem.pcie", "cudamatrix_pcie", Language::ptx, "", "", "xor.b32|lop3.b32"},
     {"cmp.reduce", "cudamatrix_reduce", Language::ptx, "", "", "shfl.sync.down.b32"},
     {"cmp.reduce", "cudamatrix_reduce", Language::ptx, "", "", "atom.*add.f64|red.*add.f64"},
     {"cmp.reduce", "cudamatrix_reduce", Language::ptx, "", "", "atom.*add.u64|red.*add.u64"},
