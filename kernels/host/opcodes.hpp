@@ -66,6 +66,7 @@ inline constexpr WantedOpcode kWantedOpcodes[] = {
     {"fault.illegal", "cudamatrix_illegal_write", Language::ptx, "", "", "st.*"},
     {"fault.illegal", "cudamatrix_illegal_sums", Language::ptx, "", "", "add.f32|add.rn.f32"},
     {"fault.assert", "cudamatrix_assert", Language::ptx, "", "", "call*"},
+    {"stress.leak", "cudamatrix_leak", Language::ptx, "", "", "st.global.*"},
     {"stress.oom", "cudamatrix_oom_sums", Language::ptx, "", "", "add.f32|add.rn.f32"},
 };
 
