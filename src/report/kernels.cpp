@@ -150,7 +150,11 @@ std::string kernels_text(const KernelsReport& report) {
             fmt::format("{} [{}: {}; {}", test.id, test.group, parts_text(test), to_text(test.level));
         if (!test.min_cc.empty()) heading += fmt::format("; compute >= {}", test.min_cc);
         if (!test.min_cuda.empty()) heading += fmt::format("; CUDA >= {}", test.min_cuda);
-        out += heading + "]\n" + wrapped(test.proves, 2, width, kKernelLines);
+        heading += "]";
+        constexpr std::size_t hanging = 4;  // of what does not fit on the line
+        out += heading.size() <= width ? heading + "\n"
+                                       : wrapped(heading, hanging, width, kKernelLines).substr(hanging);
+        out += wrapped(test.proves, 2, width, kKernelLines);
     }
     for (const auto& fault : suite::kFaults) {
         if (tests_naming(fault.code).empty()) missing += fault_lines(fault, width);
