@@ -67,6 +67,8 @@ inline constexpr WantedOpcode kWantedOpcodes[] = {
     {"fault.illegal", "cudamatrix_illegal_sums", Language::ptx, "", "", "add.f32|add.rn.f32"},
     {"fault.assert", "cudamatrix_assert", Language::ptx, "", "", "call*"},
     {"stress.leak", "cudamatrix_leak", Language::ptx, "", "", "st.global.*"},
+    {"stress.sustained", "cudamatrix_sustained", Language::ptx, "", "", "fma.rn.f32"},
+    {"stress.sustained", "cudamatrix_sustained_compare", Language::ptx, "", "", "atom.*add.u64|red.*add.u64"},
     {"stress.oom", "cudamatrix_oom_sums", Language::ptx, "", "", "add.f32|add.rn.f32"},
 };
 
