@@ -9,7 +9,7 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum AccessFlag : std::uint8_t { kSigned = 1, kStrong = 2 };
+enum AccessFlag : std::uint8_t { kSigned = 1, kStrong = 2, kReleases = 4 };
 
 std::uint64_t extend(std::uint64_t value, unsigned size, bool is_signed) {
     if (!is_signed || size == 8) return value;
@@ -46,6 +46,18 @@ void load(Warp& warp, const Instruction& in, Mask lanes) {
     });
 }
 
+/// A strong load, which may be one of those that grid.sync waits with.
+void strong_load(Warp& warp, const Instruction& in, Mask lanes) {
+    if (lanes == 0) return warp.advance();
+    const Allocation* workspace = warp.launch().workspace;
+    const int first = __builtin_ctz(lanes);
+    const std::uint64_t address = warp.source(in.from[0]).lane[first] + static_cast<std::uint64_t>(in.offset);
+    const bool waits = workspace != nullptr && address - workspace->address < workspace->size;
+    load(warp, in, lanes);
+    warp.advance();
+    if (waits) warp.pause();
+}
+
 /// Does the store write what is there already?
 bool has_values(const Place& place, const Instruction& in, const Row* const* from, int lane) {
     if (place.written == nullptr || (in.flags & kStrong) != 0) return false;
@@ -70,7 +82,9 @@ void store(Warp& warp, const Instruction& in, Mask lanes) {
         const Place place = locate(warp, in, l, address, size);
         check_not_in_flight(warp, l, place, address, size);
         if (races) {
-            const AccessKind kind = (in.flags & kStrong) != 0 ? AccessKind::atomic : AccessKind::write;
+            const AccessKind kind = (in.flags & kReleases) != 0 ? AccessKind::release
+                                    : (in.flags & kStrong) != 0 ? AccessKind::atomic
+                                                                : AccessKind::write;
             record_access(warp, l, place, size, kind, has_values(place, in, from, l));
         }
         for (unsigned i = 0; i < in.count; ++i)
@@ -86,7 +100,7 @@ bool take_hint(Decoder& decoder, Instruction& in) {
     static constexpr std::string_view kStrongWords[] = {"volatile", "relaxed", "acquire", "release", "mmio"};
     for (const std::string_view word : kStrongWords) {
         if (!decoder.take(word)) continue;
-        in.flags |= kStrong;
+        in.flags |= word == "release" ? kStrong | kReleases : kStrong;
         return true;
     }
     return decoder.take_one_of({"weak",
@@ -151,6 +165,10 @@ void decode_access(Decoder& decoder) {
     if (type == Type::pred || in.width > 8 || in.width * in.count > 32)
         decoder.unsupported("not for this type");
     if (is_signed(type)) in.flags |= kSigned;
+    if (loads && (in.flags & kStrong) != 0) {
+        in.handler = strong_load;
+        in.flow = true;
+    }
     decoder.expect(2, 2);
     const Operand& value = decoder.operand(loads ? 0 : 1);
     if (in.count > 1) {

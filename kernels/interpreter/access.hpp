@@ -15,6 +15,7 @@ struct Place {
     const Allocation* allocation = nullptr;  ///< global memory
     std::uint64_t offset = 0;                ///< in the allocation, or in shared memory
     Space space = Space::global;             ///< never generic
+    Block* owner = nullptr;                  ///< shared memory: whose
 };
 
 /// The place of `size` bytes at `address` in the instruction's state space. Throws Fault when they are not

@@ -107,6 +107,8 @@ std::uint64_t exchange(std::uint8_t* bytes, AtomicOperation operation, Type type
     }
 }
 
+enum AtomicFlag : std::uint8_t { kPublishes = 1 };
+
 /// detail: the operation, and the type above 4 bits.
 void atomic(Warp& warp, const Instruction& in, Mask lanes) {
     const Row base = warp.source(in.from[0]);
@@ -122,7 +124,8 @@ void atomic(Warp& warp, const Instruction& in, Mask lanes) {
             warp.fault(FaultCode::illegal_address, l, "an atomic operation on a parameter");
         if (operation != AtomicOperation::exch) check_written(warp, l, place, address, in.width);
         check_not_in_flight(warp, l, place, address, in.width);
-        record_access(warp, l, place, in.width, AccessKind::atomic);
+        record_access(warp, l, place, in.width,
+                      (in.flags & kPublishes) != 0 ? AccessKind::release : AccessKind::atomic);
         std::uint64_t old = 0;
         if (in.width == 2) old = exchange<std::uint16_t>(place.bytes, operation, type, b.lane[l], c.lane[l]);
         if (in.width == 4) old = exchange<std::uint32_t>(place.bytes, operation, type, b.lane[l], c.lane[l]);
@@ -150,19 +153,25 @@ bool is_known(AtomicOperation operation, Type type) {
     }
 }
 
+void take_order(Decoder& decoder, Instruction& in) {
+    if (decoder.take_one_of({"relaxed", "acquire", "release", "acq_rel"}) >= 2) in.flags |= kPublishes;
+    decoder.take_one_of({"cta", "cluster", "gpu", "sys"});
+}
+
 }  // namespace
 
 void decode_atomic(Decoder& decoder) {
     const bool gives = decoder.statement().name == "atom";
     Instruction in = decoder.make(atomic);
-    decoder.take_one_of({"relaxed", "acquire", "release", "acq_rel"});
-    decoder.take_one_of({"cta", "cluster", "gpu", "sys"});
+    take_order(decoder, in);
     in.space = decoder.take_space();
     if (in.space != Space::generic && in.space != Space::global && in.space != Space::shared)
         decoder.unsupported("not in this state space");
     const int operation =
         decoder.take_one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"});
     if (operation < 0) decoder.unsupported("unknown operation");
+    // cooperative_groups has them behind the operation, and ptxas takes that.
+    take_order(decoder, in);
     decoder.take("noftz");
     const Type type = decoder.take_type();
     if (!is_known(static_cast<AtomicOperation>(operation), type)) decoder.unsupported("not for this type");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/interpreter/gang.hpp"
+
 namespace cudamatrix::suite::ptx {
 namespace {
 
@@ -17,9 +19,10 @@ Dim3 Block::thread(std::uint32_t index) const {
     return {index % of.x, index / of.x % of.y, index / of.x / of.y};
 }
 
-void Block::start(std::uint64_t number) {
+void Block::start(std::uint64_t number, std::uint32_t first_warp) {
     const LaunchRequest& request = launch_.request;
     number_ = number;
+    first_warp_ = first_warp;
     id_ = {static_cast<std::uint32_t>(number % request.grid.x),
            static_cast<std::uint32_t>(number / request.grid.x % request.grid.y),
            static_cast<std::uint32_t>(number / request.grid.x / request.grid.y)};
@@ -39,67 +42,77 @@ void Block::start(std::uint64_t number) {
         warps_[w]->start(launch_, *this, w, lanes == kLanes ? ~Mask{0} : (Mask{1} << lanes) - 1);
     }
     copies_.start(count * kLanes);
-    start_clocks();
+    const std::size_t words = launch_.options.races ? (shared_.size() + 7) / 4 : 0;
+    last_writes_.assign(words, 0);
+    last_reads_.assign(words, 0);
     turn_ = 0;
-    random_ =
-        launch_.options.seed * 0x9e3779b97f4a7c15ULL + launch_.schedule * 0xbf58476d1ce4e5b9ULL + number + 1;
-}
-
-/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
-std::uint64_t Block::random() {
-    if (random_ == 0) random_ = 1;
-    random_ ^= random_ >> 12;
-    random_ ^= random_ << 25;
-    random_ ^= random_ >> 27;
-    return random_ * 0x2545f4914f6cdd1dULL >> 32;
+    live_ = count;
+    random_.seed(launch_, number);
 }
 
 std::uint64_t Block::slice() {
-    return launch_.schedule == 0 ? kSlice : 1 + random() % kRandomSlice;
+    return launch_.schedule == 0 ? kSlice : 1 + random_.next() % kRandomSlice;
 }
 
 /// A warp that is ready: the next one, or any one of a seeded interleaving. The number of warps when there is
 /// none.
 std::uint32_t Block::choose() {
     const auto count = static_cast<std::uint32_t>(states_.size());
-    if (launch_.schedule != 0) turn_ = static_cast<std::uint32_t>(random() % count);
+    if (launch_.schedule != 0) turn_ = static_cast<std::uint32_t>(random_.next() % count);
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::uint32_t warp = (turn_ + i) % count;
-        if (states_[warp] != State::ready) continue;
+        if (states_[warp] != State::ready && states_[warp] != State::woken) continue;
         turn_ = warp + 1;
         return warp;
     }
     return count;
 }
 
-void Block::run(std::uint64_t number) {
-    start(number);
-    std::size_t live = states_.size();
-    while (live > 0) {
-        const std::uint32_t chosen = choose();
-        if (chosen == states_.size()) deadlock();
-        Warp& warp = *warps_[chosen];
-        const std::uint64_t before = warp.steps();
-        const Warp::Stop stop = warp.run(slice());
-        const std::uint64_t done = launch_.steps.fetch_add(warp.steps() - before) + warp.steps() - before;
-        if (launch_.stop.load(std::memory_order_relaxed)) return;
-        if (stop == Warp::Stop::done) {
-            states_[chosen] = State::done;
-            --live;
-            check_barriers();
-        } else if (done > launch_.options.step_limit) {
-            throw Fault(FaultCode::launch_timeout, "kernel " + launch_.request.function->name +
-                                                       ": more than " +
-                                                       std::to_string(launch_.options.step_limit) +
-                                                       " warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
-        }
+Block::Turn Block::turn() {
+    const std::uint32_t chosen = live_ == 0 ? 0 : choose();
+    if (live_ == 0 || chosen == states_.size()) return Turn::none;
+    Warp& warp = *warps_[chosen];
+    const std::uint64_t before = warp.steps();
+    // A short slice might end before the warp has looked.
+    const std::uint64_t length = states_[chosen] == State::woken ? kSlice : slice();
+    states_[chosen] = State::ready;
+    const Warp::Stop stop = warp.run(length);
+    const std::uint64_t done = launch_.steps.fetch_add(warp.steps() - before) + warp.steps() - before;
+    if (stop == Warp::Stop::done) {
+        states_[chosen] = State::done;
+        --live_;
+        check_barriers();
+        return live_ == 0 ? Turn::ended : Turn::ran;
     }
+    if (done > launch_.options.step_limit)
+        throw Fault(FaultCode::launch_timeout, "kernel " + launch_.request.function->name + ": more than " +
+                                                   std::to_string(launch_.options.step_limit) +
+                                                   " warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
+    if (stop != Warp::Stop::poll) return Turn::ran;
+    states_[chosen] = State::polling;
+    return Turn::polled;
+}
+
+bool Block::wake() {
+    bool any = false;
+    for (State& state : states_) {
+        if (state != State::polling) continue;
+        state = State::woken;
+        any = true;
+    }
+    return any;
+}
+
+bool Block::polls() const {
+    return std::any_of(states_.begin(), states_.end(),
+                       [](State s) { return s == State::polling || s == State::woken; });
 }
 
 Place Block::land(const Copy& copy) {
     std::memcpy(shared_.data() + copy.to, copy.bytes, copy.size);
     std::memset(shared_written_.data() + copy.to, 1, copy.size);
-    return {shared_.data() + copy.to, shared_written_.data() + copy.to, nullptr, copy.to, Space::shared};
+    return {
+        shared_.data() + copy.to, shared_written_.data() + copy.to, nullptr, copy.to, Space::shared, this};
 }
 
 void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask holds, bool waits) {
@@ -114,7 +127,7 @@ void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask ho
                        text(barrier.expected) + " at PTX line " + std::to_string(barrier.line));
     }
     ++barrier.arrived;
-    join(barrier.clocks, warp.index());
+    gang_.clocks().join(barrier.clocks, first_warp_ + warp.index());
     if (!waits) tick(warp.index());
     barrier.threads += static_cast<std::uint32_t>(__builtin_popcount(warp.active()));
     barrier.holds += static_cast<std::uint32_t>(__builtin_popcount(holds));
@@ -140,10 +153,16 @@ void Block::complete(Barrier& barrier) {
     std::swap(done, barrier);
     for (const std::uint32_t warp : done.waiting) {
         states_[warp] = State::ready;
-        adopt(warp, done.clocks);
+        gang_.clocks().adopt(first_warp_ + warp, done.clocks);
         tick(warp);
         warps_[warp]->pass_barrier(done);
     }
+}
+
+/// Of a place that warps synchronise at: unique in the gang.
+std::uint64_t Block::key_of(const Place& place) {
+    if (place.allocation != nullptr) return place.allocation->address + place.offset;
+    return std::uint64_t{place.owner->first_warp()} << 32 | place.offset;
 }
 
 void Block::deadlock() {

@@ -3,17 +3,21 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "kernels/interpreter/access.hpp"
 #include "kernels/interpreter/copies.hpp"
 #include "kernels/interpreter/launch.hpp"
+#include "kernels/interpreter/random.hpp"
 #include "kernels/interpreter/warp.hpp"
 
 namespace cudamatrix::suite::ptx {
 
+class Gang;
+
 inline constexpr std::uint32_t kBarriers = 16;
+/// Of a block's number, what races.hpp keeps.
+inline constexpr std::uint64_t kBlockBits = 0xfffff;
 
 /// One of a block's barriers (PTX ISA, "bar, barrier"). Counted in warps, as all lanes of a warp come
 /// together.
@@ -30,14 +34,27 @@ struct Barrier {
 /// A block of threads: shared memory, barriers, and whose turn it is.
 class Block {
   public:
-    explicit Block(Launch& launch) : launch_(launch) {}
+    enum class Turn : std::uint8_t { none, ran, polled, ended };
 
-    /// Runs block `number` from begin to end. Throws Fault.
-    void run(std::uint64_t number);
+    Block(Launch& launch, Gang& gang) : launch_(launch), gang_(gang) {}
+
+    /// Puts the block `number` at its begin. `first_warp`: of the gang's warps.
+    void start(std::uint64_t number, std::uint32_t first_warp);
+    /// Runs one of its warps for a while; `none` when each waits. Throws Fault.
+    Turn turn();
+    /// The warps that wait in grid.sync look again. False when there is none.
+    bool wake();
+    [[nodiscard]] bool ended() const { return live_ == 0; }
+    /// Does a warp wait in grid.sync?
+    [[nodiscard]] bool polls() const;
+    /// Says which barriers its warps wait at.
+    [[noreturn]] void deadlock();
 
     [[nodiscard]] Dim3 id() const { return id_; }
     [[nodiscard]] std::uint64_t number() const { return number_; }
     [[nodiscard]] std::uint32_t threads() const { return threads_; }
+    [[nodiscard]] std::uint32_t first_warp() const { return first_warp_; }
+    [[nodiscard]] const Gang& gang() const { return gang_; }
     [[nodiscard]] std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
     [[nodiscard]] Dim3 thread(std::uint32_t index) const;
     [[nodiscard]] std::vector<std::uint8_t>& shared() { return shared_; }
@@ -55,38 +72,33 @@ class Block {
     // --- the order of accesses, for races.cpp; one record for each word of shared memory ---
     [[nodiscard]] std::uint64_t* last_writes() { return last_writes_.data(); }
     [[nodiscard]] std::uint64_t* last_reads() { return last_reads_.data(); }
-    /// The latest step of warp `other` that `warp` is ordered behind; its own step.
-    [[nodiscard]] std::uint32_t clock(std::uint32_t warp, std::uint32_t other) const {
-        return clocks_[warp * warps_.size() + other];
-    }
-    /// Has a block done something before an atomic operation that this block has seen the result of?
-    [[nodiscard]] bool heard_of(std::uint32_t block) const;
+    /// The step of a warp.
+    [[nodiscard]] std::uint32_t clock(std::uint32_t warp) const;
     /// An atomic operation, or a volatile access, at `place`.
-    void synchronise(Warp& warp, const Place& place);
+    void synchronise(Warp& warp, const Place& place, bool releases);
     /// Whoever synchronises at `place` later is ordered behind what the warp did.
     void publish(Warp& warp, const Place& place);
     /// A new step of a warp: what it did before is before what comes now, for all its lanes.
     void tick(std::uint32_t warp);
 
   private:
-    void start_clocks();
-    void join(std::vector<std::uint32_t>& into, std::uint32_t warp) const;
-    void adopt(std::uint32_t warp, const std::vector<std::uint32_t>& from);
-    void start(std::uint64_t number);
     void check_barriers();
     void complete(Barrier& barrier);
-    [[noreturn]] void deadlock();
+    [[nodiscard]] static std::uint64_t key_of(const Place& place);
     [[nodiscard]] std::uint32_t choose();
     [[nodiscard]] std::uint64_t slice();
-    std::uint64_t random();
 
-    enum class State : std::uint8_t { ready, waiting, done };
+    /// `polling`: read what grid.sync waits for; `woken`: is to read it again.
+    enum class State : std::uint8_t { ready, woken, waiting, polling, done };
 
     Launch& launch_;
+    Gang& gang_;
     std::uint64_t number_ = 0;
     Dim3 id_;
     std::uint32_t threads_ = 0;
     std::uint32_t static_shared_ = 0;
+    std::uint32_t first_warp_ = 0;
+    std::size_t live_ = 0;
     std::vector<std::unique_ptr<Warp>> warps_;
     std::vector<State> states_;
     std::vector<std::uint8_t> shared_;
@@ -94,12 +106,9 @@ class Block {
     Copies copies_;
     Barrier barriers_[kBarriers];
     std::uint32_t turn_ = 0;
-    std::uint64_t random_ = 1;
-    std::vector<std::uint32_t> clocks_;  // [warp][other]
+    Random random_;
     std::vector<std::uint64_t> last_writes_;
     std::vector<std::uint64_t> last_reads_;
-    std::vector<std::uint32_t> heard_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> published_;  // clocks by place
 };
 
 }  // namespace cudamatrix::suite::ptx

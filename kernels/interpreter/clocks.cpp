@@ -1,70 +1,79 @@
-// Who is ordered with whom: vector clocks of a block's warps (Mattern, "Virtual Time and Global States of
-// Distributed Systems"), and which blocks a block has heard of through atomic operations.
+#include "kernels/interpreter/clocks.hpp"
+
 #include <algorithm>
 
 #include "kernels/interpreter/block.hpp"
+#include "kernels/interpreter/gang.hpp"
 
 namespace cudamatrix::suite::ptx {
 
-void Block::start_clocks() {
-    const std::size_t count = warps_.size();
-    clocks_.assign(count * count, 0);
-    for (std::size_t w = 0; w < count; ++w)
-        clocks_[w * count + w] = 1;
+void Clocks::start(std::size_t warps) {
+    count_ = warps;
+    clocks_.assign(warps * warps, 0);
+    for (std::size_t w = 0; w < warps; ++w)
+        clocks_[w * warps + w] = 1;
     heard_.clear();
     published_.clear();
-    const std::size_t words = launch_.options.races ? (shared_.size() + 7) / 4 : 0;
-    last_writes_.assign(words, 0);
-    last_reads_.assign(words, 0);
 }
 
-void Block::tick(std::uint32_t warp) {
-    ++clocks_[warp * warps_.size() + warp];
+void Clocks::join(std::vector<std::uint32_t>& into, std::size_t warp) const {
+    into.resize(count_, 0);
+    for (std::size_t i = 0; i < count_; ++i)
+        into[i] = std::max(into[i], clocks_[warp * count_ + i]);
 }
 
-void Block::join(std::vector<std::uint32_t>& into, std::uint32_t warp) const {
-    into.resize(warps_.size(), 0);
-    for (std::size_t i = 0; i < into.size(); ++i)
-        into[i] = std::max(into[i], clocks_[warp * warps_.size() + i]);
-}
-
-void Block::adopt(std::uint32_t warp, const std::vector<std::uint32_t>& from) {
+void Clocks::adopt(std::size_t warp, const std::vector<std::uint32_t>& from) {
     for (std::size_t i = 0; i < from.size(); ++i)
-        clocks_[warp * warps_.size() + i] = std::max(clocks_[warp * warps_.size() + i], from[i]);
+        clocks_[warp * count_ + i] = std::max(clocks_[warp * count_ + i], from[i]);
 }
 
-bool Block::heard_of(std::uint32_t block) const {
+bool Clocks::heard_of(std::uint32_t block) const {
     return std::find(heard_.begin(), heard_.end(), block) != heard_.end();
 }
 
-void Block::publish(Warp& warp, const Place& place) {
-    join(published_[place.offset], warp.index());
+void Clocks::hear_of(const std::vector<std::uint32_t>& blocks) {
+    merge(heard_, blocks);
 }
 
-void Block::synchronise(Warp& warp, const Place& place) {
+void merge(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& more) {
+    for (const std::uint32_t one : more) {
+        if (std::find(into.begin(), into.end(), one) == into.end()) into.push_back(one);
+    }
+}
+
+void Block::tick(std::uint32_t warp) {
+    gang_.clocks().tick(first_warp_ + warp);
+}
+
+std::uint32_t Block::clock(std::uint32_t warp) const {
+    return gang_.clocks().at(first_warp_ + warp, first_warp_ + warp);
+}
+
+void Block::publish(Warp& warp, const Place& place) {
+    gang_.clocks().join(gang_.clocks().published(key_of(place)), first_warp_ + warp.index());
+}
+
+void Block::synchronise(Warp& warp, const Place& place, bool releases) {
     // A fence makes what was written before it visible to whoever sees the atomic operation. Whether the
     // other side has a fence, too, is not looked at.
-    const std::uint64_t key =
-        place.allocation == nullptr ? place.offset : place.allocation->address + place.offset;
-    std::vector<std::uint32_t>& here = published_[key];
-    adopt(warp.index(), here);
-    if (warp.fenced()) {
-        join(here, warp.index());
+    const bool publishes = releases || warp.fenced();
+    Clocks& clocks = gang_.clocks();
+    const std::uint64_t key = key_of(place);
+    std::vector<std::uint32_t>& here = clocks.published(key);
+    clocks.adopt(first_warp_ + warp.index(), here);
+    if (publishes) {
+        clocks.join(here, first_warp_ + warp.index());
         tick(warp.index());
     }
-    if (place.allocation == nullptr || (!warp.fenced() && !launch_.published)) return;
+    if (place.allocation == nullptr || gang_.is_whole_grid() || (!publishes && !launch_.published)) return;
     const std::lock_guard<std::mutex> hold(launch_.lock);
     std::vector<std::uint32_t>& blocks = launch_.heard[key];
-    for (const std::uint32_t block : blocks) {
-        if (!heard_of(block)) heard_.push_back(block);
-    }
-    if (!warp.fenced()) return;
+    clocks.hear_of(blocks);
+    if (!publishes) return;
     launch_.published = true;
-    for (const std::uint32_t block : heard_) {
-        if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) blocks.push_back(block);
-    }
-    const auto own = static_cast<std::uint32_t>(number_ & 0xfffff);
-    if (std::find(blocks.begin(), blocks.end(), own) == blocks.end()) blocks.push_back(own);
+    merge(blocks, clocks.heard());
+    // Which of the gang's blocks this one is ordered behind is not looked at: all are passed on.
+    merge(blocks, gang_.numbers());
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -27,7 +27,7 @@ constexpr AttributeRow kAttributes[] = {
     {39, 2048},                                    // threads of a multiprocessor
     {81, 228 << 10},                               // shared memory of a multiprocessor
     {82, 65536},                                   // registers of a multiprocessor
-    {95, 0},                                       // cooperative launch
+    {95, 1},                                       // cooperative launch
     {97, 227 << 10},                               // shared memory of a block that opts in
     {106, 32},                                     // blocks of a multiprocessor
 };

@@ -32,6 +32,7 @@ constexpr ErrorRow kErrors[] = {
     {715, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
     {716, "cudaErrorMisalignedAddress", "misaligned address"},
     {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {801, "cudaErrorNotSupported", "operation not supported"},
     {999, "cudaErrorUnknown", "unknown error"},
 };

@@ -41,6 +41,18 @@ int check(const Kernel& kernel, const Function& function, const Module& module, 
     return call.shared > dynamic || fixed + call.shared > kMostShared ? kInvalidValue : kSuccess;
 }
 
+/// Blocks of a kernel that the one multiprocessor runs at once.
+int most_blocks_at_once(const Function& function, const Module& module, std::uint64_t threads,
+                        std::size_t shared) {
+    constexpr int kMostBlocks = 32;
+    constexpr int kMostAtOnce = 2048;  // threads
+    if (threads > kMostThreads) return 0;
+    const std::size_t used = module.shared_size + function.shared_size + shared;
+    const int by_shared = used == 0 ? kMostBlocks : static_cast<int>(kMostShared / used);
+    const int by_threads = kMostAtOnce / static_cast<int>((threads + kLanes - 1) / kLanes * kLanes);
+    return std::min({kMostBlocks, by_threads, by_shared});
+}
+
 void run(Runtime& runtime, const Kernel& kernel, const LaunchRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
     const LaunchResult ended = launch(request, runtime.memory, runtime.options);
@@ -66,6 +78,10 @@ int start(const void* host, const Call& call, void** arguments) {
     request.function = function;
     const int refused = check(*kernel, *function, *request.module, call);
     if (refused != kSuccess) return remember(refused);
+    const int most = most_blocks_at_once(*function, *request.module, call.block.count(), call.shared);
+    if (call.cooperative && call.grid.count() > static_cast<std::uint64_t>(most))
+        return remember(kTooManyBlocks);
+    request.cooperative = call.cooperative;
     request.grid = call.grid;
     request.block = call.block;
     request.dynamic_shared = static_cast<std::uint32_t>(call.shared);
@@ -100,7 +116,12 @@ constexpr std::size_t kClusterFields = 22 * sizeof(int);  // of cudaFuncAttribut
 
 CUDAMATRIX_API int cudaLaunchKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
                                     std::size_t shared, void* stream) {
-    return start(host, {grid, block, shared, stream}, arguments);
+    return start(host, {grid, block, shared, stream, false}, arguments);
+}
+
+CUDAMATRIX_API int cudaLaunchCooperativeKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
+                                               std::size_t shared, void* stream) {
+    return start(host, {grid, block, shared, stream, true}, arguments);
 }
 
 // From 12.x on nvcc's stubs go through a handle, for which the function of the host serves.
@@ -111,7 +132,7 @@ CUDAMATRIX_API int __cudaGetKernel(const void** handle, const void* host) {
 
 CUDAMATRIX_API int __cudaLaunchKernel(const void* handle, Dim3 grid, Dim3 block, void** arguments,
                                       std::size_t shared, void* stream) {
-    return start(handle, {grid, block, shared, stream}, arguments);
+    return start(handle, {grid, block, shared, stream, false}, arguments);
 }
 
 CUDAMATRIX_API int cudaFuncGetAttributes(void* into, const void* host) {
@@ -158,11 +179,8 @@ CUDAMATRIX_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* b
     const auto [kernel, function, error] = runtime.find(host);
     if (kernel == nullptr) return result(error);
     if (threads <= 0) return result(kInvalidValue);
-    const std::size_t used = kernel->image->module->shared_size + function->shared_size + shared;
-    const int by_shared = used == 0 ? 32 : static_cast<int>(kMostShared / used);
-    *blocks = static_cast<std::uint32_t>(threads) > kMostThreads
-                  ? 0
-                  : std::min({32, 2048 / ((threads + 31) / 32 * 32), by_shared});
+    *blocks =
+        most_blocks_at_once(*function, *kernel->image->module, static_cast<std::uint64_t>(threads), shared);
     return result(kSuccess);
 }
 

@@ -37,6 +37,7 @@ enum Error : int {
     kInvalidPtx = 218,
     kInvalidHandle = 400,
     kOutOfResources = 701,
+    kTooManyBlocks = 720,
     kNotSupported = 801,
 };
 
@@ -70,6 +71,7 @@ struct Call {
     Dim3 block;
     std::size_t shared = 0;
     void* stream = nullptr;
+    bool cooperative = false;
 };
 
 /// All state of the runtime. It lives until the process ends, as programs call from destructors.

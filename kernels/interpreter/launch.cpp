@@ -5,7 +5,7 @@
 #include <new>
 #include <thread>
 
-#include "kernels/interpreter/block.hpp"
+#include "kernels/interpreter/gang.hpp"
 
 namespace cudamatrix::suite::ptx {
 namespace {
@@ -54,15 +54,15 @@ void initialise(Module& module, const Variable& variable, DeviceMemory& memory) 
 }
 
 void run_blocks(Launch& state) {
-    const std::uint64_t blocks = state.request.grid.count();
-    Block block(state);
+    const std::uint64_t gangs = Gang::count(state.request);
+    Gang gang(state);
     while (!state.stop) {
-        const std::uint64_t number = state.next_block++;
-        if (number >= blocks) return;
+        const std::uint64_t next = state.next_gang++;
+        if (next >= gangs) return;
         int code = 0;
         std::string text;
         try {
-            block.run(number);
+            gang.run(next);
             continue;
         } catch (const Fault& fault) {
             code = static_cast<int>(fault.code);
@@ -73,8 +73,8 @@ void run_blocks(Launch& state) {
         }
         const std::lock_guard<std::mutex> hold(state.lock);
         state.stop = true;
-        if (number > state.fault_block) return;
-        state.fault_block = number;
+        if (gang.current() > state.fault_block) return;
+        state.fault_block = gang.current();
         state.result.code = code;
         state.result.error = text;
     }
@@ -84,7 +84,7 @@ void run_once(Launch& state) {
     const unsigned processors = state.options.threads != 0
                                     ? state.options.threads
                                     : std::max(1U, std::thread::hardware_concurrency());
-    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(processors, state.request.grid.count()));
+    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(processors, Gang::count(state.request)));
     std::vector<std::thread> helpers;
     for (unsigned i = 1; i < count; ++i)
         helpers.emplace_back(run_blocks, std::ref(state));
@@ -92,6 +92,38 @@ void run_once(Launch& state) {
     for (std::thread& helper : helpers)
         helper.join();
     state.result.warp_instructions = state.steps;
+}
+
+/// What grid.sync counts in: as large as a block of cooperative_groups' own, and zero.
+const Allocation* make_workspace(DeviceMemory& memory) {
+    const std::uint64_t address = memory.allocate(kWorkspaceSize, "workspace of grid.sync");
+    if (address == 0) return nullptr;
+    memory.fill(address, 0, kWorkspaceSize);
+    return memory.find(address);
+}
+
+LaunchResult run_schedules(const LaunchRequest& request, DeviceMemory& memory, const RunOptions& options,
+                           const Allocation* workspace) {
+    static std::atomic<std::uint32_t> launches{0};
+    const unsigned schedules = std::max(1U, options.schedules);
+    DeviceMemory::Snapshot before;
+    if (schedules > 1) before = memory.save();
+    LaunchResult total;
+    for (unsigned schedule = 0; schedule < schedules; ++schedule) {
+        if (schedule > 0) memory.restore(before);
+        if (options.races) memory.prepare_races();
+        Launch state(request, memory, options);
+        state.workspace = workspace;
+        state.schedule = schedule;
+        state.last_schedule = schedule + 1 == schedules;
+        state.number = launches++ % 4095 + 1;
+        run_once(state);
+        total.warp_instructions += state.result.warp_instructions;
+        total.code = state.result.code;
+        total.error = state.result.error;
+        if (total.code != 0) return total;
+    }
+    return total;
 }
 
 }  // namespace
@@ -132,25 +164,13 @@ void unload_module(Module& module, DeviceMemory& memory) {
 }
 
 LaunchResult launch(const LaunchRequest& request, DeviceMemory& memory, const RunOptions& options) {
-    static std::atomic<std::uint32_t> launches{0};
-    const unsigned schedules = std::max(1U, options.schedules);
-    DeviceMemory::Snapshot before;
-    if (schedules > 1) before = memory.save();
-    LaunchResult total;
-    for (unsigned schedule = 0; schedule < schedules; ++schedule) {
-        if (schedule > 0) memory.restore(before);
-        if (options.races) memory.prepare_races();
-        Launch state(request, memory, options);
-        state.schedule = schedule;
-        state.last_schedule = schedule + 1 == schedules;
-        state.number = launches++ % 4095 + 1;
-        run_once(state);
-        total.warp_instructions += state.result.warp_instructions;
-        total.code = state.result.code;
-        total.error = state.result.error;
-        if (total.code != 0) return total;
-    }
-    return total;
+    if (!request.cooperative) return run_schedules(request, memory, options, nullptr);
+    const Allocation* workspace = make_workspace(memory);
+    if (workspace == nullptr)
+        return {static_cast<int>(FaultCode::launch_failure), "no device memory for grid.sync", 0};
+    LaunchResult result = run_schedules(request, memory, options, workspace);
+    memory.release(workspace->address);
+    return result;
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -40,6 +40,7 @@ struct LaunchRequest {
     Dim3 block;
     std::vector<std::uint8_t> parameters;  ///< kernel_param_size bytes
     std::uint32_t dynamic_shared = 0;      ///< bytes
+    bool cooperative = false;              ///< all blocks run at once, and grid.sync works
 };
 
 struct LaunchResult {
@@ -58,17 +59,22 @@ void unload_module(Module& module, DeviceMemory& memory);
 [[nodiscard]] LaunchResult launch(const LaunchRequest& request, DeviceMemory& memory,
                                   const RunOptions& options);
 
+/// Of a cooperative launch, as cooperative_groups has it: its size, and the word that blocks count in.
+inline constexpr std::uint64_t kWorkspaceSize = 8;
+inline constexpr std::uint64_t kBarrierWord = 4;
+
 /// What the blocks of one launch share.
 struct Launch {
     const LaunchRequest& request;
     const DeviceMemory& memory;
     const RunOptions& options;
-    unsigned schedule = 0;  ///< number of this run; 0 is the one by turns
+    const Allocation* workspace = nullptr;  ///< of grid.sync, in a cooperative launch
+    unsigned schedule = 0;                  ///< number of this run; 0 is the one by turns
     bool last_schedule = true;
     std::uint32_t number = 0;  ///< of the run since the start of the program, 1 to 4095 and again
     std::atomic<std::uint64_t> steps{0};
     std::atomic<bool> stop{false};
-    std::atomic<std::uint64_t> next_block{0};
+    std::atomic<std::uint64_t> next_gang{0};
     std::mutex lock;  ///< of what follows, and of printing
     std::uint64_t fault_block = ~std::uint64_t{0};
     LaunchResult result;

@@ -42,8 +42,9 @@ Place in_shared(Warp& warp, int lane, std::uint64_t offset, unsigned size) {
     if (offset > shared.size() || size > shared.size() - offset)
         fault_bounds(warp, lane, offset, size,
                      "of shared memory: the block has " + std::to_string(shared.size()) + " bytes");
-    return {shared.data() + offset, warp.block().shared_written().data() + offset, nullptr, offset,
-            Space::shared};
+    return {
+        shared.data() + offset, warp.block().shared_written().data() + offset, nullptr, offset, Space::shared,
+        &warp.block()};
 }
 
 Place in_local(Warp& warp, int lane, std::uint64_t offset, unsigned size) {

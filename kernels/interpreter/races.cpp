@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/interpreter/block.hpp"
+#include "kernels/interpreter/gang.hpp"
 
 namespace cudamatrix::suite::ptx {
 namespace {
@@ -35,12 +35,13 @@ std::uint64_t packed(const Record& r) {
 /// of)?
 bool ordered(const Record& then, const Record& now, const Block& block) {
     if (then.launch != now.launch) return true;
-    if (then.block != now.block) return block.heard_of(then.block);
-    if (then.thread == now.thread) return true;
-    const std::uint32_t warp = now.thread / kLanes;
-    const std::uint32_t other = then.thread / kLanes;
+    const Block* other_block = then.block == now.block ? &block : block.gang().member(then.block);
+    if (other_block == nullptr) return block.gang().clocks().heard_of(then.block);
+    if (other_block == &block && then.thread == now.thread) return true;
+    const std::uint32_t warp = block.first_warp() + now.thread / kLanes;
+    const std::uint32_t other = other_block->first_warp() + then.thread / kLanes;
     if (warp == other) return then.clock < now.clock;
-    return block.clock(warp, other) >= then.clock;
+    return block.gang().clocks().at(warp, other) >= then.clock;
 }
 
 [[noreturn]] void report(Warp& warp, int lane, const Place& place, std::uint64_t word, AccessKind kind,
@@ -49,7 +50,7 @@ bool ordered(const Record& then, const Record& now, const Block& block) {
     const std::string where =
         place.allocation == nullptr ? "of shared memory" : "of " + place.allocation->name;
     std::string who = "thread " + text_of(warp.block().thread(then.thread));
-    if (then.block != (warp.block().number() & 0xfffff)) who += " of block " + std::to_string(then.block);
+    if (then.block != (warp.block().number() & kBlockBits)) who += " of block " + std::to_string(then.block);
     warp.fault(FaultCode::launch_failure, lane,
                std::string("race: ") + verb + " byte " + std::to_string(word * 4) + " " + where + ", which " +
                    who + (wrote ? " wrote" : " read") + ", and nothing orders the two");
@@ -64,18 +65,19 @@ void record_access(Warp& warp, int lane, const Place& place, unsigned size, Acce
     std::uint64_t* writes = nullptr;
     std::uint64_t* reads = nullptr;
     if (place.space == Space::shared) {
-        writes = block.last_writes();
-        reads = block.last_reads();
+        writes = place.owner->last_writes();
+        reads = place.owner->last_reads();
     } else {
         writes = reinterpret_cast<std::uint64_t*>(place.allocation->last_write.get());
         reads = reinterpret_cast<std::uint64_t*>(place.allocation->last_read.get());
     }
-    if (kind == AccessKind::atomic) block.synchronise(warp, place);
+    const bool atomic = kind == AccessKind::atomic || kind == AccessKind::release;
+    if (atomic) block.synchronise(warp, place, kind == AccessKind::release);
     Record now{warp.launch().number,
-               static_cast<std::uint32_t>(block.number() & 0xfffff),
+               static_cast<std::uint32_t>(block.number() & kBlockBits),
                warp.index() * kLanes + static_cast<std::uint32_t>(lane),
-               block.clock(warp.index(), warp.index()),
-               kind == AccessKind::atomic,
+               block.clock(warp.index()),
+               atomic,
                0};
     if (now.clock > 0x1ffff) return;  // more barriers than a record counts
     for (std::uint64_t at = place.offset; at < place.offset + size; at = at / 4 * 4 + 4) {

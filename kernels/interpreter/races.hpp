@@ -6,7 +6,8 @@
 
 namespace cudamatrix::suite::ptx {
 
-enum class AccessKind : std::uint8_t { read, write, atomic };
+/// `release`: an atomic access behind which others are ordered that see it.
+enum class AccessKind : std::uint8_t { read, write, atomic, release };
 
 /// Remembers an access and looks for an earlier one of another thread that nothing orders with it, one of the
 /// two being a write (PTX ISA, "Memory Consistency Model": a data race). Throws Fault when there is one.

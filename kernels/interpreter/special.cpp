@@ -17,6 +17,12 @@ Dim3 own_index(Warp& warp, std::uint32_t lane) {
 const LaunchRequest& request_of(Warp& warp) {
     return warp.launch().request;
 }
+/// Where grid.sync counts; 0 where the launch is not cooperative. cooperative_groups gets its upper half from
+/// %envreg1 and its lower from %envreg2 (details/driver_abi.h of the toolkit).
+std::uint64_t workspace_of(Warp& warp) {
+    const Allocation* workspace = warp.launch().workspace;
+    return workspace == nullptr ? 0 : workspace->address;
+}
 /// One tick for each warp instruction, so that loops that wait for time end.
 std::uint64_t ticks(Warp& warp) {
     return warp.steps() * 4;
@@ -59,6 +65,8 @@ const SpecialRow kSpecial[] = {
          return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
                                            std::chrono::nanoseconds(1));
      }},
+    {"%envreg1", [](Warp& w, std::uint32_t) { return workspace_of(w) >> 32; }},
+    {"%envreg2", [](Warp& w, std::uint32_t) { return workspace_of(w) & 0xffffffff; }},
     {"%dynamic_smem_size",
      [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).dynamic_shared}; }},
     {"%total_smem_size", [](Warp& w, std::uint32_t) { return std::uint64_t{w.block().shared().size()}; }},

@@ -11,7 +11,7 @@ void Warp::start(Launch& launch, Block& block, std::uint32_t index, Mask mask) {
     block_ = &block;
     index_ = index;
     live_ = mask;
-    at_barrier_ = fenced_ = false;
+    interrupted_ = fenced_ = false;
     steps_ = changes_ = changed_at_ = turn_ = 0;
     std::fill(std::begin(recent_), std::end(recent_), nullptr);
     nodes_.clear();
@@ -37,7 +37,7 @@ void Warp::enter(Node first) {
 }
 
 Warp::Stop Warp::run(std::uint64_t slice) {
-    at_barrier_ = false;
+    interrupted_ = false;
     while (current_ >= 0 || choose()) {
         while (current_ >= 0) {
             if (slice-- == 0) {
@@ -56,7 +56,7 @@ Warp::Stop Warp::run(std::uint64_t slice) {
                 continue;
             }
             in.handler(*this, in, lanes);
-            if (at_barrier_) return Stop::barrier;
+            if (interrupted_) return why_;
         }
     }
     return Stop::done;
@@ -65,6 +65,12 @@ Warp::Stop Warp::run(std::uint64_t slice) {
 void Warp::pass_barrier(const Barrier& barrier) {
     Block::give_result(*this, at(), barrier);
     advance();
+}
+
+void Warp::pause() {
+    if (current_ >= 0) store();
+    current_ = -1;
+    interrupt(Stop::poll);
 }
 
 void Warp::fault(FaultCode code, int lane, const std::string& text) const {

@@ -39,7 +39,8 @@ struct Frame {
 /// other.
 class Warp {
   public:
-    enum class Stop : std::uint8_t { done, barrier, slice };
+    /// `poll`: it read what other blocks may change, and nothing is to be done until they do.
+    enum class Stop : std::uint8_t { done, barrier, slice, poll };
 
     /// Puts the lanes `mask` at the begin of the kernel.
     void start(Launch& launch, Block& block, std::uint32_t index, Mask mask);
@@ -92,7 +93,9 @@ class Warp {
     [[nodiscard]] bool together(Mask members, Mask lanes, bool barrier = false);
     /// bar.warp.sync: leaves may wait for each other at different places.
     void warp_barrier(Mask members);
-    void wait_at_barrier() { at_barrier_ = true; }
+    void wait_at_barrier() { interrupt(Stop::barrier); }
+    /// Lets other blocks do something.
+    void pause();
 
   private:
     enum class Wait : std::uint8_t { none, lanes, warp_barrier };
@@ -113,6 +116,10 @@ class Warp {
     static constexpr unsigned kRecent = 16;
     static constexpr std::uint64_t kPatience = 20000;  ///< instructions that lanes wait at a meeting place
 
+    void interrupt(Stop why) {
+        interrupted_ = true;
+        why_ = why;
+    }
     std::int32_t add_node(const Node& node);
     void select(std::int32_t index);
     void store();
@@ -132,7 +139,8 @@ class Warp {
     Block* block_ = nullptr;
     std::uint32_t index_ = 0;
     Mask live_ = 0;
-    bool at_barrier_ = false;
+    bool interrupted_ = false;
+    Stop why_ = Stop::slice;
     bool fenced_ = false;
     std::uint64_t steps_ = 0;
     std::uint64_t changes_ = 0;

@@ -91,6 +91,24 @@ TEST_CASE("interpreter: a program's calls of the runtime") {
     CHECK(launch(&kernel, {0, 1, 1}, {}, 0) == 9);
     CHECK(launch(&kernel, {}, {}, 1 << 20) == 1);
     CHECK(launch(&kernel, {}, {16, 1, 1}, 0) == 0);
+
+    // 2048 threads, or 32 blocks, run at once.
+    const auto cooperative = [&](const void* function, Dim3 grid, Dim3 block, std::size_t shared) {
+        return cudart.call("cudaLaunchCooperativeKernel", function, grid, block,
+                           static_cast<void**>(arguments), shared, stream);
+    };
+    CHECK(cudart.call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", &value,
+                      static_cast<const void*>(&kernel), 16, std::size_t{0}) == 0);
+    CHECK(value == 32);
+    CHECK(cooperative(&kernel, {33, 1, 1}, {16, 1, 1}, 0) == 720);
+    CHECK(cooperative(&kernel, {8, 5, 1}, {16, 1, 1}, 0) == 720);
+    CHECK(cooperative(&kernel, {3, 1, 1}, {1024, 1, 1}, 0) == 720);
+    CHECK(cooperative(&kernel, {5, 1, 1}, {16, 1, 1}, 48 << 10) == 720);
+    CHECK(cooperative(&kernel, {}, {2048, 1, 1}, 0) == 9);
+    CHECK(cooperative(&unknown, {}, {}, 0) == 98);
+    CHECK(std::string(cudart.call<const char*>("cudaGetErrorName", 720)) ==
+          "cudaErrorCooperativeLaunchTooLarge");
+    CHECK(cooperative(&kernel, {32, 1, 1}, {16, 1, 1}, 0) == 0);
     CHECK(cudart.call("cudaDeviceSynchronize") == 0);
     CHECK(cudart.call("cudaMemcpy", static_cast<void*>(host), memory_in, std::size_t{64}, 2) == 0);
     CHECK(host[15] == 15);

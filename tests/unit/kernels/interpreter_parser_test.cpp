@@ -182,7 +182,7 @@ TEST_CASE("interpreter: what it does not know names the instruction") {
     CHECK(unsupported("bar.foo 0;") == "bar.foo: expected .sync, .arrive or .red");
     CHECK(unsupported("call (%r1), %rd1, ();") == "call: only calls of functions by name are known");
     CHECK(unsupported("mov.u32 %r1, nowhere;") == "mov.u32: unknown name \"nowhere\"");
-    CHECK(unsupported("mov.u32 %r1, %envreg2;") == "mov.u32: unknown name \"%envreg2\"");
+    CHECK(unsupported("mov.u32 %r1, %envreg3;") == "mov.u32: unknown name \"%envreg3\"");
     CHECK(unsupported("cvta.to.foo.u64 %rd1, %rd1;") == "cvta.to.foo.u64: unknown state space");
     CHECK(unsupported("lop3.b32 %r1, %r1, %r1, %r1, 256;") == "lop3.b32: expected a table of 8 bits");
     CHECK(unsupported("add.s32 %r1, %r1, 1;") == "");

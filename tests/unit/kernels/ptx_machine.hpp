@@ -50,6 +50,7 @@ class PtxMachine {
         request.grid = grid;
         request.block = block;
         request.dynamic_shared = shared;
+        request.cooperative = cooperative;
         request.parameters.resize(request.function->kernel_param_size);
         std::memcpy(request.parameters.data(), &arguments,
                     std::min(sizeof arguments, request.parameters.size()));
@@ -62,6 +63,7 @@ class PtxMachine {
     cudamatrix::suite::ptx::RunOptions options;
     cudamatrix::suite::ptx::LaunchResult result;
     std::string printed;
+    bool cooperative = false;  ///< how it launches
 };
 
 inline std::string ptx_file(const std::string& name) {
