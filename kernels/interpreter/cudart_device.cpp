@@ -1,7 +1,5 @@
-// The device, streams and events. There is one device; work in streams is done when the call returns.
-#include <chrono>
-
-#include "kernels/interpreter/cudart_state.hpp"
+// The device. There is one.
+#include "kernels/interpreter/cudart_streams.hpp"
 
 using namespace cudamatrix::suite::ptx;
 
@@ -33,51 +31,6 @@ constexpr AttributeRow kAttributes[] = {
 };
 constexpr int kMajor = 75;
 constexpr int kMinor = 76;
-
-struct Handle {
-    std::chrono::steady_clock::time_point recorded;
-    bool is_recorded = false;
-};
-
-int create(void** handle, bool event) {
-    Runtime& runtime = Runtime::get();
-    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    if (handle == nullptr) return result(kInvalidValue);
-    *handle = new Handle;
-    runtime.handles[*handle] = event;
-    return result(kSuccess);
-}
-
-/// The handle's object; null for the streams 0, 1 and 2 that always exist, and when there is none.
-Handle* find(void* handle, bool event) {
-    Runtime& runtime = Runtime::get();
-    const auto known = runtime.handles.find(handle);
-    return known != runtime.handles.end() && known->second == event ? static_cast<Handle*>(handle) : nullptr;
-}
-
-bool is_stream(void* handle) {
-    return reinterpret_cast<std::uintptr_t>(handle) <= 2 || find(handle, false) != nullptr;
-}
-
-int destroy(void* handle, bool event) {
-    Runtime& runtime = Runtime::get();
-    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    Handle* found = find(handle, event);
-    if (found == nullptr) return result(kInvalidHandle);
-    runtime.handles.erase(handle);
-    delete found;
-    return result(kSuccess);
-}
-
-int need_stream(void* handle) {
-    const std::lock_guard<std::recursive_mutex> hold(Runtime::get().lock);
-    return result(is_stream(handle) ? kSuccess : kInvalidHandle);
-}
-
-int need_event(void* handle) {
-    const std::lock_guard<std::recursive_mutex> hold(Runtime::get().lock);
-    return result(find(handle, true) != nullptr ? kSuccess : kInvalidHandle);
-}
 
 }  // namespace
 
@@ -114,7 +67,7 @@ CUDAMATRIX_API int cudaDeviceGetAttribute(int* value, int attribute, int device)
 }
 
 CUDAMATRIX_API int cudaDeviceSynchronize() {
-    return result(kSuccess);
+    return result(unsafe_in_capture());
 }
 
 CUDAMATRIX_API int cudaDeviceReset() {
@@ -128,60 +81,5 @@ CUDAMATRIX_API int cudaRuntimeGetVersion(int* version) {
 
 CUDAMATRIX_API int cudaDriverGetVersion(int* version) {
     *version = runtime_version();
-    return result(kSuccess);
-}
-
-CUDAMATRIX_API int cudaStreamCreate(void** stream) {
-    return create(stream, false);
-}
-CUDAMATRIX_API int cudaStreamCreateWithFlags(void** stream, unsigned) {
-    return create(stream, false);
-}
-CUDAMATRIX_API int cudaStreamDestroy(void* stream) {
-    return destroy(stream, false);
-}
-CUDAMATRIX_API int cudaStreamSynchronize(void* stream) {
-    return need_stream(stream);
-}
-CUDAMATRIX_API int cudaStreamQuery(void* stream) {
-    return need_stream(stream);
-}
-CUDAMATRIX_API int cudaStreamWaitEvent(void* stream, void* event, unsigned) {
-    const int error = need_stream(stream);
-    return error != kSuccess ? error : need_event(event);
-}
-
-CUDAMATRIX_API int cudaEventCreate(void** event) {
-    return create(event, true);
-}
-CUDAMATRIX_API int cudaEventCreateWithFlags(void** event, unsigned) {
-    return create(event, true);
-}
-CUDAMATRIX_API int cudaEventDestroy(void* event) {
-    return destroy(event, true);
-}
-CUDAMATRIX_API int cudaEventSynchronize(void* event) {
-    return need_event(event);
-}
-CUDAMATRIX_API int cudaEventQuery(void* event) {
-    return need_event(event);
-}
-
-CUDAMATRIX_API int cudaEventRecord(void* event, void* stream) {
-    const std::lock_guard<std::recursive_mutex> hold(Runtime::get().lock);
-    Handle* found = find(event, true);
-    if (found == nullptr || !is_stream(stream)) return result(kInvalidHandle);
-    found->recorded = std::chrono::steady_clock::now();
-    found->is_recorded = true;
-    return result(kSuccess);
-}
-
-CUDAMATRIX_API int cudaEventElapsedTime(float* milliseconds, void* begin, void* end) {
-    const std::lock_guard<std::recursive_mutex> hold(Runtime::get().lock);
-    const Handle* first = find(begin, true);
-    const Handle* last = find(end, true);
-    if (first == nullptr || last == nullptr || !first->is_recorded || !last->is_recorded)
-        return result(kInvalidHandle);
-    *milliseconds = std::chrono::duration<float, std::milli>(last->recorded - first->recorded).count();
     return result(kSuccess);
 }

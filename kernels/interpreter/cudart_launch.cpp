@@ -3,8 +3,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
-#include "kernels/interpreter/cudart_state.hpp"
+#include "kernels/interpreter/cudart_streams.hpp"
 
 using namespace cudamatrix::suite::ptx;
 
@@ -92,8 +93,10 @@ int start(const void* host, const Call& call, void** arguments) {
         std::memcpy(request.parameters.data() + parameter.offset, arguments[i], parameter.size);
     }
     // As on a device, a fault shows in a later call.
-    run(runtime, *kernel, request);
-    return kSuccess;
+    return remember(in_stream(call.stream, [&runtime, kernel = kernel, request = std::move(request)] {
+        run(runtime, *kernel, request);
+        return static_cast<int>(kSuccess);
+    }));
 }
 
 /// The begin of `cudaFuncAttributes`, which is the same in all versions; later ones have more behind it.

@@ -1,8 +1,8 @@
-// Device memory. Streams run at once, so the calls with a stream are those without one.
+// Device memory.
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/interpreter/cudart_state.hpp"
+#include "kernels/interpreter/cudart_streams.hpp"
 
 using namespace cudamatrix::suite::ptx;
 
@@ -37,9 +37,18 @@ int copy(void* to, const void* from, std::size_t size, int direction) {
     return result(done ? kSuccess : kInvalidValue);
 }
 
+int fill(void* to, int value, std::size_t size) {
+    Runtime& runtime = Runtime::get();
+    if (runtime.sticky != kSuccess || size == 0) return kSuccess;
+    return runtime.memory.fill(address(to), static_cast<std::uint8_t>(value), size) ? kSuccess
+                                                                                    : kInvalidValue;
+}
+
 int release(void* pointer) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    const int unsafe = unsafe_in_capture();
+    if (unsafe != kSuccess) return result(unsafe);
     if (pointer == nullptr) return result(kSuccess);
     return result(runtime.memory.release(address(pointer)) ? kSuccess : kInvalidValue);
 }
@@ -72,7 +81,8 @@ CUDAMATRIX_API int cudaMalloc(void** pointer, std::size_t size) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
     if (pointer == nullptr) return result(kInvalidValue);
-    if (runtime.sticky != kSuccess) return result(kSuccess);
+    const int unsafe = unsafe_in_capture();
+    if (runtime.sticky != kSuccess || unsafe != kSuccess) return result(unsafe);
     *pointer = nullptr;
     if (size == 0) return result(kSuccess);
     const std::uint64_t found = runtime.memory.allocate(size, "");
@@ -103,23 +113,21 @@ CUDAMATRIX_API int cudaFreeHost(void* pointer) {
 }
 
 CUDAMATRIX_API int cudaMemcpy(void* to, const void* from, std::size_t size, int direction) {
-    return copy(to, from, size, direction);
+    const int unsafe = unsafe_in_capture();
+    return unsafe != kSuccess ? result(unsafe) : copy(to, from, size, direction);
 }
 
-CUDAMATRIX_API int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int direction, void*) {
-    return copy(to, from, size, direction);
+CUDAMATRIX_API int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int direction,
+                                   void* stream) {
+    return result(in_stream(stream, [=] { return copy(to, from, size, direction); }));
 }
 
 CUDAMATRIX_API int cudaMemset(void* to, int value, std::size_t size) {
-    Runtime& runtime = Runtime::get();
-    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
-    if (runtime.sticky != kSuccess || size == 0) return result(kSuccess);
-    return result(runtime.memory.fill(address(to), static_cast<std::uint8_t>(value), size) ? kSuccess
-                                                                                           : kInvalidValue);
+    return result(in_stream(nullptr, [=] { return fill(to, value, size); }));
 }
 
-CUDAMATRIX_API int cudaMemsetAsync(void* to, int value, std::size_t size, void*) {
-    return cudaMemset(to, value, size);
+CUDAMATRIX_API int cudaMemsetAsync(void* to, int value, std::size_t size, void* stream) {
+    return result(in_stream(stream, [=] { return fill(to, value, size); }));
 }
 
 CUDAMATRIX_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "kernels/interpreter/cudart_streams.hpp"
 #include "kernels/interpreter/parser.hpp"
 
 namespace cudamatrix::suite::ptx {
@@ -62,6 +63,8 @@ Runtime::Runtime() : memory(setting("CUDAMATRIX_INTERPRETER_MEMORY", 4096) << 20
     statistics = setting("CUDAMATRIX_INTERPRETER_STATISTICS", 0) != 0;
     capability = capability_setting();
 }
+
+Runtime::~Runtime() = default;
 
 Runtime& Runtime::get() {
     static auto* runtime = new Runtime;

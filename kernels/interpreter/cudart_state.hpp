@@ -36,9 +36,19 @@ enum Error : int {
     kNoKernelImage = 209,
     kInvalidPtx = 218,
     kInvalidHandle = 400,
+    kIllegalState = 401,
     kOutOfResources = 701,
     kTooManyBlocks = 720,
     kNotSupported = 801,
+    kCaptureUnsupported = 900,
+    kCaptureInvalidated = 901,
+    kCaptureMerge = 902,
+    kCaptureUnmatched = 903,
+    kCaptureUnjoined = 904,
+    kCaptureIsolation = 905,
+    kCaptureImplicit = 906,
+    kCapturedEvent = 907,
+    kCaptureWrongThread = 908,
 };
 
 /// A fat binary that the program registered.
@@ -74,6 +84,9 @@ struct Call {
     bool cooperative = false;
 };
 
+struct Handle;
+struct Graph;
+
 /// All state of the runtime. It lives until the process ends, as programs call from destructors.
 struct Runtime {
     std::recursive_mutex lock;
@@ -85,9 +98,12 @@ struct Runtime {
     std::map<const void*, Kernel> kernels;
     std::map<const void*, Symbol> symbols;
     std::vector<std::unique_ptr<Image>> images;
-    std::map<void*, bool> handles;  ///< streams (false) and events (true) that exist
+    std::map<void*, std::unique_ptr<Handle>> handles;     ///< streams and events that exist
+    std::map<void*, std::unique_ptr<Graph>> graphs;       ///< captured ones
+    std::map<void*, std::unique_ptr<Graph>> executables;  ///< instantiated ones
 
     Runtime();
+    ~Runtime();
     [[nodiscard]] static Runtime& get();
     /// The module of an image, parsed and loaded when first needed; null and Image::error otherwise.
     Module* module_of(Image& image);

@@ -1,61 +1,17 @@
 // The stand-in for libcudart, loaded and called as nvcc's host code calls it.
 #ifdef SUITE_CUDART  // not in the tree with sanitizers, which do not go into libraries that are loaded
-#include <dlfcn.h>
-
-#include <cstring>
-
-#include "unit/fatbin/fixture.hpp"
-#include "unit/kernels/ptx_machine.hpp"
-
-namespace {
+#include "unit/kernels/cudart_fixture.hpp"
 
 using cudamatrix::suite::ptx::Dim3;
-
-class Cudart {
-  public:
-    Cudart() : handle_(dlopen(SUITE_CUDART, RTLD_NOW | RTLD_LOCAL)) {
-        REQUIRE_MESSAGE(handle_ != nullptr, dlerror());
-    }
-
-    /// Calls `name` with whatever arguments.
-    template <typename Result = int, typename... Arguments>
-    Result call(const char* name, Arguments... arguments) {
-        using Function = Result (*)(Arguments...);
-        void* symbol = dlvsym(handle_, name, "libcudart.so.13");
-        REQUIRE_MESSAGE(symbol != nullptr, name);
-        return reinterpret_cast<Function>(symbol)(arguments...);
-    }
-
-  private:
-    void* handle_;
-};
-
-struct Wrapper {
-    std::uint32_t magic = 0x466243b1;
-    std::uint32_t version = 1;
-    const void* data = nullptr;
-    const void* files = nullptr;
-};
-
-}  // namespace
 
 // One test: a fault is sticky and ends the life of the only runtime of a process.
 TEST_CASE("interpreter: a program's calls of the runtime") {
     Cudart cudart;
-    const std::string text = ptx_kernel(
-        "shl.b32 %r2, %r1, 2; cvt.u64.u32 %rd2, %r2; add.s64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r1;");
-    const fixture::Blob binary =
-        fixture::container({fixture::entry({1, 80, 0x11, 8, 0, 0, 64}, fixture::Blob().text(text))});
-    Wrapper wrapper;
-    wrapper.data = binary.bytes().data();
     static char kernel = 0;
     static char unknown = 0;
-    void** image = cudart.call<void**>("__cudaRegisterFatBinary", static_cast<void*>(&wrapper));
-    cudart.call<void>("__cudaRegisterFunction", image, static_cast<const char*>(&kernel),
-                      static_cast<char*>(&kernel), "k", -1, static_cast<void*>(nullptr),
-                      static_cast<void*>(nullptr), static_cast<void*>(nullptr), static_cast<void*>(nullptr),
-                      static_cast<int*>(nullptr));
-    cudart.call<void>("__cudaRegisterFatBinaryEnd", image);
+    cudart.add_kernel(
+        &kernel,
+        "shl.b32 %r2, %r1, 2; cvt.u64.u32 %rd2, %r2; add.s64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r1;");
 
     int value = 0;
     CHECK(cudart.call("cudaRuntimeGetVersion", &value) == 0);
