@@ -25,9 +25,13 @@ constexpr AttributeRow kAttributes[] = {
     {39, 2048},                                    // threads of a multiprocessor
     {81, 228 << 10},                               // shared memory of a multiprocessor
     {82, 65536},                                   // registers of a multiprocessor
+    {83, 1},                                       // managed memory
+    {88, 0},                                       // access to all memory of the host
+    {89, 1},                                       // managed memory for both at once
     {95, 1},                                       // cooperative launch
     {97, 227 << 10},                               // shared memory of a block that opts in
     {106, 32},                                     // blocks of a multiprocessor
+    {115, 1},                                      // memory pools
 };
 constexpr int kMajor = 75;
 constexpr int kMinor = 76;
@@ -67,6 +71,8 @@ CUDAMATRIX_API int cudaDeviceGetAttribute(int* value, int attribute, int device)
 }
 
 CUDAMATRIX_API int cudaDeviceSynchronize() {
+    const std::lock_guard<std::recursive_mutex> hold(Runtime::get().lock);
+    synchronise_pool();
     return result(unsafe_in_capture());
 }
 

@@ -18,6 +18,12 @@ bool is_device(const void* pointer) {
     return address(pointer) >= kGlobalBase;
 }
 
+/// Is it of the device and of the host?
+bool is_managed(const void* pointer) {
+    const Allocation* found = Runtime::get().memory.find(address(pointer));
+    return found != nullptr && found->managed;
+}
+
 int copy(void* to, const void* from, std::size_t size, int direction) {
     Runtime& runtime = Runtime::get();
     const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
@@ -27,8 +33,8 @@ int copy(void* to, const void* from, std::size_t size, int direction) {
     const bool device_from = is_device(from);
     const int found = device_from ? (device_to ? kDeviceToDevice : kDeviceToHost)
                                   : (device_to ? kHostToDevice : kHostToHost);
-    if (to == nullptr || from == nullptr || (direction != kByAddress && direction != found))
-        return result(kInvalidValue);
+    const bool any = direction == kByAddress || is_managed(to) || is_managed(from);
+    if (to == nullptr || from == nullptr || (!any && direction != found)) return result(kInvalidValue);
     bool done = true;
     if (found == kHostToHost) std::memcpy(to, from, size);
     if (found == kHostToDevice) done = runtime.memory.copy_in(address(to), from, size);
@@ -50,6 +56,7 @@ int release(void* pointer) {
     const int unsafe = unsafe_in_capture();
     if (unsafe != kSuccess) return result(unsafe);
     if (pointer == nullptr) return result(kSuccess);
+    forget_in_pool(address(pointer));
     return result(runtime.memory.release(address(pointer)) ? kSuccess : kInvalidValue);
 }
 
@@ -90,15 +97,7 @@ CUDAMATRIX_API int cudaMalloc(void** pointer, std::size_t size) {
     return result(found != 0 ? kSuccess : kMemoryAllocation);
 }
 
-CUDAMATRIX_API int cudaMallocAsync(void** pointer, std::size_t size, void*) {
-    return cudaMalloc(pointer, size);
-}
-
 CUDAMATRIX_API int cudaFree(void* pointer) {
-    return release(pointer);
-}
-
-CUDAMATRIX_API int cudaFreeAsync(void* pointer, void*) {
     return release(pointer);
 }
 

@@ -87,6 +87,16 @@ struct Call {
 struct Handle;
 struct Graph;
 
+/// What is known of memory that is allocated and freed in the order of streams.
+struct MemoryPool {
+    std::map<std::uint64_t, std::uint64_t> live;  ///< sizes by address
+    std::uint64_t used = 0;
+    std::uint64_t used_high = 0;
+    std::uint64_t reserved = 0;  ///< with what was freed and is kept
+    std::uint64_t reserved_high = 0;
+    std::uint64_t threshold = 0;  ///< so much is kept when the host waits for a stream
+};
+
 /// All state of the runtime. It lives until the process ends, as programs call from destructors.
 struct Runtime {
     std::recursive_mutex lock;
@@ -98,6 +108,7 @@ struct Runtime {
     std::map<const void*, Kernel> kernels;
     std::map<const void*, Symbol> symbols;
     std::vector<std::unique_ptr<Image>> images;
+    MemoryPool pool;
     std::map<void*, std::unique_ptr<Handle>> handles;     ///< streams and events that exist
     std::map<void*, std::unique_ptr<Graph>> graphs;       ///< captured ones
     std::map<void*, std::unique_ptr<Graph>> executables;  ///< instantiated ones

@@ -37,7 +37,10 @@ int wait_for_stream(void* handle) {
     if (!is_stream(handle)) return result(kInvalidHandle);
     const Handle* found = find_handle(handle, false);
     if (found == nullptr) return result(unsafe_in_capture());
-    if (found->capture == nullptr) return result(kSuccess);
+    if (found->capture == nullptr) {
+        synchronise_pool();
+        return result(kSuccess);
+    }
     found->capture->invalid = true;
     return result(kCaptureUnsupported);
 }

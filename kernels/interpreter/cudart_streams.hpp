@@ -56,4 +56,9 @@ int in_stream(void* stream, std::function<int()> work);
 /// The error of a call that may not come while a stream captures; it spoils the capture. kSuccess otherwise.
 int unsafe_in_capture();
 
+/// The host waited: the pool gives back what is beyond its threshold.
+void synchronise_pool();
+/// Memory of the pool, if it is, was freed.
+void forget_in_pool(std::uint64_t address);
+
 }  // namespace cudamatrix::suite::ptx

@@ -48,13 +48,36 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t size, const std::string& name
     return allocations_.back()->address;
 }
 
+std::uint64_t DeviceMemory::allocate_managed(std::uint64_t size) {
+    constexpr std::uint64_t kPage = 4096;
+    if (size > capacity_ || used_ > capacity_ - size) return 0;
+    const std::uint64_t whole = (size + kPage - 1) / kPage * kPage;
+    auto made = std::make_unique<Allocation>();
+    made->bytes = Bytes(static_cast<std::uint8_t*>(std::aligned_alloc(kPage, whole)));
+    made->written = zeros(whole);
+    if (made->bytes == nullptr || made->written == nullptr) return 0;
+    std::memset(made->bytes.get(), 0xa5, whole);
+    std::memset(made->written.get(), 1, whole);
+    made->address = reinterpret_cast<std::uint64_t>(made->bytes.get());
+    made->size = size;
+    made->name = "managed allocation " + std::to_string(++count_);
+    made->managed = true;
+    used_ += size;
+    const std::uint64_t address = made->address;
+    const auto next = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                       [](std::uint64_t a, const auto& b) { return a < b->address; });
+    allocations_.insert(next, std::move(made));
+    return address;
+}
+
 bool DeviceMemory::release(std::uint64_t address) {
     const auto known = std::lower_bound(allocations_.begin(), allocations_.end(), address,
                                         [](const auto& a, std::uint64_t b) { return a->address < b; });
     if (known == allocations_.end() || (*known)->address != address) return false;
     used_ -= (*known)->size;
     if (freed_.size() == kMostFreed) freed_.erase(freed_.begin());
-    freed_.push_back({address, (*known)->size, (*known)->name});
+    // The host may get the addresses of managed memory again.
+    if (!(*known)->managed) freed_.push_back({address, (*known)->size, (*known)->name});
     allocations_.erase(known);
     return true;
 }

@@ -36,6 +36,7 @@ struct Allocation {
     Bytes written;     ///< 1 for each byte that somebody wrote
     Bytes last_write;  ///< of each word (4 bytes), 8 bytes: races.hpp; null until a launch looks for races
     Bytes last_read;
+    bool managed = false;  ///< the host uses it, too, at the same address
 };
 
 /// Not for calls from several threads at once, but find() and what is done with its result.
@@ -45,6 +46,9 @@ class DeviceMemory {
 
     /// 0 when there is not so much. Addresses are multiples of 512 and are never given twice.
     [[nodiscard]] std::uint64_t allocate(std::uint64_t size, const std::string& name);
+    /// Memory that the host uses by the same address; what it writes there cannot be seen, so that all of it
+    /// counts as written.
+    [[nodiscard]] std::uint64_t allocate_managed(std::uint64_t size);
     /// False unless `address` is the begin of an allocation.
     bool release(std::uint64_t address);
     [[nodiscard]] const Allocation* find(std::uint64_t address) const;

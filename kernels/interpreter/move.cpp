@@ -74,9 +74,9 @@ void from_generic(Warp& warp, const Instruction& in, Mask lanes) {
 
 void is_in_space(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& from = warp.source(in.from[0]);
-    const std::uint64_t base =
-        in.space == Space::global || in.space == Space::constant ? kGlobalBase : base_of(in.space);
-    const std::uint64_t size = base == kGlobalBase ? kSharedBase - kGlobalBase : kWindow;
+    // What lies in no window is global: managed memory has addresses of the host.
+    const std::uint64_t base = base_of(in.space);
+    const std::uint64_t size = base == 0 ? kSharedBase : kWindow;
     warp.set_predicate(in.to, lanes, lanes_where(lanes, [&](int l) { return from.lane[l] - base < size; }));
 }
 
