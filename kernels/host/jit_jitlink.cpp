@@ -97,7 +97,7 @@ void must_link_lto(Record& record, const std::string& name, const Linker& one, c
 
 /// As it says it, otherwise what its name says: "12" of libnvJitLink.so.12.
 std::string version_of_linker(const NvJitLink& linker, const std::string& path) {
-    const std::string version = linker.version();
+    std::string version = linker.version();
     if (!version.empty()) return version;
     const std::string name = file_name(path);
     const auto at = name.find(".so.");

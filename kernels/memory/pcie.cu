@@ -97,8 +97,8 @@ class Transfers {
 
   private:
     bool kernel(GpuCall& call, std::size_t words) {
-        cudamatrix_pcie<<<kPcieBlocks, kPcieThreads>>>(
-            {from_.get(), to_.get(), static_cast<long>(words), flag_.get()});
+        const PcieArgs args{from_.get(), to_.get(), static_cast<long>(words), flag_.get()};
+        cudamatrix_pcie<<<kPcieBlocks, kPcieThreads>>>(args);
         return finished(call);
     }
 
