@@ -151,8 +151,7 @@ Warns if the facts are older than 180 days.)",
 that passes.)",
                    "cudamatrix rules show driver-supports-cuda", add_rules},
         CommandRow{"kernels", "Show what the tests inside the images prove, or build them",
-                   R"(`kernels list` lists the tests of the kernel suite, and the faults that no test
-names yet.
+                   R"(`kernels list` lists the tests of the kernel suite.
 `kernels show ID` shows tests: what each proves, what it compares with and within
 which tolerance, the faults that it names, and what it needs. With a fault, as
 reports name it (F6), what it means and which tests name it.

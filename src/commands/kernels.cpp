@@ -113,8 +113,7 @@ Action add_kernels(const Arguments& app) {
     auto options = std::make_shared<KernelsOptions>();
     auto build_options = std::make_shared<BuildOptions>();
     app.require_subcommand();
-    const auto list = app.add_subcommand(
-        "list", "List the tests with what each proves, and the faults that no test names yet");
+    const auto list = app.add_subcommand("list", "List the tests with what each proves");
     list.footer("Example: cudamatrix kernels list --format json");
     const auto show = app.add_subcommand(
         "show", "Show tests: what each compares within which tolerance, and the faults that it names");

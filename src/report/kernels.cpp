@@ -65,11 +65,9 @@ std::string test_text(const suite::Test& test, std::size_t width) {
 }
 
 std::string fault_text(const suite::Fault& fault, std::size_t width) {
-    const auto ids = tests_naming(fault.code);
     return fmt::format("{} [fault]\n", fault.code) + wrapped(fault.text, 2, width, kKernelLines) +
            "named by:\n" +
-           wrapped(ids.empty() ? "no test yet" : fmt::format("{}", fmt::join(ids, ", ")), 2, width,
-                   kKernelLines);
+           wrapped(fmt::format("{}", fmt::join(tests_naming(fault.code), ", ")), 2, width, kKernelLines);
 }
 
 // "torch.matmull": the nearest id, else those of the same group of names.
@@ -144,7 +142,7 @@ Json shown_json(const suite::Test& test) {
 
 std::string kernels_text(const KernelsReport& report) {
     const auto width = report.text.width;
-    std::string out, missing;
+    std::string out;
     for (const auto& test : suite::all_tests()) {
         auto heading =
             fmt::format("{} [{}: {}; {}", test.id, test.group, parts_text(test), to_text(test.level));
@@ -156,10 +154,6 @@ std::string kernels_text(const KernelsReport& report) {
                                        : wrapped(heading, hanging, width, kKernelLines).substr(hanging);
         out += wrapped(test.proves, 2, width, kKernelLines);
     }
-    for (const auto& fault : suite::kFaults) {
-        if (tests_naming(fault.code).empty()) missing += fault_lines(fault, width);
-    }
-    if (!missing.empty()) out += "\nfaults that no test names yet:\n" + missing;
     return out + fmt::format("\n{}, {}; `cudamatrix kernels show ID` shows what one compares\n",
                              text::count(suite::all_tests().size(), "test"),
                              text::count(std::size(suite::kFaults), "fault"));
@@ -169,11 +163,6 @@ std::string kernels_json(const KernelsReport& report) {
     JsonDocument document(report.tool);
     document.member("count", suite::all_tests().size());
     document.array("tests", suite::all_tests(), listed_json);
-    document.begin_array("faults_without_test");
-    for (const auto& fault : suite::kFaults) {
-        if (tests_naming(fault.code).empty()) document.element(fault_json(fault));
-    }
-    document.end_array();
     return std::move(document).finish();
 }
 

@@ -84,7 +84,7 @@ struct KernelsReport {
     TextOptions text;
 };
 
-/// A line for each test and one for what it proves; then the faults that no test names.
+/// A line for each test and one for what it proves.
 [[nodiscard]] std::string kernels_text(const KernelsReport& report);
 [[nodiscard]] std::string kernels_json(const KernelsReport& report);
 

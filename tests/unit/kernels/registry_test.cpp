@@ -70,6 +70,11 @@ TEST_CASE("registry: the catalogue counts from F1 and has a sentence for each") 
     std::set<std::string_view> texts;
     int number = 0;
     for (const Fault& fault : kFaults) {
+        const auto names = [&](const Test& test) {
+            const auto codes = test.fault_codes();
+            return std::find(codes.begin(), codes.end(), fault.code) != codes.end();
+        };
+        CHECK_MESSAGE(std::any_of(all_tests().begin(), all_tests().end(), names), fault.code);
         CHECK(fault.code == "F" + std::to_string(++number));
         CHECK_MESSAGE(is_sentence(fault.text), fault.code);
         CHECK_MESSAGE(texts.insert(fault.text).second, fault.code);
