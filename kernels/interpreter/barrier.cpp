@@ -109,6 +109,7 @@ void decode_barrier(Decoder& decoder) {
         in.from[0] = decoder.source(0, Type::b32);
         return decoder.emit(in);
     }
+    if (decoder.take("cluster")) return decode_cluster_barrier(decoder);
     decoder.take("cta");
     const int kind = decoder.take_one_of({"sync", "arrive", "red"});
     if (kind < 0) decoder.unsupported("expected .sync, .arrive or .red");

@@ -82,7 +82,7 @@ Block::Turn Block::turn() {
         states_[chosen] = State::done;
         --live_;
         check_barriers();
-        return live_ == 0 ? Turn::ended : Turn::ran;
+        return live_ == 0 ? Turn::ended : Turn::warp_ended;
     }
     if (done > launch_.options.step_limit)
         throw Fault(FaultCode::launch_timeout, "kernel " + launch_.request.function->name + ": more than " +
@@ -101,6 +101,24 @@ bool Block::wake() {
         any = true;
     }
     return any;
+}
+
+void Block::wait_for_cluster(Warp& warp) {
+    states_[warp.index()] = State::at_cluster;
+    warp.wait_at_barrier();
+}
+
+void Block::leave_cluster_barrier() {
+    for (std::uint32_t w = 0; w < states_.size(); ++w) {
+        if (states_[w] != State::at_cluster) continue;
+        states_[w] = State::ready;
+        gang_.pass_cluster(first_warp_ + w);
+        warps_[w]->advance();
+    }
+}
+
+bool Block::waits_for_cluster() const {
+    return std::find(states_.begin(), states_.end(), State::at_cluster) != states_.end();
 }
 
 bool Block::polls() const {

@@ -34,7 +34,7 @@ struct Barrier {
 /// A block of threads: shared memory, barriers, and whose turn it is.
 class Block {
   public:
-    enum class Turn : std::uint8_t { none, ran, polled, ended };
+    enum class Turn : std::uint8_t { none, ran, polled, warp_ended, ended };
 
     Block(Launch& launch, Gang& gang) : launch_(launch), gang_(gang) {}
 
@@ -55,6 +55,13 @@ class Block {
     [[nodiscard]] std::uint32_t threads() const { return threads_; }
     [[nodiscard]] std::uint32_t first_warp() const { return first_warp_; }
     [[nodiscard]] const Gang& gang() const { return gang_; }
+    [[nodiscard]] Gang& gang() { return gang_; }
+    [[nodiscard]] std::uint32_t warps_of_block() const { return static_cast<std::uint32_t>(states_.size()); }
+    [[nodiscard]] bool has_ended(std::uint32_t warp) const { return states_[warp] == State::done; }
+    /// The warp waits at the barrier of the cluster; all that do so go on.
+    void wait_for_cluster(Warp& warp);
+    void leave_cluster_barrier();
+    [[nodiscard]] bool waits_for_cluster() const;
     [[nodiscard]] std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
     [[nodiscard]] Dim3 thread(std::uint32_t index) const;
     [[nodiscard]] std::vector<std::uint8_t>& shared() { return shared_; }
@@ -89,7 +96,7 @@ class Block {
     [[nodiscard]] std::uint64_t slice();
 
     /// `polling`: read what grid.sync waits for; `woken`: is to read it again.
-    enum class State : std::uint8_t { ready, woken, waiting, polling, done };
+    enum class State : std::uint8_t { ready, woken, waiting, polling, at_cluster, done };
 
     Launch& launch_;
     Gang& gang_;

@@ -189,6 +189,7 @@ class BodyReader {
         if (function_.code.size() > kMostInstructions)
             fail_at(statement.opcode, "at most 4194304 instructions");
         decoder_.begin(statement);
+        const std::size_t before = function_.code.size();
         try {
             const Decode family = find_decode(statement.name);
             if (family == nullptr)
@@ -196,6 +197,7 @@ class BodyReader {
             family(decoder_);
             decoder_.end();
         } catch (const Unsupported& error) {
+            function_.code.resize(before);  // what was decoded without a modifier
             Instruction in = decoder_.make(execute_unsupported);
             in.target = static_cast<std::int32_t>(function_.messages.size());
             function_.messages.push_back(error.what());

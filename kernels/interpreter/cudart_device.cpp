@@ -35,6 +35,8 @@ constexpr AttributeRow kAttributes[] = {
 };
 constexpr int kMajor = 75;
 constexpr int kMinor = 76;
+constexpr int kClusterLaunch = 120;
+constexpr unsigned kFirstClusters = 90;  // compute capability
 
 }  // namespace
 
@@ -60,6 +62,10 @@ CUDAMATRIX_API int cudaDeviceGetAttribute(int* value, int attribute, int device)
     if (attribute == kMajor || attribute == kMinor) {
         const auto capability = static_cast<int>(runtime.device_capability());
         *value = attribute == kMajor ? capability / 10 : capability % 10;
+        return result(kSuccess);
+    }
+    if (attribute == kClusterLaunch) {
+        *value = runtime.device_capability() >= kFirstClusters ? 1 : 0;
         return result(kSuccess);
     }
     for (const AttributeRow& row : kAttributes) {

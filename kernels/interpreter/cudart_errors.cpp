@@ -47,6 +47,7 @@ constexpr ErrorRow kErrors[] = {
      "operation not permitted on an event last recorded in a capturing stream"},
     {908, "cudaErrorStreamCaptureWrongThread",
      "attempt to terminate a thread-local capture sequence from another thread"},
+    {912, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
     {999, "cudaErrorUnknown", "unknown error"},
 };
 

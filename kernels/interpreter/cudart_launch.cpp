@@ -54,6 +54,19 @@ int most_blocks_at_once(const Function& function, const Module& module, std::uin
     return std::min({kMostBlocks, by_threads, by_shared});
 }
 
+/// Eight blocks are what every device with clusters can do.
+int check_cluster(Runtime& runtime, const Call& call) {
+    constexpr std::uint64_t kMostOfCluster = 8;
+    constexpr unsigned kFirst = 90;  // compute capability
+    const Dim3& of = call.cluster;
+    if (of.count() == 1) return kSuccess;
+    if (of.count() == 0) return kInvalidValue;
+    if (runtime.device_capability() < kFirst || call.cooperative) return kNotSupported;
+    if (of.count() > kMostOfCluster) return kInvalidClusterSize;
+    const bool whole = call.grid.x % of.x == 0 && call.grid.y % of.y == 0 && call.grid.z % of.z == 0;
+    return whole ? kSuccess : kInvalidConfiguration;
+}
+
 void run(Runtime& runtime, const Kernel& kernel, const LaunchRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
     const LaunchResult ended = launch(request, runtime.memory, runtime.options);
@@ -83,6 +96,9 @@ int start(const void* host, const Call& call, void** arguments) {
     if (call.cooperative && call.grid.count() > static_cast<std::uint64_t>(most))
         return remember(kTooManyBlocks);
     request.cooperative = call.cooperative;
+    const int clustered = check_cluster(runtime, call);
+    if (clustered != kSuccess) return remember(clustered);
+    request.cluster = call.cluster;
     request.grid = call.grid;
     request.block = call.block;
     request.dynamic_shared = static_cast<std::uint32_t>(call.shared);
@@ -112,6 +128,23 @@ struct FunctionAttributes {
     int dynamic_shared;
     int carveout;
 };
+/// `cudaLaunchAttribute` and `cudaLaunchConfig_t`.
+struct LaunchAttribute {
+    std::uint32_t id;
+    std::uint32_t padding;
+    std::uint32_t value[16];
+};
+struct LaunchConfiguration {
+    Dim3 grid;
+    Dim3 block;
+    std::size_t shared;
+    void* stream;
+    const LaunchAttribute* attributes;
+    unsigned count;
+};
+// cudaLaunchAttributeID, of which only these are known.
+enum LaunchAttributeId : std::uint32_t { kIgnored = 0, kCooperative = 2, kClusterDimension = 4 };
+
 constexpr int kFirstWithClusters = 12000;
 constexpr std::size_t kClusterFields = 22 * sizeof(int);  // of cudaFuncAttributes, from 12.0 on
 
@@ -119,12 +152,35 @@ constexpr std::size_t kClusterFields = 22 * sizeof(int);  // of cudaFuncAttribut
 
 CUDAMATRIX_API int cudaLaunchKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
                                     std::size_t shared, void* stream) {
-    return start(host, {grid, block, shared, stream, false}, arguments);
+    return start(host, {grid, block, shared, stream, false, {}}, arguments);
 }
 
 CUDAMATRIX_API int cudaLaunchCooperativeKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
                                                std::size_t shared, void* stream) {
-    return start(host, {grid, block, shared, stream, true}, arguments);
+    return start(host, {grid, block, shared, stream, true, {}}, arguments);
+}
+
+CUDAMATRIX_API int cudaLaunchKernelExC(const LaunchConfiguration* configuration, const void* host,
+                                       void** arguments) {
+    if (configuration == nullptr) return result(kInvalidValue);
+    Call call{
+        configuration->grid, configuration->block, configuration->shared, configuration->stream, false, {}};
+    for (unsigned i = 0; i < configuration->count; ++i) {
+        const LaunchAttribute& attribute = configuration->attributes[i];
+        switch (attribute.id) {
+            case kIgnored:
+                break;
+            case kCooperative:
+                call.cooperative = attribute.value[0] != 0;
+                break;
+            case kClusterDimension:
+                call.cluster = {attribute.value[0], attribute.value[1], attribute.value[2]};
+                break;
+            default:
+                return result(kNotSupported);
+        }
+    }
+    return start(host, call, arguments);
 }
 
 // From 12.x on nvcc's stubs go through a handle, for which the function of the host serves.
@@ -135,7 +191,7 @@ CUDAMATRIX_API int __cudaGetKernel(const void** handle, const void* host) {
 
 CUDAMATRIX_API int __cudaLaunchKernel(const void* handle, Dim3 grid, Dim3 block, void** arguments,
                                       std::size_t shared, void* stream) {
-    return start(handle, {grid, block, shared, stream, false}, arguments);
+    return start(handle, {grid, block, shared, stream, false, {}}, arguments);
 }
 
 CUDAMATRIX_API int cudaFuncGetAttributes(void* into, const void* host) {

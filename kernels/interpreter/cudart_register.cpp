@@ -60,7 +60,7 @@ CUDAMATRIX_API void __cudaRegisterVar(void** image, char* host, char*, const cha
 }
 
 CUDAMATRIX_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared, void* stream) {
-    pushed_calls().push_back({grid, block, shared, stream, false});
+    pushed_calls().push_back({grid, block, shared, stream, false, {}});
     return 0;
 }
 

@@ -40,6 +40,7 @@ enum Error : int {
     kOutOfResources = 701,
     kTooManyBlocks = 720,
     kNotSupported = 801,
+    kInvalidClusterSize = 912,
     kCaptureUnsupported = 900,
     kCaptureInvalidated = 901,
     kCaptureMerge = 902,
@@ -82,6 +83,7 @@ struct Call {
     std::size_t shared = 0;
     void* stream = nullptr;
     bool cooperative = false;
+    Dim3 cluster;
 };
 
 struct Handle;

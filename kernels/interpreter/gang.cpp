@@ -13,16 +13,24 @@ constexpr std::size_t kMostNamed = 8;  // blocks in a message
 }  // namespace
 
 std::uint64_t Gang::count(const LaunchRequest& request) {
-    return request.cooperative ? 1 : request.grid.count();
+    return request.cooperative ? 1 : request.grid.count() / request.cluster.count();
 }
 
 std::uint64_t Gang::block_number(std::uint64_t number, std::uint32_t rank) const {
-    return is_whole_grid() ? rank : number;
+    if (is_whole_grid()) return rank;
+    const Dim3& grid = launch_.request.grid;
+    const Dim3& cluster = launch_.request.cluster;
+    const std::uint64_t wide = grid.x / cluster.x;
+    const std::uint64_t high = grid.y / cluster.y;
+    const std::uint64_t x = number % wide * cluster.x + rank % cluster.x;
+    const std::uint64_t y = number / wide % high * cluster.y + rank / cluster.x % cluster.y;
+    const std::uint64_t z = number / (wide * high) * cluster.z + rank / (cluster.x * cluster.y);
+    return x + grid.x * (y + grid.y * z);
 }
 
 void Gang::start(std::uint64_t number) {
     const LaunchRequest& request = launch_.request;
-    const std::size_t size = is_whole_grid() ? request.grid.count() : 1;
+    const std::size_t size = is_whole_grid() ? request.grid.count() : request.cluster.count();
     while (blocks_.size() < size)
         blocks_.push_back(std::make_unique<Block>(launch_, *this));
     const auto warps = static_cast<std::uint32_t>((request.block.count() + kLanes - 1) / kLanes);
@@ -33,6 +41,7 @@ void Gang::start(std::uint64_t number) {
         blocks_[rank]->start(block, rank * warps);
     }
     clocks_.start(size * warps);
+    cluster_.start(size * warps);
     live_ = size;
     current_ = block_number(number, 0);
     turn_ = idle_ = 0;
@@ -59,6 +68,7 @@ bool Gang::turn() {
         if (turn == Block::Turn::none) continue;
         turn_ = rank + 1;
         if (turn == Block::Turn::ended) --live_;
+        if (count > 1 && (turn == Block::Turn::ended || turn == Block::Turn::warp_ended)) check_cluster();
         if (turn != Block::Turn::polled) idle_ = 0;
         return true;
     }
@@ -100,9 +110,20 @@ std::uint32_t Gang::barrier_word() const {
                : static_cast<std::uint32_t>(load_value(launch_.workspace->bytes.get() + kBarrierWord, 4));
 }
 
+void Gang::cluster_deadlock() {
+    const auto come = std::count(cluster_.came.begin(), cluster_.came.end(), cluster_.phase);
+    throw Fault(FaultCode::launch_failure,
+                "kernel " + launch_.request.function->name + ", block " + text_of(blocks_[0]->id()) +
+                    ": cluster barrier deadlock: " + std::to_string(come) + " of " +
+                    std::to_string(cluster_.came.size()) + " warps of its cluster have come");
+}
+
 void Gang::deadlock() {
     std::size_t waiting = 0;
     std::vector<std::string> absent;
+    for (std::size_t rank = 0; rank < numbers_.size(); ++rank) {
+        if (blocks_[rank]->waits_for_cluster()) cluster_deadlock();
+    }
     for (std::size_t rank = 0; rank < numbers_.size(); ++rank) {
         Block& block = *blocks_[rank];
         if (block.polls()) {

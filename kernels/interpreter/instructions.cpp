@@ -1,4 +1,4 @@
-// The table of instructions. Families that are not here yet (wgmma, tensor maps, clusters, tcgen05) get a
+// The table of instructions. Families that are not here yet (wgmma, tensor maps, tcgen05) get a
 // file each and a row for each opcode.
 #include <algorithm>
 
@@ -78,7 +78,7 @@ constexpr InstructionRow kInstructions[] = {
     {"brkpt", decode_control},     {"pmevent", decode_control},
     {"mma", decode_mma},           {"ldmatrix", decode_ldmatrix},
     {"wmma", decode_wmma},         {"cp", decode_cp_async},
-    {"mbarrier", decode_mbarrier},
+    {"mbarrier", decode_mbarrier}, {"mapa", decode_mapa},
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct LaunchRequest {
     Dim3 block;
     std::vector<std::uint8_t> parameters;  ///< kernel_param_size bytes
     std::uint32_t dynamic_shared = 0;      ///< bytes
+    Dim3 cluster;                          ///< blocks of one; not of a cooperative launch
     bool cooperative = false;              ///< all blocks run at once, and grid.sync works
 };
 

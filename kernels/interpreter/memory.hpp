@@ -21,6 +21,9 @@ inline constexpr std::uint64_t kParamBase = 0x0040'0000'0000'0000;
 inline constexpr std::uint64_t kWindow = 1ULL
                                          << 32;  ///< size of the windows of shared, local and param memory
 
+/// Within the window of shared memory: 0 is the own block's, from 1 on come those of its cluster by rank.
+inline constexpr std::uint64_t kSharedOfBlock = 1ULL << 24;
+
 struct FreeDeleter {
     void operator()(std::uint8_t* bytes) const { std::free(bytes); }
 };

@@ -65,7 +65,7 @@ void from_generic(Warp& warp, const Instruction& in, Mask lanes) {
     Row& to = warp.destination(in.to);
     const std::uint64_t base = base_of(in.space);
     each(lanes, [&](int l) {
-        if (base != 0 && from.lane[l] - base >= kWindow)
+        if (base != 0 && from.lane[l] - base >= (base == kSharedBase ? kSharedOfBlock : kWindow))
             warp.fault(FaultCode::illegal_address, l,
                        "address " + hex_address(from.lane[l]) + " is not in this state space");
         to.lane[l] = from.lane[l] - base;
@@ -76,7 +76,8 @@ void is_in_space(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& from = warp.source(in.from[0]);
     // What lies in no window is global: managed memory has addresses of the host.
     const std::uint64_t base = base_of(in.space);
-    const std::uint64_t size = base == 0 ? kSharedBase : kWindow;
+    // Shared memory is the own block's: .shared::cluster is not known.
+    const std::uint64_t size = base == 0 ? kSharedBase : base == kSharedBase ? kSharedOfBlock : kWindow;
     warp.set_predicate(in.to, lanes, lanes_where(lanes, [&](int l) { return from.lane[l] - base < size; }));
 }
 

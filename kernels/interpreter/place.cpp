@@ -1,6 +1,6 @@
 // Where accesses go, and what is known of the bytes there.
 #include "kernels/interpreter/access.hpp"
-#include "kernels/interpreter/block.hpp"
+#include "kernels/interpreter/gang.hpp"
 
 namespace cudamatrix::suite::ptx {
 namespace {
@@ -37,14 +37,30 @@ Place in_global(Warp& warp, int lane, std::uint64_t address, unsigned size) {
     return {recent->bytes.get() + offset, recent->written.get() + offset, recent, offset, Space::global};
 }
 
-Place in_shared(Warp& warp, int lane, std::uint64_t offset, unsigned size) {
-    auto& shared = warp.block().shared();
+Place in_shared(Warp& warp, Block& owner, int lane, std::uint64_t offset, unsigned size) {
+    auto& shared = owner.shared();
     if (offset > shared.size() || size > shared.size() - offset)
         fault_bounds(warp, lane, offset, size,
                      "of shared memory: the block has " + std::to_string(shared.size()) + " bytes");
-    return {
-        shared.data() + offset, warp.block().shared_written().data() + offset, nullptr, offset, Space::shared,
-        &warp.block()};
+    return {shared.data() + offset,
+            owner.shared_written().data() + offset,
+            nullptr,
+            offset,
+            Space::shared,
+            &owner};
+}
+
+/// By a generic address: of this block, or of another one of its cluster, which must still be there.
+Place in_cluster(Warp& warp, int lane, std::uint64_t offset, unsigned size) {
+    if (offset < kSharedOfBlock) return in_shared(warp, warp.block(), lane, offset, size);
+    const std::uint64_t rank = offset / kSharedOfBlock - 1;
+    if (rank >= warp.block().gang().numbers().size())
+        fault_bounds(warp, lane, offset, size, "of shared memory: the cluster has no such block");
+    Block& owner = warp.block().gang().at(rank);
+    if (owner.ended())
+        warp.fault(FaultCode::illegal_address, lane,
+                   "the shared memory of block " + text_of(owner.id()) + ", which has ended");
+    return in_shared(warp, owner, lane, offset % kSharedOfBlock, size);
 }
 
 Place in_local(Warp& warp, int lane, std::uint64_t offset, unsigned size) {
@@ -78,7 +94,7 @@ Place in_param(Warp& warp, int lane, std::uint64_t offset, unsigned size, bool k
 /// Throws Fault, which begins with `what`, when cp.async copies to one of the bytes.
 void check_in_flight(Warp& warp, int lane, const Place& place, const std::string& what, unsigned size) {
     const Copy* copy =
-        place.space == Space::shared ? warp.block().copies().find(place.offset, size) : nullptr;
+        place.space == Space::shared ? place.owner->copies().find(place.offset, size) : nullptr;
     if (copy != nullptr)
         warp.fault(FaultCode::launch_failure, lane,
                    what + " to which a copy is under way: cp.async not waited for (PTX line " +
@@ -140,6 +156,9 @@ Place locate_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t a
     if (place.space != Space::shared)
         warp.fault(FaultCode::illegal_address, lane,
                    "address " + hex_address(address) + " is not in shared memory");
+    if (place.owner != &warp.block())
+        warp.fault(FaultCode::illegal_instruction, lane,
+                   "not supported by the interpreter: shared memory of another block here");
     return place;
 }
 
@@ -147,13 +166,13 @@ Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address,
     check_aligned(warp, lane, address, size);
     switch (in.space) {
         case Space::shared:
-            return in_shared(warp, lane, address & (kWindow - 1), size);
+            return in_shared(warp, warp.block(), lane, address & (kWindow - 1), size);
         case Space::local:
             return in_local(warp, lane, address & (kWindow - 1), size);
         case Space::param:
             return in_param(warp, lane, address & (kWindow - 1), size, false);
         case Space::generic:
-            if (address - kSharedBase < kWindow) return in_shared(warp, lane, address - kSharedBase, size);
+            if (address - kSharedBase < kWindow) return in_cluster(warp, lane, address - kSharedBase, size);
             if (address - kLocalBase < kWindow) return in_local(warp, lane, address - kLocalBase, size);
             if (address - kParamBase < kWindow) return in_param(warp, lane, address - kParamBase, size, true);
             return in_global(warp, lane, address, size);
@@ -177,7 +196,7 @@ void check_written(Warp& warp, int lane, const Place& place, std::uint64_t addre
 }
 
 void check_not_in_flight(Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size) {
-    if (place.space != Space::shared || !warp.block().copies().any()) return;
+    if (place.space != Space::shared || !place.owner->copies().any()) return;
     if (std::memchr(place.written, kInFlight, size) == nullptr) return;
     check_in_flight(warp, lane, place, "writes " + bytes_text(size) + " at address " + hex_address(address),
                     size);

@@ -28,6 +28,21 @@ std::uint64_t ticks(Warp& warp) {
     return warp.steps() * 4;
 }
 
+Dim3 cluster_of(Warp& warp) {
+    return warp.launch().request.cluster;
+}
+/// Of the block, in its cluster.
+Dim3 cluster_index(Warp& warp) {
+    const Dim3 of = cluster_of(warp);
+    const Dim3 id = warp.block().id();
+    return {id.x % of.x, id.y % of.y, id.z % of.z};
+}
+std::uint64_t cluster_rank(Warp& warp) {
+    const Dim3 of = cluster_of(warp);
+    const Dim3 at = cluster_index(warp);
+    return at.x + std::uint64_t{of.x} * (at.y + std::uint64_t{of.y} * at.z);
+}
+
 struct SpecialRow {
     std::string_view name;
     Value value;
@@ -46,6 +61,14 @@ const SpecialRow kSpecial[] = {
     {"%nctaid.x", [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).grid.x}; }},
     {"%nctaid.y", [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).grid.y}; }},
     {"%nctaid.z", [](Warp& w, std::uint32_t) { return std::uint64_t{request_of(w).grid.z}; }},
+    {"%cluster_ctaid.x", [](Warp& w, std::uint32_t) { return std::uint64_t{cluster_index(w).x}; }},
+    {"%cluster_ctaid.y", [](Warp& w, std::uint32_t) { return std::uint64_t{cluster_index(w).y}; }},
+    {"%cluster_ctaid.z", [](Warp& w, std::uint32_t) { return std::uint64_t{cluster_index(w).z}; }},
+    {"%cluster_nctaid.x", [](Warp& w, std::uint32_t) { return std::uint64_t{cluster_of(w).x}; }},
+    {"%cluster_nctaid.y", [](Warp& w, std::uint32_t) { return std::uint64_t{cluster_of(w).y}; }},
+    {"%cluster_nctaid.z", [](Warp& w, std::uint32_t) { return std::uint64_t{cluster_of(w).z}; }},
+    {"%cluster_ctarank", [](Warp& w, std::uint32_t) { return cluster_rank(w); }},
+    {"%cluster_nctarank", [](Warp& w, std::uint32_t) { return cluster_of(w).count(); }},
     {"%laneid", [](Warp&, std::uint32_t l) { return std::uint64_t{l}; }},
     {"%warpid", [](Warp& w, std::uint32_t) { return std::uint64_t{w.index()}; }},
     {"%nwarpid", [](Warp& w, std::uint32_t) { return std::uint64_t{w.block().warps()}; }},

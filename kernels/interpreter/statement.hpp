@@ -175,7 +175,9 @@ void decode_ldmatrix(Decoder& decoder);     // ldmatrix.cpp
 void decode_wmma(Decoder& decoder);         // wmma.cpp
 void decode_cp_async(Decoder& decoder);     // cp_async.cpp
 void decode_mbarrier(Decoder& decoder);     // mbarrier.cpp
-void decode_control(Decoder& decoder);      // control.cpp
+void decode_mapa(Decoder& decoder);         // cluster.cpp
+void decode_cluster_barrier(Decoder& decoder);
+void decode_control(Decoder& decoder);  // control.cpp
 
 /// The handler of `bra`: what holds a label.
 [[nodiscard]] Handler find_branch_handler();

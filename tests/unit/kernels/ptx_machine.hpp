@@ -51,6 +51,7 @@ class PtxMachine {
         request.block = block;
         request.dynamic_shared = shared;
         request.cooperative = cooperative;
+        request.cluster = cluster;
         request.parameters.resize(request.function->kernel_param_size);
         std::memcpy(request.parameters.data(), &arguments,
                     std::min(sizeof arguments, request.parameters.size()));
@@ -64,6 +65,7 @@ class PtxMachine {
     cudamatrix::suite::ptx::LaunchResult result;
     std::string printed;
     bool cooperative = false;  ///< how it launches
+    cudamatrix::suite::ptx::Dim3 cluster;
 };
 
 inline std::string ptx_file(const std::string& name) {
