@@ -57,6 +57,7 @@ class Runner {
         std::string error;
         const auto record = read_static_file(context.prefix, error);
         without_nvcc_ = record && built_without_nvcc(*record);
+        if (record) nvcc_ = record->find("evidence")->text_of("nvcc");
     }
 
     int run() {
@@ -154,10 +155,13 @@ class Runner {
     }
 
     [[nodiscard]] std::optional<Record> skip_by_cell(const Test& test) const {
-        if (!test.min_cuda.empty() && !context_.expect_cuda.empty() &&
-            compare_versions(context_.expect_cuda, std::string(test.min_cuda)) < 0) {
-            return Record::skip("cuda_too_old", "needs CUDA " + std::string(test.min_cuda) +
-                                                    ", the cell has " + context_.expect_cuda);
+        const bool by_cell = !context_.expect_cuda.empty();
+        const std::string& cuda = by_cell ? context_.expect_cuda : nvcc_;
+        if (!test.min_cuda.empty() && !cuda.empty() &&
+            compare_versions(cuda, std::string(test.min_cuda)) < 0) {
+            return Record::skip("cuda_too_old",
+                                "needs CUDA " + std::string(test.min_cuda) +
+                                    (by_cell ? ", the cell has " : ", the suite is built by nvcc ") + cuda);
         }
         if (!test.min_cc.empty() && !context_.compute.empty() &&
             compare_versions(context_.compute, std::string(test.min_cc)) < 0) {
@@ -345,6 +349,7 @@ class Runner {
     std::string self_;
     std::FILE* out_;
     std::vector<Planned> plan_;
+    std::string nvcc_;  ///< that built the suite
     bool without_nvcc_ = false;
     TemporaryFolder cache_;
     Gpu gpu_state_ = Gpu::unknown;

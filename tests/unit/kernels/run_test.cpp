@@ -42,7 +42,7 @@ struct Run {
 /// A prefix whose test programs are stand-ins.
 class Suite {
   public:
-    explicit Suite(bool with_nvcc = true) {
+    explicit Suite(bool with_nvcc = true, const std::string& nvcc = "12.4.131") {
         std::string files;
         for (const Test& test : all_tests()) {
             if (test.runs_by != RunsBy::cuda || !with_nvcc) continue;
@@ -62,8 +62,8 @@ class Suite {
         folder_.write("static.jsonl",
                       "{\"v\":1,\"id\":\"static.compile\",\"part\":\"static\",\"status\":" + status +
                           ",\"summary\":\"s\",\"checks\":[{\"name\":\"a\",\"ok\":true}],\"evidence\":{"
-                          "\"nvcc\":\"12.4.131\",\"files\":[" +
-                          files + "]}}\n");
+                          "\"nvcc\":\"" +
+                          nvcc + "\",\"files\":[" + files + "]}}\n");
     }
 
     Run run(Args more, std::vector<std::pair<std::string, std::string>> env = {},
@@ -290,6 +290,13 @@ TEST_CASE("skips follow from the cell") {
     CHECK(old_gpu.lines.at("cmp.vadd/gpu").text_of("summary") ==
           "needs compute capability 6.0, the cell has 5.2");
     CHECK(suite.run({"--expect-cuda", "10.2"}, {}, false).reason("cmp.vadd/cpu") == "cuda_too_old");
+    // What the cell does not say, the nvcc that built the suite does.
+    const Run old_nvcc = Suite(true, "11.2.152").run({"--only", "con.cluster"}, {}, false);
+    CHECK(old_nvcc.reason("con.cluster/interpreted") == "cuda_too_old");
+    CHECK(old_nvcc.lines.at("con.cluster/interpreted").text_of("summary") ==
+          "needs CUDA 11.8, the suite is built by nvcc 11.2.152");
+    CHECK(suite.run({"--only", "con.cluster"}, {}, false).reason("con.cluster/interpreted") !=
+          "cuda_too_old");
     CHECK(suite.run({"--only", "torch.arch"}, {}, false).reason("torch.arch/load") == "not_in_cell");
     const Run torch =
         suite.run({"--only", "torch.arch", "--expect-torch", "2.6.0", "--python", "/no/python"}, {}, false);
