@@ -61,6 +61,16 @@ inline constexpr WantedOpcode kWantedOpcodes[] = {
     {"tc.tf32", "cudamatrix_tc_tf32", Language::sass, "8.0", "", "HMMA.1684.F32.TF32|HMMA.1688.F32.TF32"},
     {"tc.f64", "cudamatrix_tc_f64", Language::ptx, "8.0", "", "wmma.mma.*.m8n8k4.f64.f64.f64.f64*"},
     {"tc.f64", "cudamatrix_tc_f64", Language::sass, "8.0", "", "DMMA.*"},
+    {"tc.fp8", "cudamatrix_tc_e4m3", Language::ptx, "8.9", "",
+     "mma.sync.*.m16n8k32.row.col.f32.e4m3.e4m3.f32"},
+    {"tc.fp8", "cudamatrix_tc_e5m2", Language::ptx, "8.9", "",
+     "mma.sync.*.m16n8k32.row.col.f32.e5m2.e5m2.f32"},
+    // For 9.0 and 10.x nvcc makes products of float16 of them: their own units are those of wgmma and
+    // tcgen05.
+    {"tc.fp8", "cudamatrix_tc_e4m3", Language::sass, "8.9", "9.0", "QMMA.16832.F32.E4M3.E4M3"},
+    {"tc.fp8", "cudamatrix_tc_e4m3", Language::sass, "12.0", "", "QMMA.16832.F32.E4M3.E4M3"},
+    {"tc.fp8", "cudamatrix_tc_e5m2", Language::sass, "8.9", "9.0", "QMMA.16832.F32.E5M2.E5M2"},
+    {"tc.fp8", "cudamatrix_tc_e5m2", Language::sass, "12.0", "", "QMMA.16832.F32.E5M2.E5M2"},
     {"con.streams", "cudamatrix_streams", Language::ptx, "", "", "ld.global.*"},
     {"con.streams", "cudamatrix_streams", Language::ptx, "", "", "st.global.*"},
     {"fault.illegal", "cudamatrix_illegal_write", Language::ptx, "", "", "st.*"},

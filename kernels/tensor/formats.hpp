@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/compute/check.hpp"
@@ -63,6 +65,39 @@ inline float f16_value(std::uint16_t bits) {
         magnitude = (exponent + 112) << 23 | mantissa << 13;
     }
     return float_of(sign | magnitude);
+}
+
+/// Formats of 8 bits (OCP "8-bit Floating Point Specification", 2023), without NaN and infinity: what is too
+/// large becomes the largest number.
+struct Fp8 {
+    int mantissa;  ///< its bits
+    int bias;      ///< of the exponent
+    std::uint8_t largest;
+};
+inline constexpr Fp8 kE4m3{3, 7, 0x7e};   // 448
+inline constexpr Fp8 kE5m2{2, 15, 0x7b};  // 57344
+
+inline float fp8_value(std::uint8_t bits, const Fp8& format) {
+    const int exponent = (bits & 0x7f) >> format.mantissa;
+    const int mantissa = bits & ((1 << format.mantissa) - 1);
+    const int hidden = exponent == 0 ? 0 : 1 << format.mantissa;
+    const int scale = (exponent == 0 ? 1 : exponent) - format.bias - format.mantissa;
+    const float magnitude = std::ldexp(static_cast<float>(hidden + mantissa), scale);
+    return (bits & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+inline std::uint8_t fp8_bits(float value, const Fp8& format) {
+    const auto sign = static_cast<std::uint8_t>(std::signbit(value) ? 0x80 : 0);
+    const float magnitude = std::fabs(value);
+    if (magnitude == 0) return sign;
+    if (magnitude >= fp8_value(format.largest, format)) return sign | format.largest;
+    // Steps of the binade that it lies in; below the normal numbers they stay as they are there.
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);
+    const int binade = std::max(exponent - 1 + format.bias, 1);
+    const float steps = std::nearbyint(std::ldexp(magnitude, format.mantissa + format.bias - binade));
+    const int bits = ((binade - 1) << format.mantissa) + static_cast<int>(steps);
+    return static_cast<std::uint8_t>(sign | bits);
 }
 
 }  // namespace cudamatrix::suite

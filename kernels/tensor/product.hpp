@@ -130,12 +130,11 @@ std::vector<TensorSum> tensor_reference(const TensorInputs<Format>& in) {
 }
 
 /// Two bounds: e_F, the Frobenius norm of the error relative to the result's, and each element's error
-/// against 8 eps sum |a||b| (eps that of the sums), which catches the single wrong element that the norm
-/// dilutes and leaves room for sums that tensor cores cut instead of round.
+/// against 8 eps sum |a||b| (eps that in which a GPU adds), which catches the single wrong element that the
+/// norm dilutes and leaves room for sums that tensor cores cut instead of round.
 template <class Format>
 void check_bounds(Record& record, const std::vector<TensorSum>& reference, const TensorOutputs<Format>& out,
-                  double limit) {
-    const auto eps = static_cast<double>(std::numeric_limits<typename Format::Sum>::epsilon());
+                  double limit, double eps) {
     double error_squares = 0;
     double result_squares = 0;
     double worst = 0;  // largest error of an element in units of its own bound
@@ -154,10 +153,11 @@ void check_bounds(Record& record, const std::vector<TensorSum>& reference, const
     record.check_limit("max_element", worst, 1.0);
 }
 
-/// Integers must be exact; of other numbers `limit` is that of e_F.
+/// Integers must be exact; of other numbers `limit` is that of e_F, and `eps` that of the sums.
 template <class Format>
 Record tensor_check(const TensorInputs<Format>& in, const TensorOutputs<Format>& out, double limit,
-                    const char* backend) {
+                    const char* backend,
+                    double eps = static_cast<double>(std::numeric_limits<typename Format::Sum>::epsilon())) {
     const TensorShape& shape = in.shape;
     Record record;
     check_ran(record, out.flag, tensor_blocks<Format>(shape));
@@ -170,7 +170,7 @@ Record tensor_check(const TensorInputs<Format>& in, const TensorOutputs<Format>&
             }).count;
         record.check("int32_exact", wrong == 0, std::to_string(wrong) + " sums are wrong");
     } else {
-        check_bounds(record, reference, out, limit);
+        check_bounds(record, reference, out, limit, eps);
     }
     return judge(record, "tolerance",
                  std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k) +

@@ -184,7 +184,7 @@ Defects<Format> defects_of_any(const Operands<Format>& in, const TensorOutputs<F
 template <class Format>
 void check_flipped_bits(Record (*check)(const TensorInputs<Format>&, const TensorOutputs<Format>&,
                                         const char*),
-                        const TensorInputs<Format>& in, const TensorOutputs<Format>& good) {
+                        const TensorInputs<Format>& in, const TensorOutputs<Format>& good, double eps) {
     using Sum = typename Format::Sum;
     const std::vector<TensorSum> reference = tensor_reference(in);
     const std::size_t size = reference.size();
@@ -197,9 +197,7 @@ void check_flipped_bits(Record (*check)(const TensorInputs<Format>&, const Tenso
             bytes[bit / 8] = static_cast<unsigned char>(bytes[bit / 8] ^ (1U << bit % 8));
             std::memcpy(&out.c[i], bytes, sizeof bytes);
             const double change = std::fabs(static_cast<double>(out.c[i]) - static_cast<double>(good.c[i]));
-            const double bound =
-                8 * static_cast<double>(std::numeric_limits<Sum>::epsilon()) * reference[i].magnitude;
-            if (change <= 2 * bound) continue;
+            if (change <= 2 * 8 * eps * reference[i].magnitude) continue;
             ++flips;
             CHECK_MESSAGE(red(check(in, out, "CPU")), "element " << i << ", bit " << bit);
         }
@@ -210,14 +208,15 @@ void check_flipped_bits(Record (*check)(const TensorInputs<Format>&, const Tenso
 // All of it, with the defects of the test's own.
 template <class Format>
 void check_tensor(Record (*check)(const TensorInputs<Format>&, const TensorOutputs<Format>&, const char*),
-                  const TensorInputs<Format>& in, Defects<Format> own) {
+                  const TensorInputs<Format>& in, Defects<Format> own,
+                  double eps = static_cast<double>(std::numeric_limits<typename Format::Sum>::epsilon())) {
     const Operands<Format> numbers(in);
     const auto good = product(numbers);
     auto defects = defects_of_any(numbers, good);
     CHECK(defects.size() >= 20);
     defects.insert(defects.end(), own.begin(), own.end());
     check_defects<TensorInputs<Format>, TensorOutputs<Format>>(check, in, good, defects);
-    check_flipped_bits(check, in, good);
+    check_flipped_bits(check, in, good, eps);
     auto silent = good;
     silent.flag = {};
     CHECK(check(in, silent, "CPU").summary.rfind("ran_flag", 0) == 0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/interpreter/number_format.hpp"
 #include "kernels/tensor/formats.hpp"
 
 using namespace cudamatrix::suite;
@@ -99,6 +100,36 @@ TEST_CASE("formats: what lies between two values goes to the nearer one, the mid
     CHECK(wrong_values({8, 7, [](float x) { return bits_of(x) >> 16; }}) > 10000);
     CHECK(wrong_values({8, 7, [](float x) { return (bits_of(x) + 0x8000) >> 16; }}) > 10000);
     CHECK(wrong_values({8, 10, [](float x) { return std::uint32_t{bits_of(x) + 0x1000} >> 13; }}) > 10000);
+}
+
+TEST_CASE("formats: 8 bits are read and rounded as the interpreter does") {
+    struct Format {
+        Fp8 format;
+        double (*decode)(std::uint8_t);
+        std::uint8_t (*encode)(double);
+    };
+    for (const Format& one : {Format{kE4m3, ptx::decode_e4m3, ptx::encode_e4m3},
+                              Format{kE5m2, ptx::decode_e5m2, ptx::encode_e5m2}}) {
+        int wrong = 0;
+        for (int bits = 0; bits <= 0xff; ++bits) {
+            const auto stored = static_cast<std::uint8_t>(bits);
+            if ((stored & 0x7f) > one.format.largest) continue;  // NaN and infinity
+            const float value = fp8_value(stored, one.format);
+            if (static_cast<double>(value) != one.decode(stored) || fp8_bits(value, one.format) != stored)
+                ++wrong;
+        }
+        // From one float to the next where ties are, and beyond the largest number.
+        for (std::uint32_t bits = 0x35000000; bits < 0x48000000; bits += 0x3fff) {
+            for (const float value : {float_of(bits), -float_of(bits), float_of(bits & 0xfff80000),
+                                      float_of(bits | 0x80000), float_of((bits & 0xfff00000) | 0x80000)}) {
+                if (fp8_bits(value, one.format) != one.encode(static_cast<double>(value))) ++wrong;
+            }
+        }
+        CHECK(wrong == 0);
+    }
+    CHECK(fp8_bits(1e30F, kE4m3) == 0x7e);
+    CHECK(fp8_bits(-1e30F, kE5m2) == 0xfb);
+    CHECK(fp8_bits(-0.0F, kE4m3) == 0x80);
 }
 
 TEST_CASE("formats: nothing is left below what a format drops") {

@@ -10,6 +10,7 @@
 #include "kernels/tensor/bf16.hpp"
 #include "kernels/tensor/f16.hpp"
 #include "kernels/tensor/f64.hpp"
+#include "kernels/tensor/fp8.hpp"
 #include "kernels/tensor/s8.hpp"
 #include "kernels/tensor/tf32.hpp"
 #include "unit/kernels/tensor_defects.hpp"
@@ -24,6 +25,12 @@ double as_f32(double x) {
 }
 double as_tf32(double x) {
     return static_cast<double>(round_to_tf32(static_cast<float>(x)));
+}
+double as_e4m3(double x) {
+    return TensorE4m3::value(fp8_bits(static_cast<float>(x), kE4m3));
+}
+double as_e5m2(double x) {
+    return TensorE5m2::value(fp8_bits(static_cast<float>(x), kE5m2));
 }
 double saturated(double x, double most) {
     return std::clamp(x, -most - 1, most);
@@ -106,6 +113,70 @@ TEST_CASE("tc.f64: green as it is, red with each planted defect") {
          stored_as("results rounded to float32", numbers, as_f32), not_a_number<TensorF64>(),
          infinite<TensorF64>()});
     check_size(f64_inputs());
+}
+
+TEST_CASE("tc.fp8: green as it is, red with each planted defect") {
+    const auto e4m3 = e4m3_inputs(kSmall);
+    const Operands<TensorE4m3> four(e4m3);
+    check_tensor<TensorE4m3>(
+        e4m3_check, e4m3,
+        {inputs_as("inputs as E5M2", four, as_e5m2),
+         inputs_as("the inputs' bits taken for those of E5M2", four,
+                   [](double x) { return TensorE5m2::value(fp8_bits(static_cast<float>(x), kE4m3)); }),
+         sums_as("sums in bfloat16", four, as_bf16), stored_as("results rounded to E4M3", four, as_e4m3),
+         not_a_number<TensorE4m3>(), infinite<TensorE4m3>()},
+        kFp8SumEps);
+    check_size(e4m3_inputs());
+    const auto e5m2 = e5m2_inputs(kSmall);
+    const Operands<TensorE5m2> five(e5m2);
+    check_tensor<TensorE5m2>(
+        e5m2_check, e5m2,
+        {inputs_as("inputs as E4M3", five, as_e4m3),
+         inputs_as("the inputs' bits taken for those of E4M3", five,
+                   [](double x) { return TensorE4m3::value(fp8_bits(static_cast<float>(x), kE5m2)); }),
+         sums_as("sums in bfloat16", five, as_bf16), stored_as("results rounded to E5M2", five, as_e5m2),
+         not_a_number<TensorE5m2>(), infinite<TensorE5m2>()},
+        kFp8SumEps);
+    check_size(e5m2_inputs());
+}
+
+TEST_CASE("tc.fp8: sums of 14 bits that are cut are within the bounds") {
+    const auto cut = [](double x) {
+        int exponent = 0;
+        const double fraction = std::frexp(x, &exponent);
+        return std::ldexp(std::trunc(std::ldexp(fraction, 14)), exponent - 14);
+    };
+    const auto e4m3 = e4m3_inputs();
+    CHECK(green(e4m3_check(e4m3, product(Operands<TensorE4m3>(e4m3), cut), "CPU")));
+    const auto e5m2 = e5m2_inputs();
+    CHECK(green(e5m2_check(e5m2, product(Operands<TensorE5m2>(e5m2), cut), "CPU")));
+}
+
+TEST_CASE("tc.fp8: both formats have to pass") {
+    const auto passed = [](const char* name) {
+        Record record;
+        record.check(name, true);
+        return judge(record, "tolerance", "within");
+    };
+    const auto failed = [](const char* name) {
+        Record record;
+        record.check(name, false, "no");
+        return judge(record, "tolerance", "within");
+    };
+    const auto both = both_formats(passed("a"), passed("b"));
+    CHECK(both.status == Status::pass);
+    CHECK(both.summary == "e4m3 and e5m2: within");
+    REQUIRE(both.checks.size() == 2);
+    CHECK(both.checks[0].name == "e4m3_a");
+    CHECK(both.checks[1].name == "e5m2_b");
+    const auto first = both_formats(failed("a"), failed("b"));
+    CHECK(first.status == Status::fail);
+    CHECK(first.summary == "e4m3: a: no");
+    const auto second = both_formats(passed("a"), failed("b"));
+    CHECK(second.status == Status::fail);
+    CHECK(second.summary == "e5m2: b: no");
+    CHECK(both_formats(Record::broken("cuda", "no"), passed("b")).status == Status::error);
+    CHECK(both_formats(passed("a"), Record::broken("cuda", "no")).status == Status::error);
 }
 
 TEST_CASE("tensor cores: sums that are cut instead of rounded are within the bounds") {
