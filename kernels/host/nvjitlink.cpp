@@ -30,7 +30,8 @@ std::string NvJitLink::version() const {
     return std::to_string(major) + "." + std::to_string(minor);
 }
 
-int NvJitLink::fetch(Handle handle, Size size, Bytes bytes, std::string& into) {
+template <typename Byte>
+int NvJitLink::fetch(Handle handle, Size size, int (*bytes)(Handle, Byte*), std::string& into) {
     constexpr std::size_t kMost = std::size_t{64} << 20;
     std::size_t n = 0;
     const int code = size(handle, &n);

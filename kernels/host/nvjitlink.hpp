@@ -36,9 +36,9 @@ class NvJitLink {
   private:
     using Handle = void*;
     using Size = int (*)(Handle, std::size_t*);
-    using Bytes = int (*)(Handle, void*);
 
-    [[nodiscard]] static int fetch(Handle handle, Size size, Bytes bytes, std::string& into);
+    template <typename Byte>
+    [[nodiscard]] static int fetch(Handle handle, Size size, int (*bytes)(Handle, Byte*), std::string& into);
     [[nodiscard]] int add_all(Handle handle, const std::vector<LinkInput>& inputs) const;
 
     bool complete_ = false;
@@ -48,9 +48,9 @@ class NvJitLink {
     int (*add_)(Handle, int, const void*, std::size_t, const char*) = nullptr;
     int (*complete_link_)(Handle) = nullptr;
     Size log_size_ = nullptr;
-    Bytes log_ = nullptr;
+    int (*log_)(Handle, char*) = nullptr;
     Size cubin_size_ = nullptr;
-    Bytes cubin_ = nullptr;
+    int (*cubin_)(Handle, void*) = nullptr;
 };
 
 }  // namespace cudamatrix::suite
