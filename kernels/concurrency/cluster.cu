@@ -8,6 +8,16 @@
 
 using namespace cudamatrix::suite;
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/// Where `mine`, in shared memory, lies in the block of that rank. What map_shared_rank becomes differs from
+/// nvcc to nvcc: this is the form that all of them and the interpreter know (PTX ISA, "mapa").
+static __device__ unsigned* in_block(unsigned* mine, unsigned rank) {
+    unsigned long long there = 0;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(mine), "r"(rank));
+    return reinterpret_cast<unsigned*>(there);
+}
+#endif
+
 /// Below compute capability 9.0 there are no clusters: there it does nothing, and no block reports.
 extern "C" __global__ void cudamatrix_cluster(const unsigned* input, unsigned* read, unsigned* received,
                                               RunFlag* flag) {
@@ -21,10 +31,10 @@ extern "C" __global__ void cudamatrix_cluster(const unsigned* input, unsigned* r
     const unsigned rank = cluster.block_rank();
     values[t] = input[i];
     cluster.sync();
-    const unsigned* next = cluster.map_shared_rank(values, (rank + 1U) % cluster.num_blocks());
+    const unsigned* next = in_block(values, (rank + 1U) % cluster.num_blocks());
     const unsigned made = cluster_next(next[kClusterThreads - 1 - t], rank);
     read[i] = made;
-    cluster.map_shared_rank(inbox, (rank + 2U) % cluster.num_blocks())[t] = made;
+    in_block(inbox, (rank + 2U) % cluster.num_blocks())[t] = made;
     // Nobody may end, or look, before all have read and written.
     cluster.sync();
     received[i] = inbox[t];
