@@ -31,7 +31,11 @@ class CudaPrograms {
     CudaPrograms(Workshop& shop, std::string nvcc, std::string nvcc_version)
         : shop_(shop), nvcc_(std::move(nvcc)), nvcc_version_(std::move(nvcc_version)) {
         for (const Test& test : all_tests()) {
-            if (test.runs_by == RunsBy::cuda && !gencode_of(test).empty()) programs_.push_back({&test, {}});
+            // The runner leaves out what the toolkit is too old for: its kernels would be empty.
+            const bool serves = nvcc_version_.empty() ||
+                                cudart_number(nvcc_version_) >= cudart_number(std::string(test.min_cuda));
+            if (test.runs_by == RunsBy::cuda && serves && !gencode_of(test).empty())
+                programs_.push_back({&test, {}});
         }
     }
 
@@ -40,10 +44,11 @@ class CudaPrograms {
     [[nodiscard]] const std::vector<std::string>& built() const { return built_; }
 
     void build() {
-        for (const Program& program : programs_) {
+        for (const Test& test : all_tests()) {
+            if (test.runs_by != RunsBy::cuda) continue;
             std::error_code ignored;  // what an earlier build left must not be taken for ours
             for (const char* folder : {"bin/", "interpreted/"})
-                std::filesystem::remove(shop_.out(folder + program.test->program()), ignored);
+                std::filesystem::remove(shop_.out(folder + test.program()), ignored);
         }
         // A mistake in one of the files costs that program only.
         run_stage(&CudaPrograms::host_part);

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "kernels/build/cuda_programs.hpp"
 #include "kernels/build/gencode.hpp"
 #include "kernels/build/nvcc_text.hpp"
 #include "kernels/build/options.hpp"
@@ -73,6 +76,27 @@ TEST_CASE("suite_build's options") {
     CHECK(with({"--frobnicate"}) == "unknown option --frobnicate");
     CHECK(with({"--nvcc"}) == "--nvcc takes a value");
     CHECK(error_of({"--compute", "7.5"}) == "--source and --out are needed");
+}
+
+TEST_CASE("programs that the toolkit is too old for are not built") {
+    BuildOptions options;
+    options.computes = {*parse_arch("7.5"), *parse_arch("9.0")};
+    Workshop shop(options);
+    const auto builds = [&](const char* nvcc, std::string_view id) {
+        const CudaPrograms programs(shop, "nvcc", nvcc);
+        const auto& all = programs.programs();
+        return std::any_of(all.begin(), all.end(), [&](const Program& one) { return one.test->id == id; });
+    };
+    CHECK(builds("11.2.152", "cmp.vadd"));
+    CHECK(builds("11.8.89", "con.cluster"));
+    CHECK(builds("12.4.131", "tc.fp8"));
+    CHECK(builds("13.0.88", "tc.fp8"));
+    CHECK(builds("", "tc.fp8"));
+    CHECK_FALSE(builds("11.2.152", "con.cluster"));
+    CHECK_FALSE(builds("11.8.89", "tc.fp8"));
+    CHECK_FALSE(builds("12.3.107", "tc.fp8"));
+    CHECK_FALSE(builds("9.2.148", "cmp.vadd"));
+    CHECK_FALSE(builds("13.0.88", "static.compile"));
 }
 
 TEST_CASE("nvcc's texts") {
