@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/exec/portable.hpp"
+#include "kernels/support/philox.hpp"
 #include "kernels/support/record.hpp"
 
 /// What the checkers of compute and memory tests share.
@@ -86,6 +87,31 @@ void check_written(Record& record, const std::vector<T>& output, std::size_t n,
     record.check(prefix + "all_written", blank == 0, std::to_string(blank) + " elements were never written");
     record.check(prefix + "nothing_beyond", touched == 0 && output.size() == n + kGuard,
                  std::to_string(touched) + " elements beyond the end were written");
+}
+
+/// Three checks of what came back: its size, that `is_right(i)` holds for each of its n values, of which
+/// `where` says where the first wrong one is, and that nothing was written behind them. False when the size
+/// is wrong: then no value is read.
+template <typename T, typename IsRight, typename Where>
+bool check_values(Record& record, const std::string& name, const std::vector<T>& found, std::size_t n,
+                  IsRight is_right, Where where) {
+    record.check(name + "_size", found.size() == n + kGuard,
+                 std::to_string(found.size()) + " values came back");
+    if (found.size() != n + kGuard) return false;
+    const Mismatches wrong = mismatches(n, is_right);
+    record.check(name, wrong.count == 0,
+                 std::to_string(wrong.count) + " values are wrong, the first " + where(wrong.first));
+    const Mismatches touched = mismatches(kGuard, [&](std::size_t i) { return is_blank(found[n + i]); });
+    record.check(name + "_nothing_beyond", touched.count == 0,
+                 std::to_string(touched.count) + " values beyond the end were written");
+    return true;
+}
+
+/// Random bits that are a test's own, for the first n of `words`.
+inline void draw_bits(std::vector<std::uint32_t>& words, std::size_t n, const char* id) {
+    const Philox philox(seed_of(id));
+    for (std::size_t i = 0; i < n; ++i)
+        words[i] = bits_of(philox.uniform(i, 0));
 }
 
 }  // namespace cudamatrix::suite

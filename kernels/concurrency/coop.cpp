@@ -4,7 +4,6 @@
 #include <string>
 
 #include "kernels/compute/check.hpp"
-#include "kernels/support/philox.hpp"
 
 namespace cudamatrix::suite {
 namespace {
@@ -52,9 +51,7 @@ CoopOutputs coop_blank(int blocks) {
     outputs.blocks = blocks;
     const std::size_t length = length_of(blocks);
     outputs.rows.assign(kCoopRows * length, kCoopBlank);
-    const Philox philox(seed_of(kCoopId));
-    for (std::size_t i = 0; i < length; ++i)
-        outputs.rows[i] = bits_of(philox.uniform(i, 0));
+    draw_bits(outputs.rows, length, kCoopId);
     return outputs;
 }
 

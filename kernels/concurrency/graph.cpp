@@ -3,7 +3,6 @@
 #include <string>
 
 #include "kernels/compute/check.hpp"
-#include "kernels/support/philox.hpp"
 
 namespace cudamatrix::suite {
 namespace {
@@ -19,28 +18,18 @@ std::vector<std::uint32_t> after_rounds() {
     return x;
 }
 
-/// Three checks of x: its size, its values and its guard.
 void check_x(Record& record, const std::string& name, const std::vector<std::uint32_t>& x,
              const std::vector<std::uint32_t>& expected) {
-    record.check(name + "_size", x.size() == expected.size(), std::to_string(x.size()) + " values came back");
-    if (x.size() != expected.size()) return;
-    const Mismatches wrong = mismatches(kGraphLength, [&](std::size_t i) { return x[i] == expected[i]; });
-    record.check(
-        name, wrong.count == 0,
-        std::to_string(wrong.count) + " values are wrong, the first is " + std::to_string(wrong.first));
-    const Mismatches touched =
-        mismatches(kGuard, [&](std::size_t i) { return is_blank(x[kGraphLength + i]); });
-    record.check(name + "_nothing_beyond", touched.count == 0,
-                 std::to_string(touched.count) + " values beyond the end were written");
+    check_values(
+        record, name, x, kGraphLength, [&](std::size_t i) { return x[i] == expected[i]; },
+        [](std::size_t first) { return "is " + std::to_string(first); });
 }
 
 }  // namespace
 
 std::vector<std::uint32_t> graph_input() {
     std::vector<std::uint32_t> x = blank_output<std::uint32_t>(kGraphLength);
-    const Philox philox(seed_of(kGraphId));
-    for (std::size_t i = 0; i < kGraphLength; ++i)
-        x[i] = bits_of(philox.uniform(i, 0));
+    draw_bits(x, kGraphLength, kGraphId);
     return x;
 }
 

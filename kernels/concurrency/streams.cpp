@@ -3,7 +3,6 @@
 #include <string>
 
 #include "kernels/compute/check.hpp"
-#include "kernels/support/philox.hpp"
 
 namespace cudamatrix::suite {
 namespace {
@@ -22,9 +21,7 @@ std::uint32_t passed_on(std::uint32_t value, int step) {
 StreamsOutputs streams_blank() {
     StreamsOutputs outputs;
     outputs.rows.assign(kRows * kStreamsLength, kStreamsBlank);
-    const Philox philox(seed_of(kStreamsId));
-    for (std::size_t i = 0; i < kStreamsLength; ++i)
-        outputs.rows[i] = bits_of(philox.uniform(i, 0));
+    draw_bits(outputs.rows, kStreamsLength, kStreamsId);
     return outputs;
 }
 

@@ -184,8 +184,8 @@ class OpcodeSearch {
     Disassembler disassembler_;
     Record record_;
     json::Value opcodes_ = json::Value::object();
-    json::Value found_ = json::Value::array();  ///< of the program at hand
-    std::optional<fatbin::Cover> cover_;        ///< likewise; empty where the cell's GPU is unknown
+    json::Value found_ = json::Value::array();  ///< in the program being read
+    std::optional<fatbin::Cover> cover_;        ///< of it; empty where the cell's GPU is unknown
     std::vector<std::string> without_ptx_;
     std::vector<std::string> unread_;
     int programs_ = 0;

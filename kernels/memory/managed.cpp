@@ -3,7 +3,6 @@
 #include <string>
 
 #include "kernels/compute/check.hpp"
-#include "kernels/support/philox.hpp"
 
 namespace cudamatrix::suite {
 namespace {
@@ -13,20 +12,12 @@ void check_rounds(Record& record, const ManagedOutputs& outputs) {
     for (std::size_t round = 0; round < outputs.rounds.size(); ++round) {
         const std::vector<std::uint32_t>& found = outputs.rounds[round];
         const std::string name = "round_" + std::to_string(round);
-        record.check(name + "_size", found.size() == expected.size(),
-                     std::to_string(found.size()) + " values came back");
-        if (found.size() != expected.size()) return;
         for (std::size_t i = 0; i < kManagedLength; ++i)
             expected[i] = managed_on_gpu(expected[i], static_cast<std::uint32_t>(round));
-        const Mismatches wrong =
-            mismatches(kManagedLength, [&](std::size_t i) { return found[i] == expected[i]; });
-        record.check(
-            name, wrong.count == 0,
-            std::to_string(wrong.count) + " values are wrong, the first is " + std::to_string(wrong.first));
-        const Mismatches touched =
-            mismatches(kGuard, [&](std::size_t i) { return is_blank(found[kManagedLength + i]); });
-        record.check(name + "_nothing_beyond", touched.count == 0,
-                     std::to_string(touched.count) + " values beyond the end were written");
+        const bool came_back = check_values(
+            record, name, found, kManagedLength, [&](std::size_t i) { return found[i] == expected[i]; },
+            [](std::size_t first) { return "is " + std::to_string(first); });
+        if (!came_back) return;
         for (std::size_t i = 0; i < kManagedLength; ++i)
             expected[i] = managed_on_host(expected[i], static_cast<std::uint32_t>(round));
     }
@@ -36,9 +27,7 @@ void check_rounds(Record& record, const ManagedOutputs& outputs) {
 
 std::vector<std::uint32_t> managed_input() {
     std::vector<std::uint32_t> input = blank_output<std::uint32_t>(kManagedLength);
-    const Philox philox(seed_of(kManagedId));
-    for (std::size_t i = 0; i < kManagedLength; ++i)
-        input[i] = bits_of(philox.uniform(i, 0));
+    draw_bits(input, kManagedLength, kManagedId);
     return input;
 }
 
