@@ -290,7 +290,8 @@ class Runner {
         constexpr double kLeast = 20;
         constexpr double kSlower = 15;  // an interpreter on a busy machine
         const double usual = std::max(kLeast, kFactor * test.seconds) * (planned.interpreted() ? kSlower : 1);
-        spec.limit_s = context_.limit_seconds > 0 ? context_.limit_seconds : usual;
+        const double soak = wanted_level() == Level::soak ? context_.soak_seconds : 0;
+        spec.limit_s = context_.limit_seconds > 0 ? context_.limit_seconds : usual + soak;
         return run_process(spec);
     }
 

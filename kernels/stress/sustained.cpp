@@ -21,15 +21,17 @@ void tell_rounds(Record& record, const SustainedOutputs& outputs) {
 
 }  // namespace
 
-SustainedPlan sustained_plan(const std::string& level, bool interpreted) {
+SustainedPlan sustained_plan(const Context& context) {
     SustainedPlan plan;
-    if (interpreted) {
+    if (context.part == "interpreted") {
         plan.m = 131;
         plan.n = 130;
         plan.k = 67;
         plan.copies = 2;
+    } else if (context.level == "soak") {
+        plan.seconds = context.soak_seconds;
     } else {
-        plan.seconds = level == "quick" || level == "standard" ? 30 : 60;
+        plan.seconds = context.level == "full" ? 60 : 30;
     }
     return plan;
 }

@@ -130,7 +130,7 @@ class Furnace {
 Record gpu_part(const Context& context) {
     Record record;
     if (!have_device(context, record)) return record;
-    const SustainedPlan plan = sustained_plan(context.level, context.part == "interpreted");
+    const SustainedPlan plan = sustained_plan(context);
     const SgemmInputs inputs = sustained_inputs(plan);
     SustainedOutputs outputs;
     GpuCall call;

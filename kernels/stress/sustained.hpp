@@ -5,6 +5,7 @@
 
 #include "kernels/compute/float_product.hpp"
 #include "kernels/stress/sustained_body.hpp"
+#include "kernels/support/context.hpp"
 #include "kernels/support/record.hpp"
 
 /// stress.sustained: what was computed right once is computed right for as long as it takes to get hot.
@@ -24,8 +25,9 @@ struct SustainedPlan {
     long rounds = 3;
 };
 
-/// 30 s; at level full and above 60. On the interpreter three rounds of a small product.
-[[nodiscard]] SustainedPlan sustained_plan(const std::string& level, bool interpreted);
+/// 30 s, at level full 60, at level soak as long as it says. On the interpreter three rounds of a small
+/// product.
+[[nodiscard]] SustainedPlan sustained_plan(const Context& context);
 
 struct SustainedOutputs {
     SustainedTally blank;      ///< of memory that no round wrote: all of it must be found wrong

@@ -141,6 +141,8 @@ const std::vector<Option>& options() {
         int_option("--min-shm-mib", "N", "size of /dev/shm that the cell promises", &Context::min_shm_mib),
         text_option("--level", "quick|standard|full|soak", "how much to run (default quick)", &Context::level,
                     is_level),
+        int_option("--soak-seconds", "N", "at level soak: how long stress.sustained computes (default 600)",
+                   &Context::soak_seconds),
         mode_option(),
         require_gpu_option(),
         list_option("--only", "ID,..", "run these tests only", &Context::only),

@@ -24,6 +24,7 @@ struct Context {
     std::string expect_torch_cuda;  ///< "12.4"
     std::string python = "python3";
     std::string level = "quick";
+    int soak_seconds = 600;  ///< at level soak: how long stress.sustained computes
     Mode mode = Mode::automatic;
     bool require_gpu = false;
     std::vector<std::string> libs;     ///< CUDA libraries that the cell promises, as dlopen takes them

@@ -21,6 +21,8 @@ namespace cudamatrix {
 namespace {
 
 constexpr std::uint64_t kLargestExcerpt = 1u << 20;
+constexpr unsigned kMostSoakMinutes = 7 * 24 * 60;
+constexpr std::chrono::minutes kDeeperTestLimit{30};  // for a cell's suite above level quick
 
 // Ends long judging on an interrupt, and reports progress now and then.
 class Watch {
@@ -140,6 +142,17 @@ void ImageOptions::add_engine(const Arguments& app) {
     add_build(app);
     app.add_option("--jobs,-j", jobs, "Images built at a time").between(1, 64).show_default();
     app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
+}
+
+void ImageOptions::add_level(const Arguments& app) {
+    app.add_option(
+           "--level", level,
+           "How much of the kernel suite is run: cudamatrix kernels list says which test belongs to which level")
+        .one_of({"quick", "standard", "full", "soak"})
+        .show_default();
+    app.add_option("--soak-minutes", soak_minutes, "At level soak: how long stress.sustained computes")
+        .between(1, kMostSoakMinutes)
+        .show_default();
 }
 
 Result<Facts> load_facts(const std::string& overlay, const World& world, const std::string& on) {
@@ -273,6 +286,10 @@ RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, cons
     settings.engine = options.engine;
     settings.templates = options.templates;
     settings.suite = options.suite;
+    settings.level = options.level;
+    settings.soak_minutes = options.soak_minutes;
+    if (options.level != "quick") settings.test_limit = kDeeperTestLimit;
+    if (options.level == "soak") settings.test_limit += std::chrono::minutes(options.soak_minutes);
     settings.require_gpu = options.require_gpu;
     settings.strict = options.strict;
     settings.locked = options.locked;

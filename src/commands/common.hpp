@@ -46,6 +46,8 @@ struct ImageOptions {
     std::string netrc;
     std::string templates;
     std::string suite;
+    std::string level = "quick";
+    unsigned soak_minutes = 10;
     unsigned jobs = 1;
     bool require_gpu = false;
     bool strict = false;
@@ -56,6 +58,8 @@ struct ImageOptions {
     void add_build(const Arguments& app);
     /// With add_build.
     void add_engine(const Arguments& app);
+    /// How much of the suite is run.
+    void add_level(const Arguments& app);
 };
 
 /// A matrix with everything that judging gave. Cells point into the matrix, so the whole stays where it is.

@@ -64,6 +64,7 @@ Action add_job(const Arguments& app, Job job) {
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
     if (job == run_all) {
+        options->add_level(app);
         app.add_flag("--locked", options->locked,
                      "Refuse what the lock does not cover, and name what is missing, instead of pinning it");
     }
@@ -81,6 +82,7 @@ Action add_test(const Arguments& app) {
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
+    options->add_level(app);
     const auto prove = app.add_flag(
         "--prove-rejected", rejected->prove,
         "Attempt what the rules reject instead, in throw-away containers: it has to fail as they say. The "

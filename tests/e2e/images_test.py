@@ -18,7 +18,7 @@ DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
 MATRIX = WORK / "matrix.yaml"
 OUT = WORK / "out"
 LISTED = json.loads(subprocess.run([PROGRAM, "kernels", "list", "--format", "json"], stdout=subprocess.PIPE, check=True).stdout)
-COMPUTE = {"V100": 7.0, "T4": 7.5}
+COMPUTE = {"V100": 7.0, "T4": 7.5, "H100": 9.0}
 NVCC = {"11.8.0": "11.8", "12.4.1": "12.4", "13.4.3": "13.4"}
 
 
@@ -36,8 +36,12 @@ def run(*extra, matrix=MATRIX, out=OUT):
     return got.returncode, json.loads(got.stdout) if got.stdout else None
 
 
-def quick_interpreted(compute):
-    return {t["id"] for t in LISTED["tests"] if "interpreted" in t["parts"] and t["level"] == "quick" and float(t["min_compute"] or 0) <= compute}
+def interpreted_tests(compute, cuda, levels=("quick",)):
+    """The tests that the interpreter has to run for a GPU of that compute capability and that nvcc."""
+    def number(version):
+        return [int(part) for part in version.split(".")]
+    return {t["id"] for t in LISTED["tests"] if "interpreted" in t["parts"] and t["level"] in levels and float(t["min_compute"] or 0) <= compute
+            and number(t["min_cuda"]) <= number(cuda)}
 
 
 def gpu_less(test):
@@ -77,7 +81,7 @@ class Images(unittest.TestCase):
                     self.assertIn(f"nvcc {version}", by_id["static.compile"]["summary"])
                     self.assertTrue(any(f.startswith("sass ") for f in by_id["static.fatbin"]["fatbin"]), by_id["static.fatbin"])
                     interpreted = {t["id"]: t["summary"] for t in cell["tests"] if t["part"] == "interpreted" and t["status"] == "pass"}
-                    self.assertEqual(set(interpreted), quick_interpreted(COMPUTE[cell["fields"]["gpu"]]))
+                    self.assertEqual(set(interpreted), interpreted_tests(COMPUTE[cell["fields"]["gpu"]], version))
                     self.assertTrue(all(s.endswith("(PTX interpreter)") for s in interpreted.values()), interpreted)
                 else:
                     for test in ("torch.arch", "torch.matmul", "torch.step", "torch.workers", "lib.cublas", "lib.cudnn", "lib.cufft", "lib.cusparse",
@@ -134,6 +138,17 @@ class Images(unittest.TestCase):
         code, report = run()
         print(f"a second run took {time.monotonic() - start:.1f} s", file=sys.stderr)
         self.assertEqual(code, 4)
+        self.assertTrue(all(i["reused"] for i in report["images"]), report["images"])
+
+    def test_5_level_standard_is_interpreted_too(self):
+        """Nothing is built for it."""
+        code, report = run("--level", "standard")
+        self.assertEqual(code, 4, json.dumps(report, indent=1)[:20000])
+        cells = [c for c in self.attempted(report) if "cuda" in c["fields"]]
+        self.assertEqual({c["fields"]["gpu"] for c in cells}, set(COMPUTE))
+        for cell in cells:
+            interpreted = {t["id"] for t in cell["tests"] if t["part"] == "interpreted" and t["status"] == "pass"}
+            self.assertEqual(interpreted, interpreted_tests(COMPUTE[cell["fields"]["gpu"]], NVCC[cell["fields"]["cuda"]], ("quick", "standard")))
         self.assertTrue(all(i["reused"] for i in report["images"]), report["images"])
 
     def test_6_a_deleted_image_is_rebuilt_alone(self):
@@ -201,7 +216,7 @@ class Images(unittest.TestCase):
         by_id = {t["id"]: t for t in cell["tests"] if gpu_less(t)}
         self.assertIn("nvcc 13.2.86, which the image itself does not have", by_id["static.compile"]["summary"])
         interpreted = {t["id"] for t in cell["tests"] if t["part"] == "interpreted" and t["status"] == "pass"}
-        self.assertEqual(interpreted, quick_interpreted(COMPUTE["T4"]))
+        self.assertEqual(interpreted, interpreted_tests(COMPUTE["T4"], "13.2"))
         for test in ("torch.arch", "torch.matmul", "torch.step", "torch.workers", "lib.cublas", "lib.cudnn", "lib.cufft", "lib.cusparse", "lib.cusolver",
                      "lib.nccl"):
             self.assertEqual(by_id[test]["status"], "pass", by_id[test])

@@ -140,6 +140,8 @@ Status test_on_host(Job& job) {
                 for (auto& argument : suite_arguments(image, cell.id, device, gpu.index.has_value())) {
                     command.argv.push_back(std::move(argument));
                 }
+                for (auto& argument : level_arguments(settings.level, settings.soak_minutes))
+                    command.argv.push_back(std::move(argument));
                 command.argv.insert(command.argv.end(), {"--run", settings.run_id});
                 command.environment = settings.environment;
                 if (gpu.index) command.environment["CUDA_VISIBLE_DEVICES"] = std::to_string(*gpu.index);

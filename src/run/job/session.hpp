@@ -25,12 +25,14 @@ struct RunSettings {
     std::filesystem::path templates;  ///< --templates DIR: overrides of embedded templates; empty: none
     std::filesystem::path
         suite;  ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded
-    bool require_gpu = false;  ///< passing without a GPU is exit 1 instead of 4
-    bool strict = false;       ///< skipped cells (rejected, unknown) count as exit 1
-    bool locked = false;       ///< render and run: what the lock does not cover is refused, not pinned
-    bool prune = false;        ///< render removes files of ours that belong to no cell any more
-    bool keep_going = true;    ///< one failed image does not stop the others
-    unsigned jobs = 1;         ///< images built at a time
+    std::string level = "quick";  ///< of the suite: quick, standard, full, soak
+    unsigned soak_minutes = 10;   ///< at level soak: how long stress.sustained computes
+    bool require_gpu = false;     ///< passing without a GPU is exit 1 instead of 4
+    bool strict = false;          ///< skipped cells (rejected, unknown) count as exit 1
+    bool locked = false;          ///< render and run: what the lock does not cover is refused, not pinned
+    bool prune = false;           ///< render removes files of ours that belong to no cell any more
+    bool keep_going = true;       ///< one failed image does not stop the others
+    unsigned jobs = 1;            ///< images built at a time
     std::chrono::milliseconds build_limit{std::chrono::minutes(60)};  ///< for one image
     std::chrono::milliseconds test_limit{std::chrono::minutes(10)};   ///< for the suite of one cell
     std::uint64_t disk_bytes = 0;  ///< free disk needed; 0: estimated from the images

@@ -188,6 +188,14 @@ std::vector<std::string> suite_arguments(const Image& image, std::string_view ce
     return arguments;
 }
 
+std::vector<std::string> level_arguments(std::string_view level, unsigned soak_minutes) {
+    if (level == "quick") return {};
+    std::vector<std::string> arguments{"--level", std::string(level)};
+    if (level == "soak")
+        arguments.insert(arguments.end(), {"--soak-seconds", std::to_string(soak_minutes * 60)});
+    return arguments;
+}
+
 std::vector<std::string> image_arguments(const Image& image) {
     std::vector<std::string> arguments;
     if (!image.cudart.empty()) arguments.insert(arguments.end(), {"--lib", image.cudart});

@@ -67,6 +67,9 @@ struct GpuChoice {
 [[nodiscard]] std::vector<std::string> suite_arguments(const Image& image, std::string_view cell_id,
                                                        const CellDevice& device, bool gpu);
 
+/// How much of it is asked for: nothing for level quick.
+[[nodiscard]] std::vector<std::string> level_arguments(std::string_view level, unsigned soak_minutes);
+
 /// What is asked in addition where the suite runs inside `image`: the libraries that it promises, and where
 /// its python and its torch lie.
 [[nodiscard]] std::vector<std::string> image_arguments(const Image& image);

@@ -105,6 +105,8 @@ class Prover {
             suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
         for (auto& argument : image_arguments(*attempt.image))
             attempt.arguments.push_back(std::move(argument));
+        for (auto& argument : level_arguments(job_.settings.level, job_.settings.soak_minutes))
+            attempt.arguments.push_back(std::move(argument));
         attempt.key = key_of(attempt, job_.gpus);
         return attempt;
     }

@@ -47,7 +47,9 @@ TEST_CASE("options go to a child process unchanged") {
                                            "--min-memory-mib",
                                            "16384",
                                            "--level",
-                                           "full",
+                                           "soak",
+                                           "--soak-seconds",
+                                           "7200",
                                            "--mode",
                                            "gpu",
                                            "--require-gpu",
@@ -85,6 +87,7 @@ TEST_CASE("options that cannot be meant are refused") {
     CHECK(error_of({"--mode", "maybe"}) == "--mode 'maybe': expected auto|gpu|nogpu");
     CHECK(error_of({"--level", "slow"}) == "--level 'slow': expected quick|standard|full|soak");
     CHECK(error_of({"--expect-cuda", "eleven"}) == "--expect-cuda 'eleven': expected X.Y");
+    CHECK(error_of({"--soak-seconds", "1h"}) == "--soak-seconds '1h': expected N");
     CHECK(error_of({"--gpus", "-1"}) == "--gpus '-1': expected N");
     CHECK(error_of({"--limit-seconds", "0"}) == "--limit-seconds '0': expected S");
     CHECK(error_of({"--only", "a,,b"}) == "--only 'a,,b': expected ID,..");

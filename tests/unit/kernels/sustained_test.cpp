@@ -15,7 +15,9 @@ using namespace cudamatrix::suite;
 namespace {
 
 SustainedPlan small_plan() {
-    return sustained_plan("standard", true);
+    Context context;
+    context.part = "interpreted";
+    return sustained_plan(context);
 }
 
 // The rounds of the program, in plain memory. `spoil` changes the results of a round before they are
@@ -208,9 +210,16 @@ TEST_CASE("stress.sustained: counters of blocks may pass their end, and time is 
 }
 
 TEST_CASE("stress.sustained: how long it runs") {
-    CHECK(sustained_plan("standard", false).seconds == 30);
-    CHECK(sustained_plan("full", false).seconds == 60);
-    CHECK(sustained_plan("soak", false).seconds == 60);
-    CHECK(sustained_plan("full", true).seconds == 0);
-    CHECK(sustained_plan("full", true).rounds == 3);
+    const auto seconds_of = [](const char* level, const char* part) {
+        Context context;
+        context.level = level;
+        context.part = part;
+        context.soak_seconds = 7200;
+        return sustained_plan(context).seconds;
+    };
+    CHECK(seconds_of("standard", "gpu") == 30);
+    CHECK(seconds_of("full", "gpu") == 60);
+    CHECK(seconds_of("soak", "gpu") == 7200);
+    for (const char* level : {"standard", "full", "soak"})
+        CHECK(seconds_of(level, "interpreted") == 0);
 }

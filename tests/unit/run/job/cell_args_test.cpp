@@ -95,6 +95,13 @@ TEST_CASE("cell args: what the suite of a CUDA image is asked for") {
     CHECK(text::join(image_arguments(image), " ") == "--lib libcudart.so.13");
 }
 
+TEST_CASE("cell args: how much of the suite is asked for") {
+    CHECK(level_arguments("quick", 10).empty());
+    CHECK(text::join(level_arguments("standard", 10), " ") == "--level standard");
+    CHECK(text::join(level_arguments("full", 10), " ") == "--level full");
+    CHECK(text::join(level_arguments("soak", 90), " ") == "--level soak --soak-seconds 5400");
+}
+
 TEST_CASE("cell args: memory of the GPU and of /dev/shm that the cell promises") {
     const auto facts = Facts::embedded();
     const TestCell cell{{Field::compute, "7.5"}, {Field::vram_gb, "16"}, {Field::shm_gb, "8"}};
