@@ -44,6 +44,11 @@ class DeviceBuffer {
         return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), sizeof(T)), "cudaMalloc") &&
                call.ok(cudaMemcpy(data_, &one, sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
     }
+    /// New values for the elements that are there.
+    bool refresh(GpuCall& call, const std::vector<T>& from) {
+        return call.ok(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
+                       "cudaMemcpy");
+    }
     /// Memory for n elements, each byte of them the same.
     bool fill(GpuCall& call, std::size_t n, int byte) {
         return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), n * sizeof(T)), "cudaMalloc") &&
