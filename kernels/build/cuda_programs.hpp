@@ -19,6 +19,7 @@ struct Program {
     const Test* test;
     Step last;  ///< the step that failed, or the one that came last
     double seconds = 0;
+    std::string warnings;  ///< of steps that succeeded
     /// As reported: "kernels/compute/vadd.cu", or the .cpp where that does not compile.
     [[nodiscard]] std::string source() const {
         const std::string stem = "kernels/" + std::string(test->source);
@@ -35,7 +36,7 @@ class CudaPrograms {
             const bool serves = nvcc_version_.empty() ||
                                 cudart_number(nvcc_version_) >= cudart_number(std::string(test.min_cuda));
             if (test.runs_by == RunsBy::cuda && serves && !gencode_of(test).empty())
-                programs_.push_back({&test, {}});
+                programs_.push_back({&test, {}, 0, {}});
         }
     }
 
@@ -133,6 +134,7 @@ class CudaPrograms {
         shop_.run_steps(steps);
         for (std::size_t i = 0; i < steps.size(); ++i) {
             going[i]->seconds += steps[i].result.wall_s;
+            if (steps[i].ok()) going[i]->warnings += warning_lines(steps[i].text());
             going[i]->last = std::move(steps[i]);
         }
     }

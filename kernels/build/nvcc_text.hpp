@@ -36,6 +36,18 @@ inline std::string error_line(const std::string& text) {
     return first_line(text);
 }
 
+/// The lines that tell of a warning, each with its line end.
+inline std::string warning_lines(const std::string& text) {
+    std::string lines;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        if (line.find("warning") != std::string::npos) lines += line + "\n";
+        begin = end + 1;
+    }
+    return lines;
+}
+
 struct CompileFault {
     std::string reason;
     std::string fault;

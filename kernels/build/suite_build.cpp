@@ -138,12 +138,14 @@ class Builder {
         }
         json::Value units = json::Value::array();
         json::Value errors = json::Value::object();
+        json::Value warnings = json::Value::object();
         for (const Program& program : programs_) {
             json::Value unit = json::Value::object();
             unit.set("source", program.source());
             unit.set("seconds", static_cast<double>(static_cast<long>(program.seconds * 100)) / 100);
             units.push_back(std::move(unit));
             if (!program.last.ok()) errors.set(program.source(), program.last.text());
+            if (!program.warnings.empty()) warnings.set(program.source(), program.warnings);
         }
         json::Value computes = json::Value::array();
         for (const fatbin::Arch& arch : shop_.options().computes)
@@ -153,6 +155,7 @@ class Builder {
         if (shop_.options().ptx) add_evidence(record, "ptx", fatbin::to_text(*shop_.options().ptx));
         add_evidence(record, "units", units);
         if (!errors.members().empty()) add_evidence(record, "errors", errors);
+        if (!warnings.members().empty()) add_evidence(record, "warnings", warnings);
         add_evidence(record, "files", files);
 
         json::Value line = to_json(record, "static.compile", "static");

@@ -111,4 +111,8 @@ TEST_CASE("nvcc's texts") {
     CHECK(classify_compile_error("").fault == "");
     CHECK(error_line("note: a\nb.cu(3): error: c\nd\n") == "b.cu(3): error: c");
     CHECK(error_line("nothing here\nmore") == "nothing here");
+    CHECK(warning_lines("a.cu(3): warning #177-D: x\n  int y;\nb.cpp:1:2: warning: z") ==
+          "a.cu(3): warning #177-D: x\nb.cpp:1:2: warning: z\n");
+    CHECK(warning_lines("a.cu(3): error: x\nnote: y").empty());
+    CHECK(warning_lines("").empty());
 }
