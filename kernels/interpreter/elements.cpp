@@ -16,11 +16,23 @@ struct ElementRow {
 };
 
 constexpr ElementRow kElements[] = {
-    {"f16", Element::f16, 16},  {"bf16", Element::bf16, 16}, {"tf32", Element::tf32, 32},
-    {"e4m3", Element::e4m3, 8}, {"e5m2", Element::e5m2, 8},  {"s8", Element::s8, 8},
-    {"u8", Element::u8, 8},     {"f32", Element::f32, 32},   {"f64", Element::f64, 64},
-    {"s32", Element::s32, 32},
+    {"f16", Element::f16, 16},    {"bf16", Element::bf16, 16}, {"tf32", Element::tf32, 32},
+    {"e4m3", Element::e4m3, 8},   {"e5m2", Element::e5m2, 8},  {"e2m1", Element::e2m1, 4},
+    {"s8", Element::s8, 8},       {"u8", Element::u8, 8},      {"f32", Element::f32, 32},
+    {"f64", Element::f64, 64},    {"s32", Element::s32, 32},   {"ue4m3", Element::ue4m3, 8},
+    {"ue8m0", Element::ue8m0, 8},
 };
+
+bool is_scale(Element element) {
+    return element == Element::ue4m3 || element == Element::ue8m0;
+}
+
+std::optional<Element> parse(std::string_view name) {
+    for (const ElementRow& row : kElements) {
+        if (row.name == name) return row.element;
+    }
+    return std::nullopt;
+}
 
 double single_of(std::uint64_t bits) {
     const auto low = static_cast<std::uint32_t>(bits);
@@ -44,10 +56,13 @@ std::uint64_t integer_bits(double value, bool saturates) {
 }  // namespace
 
 std::optional<Element> parse_element(std::string_view name) {
-    for (const ElementRow& row : kElements) {
-        if (row.name == name) return row.element;
-    }
-    return std::nullopt;
+    const auto element = parse(name);
+    return element && !is_scale(*element) ? element : std::nullopt;
+}
+
+std::optional<Element> parse_scale(std::string_view name) {
+    const auto element = parse(name);
+    return element && is_scale(*element) ? element : std::nullopt;
 }
 
 unsigned bits_of(Element element) {
@@ -91,6 +106,12 @@ double element_value(Element element, std::uint64_t bits) {
             return decode_e4m3(static_cast<std::uint8_t>(bits));
         case Element::e5m2:
             return decode_e5m2(static_cast<std::uint8_t>(bits));
+        case Element::e2m1:
+            return decode_e2m1(static_cast<std::uint8_t>(bits));
+        case Element::ue4m3:
+            return decode_e4m3(static_cast<std::uint8_t>(bits & 0x7f));
+        case Element::ue8m0:
+            return decode_ue8m0(static_cast<std::uint8_t>(bits));
         case Element::s8:
             return static_cast<std::int8_t>(bits);
         case Element::u8:

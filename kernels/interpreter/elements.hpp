@@ -9,12 +9,15 @@
 namespace cudamatrix::suite::ptx {
 
 /// What matrices of tensor cores are of (PTX ISA, "Matrix Data-types").
-enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f32, f64, s32 };
+/// ue4m3 and ue8m0 are scales, never elements of a matrix.
+enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, e2m1, s8, u8, f32, f64, s32, ue4m3, ue8m0 };
 
-/// "e4m3" (without its dot); no value for anything else.
+/// "e4m3" (without its dot), but no scale; no value for anything else.
 [[nodiscard]] std::optional<Element> parse_element(std::string_view name);
+/// "ue4m3", "ue8m0"; no value for anything else.
+[[nodiscard]] std::optional<Element> parse_scale(std::string_view name);
 [[nodiscard]] unsigned bits_of(Element element);
-/// The type of the registers that hold it; elements of 16 and 8 bits lie in a .b32, the first in the low
+/// The type of the registers that hold it; elements of 16, 8 and 4 bits lie in a .b32, the first in the low
 /// bits.
 [[nodiscard]] Type register_of(Element element);
 /// How many lie in one register.
@@ -25,7 +28,7 @@ enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f32, f6
 /// Can products of `element` be summed up in `sum`?
 [[nodiscard]] bool sums_in(Element element, Element sum);
 
-/// Exact. Of a tf32 the low 13 bits are not looked at.
+/// Exact. Of a tf32 the low 13 bits are not looked at, of a ue4m3 not the highest one, which must be 0.
 [[nodiscard]] double element_value(Element element, std::uint64_t bits);
 /// The bits of `value` rounded once, to nearest; an integer that is too large wraps, or with `saturates` is
 /// the nearest of the type.

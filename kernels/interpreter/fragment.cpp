@@ -6,8 +6,8 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-constexpr int kMostElements = 512;  // of A of m32n8k16
-constexpr std::size_t kHeader = 11;
+constexpr int kMostElements = 1024;  // of A of m16n8k64
+constexpr std::size_t kHeader = 13;
 
 std::int32_t number(Element element) {
     return static_cast<std::int32_t>(element);
@@ -15,7 +15,7 @@ std::int32_t number(Element element) {
 
 List header_of(const Product& p) {
     return {{p.shape.m, p.shape.n, p.shape.k, number(p.d), number(p.a), number(p.b), number(p.c),
-             p.registers[0], p.registers[1], p.registers[2], p.registers[3]}};
+             p.registers[0], p.registers[1], p.registers[2], p.registers[3], p.chunks, number(p.scale)}};
 }
 
 Product product_of(const std::vector<std::int32_t>& items) {
@@ -28,6 +28,8 @@ Product product_of(const std::vector<std::int32_t>& items) {
     p.c = element(6);
     for (std::size_t i = 0; i < 4; ++i)
         p.registers[i] = items[7 + i];
+    p.chunks = items[11];
+    p.scale = element(12);
     return p;
 }
 
@@ -73,6 +75,7 @@ void multiply(Warp& warp, const Instruction& in, Mask lanes) {
     read(Part::a, p.a, p.registers[1], a);
     read(Part::b, p.b, p.registers[2], b);
     read(Part::c, p.c, p.registers[3], c);
+    if (p.chunks != 0) apply_scales(warp, p, slots, a, b);
     accumulate(p, a, b, c);
     for_values(Part::c, p.shape, layout, p.d, p.registers[0],
                [&](std::int32_t r, unsigned shift, int lane, const Position& at) {
@@ -181,7 +184,8 @@ void take_fragment(Decoder& decoder, const Operand& operand, Element element, st
 
 void emit_product(Decoder& decoder, Product product, Layout layout,
                   std::int32_t (*count)(Part part, const Shape& shape, Element element), bool saturates) {
-    decoder.expect(4, 4);
+    const std::size_t operands = product.chunks != 0 ? 8 : 4;
+    decoder.expect(operands, operands);
     constexpr Part kParts[4] = {Part::c, Part::a, Part::b, Part::c};
     const Element elements[4] = {product.d, product.a, product.b, product.c};
     for (std::size_t i = 0; i < 4; ++i)
@@ -192,6 +196,7 @@ void emit_product(Decoder& decoder, Product product, Layout layout,
     List list = header_of(product);
     for (std::size_t i = 0; i < 4; ++i)
         take_fragment(decoder, decoder.operand(i), elements[i], product.registers[i], i == 0, list);
+    if (product.chunks != 0) take_scales(decoder, list);
     in.target = decoder.add_list(std::move(list));
     decoder.emit(in);
 }

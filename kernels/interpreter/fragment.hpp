@@ -68,15 +68,24 @@ struct Product {
     Element c = Element::f32;
     Element d = Element::f32;
     std::int32_t registers[4] = {0, 0, 0, 0};  ///< how many d, a, b and c have
+    std::int32_t chunks = 0;                   ///< of K, each with a scale of its own; 0: without scales
+    Element scale = Element::ue8m0;            ///< what scales are of
 };
 
 /// The next modifier as a type of elements.
 [[nodiscard]] Element take_element(Decoder& decoder);
 
-/// Takes the operands d, a, b, c, each of as many registers as `count` says; the handler is that of `layout`.
-/// `saturates`: .satfinite.
+/// Takes the operands d, a, b, c, each of as many registers as `count` says, and the scales of a product with
+/// chunks; the handler is that of `layout`. `saturates`: .satfinite.
 void emit_product(Decoder& decoder, Product product, Layout layout,
                   std::int32_t (*count)(Part part, const Shape& shape, Element element), bool saturates);
+
+// Scales of blocks (scales.cpp; PTX ISA, "Block Scaling for mma.sync").
+/// Takes the operands behind the first four: registers of scales and selectors of A, the same of B.
+void take_scales(Decoder& decoder, List& list);
+/// Multiplies A and B, rows one after the other, by their scales; `slots`: what take_scales() put into the
+/// list. Exact. Throws Fault where the selectors, or the bits of a scale, have no meaning.
+void apply_scales(Warp& warp, const Product& product, const std::int32_t* slots, double* a, double* b);
 
 /// The registers of a fragment, which are `count` of `element`, behind what is in `list`.
 void take_fragment(Decoder& decoder, const Operand& operand, Element element, std::int32_t count, bool writes,

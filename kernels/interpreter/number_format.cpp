@@ -77,6 +77,18 @@ double decode_e5m2(std::uint8_t bits) {
     return decode_half(static_cast<std::uint16_t>(bits << 8));
 }
 
+// Neither infinities nor NaNs.
+double decode_e2m1(std::uint8_t bits) {
+    const int exponent = bits >> 1 & 3;
+    const int fraction = bits & 1;
+    const double value = exponent == 0 ? std::ldexp(fraction, -1) : std::ldexp(2 + fraction, exponent - 2);
+    return (bits & 8) != 0 ? -value : value;
+}
+
+double decode_ue8m0(std::uint8_t bits) {
+    return bits == 0xff ? std::nan("") : std::ldexp(1.0, bits - 127);
+}
+
 std::uint8_t encode_e4m3(double value) {
     // One more bit of exponent than there is: 256 to 448 have the codes that infinities have elsewhere.
     constexpr Format kWide{4, -6, 8, 5};

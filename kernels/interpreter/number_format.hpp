@@ -60,6 +60,8 @@ T smaller(T a, T b, bool nan_wins) {
 [[nodiscard]] double decode_bfloat(std::uint16_t bits);
 [[nodiscard]] double decode_e4m3(std::uint8_t bits);
 [[nodiscard]] double decode_e5m2(std::uint8_t bits);
+[[nodiscard]] double decode_e2m1(std::uint8_t bits);   ///< of the low four bits
+[[nodiscard]] double decode_ue8m0(std::uint8_t bits);  ///< a power of two, or a NaN
 
 // Rounded to nearest; what is too large, infinity too, becomes the largest number (PTX ISA, "cvt",
 // .satfinite).
