@@ -63,7 +63,9 @@ class CudaPrograms {
 
   private:
     [[nodiscard]] std::vector<std::string> gencode_of(const Test& test) const {
-        return gencode_options(shop_.options().computes, shop_.options().ptx, std::string(test.variant));
+        const bool families = nvcc_version_.empty() || cudart_number(nvcc_version_) >= 12090;
+        return gencode_options(shop_.options().computes, shop_.options().ptx, std::string(test.variant),
+                               families);
     }
 
     /// The libcudart that interprets PTX, with the name and version of the one that nvcc would link. An image

@@ -11,12 +11,13 @@ namespace cudamatrix::suite {
 
 /// nvcc's architecture options for one program.
 /// `variant` empty: SASS for every capability of `computes` in its plain form (a program that runs everywhere
-/// must not consist of "a" or "f" code only) and PTX of `ptx` in its plain form. `variant` "9.0a", "10.0f"
-/// ...: that target only, and only if its capability is in `computes`; otherwise nothing is to be built and
-/// the result is empty.
+/// must not consist of "a" or "f" code only) and PTX of `ptx` in its plain form. `variant` "9.0a", "12.0f"
+/// ...: SASS and PTX, which is what the interpreter reads, of that target only, and only if it serves one of
+/// `computes`; otherwise nothing is to be built and the result is empty. Without `families`, which nvcc knows
+/// from 12.9 on, the "a" of the same capability stands for "f".
 inline std::vector<std::string> gencode_options(const std::vector<fatbin::Arch>& computes,
                                                 const std::optional<fatbin::Arch>& ptx,
-                                                const std::string& variant) {
+                                                const std::string& variant, bool families = true) {
     const auto plain = [](fatbin::Arch arch) {
         arch.variant = fatbin::Variant::base;
         return arch;
@@ -31,9 +32,17 @@ inline std::vector<std::string> gencode_options(const std::vector<fatbin::Arch>&
         return std::vector<std::string>{"-gencode", "arch=compute_" + number + ",code=" + code};
     };
     if (!variant.empty()) {
-        const auto target = fatbin::parse_arch(variant);
-        if (!target || std::find(targets.begin(), targets.end(), plain(*target)) == targets.end()) return {};
-        return option(fatbin::sm_number(*target), "sm_" + fatbin::sm_number(*target));
+        auto target = fatbin::parse_arch(variant);
+        if (!target) return {};
+        if (target->variant == fatbin::Variant::family && !families)
+            target->variant = fatbin::Variant::specific;
+        const auto serves = [&](const fatbin::Arch& compute) {
+            if (target->variant != fatbin::Variant::family) return compute == plain(*target);
+            return compute.major == target->major && compute.minor >= target->minor;
+        };
+        if (std::none_of(targets.begin(), targets.end(), serves)) return {};
+        const std::string number = fatbin::sm_number(*target);
+        return option(number, "[sm_" + number + ",compute_" + number + "]");
     }
     std::vector<std::string> options;
     bool ptx_done = !ptx.has_value();

@@ -20,6 +20,13 @@ Args gencode(std::initializer_list<const char*> computes, const char* ptx, const
     return gencode_options(list, *ptx == '\0' ? std::nullopt : parse_arch(ptx), variant);
 }
 
+Args without_families(std::initializer_list<const char*> computes, const std::string& variant) {
+    std::vector<cudamatrix::fatbin::Arch> list;
+    for (const char* text : computes)
+        list.push_back(*parse_arch(text));
+    return gencode_options(list, std::nullopt, variant, false);
+}
+
 std::string error_of(const Args& args) {
     std::string error;
     CHECK_FALSE(parse_build_options(args, error));
@@ -39,10 +46,27 @@ TEST_CASE("nvcc is asked for SASS of each capability and PTX of one") {
 TEST_CASE("ordinary programs are built in the plain form, variants for their target only") {
     CHECK(gencode({"9.0a", "12.0f"}, "12.0f") == Args{"-gencode", "arch=compute_90,code=sm_90", "-gencode",
                                                       "arch=compute_120,code=[sm_120,compute_120]"});
-    CHECK(gencode({"8.0", "9.0"}, "9.0", "9.0a") == Args{"-gencode", "arch=compute_90a,code=sm_90a"});
-    CHECK(gencode({"10.0"}, "10.0", "10.0f") == Args{"-gencode", "arch=compute_100f,code=sm_100f"});
+    CHECK(gencode({"8.0", "9.0"}, "9.0", "9.0a") ==
+          Args{"-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]"});
     CHECK(gencode({"8.0", "10.0"}, "10.0", "9.0a").empty());
+}
+
+TEST_CASE("code of a family is built for each capability of it") {
+    const Args family = {"-gencode", "arch=compute_120f,code=[sm_120f,compute_120f]"};
+    CHECK(gencode({"12.0"}, "12.0", "12.0f") == family);
+    CHECK(gencode({"8.0", "12.1"}, "12.1", "12.0f") == family);
+    CHECK(gencode({"12.0", "12.1"}, "", "12.0f") == family);
     CHECK(gencode({"12.0"}, "12.0", "10.0f").empty());
+    CHECK(gencode({"12.0"}, "12.0", "12.1f").empty());
+    CHECK(gencode({"13.0"}, "13.0", "12.0f").empty());
+    CHECK(gencode({"12.1"}, "12.1", "12.0a").empty());
+    CHECK(gencode({"12.0"}, "12.0", "12.0g").empty());
+    // nvcc 12.8
+    const Args exact = {"-gencode", "arch=compute_120a,code=[sm_120a,compute_120a]"};
+    CHECK(without_families({"8.0", "12.0"}, "12.0f") == exact);
+    CHECK(without_families({"12.0", "12.1"}, "12.0f") == exact);
+    CHECK(without_families({"12.1"}, "12.0f").empty());
+    CHECK(without_families({"12.0"}, "12.0a") == exact);
 }
 
 TEST_CASE("suite_build's options") {
