@@ -121,6 +121,18 @@ TEST_CASE("programs that the toolkit is too old for are not built") {
     CHECK_FALSE(builds("12.3.107", "tc.fp8"));
     CHECK_FALSE(builds("9.2.148", "cmp.vadd"));
     CHECK_FALSE(builds("13.0.88", "static.compile"));
+    CHECK_FALSE(builds("13.0.88", "tc.nvfp4"));
+    options.computes = {*parse_arch("12.0")};
+    Workshop blackwell(options);
+    const auto nvfp4 = [&](const char* nvcc) {
+        const CudaPrograms programs(blackwell, "nvcc", nvcc);
+        const auto& all = programs.programs();
+        return std::any_of(all.begin(), all.end(),
+                           [](const Program& one) { return one.test->id == "tc.nvfp4"; });
+    };
+    CHECK(nvfp4("12.8.61"));
+    CHECK(nvfp4("13.0.88"));
+    CHECK_FALSE(nvfp4("12.6.85"));
 }
 
 TEST_CASE("nvcc's texts") {
