@@ -128,7 +128,7 @@ bool take_hint(Decoder& decoder, Instruction& in) {
 
 void decode_prefetch(Decoder& decoder) {
     decoder.take_space();
-    if (decoder.take_one_of({"L1", "L2", "L2::evict_last", "L2::evict_normal"}) < 0)
+    if (decoder.take_one_of({"L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap"}) < 0)
         decoder.unsupported("not in this form");
     decoder.expect(1, 1);
     decoder.emit(decoder.make(no_access));

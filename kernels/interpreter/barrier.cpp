@@ -72,7 +72,29 @@ void fence(Warp& warp, const Instruction&, Mask) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+void no_fence(Warp&, const Instruction&, Mask) {}
+
+/// Fences between the ways in which memory is accessed, and of mbarriers that were made: as copies and
+/// products are only started, and ended, at instructions of warps, there is nothing to be done.
+bool decode_proxy_fence(Decoder& decoder) {
+    if (decoder.take("mbarrier_init")) {
+        if (!decoder.take("release") || !decoder.take("cluster")) decoder.unsupported("not in this form");
+    } else if (decoder.take("proxy")) {
+        if (!decoder.take("async")) decoder.unsupported("not in this form");
+        const Space space = decoder.take_space();
+        if (space != Space::generic && space != Space::shared && space != Space::global)
+            decoder.unsupported("not in this state space");
+    } else {
+        return false;
+    }
+    decoder.need_target(90);
+    decoder.expect(0, 0);
+    decoder.emit(decoder.make(no_fence));
+    return true;
+}
+
 void decode_fence(Decoder& decoder) {
+    if (decoder.statement().name == "fence" && decode_proxy_fence(decoder)) return;
     if (decoder.statement().name == "membar") {
         if (decoder.take_one_of({"cta", "gl", "sys"}) < 0) decoder.unsupported("not in this form");
     } else {

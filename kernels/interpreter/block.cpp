@@ -42,6 +42,9 @@ void Block::start(std::uint64_t number, std::uint32_t first_warp) {
         warps_[w]->start(launch_, *this, w, lanes == kLanes ? ~Mask{0} : (Mask{1} << lanes) - 1);
     }
     copies_.start(count * kLanes);
+    bulk_copies_.start();
+    transactions_.clear();
+    warpgroups_.assign(count / kWarpgroup, {});
     const std::size_t words = launch_.options.races ? (shared_.size() + 7) / 4 : 0;
     last_writes_.assign(words, 0);
     last_reads_.assign(words, 0);
@@ -88,15 +91,15 @@ Block::Turn Block::turn() {
         throw Fault(FaultCode::launch_timeout, "kernel " + launch_.request.function->name + ": more than " +
                                                    std::to_string(launch_.options.step_limit) +
                                                    " warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
-    if (stop != Warp::Stop::poll) return Turn::ran;
-    states_[chosen] = State::polling;
+    if (stop != Warp::Stop::poll && stop != Warp::Stop::mbarrier) return Turn::ran;
+    states_[chosen] = stop == Warp::Stop::poll ? State::polling : State::at_mbarrier;
     return Turn::polled;
 }
 
 bool Block::wake() {
     bool any = false;
     for (State& state : states_) {
-        if (state != State::polling) continue;
+        if (state != State::polling && state != State::at_mbarrier) continue;
         state = State::woken;
         any = true;
     }
@@ -129,8 +132,23 @@ bool Block::polls() const {
 Place Block::land(const Copy& copy) {
     std::memcpy(shared_.data() + copy.to, copy.bytes, copy.size);
     std::memset(shared_written_.data() + copy.to, 1, copy.size);
-    return {
-        shared_.data() + copy.to, shared_written_.data() + copy.to, nullptr, copy.to, Space::shared, this};
+    return shared_place(copy.to);
+}
+
+void Block::land_bulk(std::uint64_t mbarrier, std::uint64_t phase) {
+    if (!bulk_copies_.any()) return;
+    for (const BulkCopy& copy : bulk_copies_.wait(mbarrier, phase)) {
+        std::size_t from = 0;
+        for (const BulkPiece& piece : copy.pieces) {
+            std::memcpy(shared_.data() + piece.to, copy.bytes.data() + from, piece.size);
+            std::memset(shared_written_.data() + piece.to, 1, piece.size);
+            from += piece.size;
+        }
+    }
+}
+
+Place Block::shared_place(std::uint64_t offset) {
+    return {shared_.data() + offset, shared_written_.data() + offset, nullptr, offset, Space::shared, this};
 }
 
 void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask holds, bool waits) {
@@ -203,8 +221,15 @@ void Block::deadlock() {
                     std::to_string(warps_[warp]->at().line);
         }
     }
-    if (first == nullptr) throw Fault(FaultCode::launch_failure, text + " no warp can run");
-    first->fault(FaultCode::launch_failure, __builtin_ctz(first->active()), text);
+    bool for_warpgroup = false;
+    const std::string elsewhere = waiting_elsewhere(for_warpgroup);
+    if (first != nullptr)
+        first->fault(FaultCode::launch_failure, __builtin_ctz(first->active()),
+                     text + (elsewhere.empty() ? "" : ";" + elsewhere));
+    throw Fault(FaultCode::launch_failure,
+                "kernel " + launch_.request.function->name + ", block " + text_of(id_) +
+                    (for_warpgroup ? ": warpgroup" : ": mbarrier") +
+                    " deadlock:" + (elsewhere.empty() ? " no warp can run" : elsewhere));
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/interpreter/access.hpp"
+#include "kernels/interpreter/bulk_copies.hpp"
 #include "kernels/interpreter/copies.hpp"
 #include "kernels/interpreter/launch.hpp"
 #include "kernels/interpreter/random.hpp"
@@ -42,7 +44,7 @@ class Block {
     void start(std::uint64_t number, std::uint32_t first_warp);
     /// Runs one of its warps for a while; `none` when each waits. Throws Fault.
     Turn turn();
-    /// The warps that wait in grid.sync look again. False when there is none.
+    /// The warps that wait in grid.sync, or for an mbarrier, look again. False when there is none.
     bool wake();
     [[nodiscard]] bool ended() const { return live_ == 0; }
     /// Does a warp wait in grid.sync?
@@ -67,8 +69,22 @@ class Block {
     [[nodiscard]] std::vector<std::uint8_t>& shared() { return shared_; }
     [[nodiscard]] std::vector<std::uint8_t>& shared_written() { return shared_written_; }
     [[nodiscard]] Copies& copies() { return copies_; }
+    [[nodiscard]] BulkCopies& bulk_copies() { return bulk_copies_; }
     /// Writes the bytes of a copy. Where they are.
     Place land(const Copy& copy);
+    /// Writes those of the bulk copies that ended before `phase` of the mbarrier began.
+    void land_bulk(std::uint64_t mbarrier, std::uint64_t phase);
+    /// Bytes that the mbarrier at this offset still waits for (PTX ISA, "tx-count").
+    [[nodiscard]] std::int64_t& transactions(std::uint64_t mbarrier) { return transactions_[mbarrier]; }
+    [[nodiscard]] Place shared_place(std::uint64_t offset);
+
+    [[nodiscard]] Warp& warp(std::uint32_t index) { return *warps_[index]; }
+    [[nodiscard]] Warpgroup& warpgroup(const Warp& warp) { return warpgroups_[warp.index() / kWarpgroup]; }
+    /// True when the four warps of the warp's warpgroup are at this instruction; otherwise it waits for them.
+    /// Throws Fault when they cannot come.
+    [[nodiscard]] bool gather_warpgroup(Warp& warp);
+    /// They go on behind it.
+    void release_warpgroup(const Warp& warp);
     [[nodiscard]] std::uint32_t static_shared() const { return static_shared_; }
 
     /// Writes what bar.red gives, when a barrier is complete (barrier.cpp).
@@ -89,6 +105,8 @@ class Block {
     void tick(std::uint32_t warp);
 
   private:
+    [[nodiscard]] std::string mbarrier_text(const Warp& warp) const;
+    [[nodiscard]] std::string waiting_elsewhere(bool& for_warpgroup) const;
     void check_barriers();
     void complete(Barrier& barrier);
     [[nodiscard]] static std::uint64_t key_of(const Place& place);
@@ -96,7 +114,16 @@ class Block {
     [[nodiscard]] std::uint64_t slice();
 
     /// `polling`: read what grid.sync waits for; `woken`: is to read it again.
-    enum class State : std::uint8_t { ready, woken, waiting, polling, at_cluster, done };
+    enum class State : std::uint8_t {
+        ready,
+        woken,
+        waiting,
+        polling,
+        at_mbarrier,
+        at_warpgroup,
+        at_cluster,
+        done
+    };
 
     Launch& launch_;
     Gang& gang_;
@@ -111,6 +138,9 @@ class Block {
     std::vector<std::uint8_t> shared_;
     std::vector<std::uint8_t> shared_written_;
     Copies copies_;
+    BulkCopies bulk_copies_;
+    std::map<std::uint64_t, std::int64_t> transactions_;  // by the place of the mbarrier
+    std::vector<Warpgroup> warpgroups_;
     Barrier barriers_[kBarriers];
     std::uint32_t turn_ = 0;
     Random random_;

@@ -203,6 +203,23 @@ class BodyReader {
             function_.messages.push_back(error.what());
             decoder_.emit(in);
         }
+        note_operands(statement);
+    }
+
+    /// wgmma says itself what it does with its registers.
+    void note_operands(const Statement& statement) {
+        const auto begin = static_cast<std::uint32_t>(function_.operands.size());
+        if (statement.name != "wgmma") {
+            for (const Operand& operand : statement.operands)
+                note_rows(operand);
+        }
+        function_.operand_begin.resize(function_.code.size(), begin);
+    }
+
+    void note_rows(const Operand& operand) {
+        if (operand.kind == OperandKind::reg) function_.operands.push_back(operand.index);
+        for (const Operand& element : operand.elements)
+            note_rows(element);
     }
 
     Operand operand(int depth) {

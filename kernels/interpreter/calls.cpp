@@ -44,6 +44,7 @@ std::int32_t Warp::add_frame(const Function& function, std::uint64_t local_base,
     frame.params_written.assign(params, 0);
     frame.local_base = local_base;
     frame.depth = depth;
+    frame.marks.reset();
     const std::uint64_t top = local_base + function.local_size;
     for (LocalMemory& local : local_) {
         if (local.bytes.size() < top) local.bytes.resize(top);

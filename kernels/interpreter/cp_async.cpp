@@ -149,6 +149,7 @@ void decode_wait(Decoder& decoder, bool all) {
 
 void decode_cp_async(Decoder& decoder) {
     if (!decoder.take("async")) decoder.unsupported("expected .async");
+    if (decoder.take("bulk")) return decode_bulk_copy(decoder);
     decoder.need_target(80);
     if (decoder.take("commit_group")) {
         decoder.expect(0, 0);

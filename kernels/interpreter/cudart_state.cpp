@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fatbin/cover.hpp"
 #include "kernels/interpreter/cudart_streams.hpp"
 #include "kernels/interpreter/parser.hpp"
 
@@ -46,7 +47,8 @@ unsigned number_of(const fatbin::Arch& arch) {
 const fatbin::Entry* choose(const fatbin::Contents& contents, unsigned capability) {
     const fatbin::Entry* best = nullptr;
     for (const fatbin::Entry& entry : contents.entries) {
-        if (entry.kind != fatbin::Kind::ptx || number_of(entry.arch) > capability) continue;
+        const fatbin::Arch device = fatbin::arch_from_number(capability);
+        if (entry.kind != fatbin::Kind::ptx || !fatbin::ptx_compiles_for(entry.arch, device)) continue;
         if (best == nullptr || number_of(entry.arch) > number_of(best->arch)) best = &entry;
     }
     return best;

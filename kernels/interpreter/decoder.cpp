@@ -57,6 +57,13 @@ void Decoder::need_target(unsigned least) const {
                     std::to_string(module_.target));
 }
 
+void Decoder::need_specific_target(unsigned target) const {
+    if (module_.target == target && module_.variant == 'a') return;
+    unsupported("needs sm_" + std::to_string(target) + "a, the module is for sm_" +
+                std::to_string(module_.target) +
+                (module_.variant == 0 ? std::string() : std::string(1, module_.variant)));
+}
+
 bool Decoder::take(std::string_view word) {
     if (at_end() || statement_->modifiers[next_] != word) return false;
     ++next_;

@@ -8,6 +8,8 @@ namespace {
 
 /// So often warps that wait in grid.sync look again, with nothing else to be done, before that is a deadlock.
 constexpr unsigned kPatience = 3;
+/// The same for mbarriers, whose try_wait a program may count.
+constexpr unsigned kMbarrierPatience = 1000;
 constexpr std::size_t kMostNamed = 8;  // blocks in a message
 
 }  // namespace
@@ -81,7 +83,7 @@ void Gang::run(std::uint64_t number) {
         const bool done = turn();
         if (launch_.stop.load(std::memory_order_relaxed)) return;
         if (launch_.workspace == nullptr) {
-            if (!done) deadlock();
+            if (!done && (idle_++ == kMbarrierPatience || !wake())) deadlock();
             continue;
         }
         const std::uint32_t word = barrier_word();
@@ -126,7 +128,7 @@ void Gang::deadlock() {
     }
     for (std::size_t rank = 0; rank < numbers_.size(); ++rank) {
         Block& block = *blocks_[rank];
-        if (block.polls()) {
+        if (launch_.workspace != nullptr && block.polls()) {
             ++waiting;
             continue;
         }

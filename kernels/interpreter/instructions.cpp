@@ -1,5 +1,5 @@
-// The table of instructions. Families that are not here yet (wgmma, tensor maps, tcgen05) get a
-// file each and a row for each opcode.
+// The table of instructions. Families that are not here yet (tcgen05) get a file each and a row for each
+// opcode.
 #include <algorithm>
 
 #include "kernels/interpreter/statement.hpp"
@@ -79,6 +79,7 @@ constexpr InstructionRow kInstructions[] = {
     {"mma", decode_mma},           {"ldmatrix", decode_ldmatrix},
     {"wmma", decode_wmma},         {"cp", decode_cp_async},
     {"mbarrier", decode_mbarrier}, {"mapa", decode_mapa},
+    {"wgmma", decode_wgmma},       {"setmaxnreg", decode_setmaxnreg},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"), without what
-// clusters and bulk copies add to it.
+// clusters add to it.
 #include "kernels/interpreter/mbarrier.hpp"
+
+#include <cstdlib>
 
 #include "kernels/interpreter/block.hpp"
 #include "kernels/interpreter/each.hpp"
@@ -14,7 +16,7 @@ constexpr unsigned kSize = 8;
 constexpr unsigned kBarrierBits = 20;  // of both counts
 constexpr std::uint64_t kValid = 1ULL << 63;
 
-enum PhaseFlag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4 };
+enum PhaseFlag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4, kExpects = 8, kCompletes = 16 };
 
 std::uint64_t barrier_address(const Warp& warp, const Instruction& in, int lane) {
     return warp.source(in.from[0]).lane[lane] + static_cast<std::uint64_t>(in.offset);
@@ -31,6 +33,7 @@ void initialise_barrier(Warp& warp, const Instruction& in, Mask lanes) {
         check_not_in_flight(warp, lane, place, address, kSize);
         record_access(warp, lane, place, kSize, AccessKind::write);
         store_value(place.bytes, Mbarrier{count, count, 0}.pack(), kSize);
+        warp.block().transactions(place.offset) = 0;
         std::memset(place.written, 1, kSize);
     });
 }
@@ -44,13 +47,17 @@ void invalidate(Warp& warp, const Instruction& in, Mask lanes) {
     });
 }
 
-/// from[1]: count. The result is the phase before.
+/// from[1]: count, or how many bytes more are waited for. The result is the phase before.
 void arrive(Warp& warp, const Instruction& in, Mask lanes) {
     const Row counts = warp.source(in.from[1]);
     each(lanes, [&](int lane) {
         const Place place = locate_mbarrier(warp, in, lane);
         const std::uint64_t before = load_value(place.bytes, kSize);
-        const std::uint64_t count = counts.lane[lane] & 0xffffffff;
+        std::uint64_t count = counts.lane[lane] & 0xffffffff;
+        if ((in.flags & kExpects) != 0) {
+            change_transactions(warp, lane, place, static_cast<std::int64_t>(count));
+            count = 1;
+        }
         Mbarrier barrier = Mbarrier::unpack(before);
         if ((in.flags & kNeverCompletes) != 0 && count >= barrier.pending)
             warp.fault(FaultCode::launch_failure, lane,
@@ -65,8 +72,19 @@ void arrive(Warp& warp, const Instruction& in, Mask lanes) {
     warp.block().tick(warp.index());
 }
 
-/// from[1]: the state that an arrival gave, or the parity of the phase that is waited for.
-void test_wait(Warp& warp, const Instruction& in, Mask lanes) {
+/// from[1]: how many bytes.
+void transact(Warp& warp, const Instruction& in, Mask lanes) {
+    const Row& counts = warp.source(in.from[1]);
+    each(lanes, [&](int lane) {
+        const auto bytes = static_cast<std::int64_t>(counts.lane[lane] & 0xffffffff);
+        change_transactions(warp, lane, locate_mbarrier(warp, in, lane),
+                            (in.flags & kCompletes) != 0 ? -bytes : bytes);
+    });
+}
+
+/// from[1]: the state that an arrival gave, or the parity of the phase that is waited for. The lanes for
+/// which it is complete.
+Mask test_phase(Warp& warp, const Instruction& in, Mask lanes) {
     const Mask complete = lanes_where(lanes, [&](int lane) {
         const Place place = locate_mbarrier(warp, in, lane);
         const std::uint64_t phase = Mbarrier::unpack(load_value(place.bytes, kSize)).phase;
@@ -77,9 +95,33 @@ void test_wait(Warp& warp, const Instruction& in, Mask lanes) {
         record_access(warp, lane, place, kSize, AccessKind::atomic);  // sees what was before the arrivals
         for (const Copy& copy : warp.block().copies().wait_mbarrier(place.offset, phase))
             warp.block().land(copy);
+        warp.block().land_bulk(place.offset, phase);
         return true;
     });
     warp.set_predicate(in.to, lanes, complete);
+    return complete;
+}
+
+void test_wait(Warp& warp, const Instruction& in, Mask lanes) {
+    static_cast<void>(test_phase(warp, in, lanes));
+}
+
+/// It may wait for a while, and does where no lane can go on.
+void try_wait(Warp& warp, const Instruction& in, Mask lanes) {
+    const bool waits = lanes != 0 && test_phase(warp, in, lanes) == 0;
+    const std::uint64_t offset = waits ? locate_mbarrier(warp, in, __builtin_ctz(lanes)).offset : 0;
+    warp.advance();
+    if (waits) warp.wait_for_phase(in.line, offset);
+}
+
+/// Ends the phase when nothing is missing, and writes the mbarrier.
+void settle(Warp& warp, const Place& place, Mbarrier barrier) {
+    if (barrier.pending == 0 && warp.block().transactions(place.offset) == 0) {
+        ++barrier.phase;
+        barrier.pending = barrier.expected;
+        warp.block().wake();
+    }
+    store_value(place.bytes, barrier.pack(), kSize);
 }
 
 void pending_count(Warp& warp, const Instruction& in, Mask lanes) {
@@ -104,12 +146,15 @@ void decode_init(Decoder& decoder, bool begins) {
 
 void decode_barrier_arrive(Decoder& decoder, bool drops) {
     Instruction in = decoder.make(arrive);
-    const bool never_completes = decoder.take("noComplete");
-    in.flags = static_cast<std::uint8_t>((drops ? kDrops : 0) | (never_completes ? kNeverCompletes : 0));
+    const bool expects = decoder.take("expect_tx");
+    if (expects) decoder.need_target(90);
+    const bool never_completes = !expects && decoder.take("noComplete");
+    in.flags = static_cast<std::uint8_t>((drops ? kDrops : 0) | (never_completes ? kNeverCompletes : 0) |
+                                         (expects ? kExpects : 0));
     decoder.take("release");
     decoder.take("cta");
     take_space(decoder, in);
-    decoder.expect(never_completes ? 3 : 2, 3);
+    decoder.expect(never_completes || expects ? 3 : 2, 3);
     if (decoder.count() == 3 && !never_completes) decoder.need_target(90);
     in.to = decoder.destination(0);
     decoder.address(decoder.operand(1), in);
@@ -117,10 +162,25 @@ void decode_barrier_arrive(Decoder& decoder, bool drops) {
     decoder.emit(in);
 }
 
-/// try_wait may give up at any time, so that it is test_wait; its limit of time is not looked at.
+/// mbarrier.expect_tx, mbarrier.complete_tx
+void decode_transaction(Decoder& decoder, bool completes) {
+    decoder.need_target(90);
+    Instruction in = decoder.make(transact);
+    in.flags = completes ? kCompletes : 0;
+    if (decoder.take("relaxed") && decoder.take_one_of({"cta", "cluster"}) < 0)
+        decoder.unsupported("expected .cta or .cluster");
+    take_space(decoder, in);
+    decoder.expect(2, 2);
+    decoder.address(decoder.operand(0), in);
+    in.from[1] = decoder.source(1, Type::b32);
+    decoder.emit(in);
+}
+
+/// The limit of time of try_wait is not looked at.
 void decode_barrier_wait(Decoder& decoder, bool tries) {
     if (tries) decoder.need_target(90);
-    Instruction in = decoder.make(test_wait);
+    Instruction in = decoder.make(tries ? try_wait : test_wait);
+    in.flow = tries;
     const bool parity = decoder.take("parity");
     in.flags = parity ? kParity : 0;
     decoder.take("acquire");
@@ -172,17 +232,26 @@ void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count) {
                        std::to_string(barrier.pending));
     warp.block().publish(warp, place);
     barrier.pending -= count;
-    if (barrier.pending == 0) {
-        ++barrier.phase;
-        barrier.pending = barrier.expected;
-    }
-    store_value(place.bytes, barrier.pack(), kSize);
+    settle(warp, place, barrier);
+}
+
+void change_transactions(Warp& warp, int lane, const Place& place, std::int64_t bytes) {
+    constexpr std::int64_t kMost = (1 << 20) - 1;
+    record_access(warp, lane, place, kSize, AccessKind::atomic);
+    std::int64_t& count = warp.block().transactions(place.offset);
+    if (std::abs(bytes) > kMost || std::abs(count + bytes) > kMost)
+        warp.fault(FaultCode::launch_failure, lane,
+                   "an mbarrier that waits for " + std::to_string(count + bytes) +
+                       " bytes: at most 1048575 can be waited for");
+    warp.block().publish(warp, place);
+    count += bytes;
+    settle(warp, place, Mbarrier::unpack(load_value(place.bytes, kSize)));
 }
 
 void decode_mbarrier(Decoder& decoder) {
     decoder.need_target(80);
-    switch (decoder.take_one_of(
-        {"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"})) {
+    switch (decoder.take_one_of({"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait",
+                                 "pending_count", "expect_tx", "complete_tx"})) {
         case 0:
             return decode_init(decoder, true);
         case 1:
@@ -197,6 +266,10 @@ void decode_mbarrier(Decoder& decoder) {
             return decode_barrier_wait(decoder, true);
         case 6:
             return decode_pending_count(decoder);
+        case 7:
+            return decode_transaction(decoder, false);
+        case 8:
+            return decode_transaction(decoder, true);
         default:
             decoder.unsupported("not in this form");
     }

@@ -22,5 +22,8 @@ struct Mbarrier {
 [[nodiscard]] Place locate_mbarrier(Warp& warp, const Instruction& in, int lane);
 /// `count` arrivals, which may complete the phase. Throws Fault when fewer are pending.
 void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count);
+/// The phase waits for `bytes` more, or, when it is negative, for fewer, which may complete it. Throws Fault
+/// when that are too many.
+void change_transactions(Warp& warp, int lane, const Place& place, std::int64_t bytes);
 
 }  // namespace cudamatrix::suite::ptx

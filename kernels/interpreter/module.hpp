@@ -97,6 +97,10 @@ struct Function {
     std::vector<Row> constants;
     std::vector<Relocation> relocations;
     std::vector<List> lists;
+    /// The rows that the operands of instruction i are: operands[operand_begin[i]] up to those of the next
+    /// one.
+    std::vector<std::int32_t> operands;
+    std::vector<std::uint32_t> operand_begin;
     std::vector<std::string> messages;      ///< of instructions that cannot be executed
     std::vector<Variable> variables;        ///< shared, local and parameters
     std::vector<std::uint32_t> parameters;  ///< in order; indexes of `variables`
@@ -116,6 +120,7 @@ struct Module {
     std::string text;
     unsigned version = 0;  ///< 90 for .version 9.0
     unsigned target = 0;   ///< 80 for sm_80
+    char variant = 0;      ///< 'a' of sm_90a, 'f' of sm_100f
     std::vector<Variable> variables;
     std::vector<std::unique_ptr<Function>> functions;
     std::map<std::string, std::uint32_t, std::less<>> function_index;

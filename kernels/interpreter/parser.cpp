@@ -71,6 +71,7 @@ class Parser {
                 module_.target = module_.target * 10 + static_cast<unsigned>(text[i] - '0');
         }
         if (module_.target == 0) fail_at(token, "a target like sm_80");
+        if (text.back() == 'a' || text.back() == 'f') module_.variant = text.back();
         while (tokens_.take(","))
             tokens_.name("a target option");
     }

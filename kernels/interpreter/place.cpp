@@ -99,6 +99,12 @@ void check_in_flight(Warp& warp, int lane, const Place& place, const std::string
         warp.fault(FaultCode::launch_failure, lane,
                    what + " to which a copy is under way: cp.async not waited for (PTX line " +
                        std::to_string(copy->line) + ")");
+    const BulkCopy* bulk =
+        place.space == Space::shared ? place.owner->bulk_copies().find(place.offset, size) : nullptr;
+    if (bulk != nullptr)
+        warp.fault(FaultCode::launch_failure, lane,
+                   what + " to which a copy is under way: cp.async.bulk not waited for (PTX line " +
+                       std::to_string(bulk->line) + ")");
 }
 
 template <typename T>
@@ -196,7 +202,8 @@ void check_written(Warp& warp, int lane, const Place& place, std::uint64_t addre
 }
 
 void check_not_in_flight(Warp& warp, int lane, const Place& place, std::uint64_t address, unsigned size) {
-    if (place.space != Space::shared || !place.owner->copies().any()) return;
+    if (place.space != Space::shared) return;
+    if (!place.owner->copies().any() && !place.owner->bulk_copies().any()) return;
     if (std::memchr(place.written, kInFlight, size) == nullptr) return;
     check_in_flight(warp, lane, place, "writes " + bytes_text(size) + " at address " + hex_address(address),
                     size);

@@ -122,6 +122,8 @@ class Decoder {
     [[noreturn]] void unsupported(const std::string& why) const;
     /// Throws Unsupported when the module is for an older architecture than sm_`least`.
     void need_target(unsigned least) const;
+    /// Throws Unsupported when the module is not for sm_`target`a.
+    void need_specific_target(unsigned target) const;
 
     /// Labels have the scope of their { }: what is not defined there is looked for around it.
     void open_scope() { label_scopes_.emplace_back(); }
@@ -171,9 +173,12 @@ void decode_atomic(Decoder& decoder);       // atomic.cpp
 void decode_exchange(Decoder& decoder);     // exchange.cpp: shfl, vote ...
 void decode_barrier(Decoder& decoder);      // barrier.cpp
 void decode_mma(Decoder& decoder);          // mma.cpp
+void decode_wgmma(Decoder& decoder);        // wgmma.cpp
+void decode_setmaxnreg(Decoder& decoder);   // wgmma.cpp
 void decode_ldmatrix(Decoder& decoder);     // ldmatrix.cpp
 void decode_wmma(Decoder& decoder);         // wmma.cpp
 void decode_cp_async(Decoder& decoder);     // cp_async.cpp
+void decode_bulk_copy(Decoder& decoder);    // bulk_copy.cpp: cp.async.bulk
 void decode_mbarrier(Decoder& decoder);     // mbarrier.cpp
 void decode_mapa(Decoder& decoder);         // cluster.cpp
 void decode_cluster_barrier(Decoder& decoder);

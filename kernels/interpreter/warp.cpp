@@ -11,7 +11,7 @@ void Warp::start(Launch& launch, Block& block, std::uint32_t index, Mask mask) {
     block_ = &block;
     index_ = index;
     live_ = mask;
-    interrupted_ = fenced_ = false;
+    interrupted_ = fenced_ = watching_ = false;
     steps_ = changes_ = changed_at_ = turn_ = 0;
     std::fill(std::begin(recent_), std::end(recent_), nullptr);
     nodes_.clear();
@@ -50,6 +50,7 @@ Warp::Stop Warp::run(std::uint64_t slice) {
             Mask lanes = mask_;
             if (in.guard >= 0) lanes &= in.guard_not ? ~predicates_[in.guard] : predicates_[in.guard];
             ++steps_;
+            if (watching_ && lanes != 0) note_registers();
             if (!in.flow) {
                 if (lanes != 0) in.handler(*this, in, lanes);
                 advance();
@@ -67,10 +68,21 @@ void Warp::pass_barrier(const Barrier& barrier) {
     advance();
 }
 
-void Warp::pause() {
+void Warp::leave(Stop why) {
     if (current_ >= 0) store();
     current_ = -1;
-    interrupt(Stop::poll);
+    interrupt(why);
+}
+
+void Warp::wait_for_phase(std::uint32_t line, std::uint64_t mbarrier) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const Node& node = nodes_[i];
+        const bool other = static_cast<std::int32_t>(i) != current_;
+        if (node.used && other && node.children == 0 && node.wait == Wait::none) return;
+    }
+    wait_line_ = line;
+    wait_mbarrier_ = mbarrier;
+    leave(Stop::mbarrier);
 }
 
 void Warp::fault(FaultCode code, int lane, const std::string& text) const {

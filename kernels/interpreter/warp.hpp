@@ -10,6 +10,7 @@
 #include "kernels/interpreter/fault.hpp"
 #include "kernels/interpreter/memory.hpp"
 #include "kernels/interpreter/module.hpp"
+#include "kernels/interpreter/warpgroup.hpp"
 
 namespace cudamatrix::suite::ptx {
 
@@ -32,6 +33,7 @@ struct Frame {
     std::vector<std::uint8_t> params_written;  ///< the same shape
     std::uint64_t local_base = 0;              ///< of its local variables
     unsigned depth = 0;
+    std::unique_ptr<RegisterMarks> marks;  ///< from the first wgmma.fence on
 };
 
 /// 32 threads. Lanes that part at a branch become leaves of a tree, which meet again at the branch's
@@ -39,8 +41,9 @@ struct Frame {
 /// other.
 class Warp {
   public:
-    /// `poll`: it read what other blocks may change, and nothing is to be done until they do.
-    enum class Stop : std::uint8_t { done, barrier, slice, poll };
+    /// `poll`: it read what other blocks may change, and nothing is to be done until they do. `mbarrier`: it
+    /// waits for the end of a phase.
+    enum class Stop : std::uint8_t { done, barrier, slice, poll, mbarrier };
 
     /// Puts the lanes `mask` at the begin of the kernel.
     void start(Launch& launch, Block& block, std::uint32_t index, Mask mask);
@@ -95,7 +98,14 @@ class Warp {
     void warp_barrier(Mask members);
     void wait_at_barrier() { interrupt(Stop::barrier); }
     /// Lets other blocks do something.
-    void pause();
+    void pause() { leave(Stop::poll); }
+    /// Lets other warps do something, unless lanes of this one have something to do. `line` and `mbarrier`:
+    /// where it waits, and for which one in shared memory.
+    void wait_for_phase(std::uint32_t line, std::uint64_t mbarrier);
+    [[nodiscard]] std::uint32_t wait_line() const { return wait_line_; }
+    [[nodiscard]] std::uint64_t wait_mbarrier() const { return wait_mbarrier_; }
+    /// From now on it is noted which registers of the call are used (PTX ISA, "wgmma.fence").
+    void watch_registers();
 
   private:
     enum class Wait : std::uint8_t { none, lanes, warp_barrier };
@@ -120,6 +130,8 @@ class Warp {
         interrupted_ = true;
         why_ = why;
     }
+    void leave(Stop why);
+    void note_registers();
     std::int32_t add_node(const Node& node);
     void select(std::int32_t index);
     void store();
@@ -142,6 +154,9 @@ class Warp {
     bool interrupted_ = false;
     Stop why_ = Stop::slice;
     bool fenced_ = false;
+    bool watching_ = false;
+    std::uint32_t wait_line_ = 0;
+    std::uint64_t wait_mbarrier_ = 0;
     std::uint64_t steps_ = 0;
     std::uint64_t changes_ = 0;
     std::uint64_t changed_at_ = 0;  ///< steps when the tree changed last

@@ -36,9 +36,10 @@ class Cudart {
 
     /// Registers a kernel `k` of ptx_kernel() that the function `host` of the program stands for.
     void add_kernel(const char* host, const std::string& body) { add_module(host, ptx_kernel(body)); }
-    void add_module(const char* host, const std::string& text, unsigned short arch = 80) {
+    void add_module(const char* host, const std::string& text, unsigned short arch = 80,
+                    std::uint64_t flags = 0x11) {
         binaries_.push_back(
-            fixture::container({fixture::entry({1, arch, 0x11, 8, 0, 0, 64}, fixture::Blob().text(text))}));
+            fixture::container({fixture::entry({1, arch, flags, 8, 0, 0, 64}, fixture::Blob().text(text))}));
         wrappers_.emplace_back();
         wrappers_.back().data = binaries_.back().bytes().data();
         void** image = call<void**>("__cudaRegisterFatBinary", static_cast<void*>(&wrappers_.back()));

@@ -172,6 +172,6 @@ TEST_CASE("interpreter: forms of cp.async that are not known") {
     CHECK(refused("cp.async.wait_all", "0") == "expected 0 operands, found 1");
     CHECK(refused("cp.async.commit_group", "0") == "expected 0 operands, found 1");
     CHECK(refused("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
-                  places + ", 16, [%r2]") == "not in this form");
+                  places + ", 16, [%r2]") == "expected .tensor");
     CHECK(refused("cp.reduce", places) == "expected .async");
 }

@@ -159,8 +159,10 @@ TEST_CASE("interpreter: forms of mbarrier that are not known") {
     CHECK(refused("mbarrier.try_wait.shared.b64", "%p2, [m], %rd4") ==
           "needs sm_90, the module is for sm_80");
     CHECK(refused("mbarrier.arrive.shared.b64", "%rd4, [m], 2") == "needs sm_90, the module is for sm_80");
-    CHECK(refused("mbarrier.arrive.expect_tx.shared.b64", "%rd4, [m], 2", "sm_90").find(".expect_tx") !=
-          std::string::npos);
+    CHECK(refused("mbarrier.arrive.expect_tx.shared.b64", "%rd4, [m], 2") ==
+          "needs sm_90, the module is for sm_80");
+    CHECK(refused("mbarrier.arrive.expect_tx.shared.b64", "%rd4, [m]", "sm_90") ==
+          "expected 3 operands, found 2");
     CHECK(
         refused("mbarrier.arrive.release.cluster.shared::cluster.b64", "_, [m]", "sm_90").find(".cluster") !=
         std::string::npos);
@@ -173,7 +175,12 @@ TEST_CASE("interpreter: forms of mbarrier that are not known") {
           "operand \"%r4\" has 32 bits, expected 64");
     CHECK(refused("mbarrier.test_wait.parity.shared.b64", "%p2, [m], %rd4") ==
           "operand \"%rd4\" has 64 bits, expected 32");
-    CHECK(refused("mbarrier.complete_tx.shared.b64", "[m], 2", "sm_90") == "not in this form");
+    CHECK(refused("mbarrier.complete_tx.shared.b64", "[m], 2") == "needs sm_90, the module is for sm_80");
+    CHECK(refused("mbarrier.expect_tx.relaxed.gpu.shared.b64", "[m], 2", "sm_90") ==
+          "expected .cta or .cluster");
+    CHECK(refused("mbarrier.expect_tx.shared.b64", "[m], %rd4", "sm_90") ==
+          "operand \"%rd4\" has 64 bits, expected 32");
+    CHECK(refused("mbarrier.drop_tx.shared.b64", "[m], 2", "sm_90") == "not in this form");
     CHECK(refused("cp.async.mbarrier.complete.shared.b64", "[m]") == "expected .arrive");
     CHECK(refused("cp.async.mbarrier.arrive.global.b64", "[m]") == "not in this state space");
 }
