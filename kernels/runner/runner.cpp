@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "fatbin/cover.hpp"
 #include "kernels/host/static_file.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/runner/verdict.hpp"
@@ -167,6 +168,12 @@ class Runner {
             compare_versions(context_.compute, std::string(test.min_cc)) < 0) {
             return Record::skip("cc_too_low", "needs compute capability " + std::string(test.min_cc) +
                                                   ", the cell has " + context_.compute);
+        }
+        const auto device = fatbin::parse_arch(context_.compute);
+        const auto variant = fatbin::parse_arch(test.variant);
+        if (device && variant && !fatbin::sass_runs_on(*variant, *device)) {
+            return Record::skip("wrong_arch_variant", "its code is for " + std::string(test.variant) +
+                                                          " only, the cell has " + context_.compute);
         }
         return std::nullopt;
     }

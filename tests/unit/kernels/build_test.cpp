@@ -116,6 +116,8 @@ TEST_CASE("programs that the toolkit is too old for are not built") {
     CHECK(builds("12.4.131", "tc.fp8"));
     CHECK(builds("13.0.88", "tc.fp8"));
     CHECK(builds("", "tc.fp8"));
+    CHECK(builds("12.0.76", "tc.wgmma"));
+    CHECK_FALSE(builds("11.8.89", "tc.wgmma"));
     CHECK_FALSE(builds("11.2.152", "con.cluster"));
     CHECK_FALSE(builds("11.8.89", "tc.fp8"));
     CHECK_FALSE(builds("12.3.107", "tc.fp8"));

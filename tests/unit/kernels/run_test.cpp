@@ -290,6 +290,19 @@ TEST_CASE("skips follow from the cell") {
     CHECK(old_gpu.lines.at("cmp.vadd/gpu").text_of("summary") ==
           "needs compute capability 6.0, the cell has 5.2");
     CHECK(suite.run({"--expect-cuda", "10.2"}, {}, false).reason("cmp.vadd/cpu") == "cuda_too_old");
+    // Code for one target runs on later GPUs no more than on earlier ones.
+    const Run later = suite.run({"--only", "tc.wgmma", "--compute", "10.0"}, {}, false);
+    CHECK(later.reason("tc.wgmma/gpu") == "wrong_arch_variant");
+    CHECK(later.reason("tc.wgmma/interpreted") == "wrong_arch_variant");
+    CHECK(later.lines.at("tc.wgmma/gpu").text_of("summary") ==
+          "its code is for 9.0a only, the cell has 10.0");
+    CHECK(suite.run({"--only", "tc.wgmma", "--compute", "8.9"}, {}, false).reason("tc.wgmma/gpu") ==
+          "cc_too_low");
+    for (const char* compute : {"9.0", "9.0a"}) {
+        CAPTURE(compute);
+        CHECK(suite.run({"--only", "tc.wgmma", "--compute", compute}, {}, false).reason("tc.wgmma/gpu") !=
+              "wrong_arch_variant");
+    }
     // What the cell does not say, the nvcc that built the suite does.
     const Run old_nvcc = Suite(true, "11.2.152").run({"--only", "con.cluster"}, {}, false);
     CHECK(old_nvcc.reason("con.cluster/interpreted") == "cuda_too_old");

@@ -13,6 +13,7 @@
 #include "kernels/tensor/fp8.hpp"
 #include "kernels/tensor/s8.hpp"
 #include "kernels/tensor/tf32.hpp"
+#include "kernels/tensor/wgmma.hpp"
 #include "unit/kernels/tensor_defects.hpp"
 
 using namespace cudamatrix::suite;
@@ -138,6 +139,52 @@ TEST_CASE("tc.fp8: green as it is, red with each planted defect") {
          not_a_number<TensorE5m2>(), infinite<TensorE5m2>()},
         kFp8SumEps);
     check_size(e5m2_inputs());
+}
+
+TEST_CASE("tc.wgmma: green as it is, red with each planted defect") {
+    // Tiles that stick out along M, N and K.
+    const auto in = wgmma_inputs({136, 136, 88});
+    const Operands<TensorWgmma> numbers(in);
+    Operands<TensorWgmma> other_half = numbers;  // one of the two copies of B brought what the other did
+    for (int depth = 0; depth < in.shape.k; ++depth) {
+        for (int column = 64; column < 128; ++column)
+            other_half.b_at(depth, column) = other_half.b_at(depth, column - 64);
+    }
+    Operands<TensorWgmma> unswizzled = numbers;  // 16 bytes of A where another row's are
+    for (int column = 8; column < 16; ++column)
+        std::swap(unswizzled.a_at(1, column), unswizzled.a_at(1, column - 8));
+    const auto edge_rows = [&](auto& out) {
+        for (std::size_t i = tensor_size(64, in.shape.n); i < tensor_size(in.shape.m, in.shape.n); ++i)
+            out.c[i] = 0;
+    };
+    check_tensor<TensorWgmma>(
+        wgmma_check, in,
+        {inputs_as("inputs as float16", numbers, as_f16),
+         sums_as("sums in bfloat16", numbers, as_bf16),
+         stored_as("results rounded to bfloat16", numbers, as_bf16),
+         {"the second half of B is the first", [=](auto& out) { out = product(other_half); }},
+         {"the swizzle of one row is another's", [=](auto& out) { out = product(unswizzled); }},
+         {"the last stage, which sticks out, dropped",
+          [=](auto& out) { out = product(numbers.without(64, 88)); }},
+         {"one stage of the ring multiplied twice",
+          [=](auto& out) {
+              for (float& x : out.c)
+                  x *= 2;
+          }},
+         {"the rows of the last tile are zero", edge_rows},
+         not_a_number<TensorWgmma>(),
+         infinite<TensorWgmma>()});
+    const auto real = wgmma_inputs();
+    CHECK(real.shape.m % TensorWgmma::kM != 0);
+    CHECK(real.shape.n % TensorWgmma::kN != 0);
+    CHECK(real.shape.k % kWgmmaDepth != 0);
+    CHECK(real.shape.k > 2 * kWgmmaStages * kWgmmaDepth);  // each stage is used again
+    CHECK(real.shape.n % 8 == 0);                          // TMA: rows of a multiple of 16 bytes
+    CHECK(real.shape.k % 8 == 0);
+    CHECK(tensor_blocks<TensorWgmma>(real.shape) == 4);
+    CHECK(tensor_blocks<TensorWgmma>({64, 128, 64}) == 1);
+    CHECK(tensor_blocks<TensorWgmma>({65, 128, 64}) == 2);
+    CHECK(tensor_blocks<TensorWgmma>({64, 129, 64}) == 2);
 }
 
 TEST_CASE("tc.fp8: sums of 14 bits that are cut are within the bounds") {
