@@ -91,6 +91,7 @@ void decode_mma(Decoder& decoder) {
     } else {
         const ScaledForm& form = scaled_form_of(decoder, name, p, kind);
         decoder.need_target(kScaledTarget);
+        if (decoder.module().variant == 0) decoder.unsupported("needs sm_120a or sm_120f, or of a later one");
         p.chunks = form.chunks;
         p.scale = form.scale;
     }

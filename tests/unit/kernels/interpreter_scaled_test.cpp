@@ -305,6 +305,7 @@ TEST_CASE("interpreter: scales and selectors that mean nothing") {
           "the scale 0xb8 is no ue4m3");
     CHECK(with("{0, 0}", "{0, 0}", last + "@%p1 mov.u32 %r9, 0x38b83838;\n") == "");
     CHECK(with("{0, 1}", "{0, 0}", last + "@%p1 mov.u32 %r9, 0x38b83838;\n") == "the scale 0xb8 is no ue4m3");
+    CHECK(fault(instruction_of(forms()[0], {0, 0, 0, 0}), scales, "sm_121f") == "");
     CHECK(fault(instruction_of(forms()[0], {0, 0, 0, 0}), scales, "sm_120a", 16) ==
           "needs all 32 lanes of a warp, and only 0xffff are there");
 }
@@ -355,6 +356,7 @@ TEST_CASE("interpreter: forms of mma with scales that are not known") {
     CHECK(refused("m16n8k64.row.col.f32.e2m1.e2m1.f32", good) == "not for this shape with these types");
     CHECK(refused(kNvfp4 + ".ue4m3", good) == "unknown modifier .ue4m3");
     CHECK(refused(kNvfp4, good, "sm_100a") == "needs sm_120, the module is for sm_100");
+    CHECK(refused(kNvfp4, good, "sm_120") == "needs sm_120a or sm_120f, or of a later one");
     CHECK(refused(kNvfp4, "%r9, {0, 0}, %r10") == "expected 8 operands, found 7");
     CHECK(refused(kNvfp4, "%r9, 0, %r10, {0, 0}") == "expected {byte-id, thread-id}, found \"0\"");
     CHECK(refused(kNvfp4, "%r9, {0}, %r10, {0, 0}") == "expected {byte-id, thread-id}, found \"{\"");
