@@ -52,6 +52,9 @@ std::string contradiction(const Planned& planned, const json::Value& record, Sta
     if (exit_code(status) != exit) {
         return "the record says " + record.text_of("status") + ", the exit code is " + std::to_string(exit);
     }
+    const json::Value* metrics = record.find("metrics");
+    if (metrics != nullptr && !metrics->items().empty() && planned.part != "gpu")
+        return "the record of a part that needs no GPU has metrics";
     const json::Value* checks = record.find("checks");
     if (status != Status::pass) return "";
     if (checks == nullptr || checks->items().empty()) return "the record says pass and lists no checks";

@@ -26,6 +26,20 @@ struct ApiError {
     std::string name;
 };
 
+/// How fast a GPU was: the median of some rounds, and what it is compared with. It never makes a test red.
+struct Metric {
+    std::string name;
+    double value = 0;
+    std::string unit;       ///< "GB/s"; of a rate more is better, of a time ("us") less
+    int n = 0;              ///< rounds
+    double rsd = 0;         ///< relative standard deviation of the rounds
+    std::string roof;       ///< "cudaMemcpy"; empty: compared with nothing
+    double roof_value = 0;  ///< in the same unit
+    double goal = 0;        ///< of value / roof_value; 0 = reported only
+
+    [[nodiscard]] double ratio() const { return roof_value > 0 ? value / roof_value : 0; }
+};
+
 /// What a test says about itself. The runner adds run, cell, times and how the process ended.
 struct Record {
     Status status = Status::error;
@@ -33,7 +47,8 @@ struct Record {
     std::string fault;   ///< a code of the fault catalogue, or empty
     std::string summary;
     std::vector<Check> checks;
-    ApiError error;  ///< `api` empty = none
+    std::vector<Metric> metrics;  ///< of the part "gpu" only: the others' speed says nothing about a GPU
+    ApiError error;               ///< `api` empty = none
     std::string hint;
     double setup_ms = 0;
     /// Further facts as (member name, JSON text), kept as text so that code compiled by nvcc needs no JSON

@@ -29,6 +29,24 @@ json::Value to_json(const Check& check) {
     return value;
 }
 
+json::Value to_json(const Metric& metric) {
+    json::Value value = json::Value::object();
+    value.set("name", metric.name);
+    value.set("value", metric.value);
+    value.set("unit", metric.unit);
+    value.set("n", metric.n);
+    value.set("median", true);
+    value.set("rsd", metric.rsd);
+    if (metric.roof.empty()) return value;
+    value.set("roof", metric.roof);
+    value.set("roof_value", metric.roof_value);
+    value.set("ratio", metric.ratio());
+    if (metric.goal <= 0) return value;
+    value.set("goal", metric.goal);
+    value.set("gate", "warn");
+    return value;
+}
+
 }  // namespace
 
 std::string_view to_text(Status status) {
@@ -74,7 +92,10 @@ json::Value to_json(const Record& record, std::string_view id, std::string_view 
     for (const Check& check : record.checks)
         checks.push_back(to_json(check));
     line.set("checks", std::move(checks));
-    line.set("metrics", json::Value::array());
+    json::Value metrics = json::Value::array();
+    for (const Metric& metric : record.metrics)
+        metrics.push_back(to_json(metric));
+    line.set("metrics", std::move(metrics));
     if (!record.error.api.empty()) {
         json::Value error = json::Value::object();
         error.set("api", record.error.api);

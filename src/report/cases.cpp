@@ -34,6 +34,7 @@ Case case_of(const CellResult& cell, const TestResult& test) {
     out.message = text::join(message, ": ");
     if (!test.hint.empty()) out.details = "hint: " + test.hint + "\n";
     out.details += test.evidence;
+    out.metrics = test.metrics;
     return out;
 }
 
@@ -58,6 +59,20 @@ void add_code_properties(CaseSuite& suite, const TestResult& test) {
     if (!test.code_path.empty()) add(test.id + ".code_path", test.code_path);
 }
 
+// mem.copy.copy = "2710.5 GB/s", mem.copy.copy.ratio = "0.98 of cudaMemcpy (2766 GB/s), goal 0.97".
+void add_metric_properties(CaseSuite& suite, const TestResult& test) {
+    for (const auto& metric : test.metrics) {
+        const auto name = test.id + "." + metric.name;
+        suite.properties.emplace_back(name, fmt::format("{:.6g} {}", metric.value, metric.unit));
+        suite.properties.emplace_back(name + ".rsd", fmt::format("{:.3g} in {}", metric.rsd, metric.n));
+        if (metric.roof.empty()) continue;
+        auto ratio = fmt::format("{:.3g} of {} ({:.6g} {})", metric.ratio, metric.roof, metric.roof_value,
+                                 metric.unit);
+        if (metric.goal > 0) ratio += fmt::format(", goal {:.3g}", metric.goal);
+        suite.properties.emplace_back(name + ".ratio", std::move(ratio));
+    }
+}
+
 void add_properties(CaseSuite& suite, const ImagesById& images, const CellResult& cell) {
     const auto add = [&](std::string_view name, const std::string& value) {
         if (!value.empty()) suite.properties.emplace_back(name, value);
@@ -75,8 +90,10 @@ void add_properties(CaseSuite& suite, const ImagesById& images, const CellResult
     add("log", cell.log);
     for (const auto& finding : cell.findings)
         add("finding", finding);
-    for (const auto& test : cell.tests)
+    for (const auto& test : cell.tests) {
         add_code_properties(suite, test);
+        add_metric_properties(suite, test);
+    }
 }
 
 // The cell itself as a test case, where its tests do not say all about it.

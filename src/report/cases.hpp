@@ -22,6 +22,7 @@ struct Case {
     std::string type;  ///< of a failure or an error
     std::string message;
     std::string details;  ///< hint and output
+    std::vector<Metric> metrics = {};
 };
 
 struct CaseSuite {
@@ -42,7 +43,7 @@ struct CaseReport {
 /// One suite for each cell, a case for each line of the kernel suite, and one suite for the builds of images.
 /// Skipped cells are skipped test cases with the reason. A cell that failed is never green: where no test
 /// case says why, one for the cell does. Code found in the image stands under the suite's properties
-/// ("static.fatbin.sass").
+/// ("static.fatbin.sass"), and so does how fast a GPU was ("mem.copy.copy").
 [[nodiscard]] CaseReport cases_of(const RunReport& report);
 /// One case for each rejection: a failure where it works after all, an error where it is inconclusive,
 /// skipped where it is not attempted.
@@ -50,7 +51,7 @@ struct CaseReport {
 
 /// JUnit XML.
 [[nodiscard]] std::string junit_text(const CaseReport& report);
-/// TAP 14: a subtest for each suite.
+/// TAP 14: a subtest for each suite; what failed, and how fast a GPU was, in its YAML block.
 [[nodiscard]] std::string tap_text(const CaseReport& report);
 
 }  // namespace cudamatrix::report

@@ -176,6 +176,20 @@ Json diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
     });
 }
 
+Json metric_json(const Metric& metric) {
+    Json out{{"name", metric.name},
+             {"value", metric.value},
+             {"unit", metric.unit},
+             {"n", metric.n},
+             {"rsd", metric.rsd}};
+    if (metric.roof.empty()) return out;
+    out["roof"] = metric.roof;
+    out["roof_value"] = metric.roof_value;
+    out["ratio"] = metric.ratio;
+    if (metric.goal > 0) out["goal"] = metric.goal;
+    return out;
+}
+
 Json test_json(const TestResult& test) {
     return Json{{"id", test.id},
                 {"part", test.part},
@@ -187,6 +201,7 @@ Json test_json(const TestResult& test) {
                 {"code_path", test.code_path},
                 {"fatbin", test.fatbin},
                 {"milliseconds", finite_seconds(test.milliseconds)},
+                {"metrics", json_list(test.metrics, metric_json)},
                 {"evidence", test.evidence}};
 }
 

@@ -85,6 +85,9 @@ class JsonDocument {
 /// The warnings of the reader: [{"severity", "message", "file", "line", "column", "notes", "fix"}]
 [[nodiscard]] Json diagnostics_json(const std::vector<Diagnostic>& diagnostics);
 
+/// {"name", "value", "unit", "n", "rsd"}, and where there is one "roof", "roof_value", "ratio", "goal".
+[[nodiscard]] Json metric_json(const Metric& metric);
+
 /// What the suite said of one test; the journal keeps it in the same words.
 [[nodiscard]] Json test_json(const TestResult& test);
 

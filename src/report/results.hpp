@@ -34,6 +34,19 @@ template <class Values>
     return std::nullopt;
 }
 
+/// How fast a GPU was, by a test of the suite: the median of `n` rounds. It makes no test red.
+struct Metric {
+    std::string name;
+    double value = 0;
+    std::string unit;
+    std::uint64_t n = 0;
+    double rsd = 0;         ///< relative standard deviation of the rounds
+    std::string roof = {};  ///< what it is compared with: "cudaMemcpy"; empty: with nothing
+    double roof_value = 0;  ///< in the same unit
+    double ratio = 0;       ///< of the roof
+    double goal = 0;        ///< of the ratio; 0: there is none
+};
+
 /// One line of the suite, checked and cleaned.
 struct TestResult {
     std::string id;    ///< static.fatbin
@@ -47,6 +60,7 @@ struct TestResult {
     std::vector<std::string> fatbin;  ///< the code found: "sass 7.5", "ptx 9.0@8.4"
     std::string evidence;             ///< tail of the test's output
     double milliseconds = 0;
+    std::vector<Metric> metrics = {};  ///< of the part "gpu" only
 };
 
 enum class CellOutcome : std::uint8_t { skipped, planned, passed, passed_without_gpu, failed, errored };

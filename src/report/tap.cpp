@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "report/cases.hpp"
+#include "report/json.hpp"
 
 namespace cudamatrix::report {
 namespace {
@@ -24,8 +25,13 @@ bool is_red(CaseKind kind) {
     return kind == CaseKind::fail || kind == CaseKind::error;
 }
 
-// JSON strings are YAML's, too.
+// JSON is YAML, too. Of what is not red there is something to say where a GPU's speed was measured.
 std::string diagnosis(const Case& test) {
+    const auto metrics =
+        test.metrics.empty()
+            ? std::string()
+            : fmt::format("      metrics: {}\n", to_text(json_list(test.metrics, metric_json), false));
+    if (!is_red(test.kind)) return metrics.empty() ? metrics : "      ---\n" + metrics + "      ...\n";
     std::string out = "      ---\n";
     out += fmt::format("      severity: {}\n", test.kind == CaseKind::fail ? "fail" : "error");
     const std::pair<std::string_view, const std::string*> rows[] = {
@@ -33,7 +39,7 @@ std::string diagnosis(const Case& test) {
     for (const auto& [name, value] : rows) {
         if (!value->empty()) out += fmt::format("      {}: {}\n", name, to_text(Json(*value), false));
     }
-    return out + "      ...\n";
+    return out + metrics + "      ...\n";
 }
 
 std::string skipped_text(const CaseSuite& suite) {
@@ -54,7 +60,7 @@ std::string tap_text(const CaseReport& report) {
             const auto& test = suite.cases[j];
             out += "    " + point(!is_red(test.kind), j + 1, test.name,
                                   test.kind == CaseKind::skip ? test.message : std::string_view());
-            if (is_red(test.kind)) out += diagnosis(test);
+            out += diagnosis(test);
         }
         const bool red = std::ranges::any_of(suite.cases, [](const Case& test) { return is_red(test.kind); });
         out += point(!red, i + 1, suite.name, skipped_text(suite));

@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "report/json.hpp"
+#include "run/job/suite_metrics.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -31,7 +33,8 @@ double number_or_zero(const Json& json, const char* name) {
 std::optional<TestResult> test_from(const Json& json) {
     if (!json.is_object()) return std::nullopt;
     const auto status = value_named(string_or(json, "status"), kTestStatuses);
-    if (!status) return std::nullopt;
+    auto metrics = metrics_from(json);
+    if (!status || !metrics) return std::nullopt;
     TestResult test{string_or(json, "id"),
                     string_or(json, "part"),
                     *status,
@@ -42,7 +45,8 @@ std::optional<TestResult> test_from(const Json& json) {
                     string_or(json, "code_path"),
                     {},
                     string_or(json, "evidence"),
-                    number_or_zero(json, "milliseconds")};
+                    number_or_zero(json, "milliseconds"),
+                    std::move(*metrics)};
     if (json.contains("fatbin") && json["fatbin"].is_array()) {
         for (const auto& code : json["fatbin"]) {
             if (code.is_string()) test.fatbin.push_back(code.get<std::string>());

@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "run/job/suite_metrics.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -86,8 +87,11 @@ void take_code(const Json& evidence, TestResult& test) {
     }
 }
 
-// A pass must say what it compared, and all of it must hold.
+// Only a GPU shows how fast a GPU is. A pass must say what it compared, and all of it must hold.
 std::string contradiction(const Json& json, TestStatus status) {
+    const auto metrics = metrics_from(json);
+    if (!metrics) return "has metrics that cannot be read";
+    if (!metrics->empty() && string_or(json, "part") != "gpu") return "has metrics and ran on no GPU";
     if (status != TestStatus::pass) return {};
     const auto* checks = member(json, "checks");
     if (checks == nullptr || !checks->is_array() || checks->empty()) return "says pass and lists no check";
@@ -109,6 +113,7 @@ TestResult result_from(const Json& json, TestStatus status) {
     test.summary = clean(string_or(json, "summary"));
     test.hint = clean(string_or(json, "hint"));
     test.milliseconds = milliseconds(json);
+    if (test.part == "gpu") test.metrics = metrics_from(json).value_or(std::vector<Metric>{});
     if (const auto* evidence = member(json, "evidence"); evidence != nullptr && evidence->is_object()) {
         take_code(*evidence, test);
         test.evidence = evidence_text(*evidence);

@@ -73,6 +73,23 @@ TEST_CASE("junit: code in a form that nobody knows is told whole") {
     CHECK(property(root.children[1], "static.fatbin.sass") == "9.0a");
 }
 
+TEST_CASE("junit: how fast a GPU was stands in the properties of its cell") {
+    auto report = fixtures::green_run();
+    auto& test = report.cells[0].tests[2];
+    test.metrics = {{"copy", 2710.53, "GB/s", 5, 0.0061, "cudaMemcpy", 2766, 0.97995, 0.97},
+                    {"f16", 55.25, "TFLOP/s", 5, 0.02, "cublasGemmEx", 600, 0.0921, 0},
+                    {"up", 25, "GB/s", 5, 0}};
+    const auto root = parsed(junit_text(cases_of(report)));
+    const auto& suite = root.children[1];
+    CHECK(property(suite, "cmp.vadd.copy") == "2710.53 GB/s");
+    CHECK(property(suite, "cmp.vadd.copy.rsd") == "0.0061 in 5");
+    CHECK(property(suite, "cmp.vadd.copy.ratio") == "0.98 of cudaMemcpy (2766 GB/s), goal 0.97");
+    CHECK(property(suite, "cmp.vadd.f16.ratio") == "0.0921 of cublasGemmEx (600 TFLOP/s)");
+    CHECK(property(suite, "cmp.vadd.up") == "25 GB/s");
+    CHECK(property(suite, "cmp.vadd.up.ratio") == "(no such property)");
+    CHECK(property(root.children[2], "cmp.vadd.copy") == "(no such property)");
+}
+
 TEST_CASE("junit: a rejected cell is a skipped test case with the reason") {
     const auto root = parsed(junit_text(cases_of(fixtures::green_run())));
     const auto& suite = root.children[3];
@@ -138,6 +155,7 @@ TEST_CASE("junit: whatever the container printed, the document is well-formed an
                 test.id = test.part = test.reason = test.fault = test.summary = test.hint = test.code_path =
                     test.evidence = hostile;
                 test.fatbin = {hostile, "sass " + hostile};
+                test.metrics = {{hostile, 1, hostile, 1, 0, hostile, 1, 1, 1}};
             }
         }
         const auto document = junit_text(cases_of(report));

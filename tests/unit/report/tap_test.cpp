@@ -47,10 +47,30 @@ TEST_CASE("tap: what is red says why, and its suite is red") {
     CHECK(text::split(tap_text(with({one("a", CaseKind::error)})), '\n')[6] == "      severity: error");
 }
 
+TEST_CASE("tap: how fast a GPU was stands in the YAML block, of what is red, too") {
+    auto measured = one("a", CaseKind::pass);
+    measured.metrics = {{"copy", 98.5, "GB/s", 5, 0.0625, "cudaMemcpy", 100, 0.985, 0.97}};
+    const std::string metrics =
+        R"(      metrics: [{"name":"copy","value":98.5,"unit":"GB/s","n":5,"rsd":0.0625,"roof":"cudaMemcpy",)"
+        R"("roof_value":100.0,"ratio":0.985,"goal":0.97}])"
+        "\n      ...\n";
+    CHECK(tap_text(with({measured, one("b", CaseKind::pass)})) ==
+          "TAP version 14\n1..1\n# Subtest: cell\n    1..2\n    ok 1 - a\n      ---\n" + metrics +
+              "    ok 2 - b\nok 1 - cell\n");
+    measured.kind = CaseKind::fail;
+    measured.message = "why";
+    CHECK(
+        tap_text(with({measured})) ==
+        "TAP version 14\n1..1\n# Subtest: cell\n    1..1\n    not ok 1 - a\n      ---\n      severity: fail\n"
+        "      message: \"why\"\n" +
+            metrics + "not ok 1 - cell\n");
+}
+
 TEST_CASE("tap: no text becomes a directive or a line of its own") {
     for (const auto& hostile : fixtures::hostile_texts()) {
         auto failed = one(hostile, CaseKind::fail, hostile);
         failed.type = failed.details = hostile;
+        failed.metrics = {{hostile, 1, hostile, 1, 0, hostile, 1, 1, 1}};
         const auto lines = text::split(
             tap_text(with({failed, one(hostile, CaseKind::skip, hostile), one(hostile, CaseKind::pass)})),
             '\n');

@@ -71,6 +71,37 @@ TEST_CASE("journal: what is appended is found again under the same key, whole") 
     CHECK(found->tests[1].reason == "no_device");
 }
 
+TEST_CASE("journal: how fast a GPU was is found again, and a line with half of it is not taken") {
+    const Scratch scratch;
+    auto measured = cell("a");
+    measured.tests[1].metrics = {{"copy", 98.5, "GB/s", 5, 0.006, "cudaMemcpy", 100, 0.985, 0.97},
+                                 {"up", 25, "GB/s", 5, 0}};
+    auto journal = opened(scratch.path);
+    REQUIRE(journal.append(measured, "k").ok());
+    const auto again = opened(scratch.path);
+    REQUIRE(again.find("a", "k") != nullptr);
+    const auto& metrics = again.find("a", "k")->tests[1].metrics;
+    REQUIRE(metrics.size() == 2);
+    CHECK(metrics[0].name == "copy");
+    CHECK(metrics[0].value == 98.5);
+    CHECK(metrics[0].n == 5);
+    CHECK(metrics[0].rsd == 0.006);
+    CHECK(metrics[0].roof == "cudaMemcpy");
+    CHECK(metrics[0].roof_value == 100);
+    CHECK(metrics[0].ratio == doctest::Approx(0.985));
+    CHECK(metrics[0].goal == 0.97);
+    CHECK(metrics[1].roof.empty());
+    CHECK(again.find("a", "k")->tests[0].metrics.empty());
+
+    std::stringstream content;
+    content << std::ifstream(scratch.path).rdbuf();
+    auto line = content.str();
+    const std::string unit = R"("unit":"GB/s",)";
+    REQUIRE(line.find(unit) != std::string::npos);
+    std::ofstream(scratch.path) << line.erase(line.find(unit), unit.size());
+    CHECK(opened(scratch.path).size() == 0);
+}
+
 TEST_CASE("journal: another key, another cell and a missing file find nothing") {
     const Scratch scratch;
     CHECK(opened(scratch.path).size() == 0);
