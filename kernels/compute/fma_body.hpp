@@ -32,18 +32,21 @@ CUDAMATRIX_BODY double fused(double a, double b, double c) {
     return ::fma(a, b, c);
 }
 
+/// `repeats`: how often the rounds are done; once, where the ends are compared.
 template <typename T>
-CUDAMATRIX_BODY void fma_item(const FmaArrays<T>& arrays, long i) {
+CUDAMATRIX_BODY void fma_item(const FmaArrays<T>& arrays, long i, int repeats = 1) {
     T value[kFmaChains];
     for (int c = 0; c < kFmaChains; ++c)
         value[c] = arrays.start[i * kFmaChains + c];
     const T factor[] = {arrays.factor[2 * i], arrays.factor[2 * i + 1]};
     const T addend[] = {arrays.addend[2 * i], arrays.addend[2 * i + 1]};
-    for (int round = 0; round < kFmaRounds; ++round) {
-        for (int c = 0; c < kFmaChains; ++c)
-            value[c] = fused(value[c], factor[0], addend[0]);
-        for (int c = 0; c < kFmaChains; ++c)
-            value[c] = fused(value[c], factor[1], addend[1]);
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+        for (int round = 0; round < kFmaRounds; ++round) {
+            for (int c = 0; c < kFmaChains; ++c)
+                value[c] = fused(value[c], factor[0], addend[0]);
+            for (int c = 0; c < kFmaChains; ++c)
+                value[c] = fused(value[c], factor[1], addend[1]);
+        }
     }
     for (int c = 0; c < kFmaChains; ++c)
         arrays.end[i * kFmaChains + c] = value[c];

@@ -3,6 +3,7 @@
 #include "kernels/compute/check.hpp"
 #include "kernels/exec/device_block.cuh"
 #include "kernels/exec/gpu.cuh"
+#include "kernels/exec/measure.cuh"
 #include "kernels/support/test_main.hpp"
 
 using namespace cudamatrix::suite;
@@ -144,7 +145,7 @@ void run(GpuCall& call, GraphOutputs& outputs) {
         round.flag.download(call, outputs.flag);
 }
 
-Record gpu_part(const Context& context) {
+Record checked(const Context& context) {
     Record record;
     if (!have_device(context, record)) return record;
     GraphOutputs outputs = graph_blank();
@@ -152,6 +153,27 @@ Record gpu_part(const Context& context) {
     run(call, outputs);
     if (call.code != cudaSuccess) return gpu_failure(call);
     return graph_check(outputs, backend_of(context));
+}
+
+void measure_graph(GpuCall& call, Performance& performance) {
+    Round round;
+    Captured captured;
+    DeviceBuffer<std::uint32_t> x;
+    if (!round.create(call) || !x.upload(call, graph_input()) ||
+        !call.ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize") ||
+        !captured.capture(call, round, x.get()) || !captured.instantiate(call))
+        return;
+    const auto own = [&](GpuCall& running) {
+        return running.ok(cudaGraphLaunch(captured.executable, round.streams[0]), "cudaGraphLaunch");
+    };
+    const auto roof = [&](GpuCall& running) { return round.start(running, x.get()); };
+    Rounds rounds;
+    if (measure(call, round.streams[0], own, roof, rounds))
+        performance.add(time_metric("launch", rounds, "the same round without a graph", 0.5));
+}
+
+Record gpu_part(const Context& context) {
+    return measured(context, checked(context), measure_graph);
 }
 
 }  // namespace

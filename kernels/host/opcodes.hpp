@@ -45,6 +45,7 @@ inline constexpr WantedOpcode kWantedOpcodes[] = {
     {"cmp.fma", "cudamatrix_fma", Language::ptx, "", "", "fma.rn.f64"},
     {"cmp.fma", "cudamatrix_fma", Language::sass, "7.5", "", "FFMA*"},
     {"cmp.fma", "cudamatrix_fma", Language::sass, "7.5", "", "DFMA"},
+    {"cmp.fma", "cudamatrix_fma_rate", Language::ptx, "", "", "fma.rn.f32"},
     {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "sqrt.rn.f32"},
     {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "sqrt.rn.f64"},
     {"cmp.math", "cudamatrix_math", Language::ptx, "", "", "div.rn.f32"},

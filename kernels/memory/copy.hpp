@@ -17,6 +17,7 @@ inline constexpr int kCopyBlocks = 512;
 /// Both buffers together exceed every GPU's second-level cache; 13 bytes are no whole word.
 inline constexpr std::size_t kCopyLarge = (std::size_t{128} << 20) + 13;
 inline constexpr std::size_t kCopySmall = (std::size_t{4} << 20) + 13;  ///< on the CPU
+inline constexpr std::size_t kCopyMeasured = std::size_t{512} << 20;  ///< bytes, where the speed is measured
 
 struct CopyInputs {
     std::vector<Word128> from;  ///< whole words, of which the last is copied in part

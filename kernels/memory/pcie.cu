@@ -1,8 +1,11 @@
 #include "kernels/memory/pcie.hpp"
 
+#include <utility>
+
 #include "kernels/compute/check.hpp"
 #include "kernels/exec/device_block.cuh"
 #include "kernels/exec/gpu.cuh"
+#include "kernels/exec/measure.cuh"
 #include "kernels/memory/pcie_body.hpp"
 #include "kernels/support/test_main.hpp"
 
@@ -91,6 +94,23 @@ class Transfers {
                to_.upload(call, blank_output<std::uint32_t>(words_)) && flag_.upload(call, outputs_.flag) &&
                call.ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize") && pageable(call) && pinned(call) &&
                both_ways(call) && finish(call);
+    }
+    /// Pinned memory, one way after the other, against what the link gives at its present speed.
+    void measure_ways(GpuCall& call, Performance& performance) {
+        const std::size_t bytes = words_ * sizeof(std::uint32_t);
+        const double gigabytes = static_cast<double>(bytes) / 1e9;
+        const auto way = [&](const char* name, const Lane& lane, void* to, const void* from,
+                             cudaMemcpyKind kind) {
+            const auto own = [&](GpuCall& running) {
+                return running.ok(cudaMemcpyAsync(to, from, bytes, kind, lane.stream), "cudaMemcpyAsync");
+            };
+            Rounds rounds;
+            if (!measure(call, lane.stream, own, rounds)) return;
+            const Metric metric = rate_metric(name, "GB/s", {gigabytes, 0}, rounds, "", 0);
+            performance.add(against(metric, "", "link", link_gb_s(link.now), 0.80));
+        };
+        way("up", up_, from_.get(), source_.get(), cudaMemcpyHostToDevice);
+        way("down", down_, result_.get(), to_.get(), cudaMemcpyDeviceToHost);
     }
     PcieTimes times;
     PcieLink link;
@@ -181,7 +201,9 @@ Record gpu_part(const Context& context) {
     if (!transfers.run(call)) return gpu_failure(call);
     record = pcie_check(inputs.size(), outputs, backend_of(context));
     if (!interpreted) pcie_tell(record, inputs.size(), transfers.times, transfers.link);
-    return record;
+    return measured(context, std::move(record), [&](GpuCall& measuring, Performance& performance) {
+        transfers.measure_ways(measuring, performance);
+    });
 }
 
 }  // namespace

@@ -61,6 +61,15 @@ inline PcieLink read_link(const std::string& root, int domain, int bus, int devi
     return link;
 }
 
+/// 10^9 bytes a second that a link carries one way: lanes, less the line code, which is 8 of 10 bits up to 5
+/// GT/s and 128 of 130 up to 32 (PCI Express Base Specification 5.0, 4.2); 0 = unknown. Packets' heads come
+/// off that.
+inline double link_gb_s(const LinkRate& rate) {
+    if (!rate.known()) return 0;
+    const double code = rate.speed <= 5 ? 0.8 : rate.speed <= 32 ? 128.0 / 130 : 1;
+    return rate.speed * rate.width * code / 8;
+}
+
 /// The most that device and slot both can.
 inline LinkRate link_bound(const PcieLink& link) {
     if (!link.device.known() || !link.slot.known()) return link.device.known() ? link.device : link.slot;

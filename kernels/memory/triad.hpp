@@ -16,6 +16,7 @@ inline constexpr int kTriadBlocks = 512;
 /// The three arrays together exceed every GPU's second-level cache.
 inline constexpr std::size_t kTriadLarge = (std::size_t{8} << 20) + 3;
 inline constexpr std::size_t kTriadSmall = (std::size_t{256} << 10) + 3;  ///< on the CPU
+inline constexpr std::size_t kTriadMeasured = std::size_t{32} << 20;  ///< elements, where speed is measured
 
 struct TriadInputs {
     std::vector<double> b;

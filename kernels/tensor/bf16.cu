@@ -1,7 +1,7 @@
 #include "kernels/tensor/bf16.hpp"
 
 #include "kernels/support/test_main.hpp"
-#include "kernels/tensor/wmma.cuh"
+#include "kernels/tensor/measure.cuh"
 
 using namespace cudamatrix::suite;
 
@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(kTensorThreads) cudamatrix_tc_bf16(
 namespace {
 
 Record gpu_part(const Context& context) {
-    return tensor_gpu_part(context, bf16_inputs(), cudamatrix_tc_bf16, bf16_check);
+    return tensor_measured_part(context, bf16_inputs(), cudamatrix_tc_bf16, bf16_check, CUDA_R_16BF);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "kernels/tensor/f16.hpp"
 
 #include "kernels/support/test_main.hpp"
-#include "kernels/tensor/wmma.cuh"
+#include "kernels/tensor/measure.cuh"
 
 using namespace cudamatrix::suite;
 
@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(kTensorThreads) cudamatrix_tc_f16(T
 namespace {
 
 Record gpu_part(const Context& context) {
-    return tensor_gpu_part(context, f16_inputs(), cudamatrix_tc_f16, f16_check);
+    return tensor_measured_part(context, f16_inputs(), cudamatrix_tc_f16, f16_check, CUDA_R_16F);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ namespace cudamatrix::suite {
 inline constexpr int kTensorSide = 2;  ///< tiles of C along each edge of what a block computes: a warp each
 inline constexpr int kTensorThreads = kTensorSide * kTensorSide * kWarp;
 
+inline constexpr int kTensorMeasured = 4096;  ///< rows and columns of all three, where the speed is measured
+
 /// Multiples of every format's tiles. They differ, so that no exchange of operands goes unseen.
 struct TensorShape {
     int m = 96;
