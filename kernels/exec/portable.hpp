@@ -18,6 +18,13 @@
 #define CUDAMATRIX_BODY inline
 #endif
 
+/// Before a loop of which a GPU is to do two rounds at a time.
+#if defined(__CUDA_ARCH__)
+#define CUDAMATRIX_UNROLL_2 _Pragma("unroll 2")
+#else
+#define CUDAMATRIX_UNROLL_2
+#endif
+
 namespace cudamatrix::suite {
 
 inline constexpr int kWarp = 32;

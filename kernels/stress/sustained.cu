@@ -9,7 +9,8 @@
 
 using namespace cudamatrix::suite;
 
-extern "C" __global__ void __launch_bounds__(kSgemmThreads) cudamatrix_sustained(SgemmArgs args, int blocks) {
+extern "C" __global__ void __launch_bounds__(kSgemmThreads, 2)
+    cudamatrix_sustained(SgemmArgs args, int blocks) {
     __shared__ SgemmShared shared;
     DeviceBlock block;
     sustained_product_body(block, shared, args, blocks);

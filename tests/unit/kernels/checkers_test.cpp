@@ -1,8 +1,10 @@
 // Every checker must turn red on every planted defect, and stay green on the kernel bodies as they are.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "kernels/compute/check.hpp"
 #include "kernels/compute/reduce.hpp"
@@ -210,6 +212,79 @@ TEST_CASE("cmp.sgemm: green as it is, red with each planted defect") {
             if (change >= 1e-3) CHECK_MESSAGE(red(sgemm_check(in, out, "CPU")), bit);
         }
     }
+}
+
+TEST_CASE("cmp.sgemm: every size is right, aligned or not, and at every edge") {
+    // Of each dimension: one, around a group of four, around the depth of a slice, around a tile.
+    for (const int m : {1, 5, 128, 129}) {
+        for (const int n : {1, 3, 4, 8, 127, 132}) {
+            for (const int k : {1, 3, 4, 15, 16, 17, 20, 36}) {
+                const SgemmInputs in = sgemm_inputs(m, n, k);
+                const SgemmOutputs out = sgemm_on_cpu(in);
+                std::vector<double> product(static_cast<std::size_t>(n));
+                std::vector<double> magnitude(product.size());
+                std::size_t wrong = 0;
+                for (int i = 0; i < m; ++i) {
+                    reference_row(in, i, product, magnitude);
+                    for (std::size_t j = 0; j < product.size(); ++j) {
+                        const auto c =
+                            static_cast<double>(out.c[static_cast<std::size_t>(i) * product.size() + j]);
+                        if (!(std::fabs(c - product[j]) <= 1e-6 * magnitude[j])) ++wrong;
+                    }
+                }
+                CHECK_MESSAGE(wrong == 0, in.shape());
+                CHECK_MESSAGE(is_blank(out.c[in.results()]), in.shape());
+            }
+        }
+    }
+}
+
+TEST_CASE("cmp.sgemm: both products must be right") {
+    const SgemmInputs odd = sgemm_inputs(5, 7, 9);
+    const SgemmInputs aligned = sgemm_aligned_inputs();
+    CHECK(aligned.k % kFour == 0);
+    CHECK(aligned.n % kFour == 0);
+    for (const int size : {aligned.m, aligned.n})
+        CHECK(size % kSgemmTile != 0);
+    CHECK(aligned.k % kSgemmDepth != 0);
+    const auto record = [](const SgemmInputs& in, bool good) {
+        SgemmOutputs out = sgemm_on_cpu(in);
+        if (!good) out.c[3] = -out.c[3];
+        return sgemm_check(in, out, "CPU");
+    };
+    const Record both = sgemm_both(record(odd, true), record(aligned, true));
+    CHECK(green(both));
+    CHECK(both.checks.size() == 10);
+    CHECK(both.checks.back().name == "aligned_max_element");
+    CHECK(both.summary == "5x7x9 within the bounds (CPU), 260x132x68 within the bounds (CPU)");
+    CHECK(red(sgemm_both(record(odd, false), record(aligned, true))));
+    CHECK(red(sgemm_both(record(odd, true), record(aligned, false))));
+    CHECK(red(sgemm_both(record(odd, false), record(aligned, false))));
+    const Record skipped = sgemm_both(Record::skip("no_device", "none"), record(aligned, true));
+    CHECK(skipped.status == Status::skip);
+    CHECK(sgemm_both(record(odd, true), Record::broken("x", "y")).status == Status::error);
+}
+
+TEST_CASE("cmp.sgemm: no two threads of a warp that store to one depth meet in a bank, nor groups part") {
+    for (int depth = 0; depth < kSgemmDepth; ++depth) {
+        std::vector<int> seen(kSgemmTile);
+        for (int row = 0; row < kSgemmTile; ++row) {
+            const int place = sgemm_place(depth, row);
+            REQUIRE((place >= 0 && place < kSgemmTile));
+            seen[static_cast<std::size_t>(place)] += 1;
+            CHECK(place % kFour == row % kFour);
+            CHECK(place / kFour == sgemm_place(depth, row / kFour * kFour) / kFour);
+        }
+        CHECK(std::count(seen.begin(), seen.end(), 1) == kSgemmTile);
+    }
+    // The i-th store of each thread of a warp, of A's first slice.
+    std::vector<int> banks(kWarp);
+    for (int t = 0; t < kWarp; ++t) {
+        const int depth = t % (kSgemmDepth / kFour) * kFour;
+        const int word = depth * kSgemmTile + sgemm_place(depth, t / (kSgemmDepth / kFour));
+        banks[static_cast<std::size_t>(word % kWarp)] += 1;
+    }
+    CHECK(std::count(banks.begin(), banks.end(), 1) == kWarp);
 }
 
 TEST_CASE("the parts that images run pass") {

@@ -56,9 +56,8 @@ Record run_reduce(const std::string& ptx, std::string& error) {
     return reduce_check(inputs, outputs, "PTX");
 }
 
-Record run_sgemm(const std::string& ptx, std::string& error) {
+Record run_sgemm(const std::string& ptx, std::string& error, const SgemmInputs& inputs = sgemm_inputs()) {
     PtxMachine machine(ptx);
-    const SgemmInputs inputs = sgemm_inputs();
     SgemmOutputs outputs = sgemm_blank(inputs);
     const auto c = machine.upload(outputs.c);
     const auto flag = machine.upload(std::vector<RunFlag>(1));
@@ -93,6 +92,8 @@ TEST_CASE("interpreter: the suite's kernels pass their own checks") {
     CHECK(run_reduce(ptx_file("reduce.ptx"), error).status == Status::pass);
     CHECK(error.empty());
     CHECK(run_sgemm(ptx_file("sgemm.ptx"), error).status == Status::pass);
+    CHECK(error.empty());
+    CHECK(run_sgemm(ptx_file("sgemm.ptx"), error, sgemm_aligned_inputs()).status == Status::pass);
     CHECK(error.empty());
 }
 

@@ -170,6 +170,8 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"cmp.reduce", "compute/reduce.cpp", "kLength = 1048583", "1048583 numbers"},
         {"cmp.reduce", "compute/reduce.cpp", "kLimit = 1e-6", "within 1e-6 (relative)"},
         {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(391, 389, 1021)", "391 x 1021 times 1021 x 389"},
+        {"cmp.sgemm", "compute/sgemm.cpp", "sgemm_inputs(260, 132, 68)", "260 x 68 times 68 x 132"},
+        {"cmp.sgemm", "compute/sgemm_body.hpp", "kFour = 4", "vectors of four"},
         {"cmp.sgemm", "compute/float_product.hpp", "2e-6 * std::sqrt(in.k / 1024.0)",
          "2e-6 * sqrt(K / 1024)"},
         {"cmp.sgemm", "compute/float_product.hpp", "(8 * eps * magnitude[j])", "8 * eps * sum |a||b|"},
