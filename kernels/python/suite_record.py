@@ -70,6 +70,14 @@ class Record:
         return self.line("pass", passed)
 
 
+class Skip(Exception):
+    """Raised by a body that finds nothing here to judge."""
+
+    def __init__(self, reason, summary):
+        super().__init__(summary)
+        self.reason = reason
+
+
 def options(argv):
     values = {}
     i = 0
@@ -162,6 +170,9 @@ def run(test, argv, body, parts=("gpu", "cpu")):
     summary = ""
     try:
         summary = body(record, torch, opts, device)
+    except Skip as skip:
+        # What did not hold before stays said.
+        return write(fd, record.judge("") if record.reason else record.skip(skip.reason, str(skip)))
     except Exception as error:  # torch refused something that it must be able to do: that is the finding
         record.check("runs", False, said(error), "exception")
     return write(fd, record.judge(summary))

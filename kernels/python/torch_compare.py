@@ -147,3 +147,11 @@ def shared_memory_fault(text):
     if "too many open files" in lowered:  # of the limit on descriptors
         return False
     return any(words in lowered for words in ("bus error", "shared memory", "no space left on device"))
+
+
+def check_no_words(record, name, text):
+    """Of a process that did not end well: its last words, and whether shared memory was too small."""
+    small = shared_memory_fault(text)
+    line = next((line for line in reversed(text.split("\n")) if line.strip()), text)
+    record.check(name, False, ("%s ... %s" % (text.split("\n")[0], line) if "\n" in text else text)[:400], "shm_small" if small else "exception",
+                 "F12" if small else "", "give the container more shared memory: --shm-size, or shm_size in compose" if small else "")

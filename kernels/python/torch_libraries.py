@@ -1,7 +1,8 @@
-"""lib.cublas ... lib.nccl: do the CUDA libraries that torch brings load whole, and are they what their packages say?
+"""lib.cublas ... lib.nccl: do the CUDA libraries that torch brings load whole, are they what their packages say, and right?
 
-One part for each library, without a GPU: its files load with every symbol resolved, it says its own version, and what can be
-computed without a GPU is. torch is not imported: what it would have loaded before cannot hide what is missing.
+Part "load" is without a GPU: the files of a library load with every symbol resolved, it says its own version, and what can be
+computed without a GPU is. torch is not imported: what it would have loaded before cannot hide what is missing. Parts "gpu" and
+"cpu" compute: torch_operators.py and torch_reduce.py, and what follows for cuRAND, which torch does not call.
 """
 import ctypes
 import importlib.util
@@ -9,12 +10,15 @@ import os
 import re
 import sys
 
-from suite_record import Record, options, said, seed_of, write
+import torch_operators
+import torch_reduce
+from suite_record import Record, Skip, options, run, said, seed_of, write
 from torch_arch import demanded_packages
 
 # Of each library (libcublas, whose functions are cublas...): what else its package has.
 BESIDE = {"cublas": ["libcublasLt"], "cudnn": [r"libcudnn_\w+"], "cufft": ["libcufftw"], "cusparse": [], "cusolver": ["libcusolverMg"],
           "curand": [], "nccl": []}
+WANTED = r"nvidia-%s(-cu\d+)?"  # its package
 MISSING = re.compile(r"(lib[^\s:]+): cannot open shared object file")
 MOST = 32  # libraries that one may need
 
@@ -113,18 +117,47 @@ def philox(counter, key):
     return a, b, c, d
 
 
-def check_curand(record, library, seed):
-    """Random numbers of the host generator: cuRAND's order takes one block of each subsequence, the counter's third word."""
+def check_curand(record, library, seed, memory=None, create="curandCreateGeneratorHost"):
+    """Random numbers: cuRAND's order takes one block of each subsequence, the counter's third word. NVIDIA documents that the
+    device's generator gives those of the host's. `memory`: (address for so many words, what reads them) of that device."""
     blocks = 1024
-    generator, got = ctypes.c_void_p(), (ctypes.c_uint * (4 * blocks))()
-    status = library.curandCreateGeneratorHost(ctypes.byref(generator), 161)  # CURAND_RNG_PSEUDO_PHILOX4_32_10
+    own = (ctypes.c_uint * (4 * blocks))()
+    address, read = memory(len(own)) if memory else (ctypes.addressof(own), lambda: list(own))
+    generator = ctypes.c_void_p()
+    status = getattr(library, create)(ctypes.byref(generator), 161)  # CURAND_RNG_PSEUDO_PHILOX4_32_10
     status = status or library.curandSetPseudoRandomGeneratorSeed(generator, ctypes.c_ulonglong(seed))
-    status = status or library.curandGenerate(generator, got, ctypes.c_size_t(len(got)))
+    status = status or library.curandGenerate(generator, ctypes.c_void_p(address), ctypes.c_size_t(len(own)))
+    got = read()
     library.curandDestroyGenerator(generator)
     want = [word for block in range(blocks) for word in philox((0, 0, block, 0), (seed & 0xFFFFFFFF, seed >> 32))]
     wrong = next((i for i, (a, b) in enumerate(zip(got, want)) if a != b), None)
-    record.check("Philox numbers", status == 0 and wrong is None,
+    record.check("Philox numbers", status == 0 and len(got) == len(want) and wrong is None,
                  "its status is %d" % status if status else "number %s is not that of Philox4x32-10" % wrong)
+
+
+def curand_body(record, torch, opts, device):
+    """The same numbers in torch's memory: on a GPU by the device's generator."""
+    folder, installed = torch_folder(), packages()
+    _, _, paths = find("curand", WANTED % "curand", folder, installed)
+    if not paths:
+        raise Skip("not_in_cell", "torch has no cuRAND of its own")
+    seed = seed_of(opts)
+    record.evidence["seed"] = seed
+
+    def memory(count):
+        words = torch.zeros(count, dtype=torch.int32).to(device)
+
+        def read():
+            if device == "cuda":
+                torch.cuda.synchronize()
+            return [word & 0xFFFFFFFF for word in words.to("cpu").tolist()]
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return words.data_ptr(), read
+
+    check_curand(record, Loader(folder, installed).load(paths[0]), seed, memory,
+                 "curandCreateGenerator" if device == "cuda" else "curandCreateGeneratorHost")
+    return device + ": 4096 numbers of Philox4x32-10"
 
 
 def check_cudnn(record, library, seed):
@@ -146,7 +179,7 @@ def check(record, test, opts):
     if not record.check("torch", bool(torch), "the cell promises torch, and there is none", "lib_absent", "F11"):
         return ""
     prefix = test.partition(".")[2]
-    wanted = r"nvidia-%s(-cu\d+)?" % prefix
+    wanted = WANTED % prefix
     absent = absent_package(wanted)
     if not record.check("package", not absent, "torch needs %s, which is not installed" % absent, "lib_absent", "F11"):
         return ""
@@ -184,6 +217,9 @@ def main(argv):
     opts = options(argv)
     fd = int(opts.get("--record-fd", "1"))
     test = opts.get("--test", "")
+    if opts.get("--part", "load") != "load":
+        bodies = {"lib.curand": curand_body, "lib.nccl": torch_reduce.body}
+        return run(test, argv, bodies.get(test, torch_operators.body))
     record = Record(test, "load")
     if not opts.get("--expect-torch"):
         return write(fd, record.skip("not_in_cell", "the cell promises no torch"))

@@ -99,7 +99,8 @@ TEST_CASE("registry: tests name the faults that their sources name, and no other
     const auto health = codes_in(kKernels / "host" / "health_verdict.cpp");
     const auto build = codes_in(kKernels / "build" / "nvcc_text.hpp");
     const auto python = codes_in(kKernels / "python" / "suite_record.py");
-    const auto compare = codes_in(kKernels / "python" / "torch_compare.py");
+    auto compare = codes_in(kKernels / "python" / "torch_compare.py");
+    compare.merge(codes_in(kKernels / "python" / "library_checks.py"));
     CHECK(compute.size() > 3);
     CHECK(driver.size() > 3);
     for (const Test& test : all_tests()) {
@@ -265,7 +266,30 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"jit.jitlink", "host/driver_kernel.hpp", "kAddLength = 4099", "adds 4099 pairs"},
         {"jit.jitlink", "host/jit_jitlink.cpp", "kPtxVersion = \".version 7.0\"", "of PTX 7.0"},
         {"jit.jitlink", "host/jit_jitlink.cpp", "kPtxOfNobody = \".version 99.9\"", "refuse PTX 99.9"},
+        {"lib.cublas", "python/library_checks.py", "ROWS, LENGTH, COLUMNS = 256, 512, 136",
+         "256 x 512 and 512 x 136"},
+        {"lib.cublas", "python/library_checks.py", "SAMPLED = 6", "6 rows against exact sums"},
+        {"lib.cublas", "python/library_checks.py", "LIMIT_DOUBLE = 1e-14", "e_F <= 1e-14 * sqrt(K)"},
+        {"lib.cublas", "python/library_checks.py", "LIMIT_DOUBLE * math.sqrt(LENGTH)", "1e-14 * sqrt(K)"},
+        {"lib.cudnn", "python/library_checks.py",
+         "HEIGHT, WIDTH, FILTERS, TAPS, STRIDE = 3, 6, 19, 17, 10, 3, 2",
+         "3 x 6 x 19 x 17 float32 numbers with 10 filters 3 x 3"},
+        {"lib.cudnn", "python/library_checks.py", "LIMIT_CONVOLUTION = 1e-5", "e_F <= 1e-5"},
+        {"lib.cudnn", "python/library_checks.py", "want, sizes, LIMIT_CONVOLUTION)", "1e-5 * sum |a||b|"},
+        {"lib.cufft", "python/library_checks.py", "POINTS, BINS, SMALL_POINTS = 1 << 16, 8, 64",
+         "65536 complex float32 numbers"},
+        {"lib.cufft", "python/library_checks.py", "BINS, SMALL_POINTS = 1 << 16, 8, 64",
+         "8 of its bins and all 64"},
+        {"lib.cufft", "python/library_checks.py", "LIMIT_TRANSFORM = 1e-6", "within 1e-6 (relative)"},
+        {"lib.cusparse", "python/library_checks.py", "SPARSE_ROWS, SPARSE_COLUMNS, MOST_IN_ROW = 1021, 911",
+         "sparse 1021 x 911"},
+        {"lib.cusparse", "python/library_checks.py", "LIMIT_SPARSE = 1e-6", "e_F <= 1e-6"},
+        {"lib.cusparse", "python/library_checks.py", "want, sizes, 8 * EPS)", "8 * eps * sum |a||b|"},
+        {"lib.cusolver", "python/library_checks.py", "ORDER = 161", "161 x 161 float64"},
+        {"lib.cusolver", "python/library_checks.py", "LIMIT_CHOLESKY = 1e-12", "<= 1e-12 * 161"},
         {"lib.curand", "python/torch_libraries.py", "blocks = 1024", "4096 numbers"},
+        {"lib.nccl", "python/torch_reduce.py", "LENGTH = 65537", "65537 sums"},
+        {"lib.nccl", "python/torch_reduce.py", "if device == \"cuda\" else 2", "2 on the CPU, by gloo"},
         {"torch.matmul", "python/torch_matmul.py", "SIZE = (257, 389, 1021)", "257 x 389 times 389 x 1021"},
         {"torch.matmul", "python/torch_matmul.py", "SAMPLES = 64", "64 entries"},
         {"torch.matmul", "python/torch_matmul.py", "major >= 8", "from compute capability 8.0"},

@@ -105,7 +105,7 @@ TEST_CASE("kernels text: several ids, and a fault") {
                    "F12 [fault]\n"
                    "  /dev/shm is missing or too small.\n"
                    "named by:\n"
-                   "  env.shm, torch.workers\n"
+                   "  env.shm, lib.nccl, torch.workers\n"
                    "\n"
                    "env.vars [env]\n"));
 }
