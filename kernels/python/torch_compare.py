@@ -10,6 +10,7 @@ LIMIT_FP32 = 5e-6             # TF32 gives 2.5e-4
 LIMIT_HALF = 2e-5             # beyond the rounding of the result itself: a wrong format gives 2e-4 and more
 BAND_TF32 = (5e-5, 1e-3)
 LIMIT_GRADIENT = 1e-4
+LIMIT_COMPILED = 1e-3         # a wrong kernel gives 1e-1 and more
 EPS = 2.0 ** -23              # of the float32 accumulators
 
 
@@ -114,6 +115,16 @@ def check_gradients(record, got, want):
     for name in sorted(want):
         if name in got:
             record.limit("gradient of %s" % name, relative_error(got[name], want[name]), LIMIT_GRADIENT)
+
+
+def check_compiled(record, got, want):
+    """Output and gradients by name, compiled and not; the largest difference."""
+    record.check("outputs", sorted(got) == sorted(want) and want,
+                 "of %s, expected of %s" % (", ".join(sorted(got)) or "nothing", ", ".join(sorted(want)) or "something"))
+    errors = {name: relative_error(got[name], want[name]) for name in sorted(want) if name in got}
+    for name, error in errors.items():
+        record.limit("%s vs eager" % name, error, LIMIT_COMPILED)
+    return max(errors.values(), default=float("inf"))
 
 
 def check_slope(record, slope, measured, length):

@@ -132,9 +132,9 @@ void add_evidence(Record& record, std::string name, const json::Value& value) {
 
 bool known_skip_reason(std::string_view reason) {
     static constexpr std::string_view kReasons[] = {
-        "no_device",   "cc_too_low",         "cuda_too_old", "driver_too_old", "lib_absent", "not_in_cell",
-        "no_nvcc",     "needs_2_gpus",       "mig",          "no_nvml",        "level",      "deselected",
-        "quarantined", "wrong_arch_variant", "prereq_failed"};
+        "no_device",   "cc_too_low",         "cuda_too_old",  "driver_too_old", "lib_absent", "not_in_cell",
+        "no_nvcc",     "needs_2_gpus",       "mig",           "no_nvml",        "level",      "deselected",
+        "quarantined", "wrong_arch_variant", "prereq_failed", "no_compiler"};
     return std::find(std::begin(kReasons), std::end(kReasons), reason) != std::end(kReasons);
 }
 

@@ -19,10 +19,10 @@ constexpr std::size_t kLongestText = 2000;
 constexpr std::size_t kMostCodes = 200;
 
 // Why a test may be skipped: a closed set, so that an image cannot invent an excuse.
-constexpr std::array<std::string_view, 15> kSkipReasons{
-    "no_device",  "cc_too_low",   "cuda_too_old", "driver_too_old", "lib_absent", "not_in_cell",
-    "no_nvcc",    "needs_2_gpus", "mig",          "no_nvml",        "level",      "wrong_arch_variant",
-    "deselected", "quarantined",  "prereq_failed"};
+constexpr std::array<std::string_view, 16> kSkipReasons{
+    "no_device",  "cc_too_low",   "cuda_too_old",  "driver_too_old", "lib_absent", "not_in_cell",
+    "no_nvcc",    "needs_2_gpus", "mig",           "no_nvml",        "level",      "wrong_arch_variant",
+    "deselected", "quarantined",  "prereq_failed", "no_compiler"};
 
 // Fit for reports and terminals: printable, bounded.
 std::string clean(std::string_view text) {

@@ -39,7 +39,7 @@ class Kernels(Cli):
     def test_wrong_ids_are_2(self):
         self.refused("kernels", "show", "cmp.vad", says='no test or fault is called "cmp.vad"\n  fix: did you mean cmp.vadd?\n')
         self.refused("kernels", "show", "cmp.vadd", "torch.train", "zzzz",
-                     says=("did you mean one of torch.arch, torch.matmul, torch.step, torch.workers?", '"zzzz"\n  fix: `cudamatrix kernels list` lists them'))
+                     says=("did you mean one of torch.arch, torch.matmul, torch.step, torch.ext, torch.compile, torch.workers?", '"zzzz"\n  fix: `cudamatrix kernels list` lists them'))
         for arguments in (["kernels"], ["kernels", "show"], ["kernels", "run"], ["kernels", "list", "cmp.vadd"], ["kernels", "list", "--format", "xml"]):
             self.refused(*arguments)
 

@@ -111,11 +111,12 @@ TEST_CASE("a record becomes a line; judging needs something to judge") {
 }
 
 TEST_CASE("skip reasons are a closed set") {
-    for (const char* reason :
-         {"no_device", "cc_too_low", "no_nvcc", "not_in_cell", "prereq_failed", "deselected"}) {
+    for (const char* reason : {"no_device", "cc_too_low", "no_nvcc", "not_in_cell", "prereq_failed",
+                               "deselected", "no_compiler"}) {
         CHECK(known_skip_reason(reason));
     }
-    for (const char* reason : {"", "tired", "No_device", "no_device ", "lib_missing", "fail", "flaky"}) {
+    for (const char* reason :
+         {"", "tired", "No_device", "no_device ", "lib_missing", "fail", "flaky", "no compiler"}) {
         CHECK_FALSE(known_skip_reason(reason));
     }
 }

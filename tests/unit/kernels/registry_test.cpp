@@ -101,6 +101,7 @@ TEST_CASE("registry: tests name the faults that their sources name, and no other
     const auto python = codes_in(kKernels / "python" / "suite_record.py");
     auto compare = codes_in(kKernels / "python" / "torch_compare.py");
     compare.merge(codes_in(kKernels / "python" / "library_checks.py"));
+    compare.merge(codes_in(kKernels / "python" / "torch_build.py"));
     CHECK(compute.size() > 3);
     CHECK(driver.size() > 3);
     for (const Test& test : all_tests()) {
@@ -300,6 +301,10 @@ TEST_CASE("registry: sizes and tolerances are those of the sources") {
         {"torch.step", "python/torch_step.py", "STEPS = 5", "5 steps of SGD"},
         {"torch.step", "python/torch_compare.py", "LIMIT_GRADIENT = 1e-4", "within 1e-4 (relative)"},
         {"torch.step", "python/torch_compare.py", "1e-6, \"reference\"", "within 1e-6"},
+        {"torch.ext", "python/torch_ext.py", "LENGTH = 100003", "100003 int32 numbers"},
+        {"torch.compile", "python/torch_compare.py", "LIMIT_COMPILED = 1e-3", "within 1e-3 (relative)"},
+        {"torch.compile", "python/torch_compile.py", "LEAST = (7, 0)", "before compute capability 7.0"},
+        {"torch.compile", "python/torch_compile.py", "fullgraph=True", "must become one graph"},
         {"torch.workers", "python/torch_workers.py", "WORKERS, BATCHES, BATCH_BYTES = 2, 4, 32 << 20",
          "4 batches of 32 MiB from 2 workers"},
     };
