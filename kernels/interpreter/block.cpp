@@ -45,6 +45,7 @@ void Block::start(std::uint64_t number, std::uint32_t first_warp) {
     bulk_copies_.start();
     transactions_.clear();
     warpgroups_.assign(count / kWarpgroup, {});
+    tensor_memory_.start(count);
     const std::size_t words = launch_.options.races ? (shared_.size() + 7) / 4 : 0;
     last_writes_.assign(words, 0);
     last_reads_.assign(words, 0);
@@ -85,6 +86,11 @@ Block::Turn Block::turn() {
         states_[chosen] = State::done;
         --live_;
         check_barriers();
+        if (live_ == 0 && tensor_memory_.allocated() != 0)
+            throw Fault(FaultCode::launch_failure, "kernel " + launch_.request.function->name + ", block " +
+                                                       text_of(id_) + ": ends with " +
+                                                       std::to_string(tensor_memory_.allocated()) +
+                                                       " columns of tensor memory that were not deallocated");
         return live_ == 0 ? Turn::ended : Turn::warp_ended;
     }
     if (done > launch_.options.step_limit)

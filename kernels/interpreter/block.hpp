@@ -11,6 +11,7 @@
 #include "kernels/interpreter/copies.hpp"
 #include "kernels/interpreter/launch.hpp"
 #include "kernels/interpreter/random.hpp"
+#include "kernels/interpreter/tensor_memory.hpp"
 #include "kernels/interpreter/warp.hpp"
 
 namespace cudamatrix::suite::ptx {
@@ -77,6 +78,7 @@ class Block {
     /// Bytes that the mbarrier at this offset still waits for (PTX ISA, "tx-count").
     [[nodiscard]] std::int64_t& transactions(std::uint64_t mbarrier) { return transactions_[mbarrier]; }
     [[nodiscard]] Place shared_place(std::uint64_t offset);
+    [[nodiscard]] TensorMemory& tensor_memory() { return tensor_memory_; }
 
     [[nodiscard]] Warp& warp(std::uint32_t index) { return *warps_[index]; }
     [[nodiscard]] Warpgroup& warpgroup(const Warp& warp) { return warpgroups_[warp.index() / kWarpgroup]; }
@@ -141,6 +143,7 @@ class Block {
     BulkCopies bulk_copies_;
     std::map<std::uint64_t, std::int64_t> transactions_;  // by the place of the mbarrier
     std::vector<Warpgroup> warpgroups_;
+    TensorMemory tensor_memory_;
     Barrier barriers_[kBarriers];
     std::uint32_t turn_ = 0;
     Random random_;

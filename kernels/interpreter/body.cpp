@@ -206,10 +206,10 @@ class BodyReader {
         note_operands(statement);
     }
 
-    /// wgmma says itself what it does with its registers.
+    /// wgmma and tcgen05.ld say themselves what they do with their registers.
     void note_operands(const Statement& statement) {
         const auto begin = static_cast<std::uint32_t>(function_.operands.size());
-        if (statement.name != "wgmma") {
+        if (statement.name != "wgmma" && statement.name != "tcgen05") {
             for (const Operand& operand : statement.operands)
                 note_rows(operand);
         }

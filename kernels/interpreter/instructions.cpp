@@ -1,5 +1,4 @@
-// The table of instructions. Families that are not here yet (tcgen05) get a file each and a row for each
-// opcode.
+// The table of instructions.
 #include <algorithm>
 
 #include "kernels/interpreter/statement.hpp"
@@ -80,6 +79,7 @@ constexpr InstructionRow kInstructions[] = {
     {"wmma", decode_wmma},         {"cp", decode_cp_async},
     {"mbarrier", decode_mbarrier}, {"mapa", decode_mapa},
     {"wgmma", decode_wgmma},       {"setmaxnreg", decode_setmaxnreg},
+    {"tcgen05", decode_tcgen05},
 };
 
 }  // namespace

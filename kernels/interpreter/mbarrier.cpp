@@ -8,6 +8,7 @@
 #include "kernels/interpreter/each.hpp"
 #include "kernels/interpreter/races.hpp"
 #include "kernels/interpreter/statement.hpp"
+#include "kernels/interpreter/tcgen05.hpp"
 
 namespace cudamatrix::suite::ptx {
 namespace {
@@ -96,6 +97,7 @@ Mask test_phase(Warp& warp, const Instruction& in, Mask lanes) {
         for (const Copy& copy : warp.block().copies().wait_mbarrier(place.offset, phase))
             warp.block().land(copy);
         warp.block().land_bulk(place.offset, phase);
+        end_tensor_products(warp, lane, place.offset, phase);
         return true;
     });
     warp.set_predicate(in.to, lanes, complete);

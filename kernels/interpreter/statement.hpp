@@ -173,8 +173,9 @@ void decode_atomic(Decoder& decoder);       // atomic.cpp
 void decode_exchange(Decoder& decoder);     // exchange.cpp: shfl, vote ...
 void decode_barrier(Decoder& decoder);      // barrier.cpp
 void decode_mma(Decoder& decoder);          // mma.cpp
-void decode_wgmma(Decoder& decoder);        // wgmma.cpp
-void decode_setmaxnreg(Decoder& decoder);   // wgmma.cpp
+void decode_wgmma(Decoder& decoder);        // wgmma_forms.cpp
+void decode_setmaxnreg(Decoder& decoder);   // wgmma_forms.cpp
+void decode_tcgen05(Decoder& decoder);      // tcgen05.cpp
 void decode_ldmatrix(Decoder& decoder);     // ldmatrix.cpp
 void decode_wmma(Decoder& decoder);         // wmma.cpp
 void decode_cp_async(Decoder& decoder);     // cp_async.cpp

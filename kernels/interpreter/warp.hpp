@@ -106,6 +106,8 @@ class Warp {
     [[nodiscard]] std::uint64_t wait_mbarrier() const { return wait_mbarrier_; }
     /// From now on it is noted which registers of the call are used (PTX ISA, "wgmma.fence").
     void watch_registers();
+    /// Those of the call, which are watched from now on.
+    [[nodiscard]] RegisterMarks& marks();
 
   private:
     enum class Wait : std::uint8_t { none, lanes, warp_barrier };

@@ -2,6 +2,8 @@
 // for others without a barrier.
 #include "kernels/interpreter/warpgroup.hpp"
 
+#include <algorithm>
+
 #include "kernels/interpreter/block.hpp"
 #include "kernels/interpreter/mbarrier.hpp"
 
@@ -68,15 +70,22 @@ std::string Block::waiting_elsewhere(bool& for_warpgroup) const {
     return text;
 }
 
-void Warp::watch_registers() {
+RegisterMarks& Warp::marks() {
     watching_ = true;
     const std::size_t rows = frame_->rows.size();
     if (frame_->marks == nullptr) {
         frame_->marks = std::make_unique<RegisterMarks>();
         frame_->marks->in_flight.assign(rows, 0);
+        frame_->marks->touched.assign(rows, 0);
+        frame_->marks->shape.assign(rows, 0);
     }
-    frame_->marks->touched.assign(rows, 0);
-    frame_->marks->shape.assign(rows, 0);
+    return *frame_->marks;
+}
+
+void Warp::watch_registers() {
+    RegisterMarks& now = marks();
+    std::fill(now.touched.begin(), now.touched.end(), std::uint8_t{0});
+    std::fill(now.shape.begin(), now.shape.end(), std::uint8_t{0});
 }
 
 void Warp::note_registers() {
@@ -91,7 +100,9 @@ void Warp::note_registers() {
         marks->touched[row] = 1;
         if (marks->in_flight[row] != 0)
             fault(FaultCode::launch_failure, __builtin_ctz(mask_),
-                  "uses a register of a wgmma.mma_async that wgmma.wait_group has not waited for");
+                  marks->in_flight[row] == RegisterMarks::kLoading
+                      ? "uses a register of a tcgen05.ld that tcgen05.wait::ld has not waited for"
+                      : "uses a register of a wgmma.mma_async that wgmma.wait_group has not waited for");
     }
 }
 

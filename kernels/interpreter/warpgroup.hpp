@@ -15,7 +15,9 @@ inline constexpr std::uint32_t kWarpgroup = 4;  ///< warps
 
 /// What is known of the registers of a call in which wgmma is used, for each row.
 struct RegisterMarks {
-    static constexpr std::uint8_t kFragment = 255;  ///< in `in_flight`: holds a part of A
+    // In `in_flight`:
+    static constexpr std::uint8_t kFragment = 255;  ///< holds a part of A
+    static constexpr std::uint8_t kLoading = 254;   ///< tcgen05.ld writes it
 
     std::vector<std::uint8_t> touched;    ///< since the last wgmma.fence, by other instructions
     std::vector<std::uint8_t> shape;      ///< n / 8 of the wgmma that summed into it since then; 0: none

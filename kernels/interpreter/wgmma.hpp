@@ -45,7 +45,10 @@ void for_chunks(const SharedMatrix& matrix, F f) {
     }
 }
 
-/// Checks the 16 bytes of each chunk and notes that the warps of the warpgroup read them; their sum.
+/// Checks the 16 bytes of each chunk; their sum. With `records` it is noted that the lane reads them.
+[[nodiscard]] std::uint64_t sum_of_reads(Warp& warp, int lane, const std::vector<SharedMatrix>& matrices,
+                                         bool records);
+/// The same, and it is noted that the warps of the warpgroup read them.
 [[nodiscard]] std::uint64_t note_reads(Block& block, const Warp& warp,
                                        const std::vector<SharedMatrix>& matrices);
 /// The values, row by row: of A, or of the transposed B.

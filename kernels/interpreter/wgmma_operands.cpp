@@ -18,32 +18,52 @@ std::uint32_t reader_of(const SharedMatrix& matrix, unsigned chunk, unsigned row
     return matrix.is_a ? eight * 8 / kRowsOfWarp : eight % kWarpgroup;
 }
 
-Place place_of(Block& block, const Warp& warp, const SharedMatrix& matrix, std::uint64_t address) {
+struct Reader {
+    Warp* warp;
+    int lane;
+};
+
+Place place_of(Block& block, const Reader& reader, const SharedMatrix& matrix, std::uint64_t address) {
     const std::size_t size = block.shared().size();
     if (address > size || kChunkOfMatrix > size - address)
-        warp.fault(FaultCode::illegal_address, 0,
-                   std::string("matrix ") + (matrix.is_a ? "A" : "B") + " has 16 bytes at address " +
-                       hex_address(address) + " of shared memory: the block has " + std::to_string(size) +
-                       " bytes");
+        reader.warp->fault(FaultCode::illegal_address, reader.lane,
+                           std::string("matrix ") + (matrix.is_a ? "A" : "B") + " has 16 bytes at address " +
+                               hex_address(address) + " of shared memory: the block has " +
+                               std::to_string(size) + " bytes");
     return block.shared_place(address);
 }
 
-}  // namespace
-
-std::uint64_t note_reads(Block& block, const Warp& warp, const std::vector<SharedMatrix>& matrices) {
-    const std::uint32_t first = warp.index() / kWarpgroup * kWarpgroup;
+/// reader(matrix, chunk, row): who reads these 16 bytes.
+template <typename F>
+std::uint64_t sum_of_chunks(Block& block, const std::vector<SharedMatrix>& matrices, bool records, F reader) {
     std::uint64_t sum = 0xcbf29ce484222325;  // FNV-1a, in words
     for (const SharedMatrix& matrix : matrices) {
         for_chunks(matrix, [&](std::uint64_t address, unsigned chunk, unsigned row) {
-            Warp& reader = block.warp(first + reader_of(matrix, chunk, row));
-            const Place place = place_of(block, reader, matrix, address);
-            check_written(reader, 0, place, address, kChunkOfMatrix);
-            record_access(reader, 0, place, kChunkOfMatrix, AccessKind::read);
+            const Reader who = reader(matrix, chunk, row);
+            const Place place = place_of(block, who, matrix, address);
+            check_written(*who.warp, who.lane, place, address, kChunkOfMatrix);
+            if (records) record_access(*who.warp, who.lane, place, kChunkOfMatrix, AccessKind::read);
             for (unsigned i = 0; i < kChunkOfMatrix; i += 8)
                 sum = (sum ^ load_value(place.bytes + i, 8)) * 0x100000001b3;
         });
     }
     return sum;
+}
+
+}  // namespace
+
+std::uint64_t sum_of_reads(Warp& warp, int lane, const std::vector<SharedMatrix>& matrices, bool records) {
+    return sum_of_chunks(warp.block(), matrices, records, [&](const SharedMatrix&, unsigned, unsigned) {
+        return Reader{&warp, lane};
+    });
+}
+
+std::uint64_t note_reads(Block& block, const Warp& warp, const std::vector<SharedMatrix>& matrices) {
+    const std::uint32_t first = warp.index() / kWarpgroup * kWarpgroup;
+    return sum_of_chunks(block, matrices, true,
+                         [&](const SharedMatrix& matrix, unsigned chunk, unsigned row) {
+                             return Reader{&block.warp(first + reader_of(matrix, chunk, row)), 0};
+                         });
 }
 
 void read_matrix(Block& block, const SharedMatrix& matrix, Element element, double* into) {

@@ -147,8 +147,8 @@ TEST_CASE("interpreter: ends of a program") {
           "kernel k: more than 100000 warp instructions (CUDAMATRIX_INTERPRETER_STEPS)");
     CHECK(last_code == 702);
     CHECK(
-        fault("tcgen05.foo %r1;") ==
-        "PTX line 14 \"tcgen05.foo %r1;\": not supported by the interpreter: tcgen05.foo: instruction not known");
+        fault("tensormap.foo %r1;") ==
+        "PTX line 14 \"tensormap.foo %r1;\": not supported by the interpreter: tensormap.foo: instruction not known");
     CHECK(last_code == 715);
     CHECK(fault("call f;", {}, {}, ".func f() { call f; }\n").find("stack overflow: 2049 calls deep") !=
           std::string::npos);

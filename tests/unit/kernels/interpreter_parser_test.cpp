@@ -160,7 +160,7 @@ TEST_CASE("interpreter: mistakes in bodies have a line") {
 }
 
 TEST_CASE("interpreter: what it does not know names the instruction") {
-    CHECK(unsupported("tcgen05.foo %r1;") == "tcgen05.foo: instruction not known");
+    CHECK(unsupported("tensormap.foo %r1;") == "tensormap.foo: instruction not known");
     CHECK(unsupported("add.s32.foo %r1, %r1, %r1;") == "add.s32.foo: unknown modifier .foo");
     CHECK(unsupported("add.foo.s32 %r1, %r1, %r1;") == "add.foo.s32: expected a type, found .foo");
     CHECK(unsupported("add.f32 %f1, %f1, %rd1;") == "add.f32: operand \"%rd1\" has 64 bits, expected 32");
