@@ -1,75 +1,11 @@
 #pragma once
 
-#include <cstdint>
+#include "kernels/tensor/tma.cuh"
 
-/// Instructions of compute capability 9.0a that CUDA C++ has no names for (PTX ISA, "mbarrier",
-/// "cp.async.bulk.tensor", "wgmma").
+/// Products of four warps on 9.0a (PTX ISA, "wgmma").
 namespace cudamatrix::suite {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-__device__ inline std::uint32_t shared_address(const void* at) {
-    return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
-}
-
-__device__ inline void barrier_init(std::uint64_t* barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
-                 : "memory");
-}
-
-/// What was done to mbarriers is seen by TMA, too.
-__device__ inline void barrier_fence() {
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-__device__ inline void barrier_arrive(std::uint64_t* barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-/// An arrival with which the phase is complete only when `bytes` more have been copied.
-__device__ inline void barrier_expect(std::uint64_t* barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-
-/// Waits for the end of the phase with this parity.
-__device__ inline void barrier_wait(std::uint64_t* barrier, unsigned parity) {
-    unsigned done = 0;
-    while (done == 0) {
-        asm volatile(
-            "{\n.reg .pred p;\n"
-            "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-            "selp.b32 %0, 1, 0, p;\n}"
-            : "=r"(done)
-            : "r"(shared_address(barrier)), "r"(parity)
-            : "memory");
-    }
-}
-
-/// Starts the copy of a tile whose first element has these coordinates; column first.
-__device__ inline void tile_copy(void* to, const void* map, int column, int row, std::uint64_t* barrier) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
-        "%3}], [%4];" ::"r"(shared_address(to)),
-        "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
-        : "memory");
-}
-
-__device__ inline void map_prefetch(const void* map) {
-    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-
-/// True in one lane of a whole warp.
-__device__ inline bool elected() {
-    unsigned result = 0;
-    asm volatile(
-        "{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\n"
-        "selp.b32 %0, 1, 0, p;\n}"
-        : "=r"(result));
-    return result != 0;
-}
 
 /// What describes a matrix in shared memory that TMA has swizzled by 128 bytes. `leading`, `stride`: bytes
 /// from one repetition of the pattern to the next (PTX ISA, "Matrix Descriptor Format").

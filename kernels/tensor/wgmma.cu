@@ -1,7 +1,5 @@
 #include "kernels/tensor/wgmma.hpp"
 
-#include <cuda.h>
-
 #include "kernels/exec/device_block.cuh"
 #include "kernels/exec/gpu.cuh"
 #include "kernels/support/test_main.hpp"
@@ -121,47 +119,11 @@ extern "C" __global__ void __launch_bounds__(kWgmmaThreads)
 
 namespace {
 
-using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                            const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-/// The driver's function: the suite is not linked to libcuda.
-Encode find_encode(GpuCall& call) {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
-    constexpr const char* kName = "cuTensorMapEncodeTiled";
-#if CUDART_VERSION >= 12050
-    const cudaError_t code =
-        cudaGetDriverEntryPointByVersion(kName, &found, 12000, cudaEnableDefault, &answer);
-#else
-    const cudaError_t code = cudaGetDriverEntryPoint(kName, &found, cudaEnableDefault, &answer);
-#endif
-    const bool usable = code != cudaSuccess || (answer == cudaDriverEntryPointSuccess && found != nullptr);
-    call.ok(usable ? code : cudaErrorSymbolNotFound, "cudaGetDriverEntryPoint(cuTensorMapEncodeTiled)");
-    return reinterpret_cast<Encode>(found);
-}
-
-/// A matrix that lies row by row, in tiles of `height` rows of 128 bytes.
-bool encode(GpuCall& call, Encode function, CUtensorMap& map, std::uint16_t* matrix, int rows, int columns,
-            int height) {
-    const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-    const cuuint64_t stride[] = {size[0] * sizeof(std::uint16_t)};
-    const cuuint32_t box[] = {kWgmmaDepth, static_cast<cuuint32_t>(height)};
-    const cuuint32_t step[] = {1, 1};
-    const CUresult code = function(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, matrix, size, stride, box, step,
-                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    // CUresult and cudaError_t have the same numbers.
-    return call.ok(static_cast<cudaError_t>(code), "cuTensorMapEncodeTiled");
-}
-
 bool start(GpuCall& call, const TensorArgs<TensorWgmma>& args, std::uint16_t* a, std::uint16_t* b) {
     CUtensorMap map_a{};
     CUtensorMap map_b{};
-    const Encode function = find_encode(call);
-    if (call.code != cudaSuccess ||
-        !encode(call, function, map_a, a, args.shape.m, args.shape.k, TensorWgmma::kM) ||
-        !encode(call, function, map_b, b, args.shape.k, args.shape.n, kWgmmaDepth) ||
+    if (!encode_tiles(call, map_a, a, args.shape.m, args.shape.k, TensorWgmma::kM) ||
+        !encode_tiles(call, map_b, b, args.shape.k, args.shape.n, kWgmmaDepth) ||
         !call.ok(
             cudaFuncSetAttribute(cudamatrix_tc_wgmma, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
             "cudaFuncSetAttribute"))

@@ -117,6 +117,7 @@ TEST_CASE("programs that the toolkit is too old for are not built") {
     CHECK(builds("13.0.88", "tc.fp8"));
     CHECK(builds("", "tc.fp8"));
     CHECK(builds("12.0.76", "tc.wgmma"));
+    CHECK_FALSE(builds("12.8.93", "tc.tcgen05"));  // no 10.0 in the list
     CHECK_FALSE(builds("11.8.89", "tc.wgmma"));
     CHECK_FALSE(builds("11.2.152", "con.cluster"));
     CHECK_FALSE(builds("11.8.89", "tc.fp8"));

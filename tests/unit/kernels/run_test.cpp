@@ -298,6 +298,10 @@ TEST_CASE("skips follow from the cell") {
           "its code is for 9.0a only, the cell has 10.0");
     CHECK(suite.run({"--only", "tc.wgmma", "--compute", "8.9"}, {}, false).reason("tc.wgmma/gpu") ==
           "cc_too_low");
+    CHECK(suite.run({"--only", "tc.tcgen05", "--compute", "12.0", "--expect-cuda", "13.0"}, {}, false)
+              .reason("tc.tcgen05/gpu") == "wrong_arch_variant");
+    CHECK(suite.run({"--only", "tc.tcgen05", "--compute", "9.0", "--expect-cuda", "13.0"}, {}, false)
+              .reason("tc.tcgen05/gpu") == "cc_too_low");
     for (const char* compute : {"9.0", "9.0a"}) {
         CAPTURE(compute);
         CHECK(suite.run({"--only", "tc.wgmma", "--compute", compute}, {}, false).reason("tc.wgmma/gpu") !=

@@ -12,6 +12,7 @@
 #include "kernels/tensor/f64.hpp"
 #include "kernels/tensor/fp8.hpp"
 #include "kernels/tensor/s8.hpp"
+#include "kernels/tensor/tcgen05.hpp"
 #include "kernels/tensor/tf32.hpp"
 #include "kernels/tensor/wgmma.hpp"
 #include "unit/kernels/tensor_defects.hpp"
@@ -185,6 +186,38 @@ TEST_CASE("tc.wgmma: green as it is, red with each planted defect") {
     CHECK(tensor_blocks<TensorWgmma>({64, 128, 64}) == 1);
     CHECK(tensor_blocks<TensorWgmma>({65, 128, 64}) == 2);
     CHECK(tensor_blocks<TensorWgmma>({64, 129, 64}) == 2);
+}
+
+TEST_CASE("tc.tcgen05: green as it is, red with each planted defect") {
+    const auto in = tcgen05_inputs({136, 136, 88});
+    const Operands<TensorTcgen05> numbers(in);
+    check_tensor<TensorTcgen05>(tcgen05_check, in,
+                                {inputs_as("inputs as float16", numbers, as_f16),
+                                 sums_as("sums in bfloat16", numbers, as_bf16),
+                                 stored_as("results rounded to bfloat16", numbers, as_bf16),
+                                 {"the first product is added to what was there",
+                                  [=](auto& out) {
+                                      for (float& x : out.c)
+                                          x += 1;
+                                  }},
+                                 {"lanes of tensor memory read by the wrong warp",
+                                  [n = std::size_t(in.shape.n)](auto& out) {
+                                      std::swap_ranges(out.c.begin(), out.c.begin() + long(32 * n),
+                                                       out.c.begin() + long(32 * n));
+                                  }},
+                                 {"the last stage, which sticks out, dropped",
+                                  [=](auto& out) { out = product(numbers.without(64, 88)); }},
+                                 not_a_number<TensorTcgen05>(),
+                                 infinite<TensorTcgen05>()});
+    const auto real = tcgen05_inputs();
+    CHECK(real.shape.m % TensorTcgen05::kM != 0);
+    CHECK(real.shape.n % TensorTcgen05::kN != 0);
+    CHECK(real.shape.k % kTcgen05Depth != 0);
+    CHECK(real.shape.k > 2 * kTcgen05Stages * kTcgen05Depth);  // each stage is used again
+    CHECK(real.shape.n % 8 == 0);                              // TMA: rows of a multiple of 16 bytes
+    CHECK(real.shape.k % 8 == 0);
+    CHECK(tensor_blocks<TensorTcgen05>(real.shape) == 4);
+    CHECK(tensor_blocks<TensorTcgen05>({129, 128, 64}) == 2);
 }
 
 TEST_CASE("tc.fp8: sums of 14 bits that are cut are within the bounds") {
