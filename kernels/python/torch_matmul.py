@@ -38,8 +38,11 @@ def full_precision(torch):
     """TF32 off and sums of halves in float32, where this torch has the switch."""
     settings = torch.backends.cuda.matmul
     for name in ("allow_tf32", "allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction"):
-        if hasattr(settings, name):
-            setattr(settings, name, False)
+        try:
+            getattr(settings, name)
+        except (AttributeError, AssertionError):  # the latter before torch 2.1: hasattr does not survive it
+            continue
+        setattr(settings, name, False)
 
 
 def body(record, torch, opts, device):

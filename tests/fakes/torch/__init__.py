@@ -166,6 +166,9 @@ def matmul(a, b):
 class Settings:
     allow_tf32 = True
 
+    def __getattr__(self, name):  # as torch has it before 2.1
+        raise AssertionError("Unknown attribute " + name)
+
 
 class backends:
     class cuda:
