@@ -15,6 +15,7 @@ del sys.argv[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "kernels/python"))
 import library_checks as checks  # noqa: E402
+import torch_canary  # noqa: E402
 import torch_compare as compare  # noqa: E402
 import torch_libraries  # noqa: E402
 import torch_reduce  # noqa: E402
@@ -356,6 +357,21 @@ class Numbers(unittest.TestCase):
                     self.assertEqual(record.judge("")["status"], want)
                 with self.assertRaises(AttributeError):
                     torch_libraries.check_curand(Record("lib.curand", "gpu"), library, 77, None, "curandCreateNothing")
+
+
+class Canary(unittest.TestCase):
+    def test_its_sums(self):
+        a, b = torch_canary.inputs(8)
+        sums = [x + y for x, y in zip(a, b)]
+        self.assertTrue(all(-(1 << 31) <= x < 1 << 31 for x in sums))
+        for got, want in ((list(sums), "pass"), (sums[:-1] + [sums[-1] + 1], "fail"), (sums[:-1], "fail"), ([], "fail"), (a, "fail"), (b, "fail"),
+                          ([0] * len(sums), "fail"), (sums[1:] + sums[:1], "fail"), (sums + [0], "fail")):
+            record = Record("torch.canary", "gpu")
+            torch_canary.check_sums(record, got, a, b)
+            self.assertEqual(record.judge("")["status"], want)
+        record = Record("torch.canary", "gpu")
+        torch_canary.check_sums(record, [], [], [])
+        self.assertEqual(record.judge("")["status"], "fail")
 
 
 if __name__ == "__main__":
