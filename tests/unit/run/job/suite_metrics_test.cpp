@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "run/job/suite_output.hpp"
