@@ -31,8 +31,8 @@ def tests():
         if kind == "CUDA":
             parts = ["gpu", *["cpu"][:words[4] == "true"], "interpreted"]
         else:
-            more = ["cpu"] if kind == "PYTHON" else ["gpu"] if words[3] != "gpu" else []
-            parts = [words[3], *more[:words[4] == "true"]]
+            more = [*["gpu"][:words[3] != "gpu"], *["cpu"][:kind == "PYTHON"]]
+            parts = [words[3], *(more if words[4] == "true" else [])]
         for part in parts:
             yield words[0], part, "skip" if kind == "PYTHON" or part == "gpu" else "pass"
 
