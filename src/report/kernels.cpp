@@ -120,6 +120,7 @@ Json listed_json(const suite::Test& test) {
                 {"level", to_text(test.level)},
                 {"seconds", test.seconds},
                 {"min_compute", test.min_cc},
+                {"variant", test.variant},
                 {"min_cuda", test.min_cuda},
                 {"needs_gpu", test.needs_gpu},
                 {"faults", test.fault_codes()},
@@ -146,6 +147,7 @@ std::string kernels_text(const KernelsReport& report) {
     for (const auto& test : suite::all_tests()) {
         auto heading =
             fmt::format("{} [{}: {}; {}", test.id, test.group, parts_text(test), to_text(test.level));
+        if (!test.variant.empty()) heading += fmt::format("; code for {}", test.variant);
         if (!test.min_cc.empty()) heading += fmt::format("; compute >= {}", test.min_cc);
         if (!test.min_cuda.empty()) heading += fmt::format("; CUDA >= {}", test.min_cuda);
         heading += "]";

@@ -40,8 +40,17 @@ def interpreted_tests(compute, cuda, levels=("quick",)):
     """The tests that the interpreter has to run for a GPU of that compute capability and that nvcc."""
     def number(version):
         return [int(part) for part in version.split(".")]
+
+    def serves(variant):
+        target = float(variant[:-1] or compute)
+        return target <= compute and int(target) == int(compute) if variant.endswith("f") else target == compute
     return {t["id"] for t in LISTED["tests"] if "interpreted" in t["parts"] and t["level"] in levels and float(t["min_compute"] or 0) <= compute
-            and number(t["min_cuda"]) <= number(cuda)}
+            and number(t["min_cuda"]) <= number(cuda) and serves(t["variant"])}
+
+
+def first_parts(cell):
+    """The results that need no GPU, of each test that of its first part."""
+    return {t["id"]: t for t in reversed(cell["tests"]) if gpu_less(t)}
 
 
 def gpu_less(test):
@@ -75,7 +84,7 @@ class Images(unittest.TestCase):
                 results = {(t["id"], t["part"]): t for t in cell["tests"]}
                 failed = [t for t in cell["tests"] if t["status"] not in ("pass", "skip")]
                 self.assertEqual(failed, [])
-                by_id = {t["id"]: t for t in cell["tests"] if gpu_less(t)}
+                by_id = first_parts(cell)
                 if "cuda" in cell["fields"]:
                     version = NVCC[cell["fields"]["cuda"]]
                     self.assertIn(f"nvcc {version}", by_id["static.compile"]["summary"])
@@ -151,6 +160,10 @@ class Images(unittest.TestCase):
             interpreted = {t["id"] for t in cell["tests"] if t["part"] == "interpreted" and t["status"] == "pass"}
             self.assertEqual(interpreted, interpreted_tests(COMPUTE[cell["fields"]["gpu"]], NVCC[cell["fields"]["cuda"]], ("quick", "standard")))
         self.assertTrue(all(i["reused"] for i in report["images"]), report["images"])
+        torch, = [c for c in self.attempted(report) if "torch" in c["fields"]]
+        built = {(t["id"], t["part"]): t["reason"] for t in torch["tests"] if t["id"] in ("torch.ext", "torch.compile")}
+        self.assertEqual(built["torch.ext", "cpu"], "no_compiler")
+        self.assertEqual(built["torch.compile", "cpu"], "no_compiler")
 
     def test_6_a_deleted_image_is_rebuilt_alone(self):
         report = json.loads((OUT / "report.json").read_text())
@@ -217,7 +230,7 @@ class Images(unittest.TestCase):
             self.assertEqual((cell["outcome"], cell["proof"]), ("passed_without_gpu", "interpreted"))
             interpreted = {t["id"] for t in cell["tests"] if t["part"] == "interpreted" and t["status"] == "pass"}
             self.assertEqual(interpreted, interpreted_tests(COMPUTE[cell["fields"]["gpu"]], "13.0"))
-        by_id = {t["id"]: t for t in cells[0]["tests"] if gpu_less(t)}
+        by_id = first_parts(cells[0])
         self.assertIn("nvcc 13.0.88, which the image itself does not have", by_id["static.compile"]["summary"])
         self.assertNotIn("warnings", by_id["static.compile"]["evidence"])
         for test in ("torch.arch", "torch.matmul", "torch.step", "torch.workers", "lib.cublas", "lib.cudnn", "lib.cufft", "lib.cusparse", "lib.cusolver",
