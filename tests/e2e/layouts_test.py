@@ -41,6 +41,11 @@ ATOMS = {
 LDMATRIX = ["SM75_U32x1_LDSM_N", "SM75_U32x2_LDSM_N", "SM75_U32x4_LDSM_N", "SM75_U16x2_LDSM_T", "SM75_U16x4_LDSM_T", "SM75_U16x8_LDSM_T"]
 
 
+# Of wgmma: sums of each N, A in registers of each size of elements, matrices in shared memory of each major and swizzle.
+WGMMA = [f"sums 64 {n} 0" for n in range(8, 257, 8)] + [f"fragments 64 {256 // bits} {bits}" for bits in (32, 16, 8)] + \
+    [f"{major}-major 64 16 16 {swizzle}" for major in "KM" for swizzle in ("INTER", "SW32", "SW64", "SW128")]
+
+
 def run(what, *argv):
     done = subprocess.run([str(part) for part in argv], capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -97,15 +102,18 @@ def disagreements(witness, ours, atoms):
         if len(mine) not in (1, 3, 5):
             wrong.append(f"{atom}: {len(mine)} tables, expected A, B and C, and those of scales")
         for title, lines in mine:
-            if len(lines) != 32:
-                wrong.append(f"{title} {atom}: {len(lines)} lanes")
-            if (title, "interpreter") not in ours:
-                wrong.append(f"{title} {atom}: the interpreter has no such table")
-                continue
-            for lane, (theirs, own) in enumerate(zip(lines, ours[title, "interpreter"])):
-                if theirs != own:
-                    wrong.append(f"{title} {atom}, lane {lane}: {theirs} in CuTe, {own} in the interpreter")
+            wrong += differences(title, atom, lines, ours, 32)
+    for title in WGMMA:
+        wrong += differences(title, "SM90", witness.get((title, "SM90"), []), ours, 64 if "major" in title else 128)
     return wrong
+
+
+def differences(title, atom, lines, ours, count):
+    own = ours.get((title, "interpreter"), [])
+    if (len(lines), len(own)) != (count, count):
+        return [f"{title} {atom}: {len(lines)} lines of CuTe, {len(own)} of the interpreter, not {count}"]
+    return [f"{title} {atom}, line {number}: {theirs} in CuTe, {mine} in the interpreter"
+            for number, (theirs, mine) in enumerate(zip(lines, own)) if theirs != mine]
 
 
 def main():
@@ -122,7 +130,7 @@ def main():
     ours = tables(run("the interpreter's layouts", INTERPRETER, *shapes))
     atoms = sorted({atom for named in ATOMS.values() for atom in named} | set(LDMATRIX))
     wrong = disagreements(witness, ours, atoms)
-    unused = {atom for _, atom in witness} - set(atoms)
+    unused = {atom for _, atom in witness} - set(atoms) - {"SM90"} | {title for title, atom in witness if atom == "SM90"} - set(WGMMA)
     if unused:
         wrong.append(f"printed, and compared with nothing: {sorted(unused)}")
     # The table that the unit tests read is of the same witness.
@@ -139,9 +147,8 @@ def main():
         spoiled[key] = [spoiled[key][0], " ".join(first[:-1] + ["99,99"]), *spoiled[key][2:]]
         if not disagreements(witness, spoiled, atoms):
             sys.exit(f"a wrong lane 1 of {key[0]} was not seen")
-    compared = sum(1 for _, atom in witness if atom in atoms)
-    print(f"{compared} tables of {len(atoms)} atoms agree with {len(ours)} of the interpreter, for {len(forms)} forms of mma and "
-          f"{len(LDMATRIX)} of ldmatrix; {len(listed)} tables of matrix_layouts.txt agree")
+    print(f"{len(witness)} tables of CuTe agree with {len(ours)} of the interpreter: {len(forms)} forms of mma, {len(LDMATRIX)} of ldmatrix, "
+          f"{len(WGMMA)} tables of wgmma; {len(listed)} tables of matrix_layouts.txt agree")
 
 
 main()

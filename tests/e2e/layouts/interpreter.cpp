@@ -1,7 +1,7 @@
 // Where the interpreter says that lanes hold the elements of matrices, in the form of
 // tests/unit/kernels/matrix_layouts.txt. Usage: layouts_of_interpreter SHAPE:ELEMENT...   (m16n8k16:f16)
-// mma is asked by the function that it reads fragments with; ldmatrix, and whose scales a lane holds, by what
-// they do.
+// mma, A of wgmma in registers, and matrices of wgmma in shared memory, are asked by the functions that they
+// are read with; ldmatrix, sums of wgmma, and whose scales a lane holds, by what the instructions do.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -13,6 +13,7 @@
 
 #include "kernels/interpreter/fragment.hpp"
 #include "kernels/interpreter/launch.hpp"
+#include "kernels/interpreter/matrix_descriptor.hpp"
 #include "kernels/interpreter/parser.hpp"
 
 namespace ptx = cudamatrix::suite::ptx;
@@ -65,11 +66,13 @@ void print_mma(const std::string& form) {
     }
 }
 
-/// What one warp makes of 1024 words, whose address is %rd1, with `body`.
-std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_t> words) {
+/// What some warps make of words, whose address is %rd1, with `body`.
+std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_t> words,
+                               std::uint32_t threads = kLanes, const std::string& target = "sm_120a") {
     const std::string text =
-        ".version 8.7\n.target sm_120a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
-        ".reg .b32 %r<30>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, "
+        ".version 8.7\n.target " + target +
+        "\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        ".reg .b32 %r<30>;\n.reg .f32 %f<129>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, "
         "%tid.x;\n"
         "mul.wide.u32 %rd2, %r1, 16;\nadd.s64 %rd2, %rd2, %rd1;\n" +
         body + "\n}\n";
@@ -84,7 +87,7 @@ std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_
     ptx::LaunchRequest request;
     request.module = parsed.module.get();
     request.function = parsed.module->entry("k");
-    request.block = {kLanes, 1, 1};
+    request.block = {threads, 1, 1};
     request.parameters.resize(sizeof address);
     std::memcpy(request.parameters.data(), &address, sizeof address);
     const ptx::LaunchResult result = ptx::launch(request, memory, {});
@@ -166,6 +169,100 @@ void print_scales(const Scaled& form) {
     }
 }
 
+/// Threads of wgmma, and bytes from one group of eight rows to the next, of unswizzled matrices.
+constexpr std::uint32_t kGroup = 128;
+
+/// Lines of A are (row, 1, 0 ...), of B (256, column, 0 ...): each sum tells where it is.
+const char* const kNumberedMatrices =
+    ".shared .align 1024 .b8 s[10240];\nmov.u32 %r2, s;\nmov.u32 %r9, 0;\n"
+    "shr.u32 %r3, %r1, 3;\nand.b32 %r4, %r1, 7;\nshl.b32 %r3, %r3, 8;\nshl.b32 %r4, %r4, 4;\n"
+    "add.u32 %r3, %r3, %r4;\nadd.u32 %r3, %r3, %r2;\n"
+    "cvt.rn.f32.u32 %f1, %r1;\nmov.b32 %r5, %f1;\nshr.u32 %r6, %r5, 16;\n"
+    "or.b32 %r7, %r6, 0x3f800000;\nadd.u32 %r8, %r1, 128;\ncvt.rn.f32.u32 %f1, %r8;\nmov.b32 %r8, %f1;\n"
+    "and.b32 %r5, %r5, 0xffff0000;\nor.b32 %r5, %r5, 0x4380;\n"
+    "and.b32 %r8, %r8, 0xffff0000;\nor.b32 %r8, %r8, 0x4380;\n.reg .pred %p<2>;\n"
+    "setp.lt.u32 %p1, %r1, 64;\n@%p1 st.shared.v4.u32 [%r3], {%r7,%r9,%r9,%r9};\n"
+    "@%p1 st.shared.v4.u32 [%r3+128], {%r9,%r9,%r9,%r9};\nst.shared.v4.u32 [%r3+2048], {%r5,%r9,%r9,%r9};\n"
+    "st.shared.v4.u32 [%r3+2176], {%r9,%r9,%r9,%r9};\nst.shared.v4.u32 [%r3+6144], {%r8,%r9,%r9,%r9};\n"
+    "st.shared.v4.u32 [%r3+6272], {%r9,%r9,%r9,%r9};\nfence.proxy.async;\nbar.sync 0;\n"
+    "shr.u32 %r2, %r2, 4;\ncvt.u64.u32 %rd3, %r2;\nor.b64 %rd3, %rd3, 0x1000080000;\nadd.u64 %rd4, %rd3, 128;\n";
+
+void print_wgmma_sums(int n) {
+    const int each = n / 2;
+    std::string sums, stores;
+    for (int i = 0; i < each; ++i) {
+        sums += (i == 0 ? "%f" : ", %f") + std::to_string(i);
+        stores += "st.global.f32 [%rd2+" + std::to_string(4 * i) + "], %f" + std::to_string(i) + ";\n";
+    }
+    const auto words =
+        run(kNumberedMatrices +
+                std::string("wgmma.fence.sync.aligned;\n"
+                            "setp.ne.u32 %p1, %r9, 0;\n") +
+                "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k16.f32.bf16.bf16 {" + sums +
+                "}, %rd3, %rd4, %p1, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
+                "wgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %rd2, %r1, " +
+                std::to_string(4 * each) + ";\nadd.s64 %rd2, %rd2, %rd1;\n" + stores,
+            std::vector<std::uint32_t>(static_cast<std::size_t>(each) * kGroup), kGroup, "sm_90a");
+    Table table(kGroup);
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        float value = 0;
+        std::memcpy(&value, &words[at], sizeof value);
+        table[at / static_cast<std::size_t>(each)].push_back(
+            {static_cast<int>(value) / 256, static_cast<int>(value) % 256});
+    }
+    print(title("sums", 64, n, 0), table);
+}
+
+void print_wgmma_fragments(ptx::Element element, int k) {
+    const ptx::Shape of_warp{16, 8, k};
+    Table table(kGroup);
+    ptx::for_values(ptx::Part::a, of_warp, ptx::mma_position, element,
+                    ptx::registers_of(ptx::Part::a, of_warp, element),
+                    [&](std::int32_t, unsigned, int lane, const ptx::Position& at) {
+                        for (std::size_t warp = 0; warp < kGroup / kLanes; ++warp)
+                            table[warp * kLanes + static_cast<std::size_t>(lane)].push_back(
+                                {static_cast<int>(warp) * 16 + at.row, at.column});
+                    });
+    print(title("fragments", 64, k, ptx::bits_of(element)), table);
+}
+
+/// 64 x 16 elements of 16 bits as a tile of patterns, one behind the other along M first: on line m, the byte
+/// of each k.
+void print_wgmma_matrix(const char* name, ptx::Swizzle swizzle, bool k_major) {
+    const std::uint64_t span = ptx::swizzle_span(swizzle);
+    const std::uint64_t pattern = 8 * span;
+    const std::uint64_t along_m = 64 / (k_major ? 8 : span / 2) * pattern;
+    ptx::MatrixDescriptor matrix;
+    matrix.swizzle = swizzle;
+    // PTX ISA, "Strides": which of the two goes along M depends on the swizzle, too.
+    const bool leading_is_k = k_major || swizzle == ptx::Swizzle::none;
+    matrix.leading = leading_is_k ? along_m : pattern;
+    matrix.stride = leading_is_k ? pattern : along_m;
+    Table table(64);
+    for (unsigned m = 0; m < 64; ++m) {
+        for (unsigned k = 0; k < 16; ++k) {
+            const std::uint64_t at = k_major ? matrix.address(true, k / 8, m) + k % 8 * 2
+                                             : matrix.address(false, m / 8, k) + m % 8 * 2;
+            table[m].push_back({static_cast<int>(at / 2), 0});
+        }
+    }
+    print(title(k_major ? "K-major" : "M-major", 64, 16, 16) + " " + name, table);
+}
+
+void print_wgmma() {
+    for (int n = 8; n <= 256; n += 8)
+        print_wgmma_sums(n);
+    print_wgmma_fragments(ptx::Element::tf32, 8);
+    print_wgmma_fragments(ptx::Element::f16, 16);
+    print_wgmma_fragments(ptx::Element::e4m3, 32);
+    for (const bool k_major : {true, false}) {
+        print_wgmma_matrix("INTER", ptx::Swizzle::none, k_major);
+        print_wgmma_matrix("SW32", ptx::Swizzle::bytes32, k_major);
+        print_wgmma_matrix("SW64", ptx::Swizzle::bytes64, k_major);
+        print_wgmma_matrix("SW128", ptx::Swizzle::bytes128, k_major);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -187,5 +284,6 @@ int main(int argc, char** argv) {
          0x38383838,
          0x7f7f7f7f,
          0x80808080});
+    print_wgmma();
     return 0;
 }

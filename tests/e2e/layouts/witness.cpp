@@ -8,6 +8,9 @@
 #include <cute/atom/mma_traits_sm75.hpp>
 #include <cute/atom/mma_traits_sm80.hpp>
 #include <cute/atom/mma_traits_sm89.hpp>
+#include <cute/atom/mma_traits_sm90_gmma.hpp>
+#include <cute/swizzle_layout.hpp>
+#include <utility>
 
 namespace {
 
@@ -84,6 +87,56 @@ void print_ldmatrix(const char* name, int registers, bool transposed) {
     }
 }
 
+/// A thread's elements of 64 x `columns`, which CuTe counts column by column.
+template <class Layout>
+void print_group(const char* part, int columns, int bits, Layout layout) {
+    constexpr int kRows = 64;
+    constexpr int kGroup = 128;
+    std::printf("%s %d %d %d SM90\n", part, kRows, columns, bits);
+    for (int thread = 0; thread < kGroup; ++thread) {
+        for (int value = 0; value < static_cast<int>(cute::size<1>(layout)); ++value) {
+            const int at = static_cast<int>(layout(thread, value));
+            std::printf("%s%d,%d", value == 0 ? "" : " ", at % kRows, at / kRows);
+        }
+        std::printf("\n");
+    }
+}
+
+template <int... kEights>
+void print_sums(std::integer_sequence<int, kEights...>) {
+    (print_group("sums", 8 * (kEights + 1), 0, cute::SM90::GMMA::CLayout_64xN<8 * (kEights + 1)>{}), ...);
+}
+
+/// Where 64 x 16 elements of 16 bits lie in shared memory, counted in elements.
+template <class Atom, int kDepth = 16>
+void print_matrix(const char* title) {
+    const auto layout = cute::as_position_independent_swizzle_layout(
+        cute::tile_to_shape(Atom{}, cute::Shape<cute::_64, cute::Int<kDepth>>{}));
+    std::printf("%s\n", title);
+    for (int m = 0; m < 64; ++m) {
+        for (int k = 0; k < 16; ++k)
+            std::printf("%s%d,0", k == 0 ? "" : " ", static_cast<int>(layout(m, k)));
+        std::printf("\n");
+    }
+}
+
+void print_wgmma() {
+    namespace GMMA = cute::SM90::GMMA;
+    using Half = cute::half_t;
+    print_sums(std::make_integer_sequence<int, 32>{});
+    print_group("fragments", 8, 32, GMMA::ALayout_64x8{});
+    print_group("fragments", 16, 16, GMMA::ALayout_64x16{});
+    print_group("fragments", 32, 8, GMMA::ALayout_64x32{});
+    print_matrix<GMMA::Layout_K_INTER_Atom<Half>>("K-major 64 16 16 INTER SM90");
+    print_matrix<GMMA::Layout_K_SW32_Atom<Half>>("K-major 64 16 16 SW32 SM90");
+    print_matrix<GMMA::Layout_K_SW64_Atom<Half>, 32>("K-major 64 16 16 SW64 SM90");
+    print_matrix<GMMA::Layout_K_SW128_Atom<Half>, 64>("K-major 64 16 16 SW128 SM90");
+    print_matrix<GMMA::Layout_MN_INTER_Atom<Half>>("M-major 64 16 16 INTER SM90");
+    print_matrix<GMMA::Layout_MN_SW32_Atom<Half>>("M-major 64 16 16 SW32 SM90");
+    print_matrix<GMMA::Layout_MN_SW64_Atom<Half>>("M-major 64 16 16 SW64 SM90");
+    print_matrix<GMMA::Layout_MN_SW128_Atom<Half>>("M-major 64 16 16 SW128 SM90");
+}
+
 }  // namespace
 
 #define PRINT_MMA(ATOM) print_mma<cute::ATOM>(#ATOM)
@@ -131,5 +184,6 @@ int main() {
     print_ldmatrix<cute::SM75_U16x2_LDSM_T>("SM75_U16x2_LDSM_T", 1, true);
     print_ldmatrix<cute::SM75_U16x4_LDSM_T>("SM75_U16x4_LDSM_T", 2, true);
     print_ldmatrix<cute::SM75_U16x8_LDSM_T>("SM75_U16x8_LDSM_T", 4, true);
+    print_wgmma();
     return 0;
 }
