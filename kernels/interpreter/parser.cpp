@@ -66,11 +66,13 @@ class Parser {
     void read_target() {
         const Token token = tokens_.next();
         const std::string_view text = token.text;
+        unsigned target = 0;
         for (std::size_t i = 3; text.substr(0, 3) == "sm_" && i < text.size() && i < 7; ++i) {
             if (text[i] >= '0' && text[i] <= '9')
-                module_.target = module_.target * 10 + static_cast<unsigned>(text[i] - '0');
+                target = target * 10 + static_cast<unsigned>(text[i] - '0');
         }
-        if (module_.target == 0) fail_at(token, "a target like sm_80");
+        if (target == 0) fail_at(token, "a target like sm_80");
+        module_.target = target;
         if (text.back() == 'a' || text.back() == 'f') module_.variant = text.back();
         while (tokens_.take(","))
             tokens_.name("a target option");

@@ -86,6 +86,8 @@ TEST_CASE("interpreter: mistakes in text have a line") {
         {".version eight\n", "PTX line 1: expected a version like 8.0, found \"eight\""},
         {".version 8.0\n.target compute_80\n",
          "PTX line 2: expected a target like sm_80, found \"compute_80\""},
+        {".version 8.0\n.target sm_80\n.target",
+         "PTX line 3: expected a target like sm_80, found the end of the text"},
         {".version 8.0\n.target sm_80\n.address_size 32\n", "PTX line 3: expected 64, found \"32\""},
         {"hello", "PTX line 1: expected a directive, a function or a variable, found \"hello\""},
         {"/* no end", "PTX line 1: a comment /* has no end"},
