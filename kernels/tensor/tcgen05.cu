@@ -3,6 +3,7 @@
 #include "kernels/exec/device_block.cuh"
 #include "kernels/support/test_main.hpp"
 #include "kernels/tensor/blackwell.cuh"
+#include "kernels/tensor/gpu_part.cuh"
 
 using namespace cudamatrix::suite;
 
@@ -137,11 +138,11 @@ extern "C" __global__ void __launch_bounds__(kTcgen05Threads)
 
 namespace {
 
-bool start(GpuCall& call, const TensorArgs<TensorTcgen05>& args, std::uint16_t* a, std::uint16_t* b) {
+bool start(GpuCall& call, const TensorArgs<TensorTcgen05>& args) {
     CUtensorMap map_a{};
     CUtensorMap map_b{};
-    if (!encode_tiles(call, map_a, a, args.shape.m, args.shape.k, kM) ||
-        !encode_tiles(call, map_b, b, args.shape.k, args.shape.n, kDepth) ||
+    if (!encode_tiles(call, map_a, args.a, args.shape.m, args.shape.k, kM) ||
+        !encode_tiles(call, map_b, args.b, args.shape.k, args.shape.n, kDepth) ||
         !call.ok(
             cudaFuncSetAttribute(cudamatrix_tc_tcgen05, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
             "cudaFuncSetAttribute"))
@@ -152,22 +153,7 @@ bool start(GpuCall& call, const TensorArgs<TensorTcgen05>& args, std::uint16_t* 
 }
 
 Record gpu_part(const Context& context) {
-    Record record;
-    if (!have_device(context, record)) return record;
-    const TensorInputs<TensorTcgen05> inputs = tcgen05_inputs();
-    TensorOutputs<TensorTcgen05> outputs = tensor_blank<TensorTcgen05>(inputs.shape);
-    GpuCall call;
-    DeviceBuffer<std::uint16_t> a;
-    DeviceBuffer<std::uint16_t> b;
-    DeviceBuffer<float> c;
-    DeviceBuffer<RunFlag> flag;
-    if (a.upload(call, inputs.a) && b.upload(call, inputs.b) && c.upload(call, outputs.c) &&
-        flag.upload(call, outputs.flag) &&
-        start(call, {a.get(), b.get(), c.get(), inputs.shape, flag.get()}, a.get(), b.get()) &&
-        c.download(call, outputs.c))
-        flag.download(call, outputs.flag);
-    if (call.code != cudaSuccess) return gpu_failure(call);
-    return tcgen05_check(inputs, outputs, backend_of(context));
+    return tensor_part(context, tcgen05_inputs(), start, tcgen05_check);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ inline EncodeTiled find_encode(GpuCall& call) {
 }
 
 /// A matrix of bfloat16 that lies row by row, in tiles of `height` rows of 128 bytes, which are swizzled.
-inline bool encode_tiles(GpuCall& call, CUtensorMap& map, std::uint16_t* matrix, int rows, int columns,
+inline bool encode_tiles(GpuCall& call, CUtensorMap& map, const std::uint16_t* matrix, int rows, int columns,
                          int height) {
     const EncodeTiled function = find_encode(call);
     if (call.code != cudaSuccess) return false;
@@ -107,8 +107,9 @@ inline bool encode_tiles(GpuCall& call, CUtensorMap& map, std::uint16_t* matrix,
     const cuuint64_t stride[] = {size[0] * sizeof(std::uint16_t)};
     const cuuint32_t box[] = {128 / sizeof(std::uint16_t), static_cast<cuuint32_t>(height)};
     const cuuint32_t step[] = {1, 1};
-    const CUresult code = function(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, matrix, size, stride, box, step,
-                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+    auto* address = const_cast<std::uint16_t*>(matrix);  // the map itself says nothing of writing
+    const CUresult code = function(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, address, size, stride, box,
+                                   step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                    CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     // CUresult and cudaError_t have the same numbers.
     return call.ok(static_cast<cudaError_t>(code), "cuTensorMapEncodeTiled");

@@ -1,8 +1,8 @@
 #include "kernels/tensor/wgmma.hpp"
 
 #include "kernels/exec/device_block.cuh"
-#include "kernels/exec/gpu.cuh"
 #include "kernels/support/test_main.hpp"
+#include "kernels/tensor/gpu_part.cuh"
 #include "kernels/tensor/hopper.cuh"
 
 using namespace cudamatrix::suite;
@@ -119,11 +119,11 @@ extern "C" __global__ void __launch_bounds__(kWgmmaThreads)
 
 namespace {
 
-bool start(GpuCall& call, const TensorArgs<TensorWgmma>& args, std::uint16_t* a, std::uint16_t* b) {
+bool start(GpuCall& call, const TensorArgs<TensorWgmma>& args) {
     CUtensorMap map_a{};
     CUtensorMap map_b{};
-    if (!encode_tiles(call, map_a, a, args.shape.m, args.shape.k, TensorWgmma::kM) ||
-        !encode_tiles(call, map_b, b, args.shape.k, args.shape.n, kWgmmaDepth) ||
+    if (!encode_tiles(call, map_a, args.a, args.shape.m, args.shape.k, TensorWgmma::kM) ||
+        !encode_tiles(call, map_b, args.b, args.shape.k, args.shape.n, kWgmmaDepth) ||
         !call.ok(
             cudaFuncSetAttribute(cudamatrix_tc_wgmma, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
             "cudaFuncSetAttribute"))
@@ -134,22 +134,7 @@ bool start(GpuCall& call, const TensorArgs<TensorWgmma>& args, std::uint16_t* a,
 }
 
 Record gpu_part(const Context& context) {
-    Record record;
-    if (!have_device(context, record)) return record;
-    const TensorInputs<TensorWgmma> inputs = wgmma_inputs();
-    TensorOutputs<TensorWgmma> outputs = tensor_blank<TensorWgmma>(inputs.shape);
-    GpuCall call;
-    DeviceBuffer<std::uint16_t> a;
-    DeviceBuffer<std::uint16_t> b;
-    DeviceBuffer<float> c;
-    DeviceBuffer<RunFlag> flag;
-    if (a.upload(call, inputs.a) && b.upload(call, inputs.b) && c.upload(call, outputs.c) &&
-        flag.upload(call, outputs.flag) &&
-        start(call, {a.get(), b.get(), c.get(), inputs.shape, flag.get()}, a.get(), b.get()) &&
-        c.download(call, outputs.c))
-        flag.download(call, outputs.flag);
-    if (call.code != cudaSuccess) return gpu_failure(call);
-    return wgmma_check(inputs, outputs, backend_of(context));
+    return tensor_part(context, wgmma_inputs(), start, wgmma_check);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <mma.h>
 
 #include "kernels/exec/device_block.cuh"
-#include "kernels/exec/gpu.cuh"
+#include "kernels/tensor/gpu_part.cuh"
 #include "kernels/tensor/product.hpp"
 
 namespace cudamatrix::suite {
@@ -68,28 +68,17 @@ __device__ void wmma_product(const TensorArgs<Format>& args) {
 
 #endif
 
-/// The part "gpu" of a test.
+/// The part "gpu" of a test whose kernel takes no more than its arguments.
 template <class Format>
 Record tensor_gpu_part(const Context& context, const TensorInputs<Format>& inputs,
                        void (*kernel)(TensorArgs<Format>),
                        Record (*check)(const TensorInputs<Format>&, const TensorOutputs<Format>&,
                                        const char*)) {
-    Record record;
-    if (!have_device(context, record)) return record;
-    TensorOutputs<Format> outputs = tensor_blank<Format>(inputs.shape);
-    GpuCall call;
-    DeviceBuffer<typename Format::Stored> a;
-    DeviceBuffer<typename Format::Stored> b;
-    DeviceBuffer<typename Format::Sum> c;
-    DeviceBuffer<RunFlag> flag;
-    if (a.upload(call, inputs.a) && b.upload(call, inputs.b) && c.upload(call, outputs.c) &&
-        flag.upload(call, outputs.flag)) {
-        const TensorArgs<Format> args{a.get(), b.get(), c.get(), inputs.shape, flag.get()};
-        kernel<<<tensor_blocks<Format>(inputs.shape), kTensorThreads>>>(args);
-        if (finished(call) && c.download(call, outputs.c)) flag.download(call, outputs.flag);
-    }
-    if (call.code != cudaSuccess) return gpu_failure(call);
-    return check(inputs, outputs, backend_of(context));
+    const auto launch = [=](GpuCall& call, const TensorArgs<Format>& args) {
+        kernel<<<tensor_blocks<Format>(args.shape), kTensorThreads>>>(args);
+        return finished(call);
+    };
+    return tensor_part<Format>(context, inputs, launch, check);
 }
 
 }  // namespace cudamatrix::suite
