@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "kernels/host/library.hpp"
@@ -73,6 +75,22 @@ bool is_jit_file(const std::string& file, const std::string& stem) {
     return rest.rfind(".so.", 0) == 0;
 }
 
+/// libnvrtc of CUDA 13.0 does not look for its builtins beside itself. A torch that names them in its own
+/// list of what it loads first is no worse for that.
+void load_builtins_as_torch(const std::string& site, const std::string& library, const JitLibraryName& name) {
+    namespace fs = std::filesystem;
+    const std::string begin = std::string(name.stem) + "-builtins.so";
+    std::ifstream in(site + "/torch/__init__.py", std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (text.find(begin) == std::string::npos) return;
+    std::error_code error;
+    for (fs::directory_iterator it(fs::path(library).parent_path(), error), end; !error && it != end;
+         it.increment(error)) {
+        if (it->path().filename().string().rfind(begin, 0) == 0)
+            static_cast<void>(::dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL));
+    }
+}
+
 std::optional<JitLibrary> torch_jit(const Context& context, const JitLibraryName& name) {
     namespace fs = std::filesystem;
     const std::string site = torch_site(context);
@@ -92,7 +110,9 @@ std::optional<JitLibrary> torch_jit(const Context& context, const JitLibraryName
     std::sort(own.begin(), own.end());
     files.insert(files.end(), own.begin(), own.end());
     for (const std::string& file : files) {
-        if (fs::exists(file, error)) return open_jit("torch", file, major);
+        if (!fs::exists(file, error)) continue;
+        load_builtins_as_torch(site, file, name);
+        return open_jit("torch", file, major);
     }
     JitLibrary of_image = open_jit("torch", soname, major);
     if (of_image.handle == nullptr && !name.torch_has_one) return std::nullopt;

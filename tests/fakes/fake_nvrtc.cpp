@@ -1,11 +1,14 @@
 // A libnvrtc for tests. It knows the architectures of CUDA 12.4 from 7.5 on, and answers as its environment
 // says:
 //   FAKE_NVRTC_VERSION  what nvrtcVersion reports (default 12.4); "none": it fails
+//   FAKE_NVRTC_NEEDS    a library without which compiling answers 7
 //   FAKE_NVRTC          what compiling answers (default 0); FAKE_NVRTC_PTX, FAKE_NVRTC_LTO where that is
 //   asked for FAKE_NVRTC_LOG      what it says then FAKE_NVRTC_CODE     its defect: arch (code for 7.5), name
 //   (another kernel), text (no cubin), empty, cut
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "unit/fatbin/fixture.hpp"
@@ -38,6 +41,12 @@ std::string ptx_for(unsigned sm, const std::string& kernel) {
 int copy(const std::string& text, char* to) {
     std::memcpy(to, text.data(), text.size());
     return 0;
+}
+
+bool is_loaded(const std::string& library) {
+    std::ifstream in("/proc/self/maps");
+    const std::string maps((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    return maps.find("/" + library + "\n") != std::string::npos;
 }
 
 int made(const std::string& text, std::size_t* size) {
@@ -90,6 +99,9 @@ int nvrtcCompileProgram(void* handle, int count, const char* const* options) {
     for (const char* arch : {"75", "80", "86", "89", "90"})
         known = known || number == arch;
     if (!known) return fail(program, "5", "nvrtc: error: invalid value for --gpu-architecture (-arch)\n");
+    const std::string needed = variable("FAKE_NVRTC_NEEDS");
+    if (!needed.empty() && !is_loaded(needed))
+        return fail(program, "7", "nvrtc: error: failed to open " + needed + ".\n");
     const std::string answer = variable(ptx   ? "FAKE_NVRTC_PTX"
                                         : lto ? "FAKE_NVRTC_LTO"
                                               : "FAKE_NVRTC",

@@ -156,6 +156,26 @@ TEST_CASE("jit.nvrtc: torch's library is found in each layout of its wheels, and
                   {"lib_absent", "F9", "torch load: ", "libnvrtc"});
 }
 
+TEST_CASE("jit.nvrtc: builtins that the library does not find are loaded where torch loads them, too") {
+    const std::string needed = "libnvrtc-builtins.so.13.0";
+    const auto judged = [&](const char* init, const std::string& builtins) {
+        const Image image("site/nvidia/cu13/lib/libnvrtc.so.13");
+        image.write("site/torch/lib/libtorch_cuda.so", "");
+        if (*init != '\0') image.write("site/torch/__init__.py", init);
+        image.put(SUITE_FAKE_NVRTC, "site/nvidia/cu13/lib/" + builtins);
+        image.write("site/nvidia/cu13/lib/libnvrtc-builtins.alt.so.13.0", "not a library");
+        return image.load({{"FAKE_NVRTC_VERSION", "13.0"}, {"FAKE_NVRTC_NEEDS", needed}},
+                          image.torch("13.0"));
+    };
+    constexpr const char* kLoads = "cuda_libs = [(\"cuda_nvrtc\", \"libnvrtc-builtins.so.*[0-9]\")]\n";
+    CHECK(judged(kLoads, needed).text_of("summary") == "torch: libnvrtc 13.0, code for 9.0");
+    const JitFailure without{"no_builtins", "F9", "torch cubin: libnvrtc answers 7", "libnvrtc-builtins"};
+    check_failure(judged("cuda_libs = [(\"cuda_nvrtc\", \"libnvrtc.so.*[0-9]\")]\n", needed), without);
+    check_failure(judged("", needed), without);
+    check_failure(judged(kLoads, "libnvrtc-builtins.so.12.9"), without);
+    check_failure(judged(kLoads, "other.so.13.0"), without);
+}
+
 TEST_CASE("jit.nvrtc: a torch that has none of its own has a fault, one that is not there has not") {
     JitFolder image;
     image.hide("libnvrtc");
