@@ -29,6 +29,11 @@ def docker(*arguments, check=True):
     return got.stdout
 
 
+def remove_images():
+    if old := docker("image", "ls", "--quiet", "cudamatrix/e2e").split():
+        docker("image", "rm", "--force", *sorted(set(old)))
+
+
 def run(*extra, matrix=MATRIX, out=OUT):
     """cudamatrix run: progress to our own stderr, the report as JSON back."""
     got = subprocess.run([PROGRAM, "run", matrix, "--out", out, "--engine", "docker", "--network", "host", "--format", "json",
@@ -64,8 +69,7 @@ class Images(unittest.TestCase):
         WORK.mkdir(parents=True)
         shutil.copy(SOURCE / "tests/e2e/images/matrix.yaml", MATRIX)
         # Images of an earlier run of these tests would be reused, and nothing would be built.
-        if old := docker("image", "ls", "--quiet", "cudamatrix/e2e").split():
-            docker("image", "rm", "--force", *sorted(set(old)))
+        remove_images()
 
     def attempted(self, report):
         return [c for c in report["cells"] if c["outcome"] != "skipped"]
@@ -217,7 +221,7 @@ class Images(unittest.TestCase):
 
     def test_a_a_current_torch_has_its_kernels_interpreted(self):
         """What compiles them is beside the image: its runtime has no nvcc."""
-        docker("image", "rm", "--force", *sorted(set(docker("image", "ls", "--quiet", "cudamatrix/e2e").split())))  # room for it
+        remove_images()  # room for it
         matrix, out = WORK / "torch.yaml", WORK / "out-torch"
         shutil.copy(SOURCE / "tests/e2e/images/torch.yaml", matrix)
         (out / "bootstrap").mkdir(parents=True)
