@@ -68,8 +68,7 @@ class Parser {
         const std::string_view text = token.text;
         unsigned target = 0;
         for (std::size_t i = 3; text.substr(0, 3) == "sm_" && i < text.size() && i < 7; ++i) {
-            if (text[i] >= '0' && text[i] <= '9')
-                target = target * 10 + static_cast<unsigned>(text[i] - '0');
+            if (text[i] >= '0' && text[i] <= '9') target = target * 10 + static_cast<unsigned>(text[i] - '0');
         }
         if (target == 0) fail_at(token, "a target like sm_80");
         module_.target = target;
