@@ -37,8 +37,7 @@ inline std::vector<std::string> gencode_options(const std::vector<fatbin::Arch>&
         if (target->variant == fatbin::Variant::family && !families)
             target->variant = fatbin::Variant::specific;
         const auto serves = [&](const fatbin::Arch& compute) {
-            if (target->variant != fatbin::Variant::family) return compute == plain(*target);
-            return compute.major == target->major && compute.minor >= target->minor;
+            return fatbin::sass_runs_on(*target, compute);
         };
         if (std::none_of(targets.begin(), targets.end(), serves)) return {};
         const std::string number = fatbin::sm_number(*target);

@@ -65,4 +65,30 @@ std::string sm_number(const Arch& arch) {
     return std::to_string(arch.major) + std::to_string(arch.minor) + suffix(arch.variant);
 }
 
+bool same_capability(const Arch& a, const Arch& b) {
+    return a.major == b.major && a.minor == b.minor;
+}
+
+// Compiled into images, where there are no facts: a test holds it to the table architectures.
+bool is_tegra(const Arch& arch) {
+    static constexpr int kTegra[][2] = {{3, 2}, {5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
+    for (const auto& cc : kTegra) {
+        if (arch.major == cc[0] && arch.minor == cc[1]) return true;
+    }
+    return false;
+}
+
+bool sass_runs_on(const Arch& code, const Arch& device) {
+    if (same_capability(code, device)) return true;
+    if (code.variant == Variant::specific || code.major != device.major || code.minor > device.minor)
+        return false;
+    return !is_tegra(code) && !is_tegra(device);
+}
+
+bool ptx_compiles_for(const Arch& code, const Arch& device) {
+    if (code.variant != Variant::base) return sass_runs_on(code, device);
+    if (code.major != device.major) return code.major < device.major;
+    return code.minor <= device.minor;
+}
+
 }  // namespace cudamatrix::fatbin

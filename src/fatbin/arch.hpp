@@ -50,4 +50,21 @@ struct PtxIsa {
 /// The number in sm_ and compute_ names: 7.5 -> "75", 9.0a -> "90a".
 [[nodiscard]] std::string sm_number(const Arch& arch);
 
+/// Equal but for the variant.
+[[nodiscard]] bool same_capability(const Arch& a, const Arch& b);
+
+/// Whether it is of an integrated GPU (Tegra: Jetson, Drive).
+[[nodiscard]] bool is_tegra(const Arch& arch);
+
+/// May SASS of `code` be loaded on a device of compute capability `device`?
+/// Plain code: same major, same or lower minor. "f": the same within its family. "a": only its own
+/// capability. Devices of the Tegra line take no SASS but their own, and theirs runs nowhere else. Source:
+/// https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (binary compatibility; family- and
+/// architecture-specific features).
+[[nodiscard]] bool sass_runs_on(const Arch& code, const Arch& device);
+
+/// May PTX of `code` be compiled for `device`? Plain PTX: any later device. "f" and "a": as SASS.
+/// Whether the driver knows the PTX ISA is a separate question (see cover()).
+[[nodiscard]] bool ptx_compiles_for(const Arch& code, const Arch& device);
+
 }  // namespace cudamatrix::fatbin

@@ -2,20 +2,7 @@
 
 namespace cudamatrix::fatbin {
 
-// Compiled into images, where there are no facts: a test holds it to the table architectures.
-bool is_tegra(const Arch& arch) {
-    static constexpr int kTegra[][2] = {{3, 2}, {5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
-    for (const auto& cc : kTegra) {
-        if (arch.major == cc[0] && arch.minor == cc[1]) return true;
-    }
-    return false;
-}
-
 namespace {
-
-bool same_capability(const Arch& a, const Arch& b) {
-    return a.major == b.major && a.minor == b.minor;
-}
 
 /// Higher is better: the driver prefers machine code to PTX, and of each the nearest.
 bool better(const Cover& found, CodePath code_path, const Code& code) {
@@ -53,19 +40,6 @@ std::string none_text(const std::vector<Code>& offered, const Arch& device,
 }
 
 }  // namespace
-
-bool sass_runs_on(const Arch& code, const Arch& device) {
-    if (same_capability(code, device)) return true;
-    if (code.variant == Variant::specific || code.major != device.major || code.minor > device.minor)
-        return false;
-    return !is_tegra(code) && !is_tegra(device);
-}
-
-bool ptx_compiles_for(const Arch& code, const Arch& device) {
-    if (code.variant != Variant::base) return sass_runs_on(code, device);
-    if (code.major != device.major) return code.major < device.major;
-    return code.minor <= device.minor;
-}
 
 Cover cover(const std::vector<Code>& offered, const Arch& device, std::optional<PtxIsa> driver_isa) {
     Cover best;

@@ -35,20 +35,6 @@ struct Cover {
     std::string text;  ///< "sass 7.5", "sass 8.0 (same major) for 8.6", "ptx 9.0 via JIT", "none: ..."
 };
 
-/// Whether it is of an integrated GPU (Tegra: Jetson, Drive).
-[[nodiscard]] bool is_tegra(const Arch& arch);
-
-/// May SASS of `code` be loaded on a device of compute capability `device`?
-/// Plain code: same major, same or lower minor. "f": the same within its family. "a": only its own
-/// capability. Devices of the Tegra line take no SASS but their own, and theirs runs nowhere else. Source:
-/// https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (binary compatibility; family- and
-/// architecture-specific features).
-[[nodiscard]] bool sass_runs_on(const Arch& code, const Arch& device);
-
-/// May PTX of `code` be compiled for `device`? Plain PTX: any later device. "f" and "a": as SASS.
-/// Whether the driver knows the PTX ISA is a separate question (see cover()).
-[[nodiscard]] bool ptx_compiles_for(const Arch& code, const Arch& device);
-
 /// The best code path for a device, whose variant is ignored. Without `driver_isa`, the newest PTX ISA that
 /// the driver compiles, PTX counts and the text says on what it depends.
 [[nodiscard]] Cover cover(const std::vector<Code>& offered, const Arch& device,
