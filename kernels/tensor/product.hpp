@@ -87,6 +87,11 @@ int tensor_blocks(const TensorShape& shape) {
     return shape.m / (kTensorSide * Format::kM) * (shape.n / (kTensorSide * Format::kN));
 }
 
+/// Tiles of m x n that cover C, also where they stick out.
+inline int tensor_tiles(const TensorShape& shape, int m, int n) {
+    return (shape.m + m - 1) / m * ((shape.n + n - 1) / n);
+}
+
 template <class Format>
 TensorOutputs<Format> tensor_blank(const TensorShape& shape) {
     return {blank_output<typename Format::Sum>(tensor_size(shape.m, shape.n)), {}};

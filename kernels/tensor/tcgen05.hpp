@@ -21,8 +21,7 @@ inline constexpr TensorShape kTcgen05Shape{200, 136, 552};  ///< tiles stick out
 /// One block for each tile of C.
 template <>
 inline int tensor_blocks<TensorTcgen05>(const TensorShape& shape) {
-    return (shape.m + TensorTcgen05::kM - 1) / TensorTcgen05::kM *
-           ((shape.n + TensorTcgen05::kN - 1) / TensorTcgen05::kN);
+    return tensor_tiles(shape, TensorTcgen05::kM, TensorTcgen05::kN);
 }
 
 [[nodiscard]] TensorInputs<TensorTcgen05> tcgen05_inputs(const TensorShape& shape = kTcgen05Shape);

@@ -22,8 +22,7 @@ inline constexpr TensorShape kWgmmaShape{100, 200, 552};  ///< tiles stick out a
 /// One block for each tile of C.
 template <>
 inline int tensor_blocks<TensorWgmma>(const TensorShape& shape) {
-    return (shape.m + TensorWgmma::kM - 1) / TensorWgmma::kM *
-           ((shape.n + TensorWgmma::kN - 1) / TensorWgmma::kN);
+    return tensor_tiles(shape, TensorWgmma::kM, TensorWgmma::kN);
 }
 
 [[nodiscard]] TensorInputs<TensorWgmma> wgmma_inputs(const TensorShape& shape = kWgmmaShape);
