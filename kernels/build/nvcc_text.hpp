@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 
 namespace cudamatrix::suite {
@@ -25,27 +26,28 @@ inline int cudart_number(const std::string& version) {
     return std::atoi(version.c_str()) * 1000 + std::atoi(version.c_str() + point + 1) * 10;
 }
 
-/// The first line that tells of an error; the first line of all when none says so.
-inline std::string error_line(const std::string& text) {
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string line = text.substr(begin, end - begin);
-        if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
-        begin = end + 1;
-    }
-    return first_line(text);
-}
-
-/// The lines that tell of a warning, each with its line end.
-inline std::string warning_lines(const std::string& text) {
+/// The lines that hold one of the words, each with its line end.
+inline std::string lines_with(const std::string& text, std::initializer_list<const char*> words) {
     std::string lines;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         const std::string line = text.substr(begin, end - begin);
-        if (line.find("warning") != std::string::npos) lines += line + "\n";
+        const auto is_in = [&](const char* word) { return line.find(word) != std::string::npos; };
+        if (std::any_of(words.begin(), words.end(), is_in)) lines += line + "\n";
         begin = end + 1;
     }
     return lines;
+}
+
+/// The first line that tells of an error; the first line of all when none says so.
+inline std::string error_line(const std::string& text) {
+    const std::string telling = lines_with(text, {"error", "fatal"});
+    return first_line(telling.empty() ? text : telling);
+}
+
+/// The lines that tell of a warning.
+inline std::string warning_lines(const std::string& text) {
+    return lines_with(text, {"warning"});
 }
 
 struct CompileFault {

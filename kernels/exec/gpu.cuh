@@ -37,8 +37,7 @@ class DeviceBuffer {
 
     bool upload(GpuCall& call, const std::vector<T>& from) {
         return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), from.size() * sizeof(T)), "cudaMalloc") &&
-               call.ok(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
-                       "cudaMemcpy");
+               refresh(call, from);
     }
     bool upload(GpuCall& call, const T& one) {
         return call.ok(cudaMalloc(reinterpret_cast<void**>(&data_), sizeof(T)), "cudaMalloc") &&

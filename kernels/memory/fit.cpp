@@ -14,6 +14,14 @@ std::string mib_text(std::size_t bytes) {
     return std::to_string(bytes >> 20U) + " MiB";
 }
 
+/// Both marks of every `step`th block.
+std::vector<std::uint32_t> marks_of(std::size_t blocks, std::size_t step) {
+    std::vector<std::uint32_t> marks;
+    for (std::size_t block = 0; block < blocks; block += step)
+        marks.insert(marks.end(), 2, static_cast<std::uint32_t>(block));
+    return marks;
+}
+
 void check_fit_marks(Record& record, const std::string& name, const std::vector<std::uint32_t>& found,
                      const std::vector<std::uint32_t>& wanted) {
     check_values(
@@ -31,9 +39,7 @@ std::size_t fit_block(std::size_t free) {
 }
 
 std::vector<std::uint32_t> fit_kept_marks(std::size_t blocks) {
-    std::vector<std::uint32_t> marks;
-    for (std::size_t block = 0; block < blocks; block += 2)
-        marks.insert(marks.end(), 2, static_cast<std::uint32_t>(block));
+    std::vector<std::uint32_t> marks = marks_of(blocks, 2);
     marks.insert(marks.end(), 2, static_cast<std::uint32_t>(blocks));
     return marks;
 }
@@ -46,10 +52,7 @@ Record fit_check(const FitFacts& facts, const char* backend) {
                  mib_text(had) + " of " + mib_text(facts.free) + " that are free could be allocated");
     const bool refused = facts.refused == kFitRefused;
     record.check("refused", refused, "cudaMalloc of one block more gave " + std::to_string(facts.refused));
-    std::vector<std::uint32_t> all;
-    for (std::size_t block = 0; block < facts.blocks; ++block)
-        all.insert(all.end(), 2, static_cast<std::uint32_t>(block));
-    check_fit_marks(record, "own_words", facts.marks, all);
+    check_fit_marks(record, "own_words", facts.marks, marks_of(facts.blocks, 1));
     record.check("joined", facts.joined >= facts.block,
                  "no block of " + mib_text(facts.block) + " could be had where " +
                      std::to_string(facts.blocks / 2) + " had been freed");

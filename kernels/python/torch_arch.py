@@ -101,21 +101,26 @@ def check_arch(record, torch, opts):
     return targets
 
 
-def check_binary(record, torch, opts, targets):
-    """The device code that really lies in torch's library, against what torch says about itself."""
-    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cuda.so")
+def code_in(path, opts):
+    """(the device code in a file as `suite fatbin` lists it, why it cannot be read or "")."""
     suite = os.path.join(opts.get("--prefix", ""), "bin", "suite")
-    if not os.path.isfile(library):
-        record.check("libtorch_cuda", False, library + " is missing", "lib_absent", "F11")
-        return
-    result = subprocess.run([suite, "fatbin", library], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    result = subprocess.run([suite, "fatbin", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     try:
         facts = json.loads(result.stdout.decode())
     except ValueError:
         facts = {"error": "suite fatbin: " + result.stderr.decode(errors="replace").strip()}
-    found = facts.get("fatbin", [])
+    return facts.get("fatbin", []), facts.get("error", "")
+
+
+def check_binary(record, torch, opts, targets):
+    """The device code that really lies in torch's library, against what torch says about itself."""
+    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cuda.so")
+    if not os.path.isfile(library):
+        record.check("libtorch_cuda", False, library + " is missing", "lib_absent", "F11")
+        return
+    found, error = code_in(library, opts)
     record.evidence["libtorch_cuda"] = {"path": library, "fatbin": found}
-    record.check("libtorch_cuda_readable", not facts.get("error"), facts.get("error", ""), "fatbin", "F6")
+    record.check("libtorch_cuda_readable", not error, error, "fatbin", "F6")
     plain = {line.split("@")[0].rstrip("af") for line in found}
     missing = [code_text(t) for t in targets if code_text(t).rstrip("af") not in plain]
     record.check("libtorch_cuda_code", not missing, "torch names %s, its library lacks it" % ", ".join(missing),

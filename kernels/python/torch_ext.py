@@ -5,7 +5,6 @@ was built is loaded with every symbol resolved; its GPU code is listed, and what
 """
 import importlib.machinery
 import importlib.util
-import json
 import os
 import random
 import subprocess
@@ -15,7 +14,7 @@ import tempfile
 
 import torch_build
 from suite_record import Skip, run, seed_of
-from torch_arch import code_text
+from torch_arch import code_in, code_text
 
 LENGTH = 100003
 FACTOR = 2654435761
@@ -138,18 +137,12 @@ def without_kernel(torch, opts, home):
 
 def check_code(record, path, opts):
     """The GPU code in what was built."""
-    suite = os.path.join(opts.get("--prefix", ""), "bin", "suite")
-    said = subprocess.run([suite, "fatbin", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    try:
-        facts = json.loads(said.stdout.decode())
-    except ValueError:
-        facts = {"error": "suite fatbin: " + said.stderr.decode(errors="replace").strip()}
-    found = facts.get("fatbin", [])
+    found, error = code_in(path, opts)
     record.evidence["fatbin"] = found
     major, minor = map(int, opts["--compute"].split("."))
     wanted = code_text(("sass", major, minor, ""))
-    record.check("compute capability", not facts.get("error") and wanted in {line.split("@")[0] for line in found},
-                 facts.get("error") or "it holds %s, the cell needs %s" % (", ".join(found) or "no GPU code", wanted), "no_road", "F10")
+    record.check("compute capability", not error and wanted in {line.split("@")[0] for line in found},
+                 error or "it holds %s, the cell needs %s" % (", ".join(found) or "no GPU code", wanted), "no_road", "F10")
 
 
 def loaded(path):
