@@ -1,10 +1,11 @@
 """torch.workers: do batches come whole out of the workers of a DataLoader?
 
 Two workers send batches of 32 MiB through /dev/shm; every value is compared. Too small a /dev/shm is named, and how to
-enlarge it.
+enlarge it. How fast batches come is told and decides nothing.
 """
 import os
 import sys
+import time
 
 import torch_compare
 from suite_record import run, said, seed_of
@@ -33,6 +34,16 @@ class Batches(object):
     def __getitem__(self, index):
         import torch
         return index, os.getpid(), batch(torch, self.seed, index)
+
+
+def mib_per_second(loader, now=time.monotonic):
+    """Of batches that are received and let go; None where no clock could tell.
+
+    From the first batch to the last, so that the start of the workers does not count.
+    """
+    times = [now() for _ in loader]
+    spent = times[-1] - times[0] if len(times) > 1 else 0
+    return round((len(times) - 1) * (BATCH_BYTES >> 20) / spent) if spent > 0 else None
 
 
 def free_bytes(folder="/dev/shm"):
@@ -69,6 +80,7 @@ def body(record, torch, opts, _):
                          "its values are not those that the worker sent")
             record.check("batch %d is in shared memory" % index, values.is_shared(), "it was copied")
             del values
+        speed = mib_per_second(loader)
     except Exception as error:
         text = said(error)
         room = "/dev/shm has %d MiB free, %d are needed" % (free >> 20, NEEDED >> 20) if free >= 0 else "there is no /dev/shm"
@@ -76,6 +88,7 @@ def body(record, torch, opts, _):
         return ""
     record.check("batches in order", seen == list(range(BATCHES)), "got %s" % seen)
     record.check("workers", len(pids) == WORKERS and os.getpid() not in pids, "%d processes sent batches" % len(pids))
+    record.evidence["loader_mib_s"] = speed
     return "%d batches of %d MiB from %d workers" % (BATCHES, BATCH_BYTES >> 20, WORKERS)
 
 

@@ -264,6 +264,7 @@ class Scripts(unittest.TestCase):
     def test_workers(self):
         line = self.run_script("torch_workers.py")
         self.assertEqual((line["status"], line["part"], len(line["checks"])), ("pass", "load", 10), line)
+        self.assertIsInstance(line["evidence"]["loader_mib_s"], int, line)
         for defect in ("bus", "space"):
             line = self.run_script("torch_workers.py", defect=defect)
             self.assertEqual((line["status"], line["reason"], line["fault"]), ("fail", "shm_small", "F12"), line)
@@ -271,6 +272,12 @@ class Scripts(unittest.TestCase):
         for defect in ("order", "lost", "stale", "flip", "copied", "same_process", "one_worker"):
             line = self.run_script("torch_workers.py", defect=defect)
             self.assertEqual((line["status"], line.get("fault")), ("fail", None), (defect, line))
+
+    def test_how_fast_batches_come(self):
+        import torch_workers as workers
+        for batches, ticks, speed in ((3, (10.0, 10.5, 11.0), 64), (1, (10.0,), None), (0, (), None), (2, (10.0, 10.0), None)):
+            clock = iter(ticks)
+            self.assertEqual(workers.mib_per_second([None] * batches, lambda: next(clock)), speed, ticks)
 
     def test_what_kind_of_failure_a_loader_has(self):
         import torch_workers as workers
