@@ -123,7 +123,7 @@ class Images(unittest.TestCase):
                 config = json.loads(docker("image", "inspect", image["reference"]))[0]["Config"]
                 self.assertNotIn(config["User"], ("", "root", "0"))
                 labels = config["Labels"]
-                for name in ("org.opencontainers.image.title", "io.cudamatrix.cells", "io.cudamatrix.facts", "io.cudamatrix.version"):
+                for name in ("org.opencontainers.image.title", "io.cudamatrix.image", "io.cudamatrix.lock", "io.cudamatrix.version"):
                     self.assertTrue(labels.get(name), labels)
                 if "torch" not in image["id"]:
                     self.assertLess(image["runtime_bytes"], 400e6)

@@ -113,6 +113,7 @@ struct Render {
                          {"version", kVersion},
                          {"matrix", matrix.name},
                          {"facts", settings.facts_hash},
+                         {"facts_date", settings.facts_date},
                          {"templates", out.templates_hash},
                          {"suite", suite_hash(out.suite)},
                          {"images", std::move(images)},

@@ -21,7 +21,6 @@ using List = Data::List;
 constexpr std::string_view kToolkit = "/usr/local/cuda";
 constexpr std::string_view kUserId =
     "65532";  // the number that hardened images use for "nobody in particular"
-constexpr std::size_t kCellsInLabel = 100;
 
 // The archive's multiarch folder.
 std::string library_folder(const Image& image) {
@@ -98,19 +97,10 @@ Object healthcheck_model(const Healthcheck& check) {
     return {{"any", !test.empty()}, {"test", std::move(test)}, {"options", std::move(options)}};
 }
 
-std::string cells_label(const Image& image) {
-    const auto shown = std::min(image.cells.size(), kCellsInLabel);
-    auto label =
-        text::join({image.cells.begin(), image.cells.begin() + static_cast<std::ptrdiff_t>(shown)}, " ");
-    if (shown < image.cells.size()) label += fmt::format(" and {} more", image.cells.size() - shown);
-    return label;
-}
-
+// Nothing about hosts: an image is the same for every driver and GPU that it serves.
 List labels(const ImageInput& input) {
     std::vector<std::pair<std::string, std::string>> all{
         {"org.opencontainers.image.title", image_title(input.image)},
-        {"io.cudamatrix.cells", cells_label(input.image)},
-        {"io.cudamatrix.facts", fmt::format("{} {}", input.settings.facts_hash, input.settings.facts_date)},
         {"io.cudamatrix.image", input.image.id},
         {"io.cudamatrix.lock", pins_hash(input.image, input.lock)},
         {"io.cudamatrix.matrix", input.matrix.name},

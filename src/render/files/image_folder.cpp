@@ -201,10 +201,9 @@ List dockerfile_header(const ImageInput& input) {
                                ? "index serve that day. `cudamatrix lock MATRIX` pins it."
                                : "archive and the index serve that day. `cudamatrix lock MATRIX` pins it.");
     }
-    lines.emplace_back(fmt::format("Serves {} of matrix {}:", text::count(input.image.cells.size(), "cell"),
-                                   input.matrix.name));
-    for (const auto& cell : input.image.cells)
-        lines.emplace_back("  " + cell);
+    lines.emplace_back(
+        fmt::format("Image {} of matrix {}; index.json lists the cells (drivers, GPUs) that it serves.",
+                    input.image.id, input.matrix.name));
     for (const auto& companion : input.image.companions)
         lines.emplace_back("Chosen by the facts: " + companion);
     for (const auto& constraint : input.image.constraints)
