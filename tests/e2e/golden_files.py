@@ -70,7 +70,7 @@ def write_all(source, out):
             file = out / path.parent.name / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-            if file.name == "Dockerfile":
+            if file.name.endswith("Dockerfile"):
                 dockerfiles.append(file)
     return dockerfiles
 

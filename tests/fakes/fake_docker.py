@@ -115,7 +115,7 @@ def build(argv):
 def add_images(argv, target, digest):
     images = load_images()
     for tag in values(argv, "--tag"):
-        images[tag] = {"Id": "sha256:" + digest.hexdigest(), "Size": 2_000_000 if target == "proof" else 1_000_000,
+        images[tag] = {"Id": "sha256:" + digest.hexdigest(), "Size": 2_000_000 if "--file" in argv else 1_000_000,
                        "Config": {"Labels": dict(label.split("=", 1) for label in values(argv, "--label"))}}
     new = os.path.join(STATE, "images.json.new")
     with open(new, "w", encoding="utf-8") as out:

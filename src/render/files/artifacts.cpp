@@ -24,12 +24,12 @@ std::string part_hash(const std::vector<SuiteFile>& suite, const Image& image) {
     return suite_hash(part);
 }
 
-// All bytes that a build of the folder sees, by the hash of each file. The base and the suite count by their
-// hashes, too; the name and the pins stand in the files.
-std::string inputs_hash(const std::vector<Artifact>& folder, std::string_view base, std::string_view suite) {
+// All bytes that a build of these files sees, by the hash of each. What it stands on counts by its hash, too;
+// the name and the pins stand in the files.
+std::string inputs_hash(std::string_view on, const std::vector<Artifact>& files) {
     Sha256 digest;
-    digest.update(fmt::format("base {}\nsuite {}\n", base, suite));
-    for (const auto& file : folder)
+    digest.update(fmt::format("{}\n", on));
+    for (const auto& file : files)
         digest.update(fmt::format("{} {}\n", file.sha256, file.path.filename().native()));
     return digest.hex();
 }
@@ -45,6 +45,7 @@ Json image_json(const Image& image, const RenderedImage& rendered) {
               {"folder", rendered.folder.generic_string()},
               {"reference", rendered.reference},
               {"inputs", rendered.inputs},
+              {"proof_inputs", rendered.proof_inputs},
               {"pinned", rendered.pinned}};
     json.update(image_contents(image));
     const auto put = [&](const char* name, const std::string& value) {
@@ -72,7 +73,7 @@ struct Render {
         out.artifacts.push_back({path, std::move(content), std::move(hash)});
     }
 
-    void add_image(const Image& image, const Lock& lock, std::vector<Artifact> folder) {
+    void add_image(const Image& image, const Lock& lock, ImageFolder folder) {
         RenderedImage rendered;
         rendered.id = image.id;
         rendered.folder = std::filesystem::path("images") / image.id;
@@ -81,10 +82,13 @@ struct Render {
         rendered.pinned = lock.covers(image);
         auto& suite = suite_hashes[image.suite_cuda.empty()];
         if (suite.empty()) suite = part_hash(out.suite, image);
-        rendered.inputs = inputs_hash(folder, base_name(image, lock), suite);
+        rendered.inputs = inputs_hash("base " + base_name(image, lock), folder.image);
+        rendered.proof_inputs =
+            inputs_hash(fmt::format("image {}\nsuite {}", rendered.inputs, suite), folder.proof);
         images.push_back(image_json(image, rendered));
         out.images.push_back(std::move(rendered));
-        std::move(folder.begin(), folder.end(), std::back_inserter(out.artifacts));
+        for (auto* files : {&folder.image, &folder.proof})
+            std::move(files->begin(), files->end(), std::back_inserter(out.artifacts));
     }
 
     // Once for all images: builds put it into their contexts.

@@ -27,14 +27,18 @@ struct RenderSettings {
     std::string matrix_folder = ".";
 };
 
+/// In the folder of each image, beside its Dockerfile: the image with the compiled suite.
+inline constexpr std::string_view kProofFile = "proof.Dockerfile";
+
 struct RenderedImage {
     std::string id;
     std::filesystem::path folder;  ///< "images/ID", relative to the output folder; the context of its builds
     std::string reference;         ///< "cudamatrix/NAME:ID": what target `runtime` is tagged
-    std::string proof_reference;   ///< "cudamatrix/NAME:ID-proof"
-    std::string inputs;   ///< hash of all that is rendered for it; with the hash of what images: copies it
-                          ///< goes on the image as label io.cudamatrix.inputs
-    bool pinned = false;  ///< the lock covers it
+    std::string proof_reference;   ///< "cudamatrix/NAME:ID-proof": what kProofFile gives
+    std::string inputs;  ///< hash of all that is rendered for it; with the hash of what images: copies it
+                         ///< goes on the image as label io.cudamatrix.inputs
+    std::string proof_inputs;  ///< the same of its proof, `inputs` among it
+    bool pinned = false;       ///< the lock covers it
 };
 
 struct Rendering {

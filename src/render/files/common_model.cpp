@@ -48,18 +48,20 @@ Object python_model(const Image& image) {
 }  // namespace
 
 Object common_model(const Matrix& matrix, const Image& image, const ImagePins* pins) {
-    return {{"tool", Object{{"version", kVersion}}},
-            {"image", Object{{"id", image.id}, {"title", image_title(image)}}},
-            {"header", List{}},
-            {"ca", !matrix.build.ca_bundle.empty()},
-            {"netrc", !matrix.build.netrc.empty()},
-            {"cache", cache_model(matrix, image)},
-            {"copies", List{}},
-            {"pip", Object{{"options", pip_options(image)},
-                           {"installer", installer(pins, package_requests(image))}}},
-            {"python", python_model(image)},
-            {"interpreter",
-             Object{{"release", image.python_release}, {"mirror", list_of_one(image.indexes.builds)}}}};
+    return {
+        {"tool", Object{{"version", kVersion}}},
+        {"image",
+         Object{{"id", image.id}, {"repository", image_repository(matrix)}, {"title", image_title(image)}}},
+        {"header", List{}},
+        {"ca", !matrix.build.ca_bundle.empty()},
+        {"netrc", !matrix.build.netrc.empty()},
+        {"cache", cache_model(matrix, image)},
+        {"copies", List{}},
+        {"pip",
+         Object{{"options", pip_options(image)}, {"installer", installer(pins, package_requests(image))}}},
+        {"python", python_model(image)},
+        {"interpreter",
+         Object{{"release", image.python_release}, {"mirror", list_of_one(image.indexes.builds)}}}};
 }
 
 bool has_venv(const Image& image) {

@@ -53,6 +53,7 @@ Object cuda_model(const Image& image, bool pinned) {
     const auto paths = toolkit_paths(image);
     Object cuda{{"present", !image.suite_cuda.empty()},
                 {"beside", image.compiles_beside()},
+                {"ships", !image.compiles_beside()},
                 {"version", image.suite_cuda},
                 {"from_archive", archive},
                 {"from_wheels", wheels},
@@ -61,7 +62,7 @@ Object cuda_model(const Image& image, bool pinned) {
                 {"ccbin", paths.ccbin},
                 {"include", paths.include},
                 {"lib", paths.lib},
-                {"requirements", "requirements-cuda.txt"},
+                {"requirements", kCudaRequirements},
                 {"hashed", pinned},
                 {"wheel_root", image.wheel_root},
                 {"runtime_files", List{}}};
@@ -187,6 +188,7 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
                           {"python", package_list(pinned(&ImagePins::python), wanted.python)},
                           {"runtime", runtime},
                           {"runtime_any", !runtime.empty()}};
+    model["proof"] = Object{{"header", proof_header(input)}};
     model["suite"] = Object{{"stage", image.compiles_beside() ? "nvcc" : "devel"},
                             {"cxx", image.compiler},
                             {"compute", text::join(image.compute, ",")},
@@ -230,7 +232,7 @@ std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
         files.emplace("requirements.txt",
                       wheel_list(pins == nullptr ? nullptr : &pins->wheels, wanted.wheels));
     if (!wanted.cuda.empty())
-        files.emplace("requirements-cuda.txt",
+        files.emplace(std::string(kCudaRequirements),
                       wheel_list(pins == nullptr ? nullptr : &pins->cuda, wanted.cuda));
     return files;
 }

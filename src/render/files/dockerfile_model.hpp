@@ -25,6 +25,9 @@ struct ImageInput {
 /// For Dockerfile.mustache, dockerignore.mustache and, with `wheels`, requirements.mustache.
 [[nodiscard]] mustache::Data::Object dockerfile_model(const ImageInput& input);
 
+/// The wheels of a toolkit.
+inline constexpr std::string_view kCudaRequirements = "requirements-cuda.txt";
+
 /// Requirements files of the image: file name -> the value of `wheels`.
 [[nodiscard]] std::map<std::string, mustache::Data> requirements_of(const ImageInput& input);
 

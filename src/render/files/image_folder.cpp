@@ -17,37 +17,40 @@ namespace {
 // Below that a thread costs more than it saves.
 constexpr std::size_t kImagesOfAThread = 64;
 
-Result<std::vector<Artifact>> image_folder(mustache::Library& library, const ImageInput& input) {
+Result<ImageFolder> image_folder(mustache::Library& library, const ImageInput& input) {
     const mustache::Data model(dockerfile_model(input));
     const auto family = template_folder(input.image);
     const auto folder = std::filesystem::path("images") / input.image.id;
-    std::vector<Artifact> out;
-    const auto put = [&](const std::string& name, std::string content) {
+    ImageFolder out;
+    const auto put = [&](std::vector<Artifact>& files, const std::string& name, std::string content) {
         auto hash = sha256(content);
-        out.push_back({folder / name, std::move(content), std::move(hash)});
+        files.push_back({folder / name, std::move(content), std::move(hash)});
     };
     CM_TRY_ASSIGN(auto dockerfile, fill_dockerfile(library, family + "/Dockerfile.mustache", model));
-    put("Dockerfile", std::move(dockerfile));
+    put(out.image, "Dockerfile", std::move(dockerfile));
+    CM_TRY_ASSIGN(auto proof, fill_dockerfile(library, family + "/proof.mustache", model));
+    put(out.proof, std::string(kProofFile), std::move(proof));
     CM_TRY_ASSIGN(auto ignored, library.fill(family + "/dockerignore.mustache", model));
-    put(".dockerignore", std::move(ignored));
+    put(out.image, ".dockerignore", std::move(ignored));
     for (auto& [name, wheels] : requirements_of(input)) {
         const mustache::Data only(mustache::Data::Object{{"tool", model.object()->at("tool")},
                                                          {"image", model.object()->at("image")},
                                                          {"wheels", wheels}});
         CM_TRY_ASSIGN(auto requirements, library.fill(family + "/requirements.mustache", only));
-        put(name, std::move(requirements));
+        const bool compiles_only = name == kCudaRequirements && input.image.compiles_beside();
+        put(compiles_only ? out.proof : out.image, name, std::move(requirements));
     }
-    std::ranges::sort(out, [](const Artifact& a, const Artifact& b) { return a.path < b.path; });
+    for (auto* files : {&out.image, &out.proof})
+        std::ranges::sort(*files, [](const Artifact& a, const Artifact& b) { return a.path < b.path; });
     return out;
 }
 
 }  // namespace
 
-Result<std::vector<std::vector<Artifact>>> image_folders(const mustache::Library& library,
-                                                         const Matrix& matrix,
-                                                         const std::vector<Image>& images, const Lock& lock,
-                                                         const RenderSettings& settings) {
-    std::vector<std::vector<Artifact>> out(images.size());
+Result<std::vector<ImageFolder>> image_folders(const mustache::Library& library, const Matrix& matrix,
+                                               const std::vector<Image>& images, const Lock& lock,
+                                               const RenderSettings& settings) {
+    std::vector<ImageFolder> out(images.size());
     const auto least = settings.watch != nullptr ? images.size() : kImagesOfAThread;
     CM_TRY(parallel_for(images.size(), least, [&](std::size_t begin, std::size_t end) -> Status {
         auto templates = library.copy();
@@ -150,14 +153,18 @@ std::string netrc_from(const ImageInput& input) {
     return from_image(input.matrix.build.netrc, input.matrix.build.netrc_beside, input);
 }
 
-std::string build_line(const ImageInput& input) {
+// `what`: the options that tell the image from its proof.
+std::string build_line(const ImageInput& input, const std::string& what) {
     const auto& build = input.matrix.build;
     std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
     if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
     if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + ca_bundle_from(input));
     if (!build.netrc.empty()) line += " " + pasted("--secret=id=netrc,src=" + netrc_from(input));
-    return line +
-           fmt::format(" --target=runtime --tag {}:{} .", image_repository(input.matrix), input.image.id);
+    return line + " " + what + " .";
+}
+
+std::string tag_of(const ImageInput& input) {
+    return fmt::format("{}:{}", image_repository(input.matrix), input.image.id);
 }
 
 std::string bootstrap_line(const ImageInput& input) {
@@ -188,19 +195,27 @@ std::string no_network_note(const Matrix& matrix) {
            "the matrix file gives them one.";
 }
 
+namespace {
+
+std::vector<std::string> unpinned_lines(const ImageInput& input) {
+    if (input.lock.covers(input.image)) return {};
+    if (input.image.references().empty()) {
+        return {
+            "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is whatever the "
+            "archive and the",
+            "index serve that day. `cudamatrix lock MATRIX` pins it."};
+    }
+    return {
+        "UNPINNED: cudamatrix.lock does not cover this image. What a build stands on and installs is "
+        "whatever the registry, the",
+        "archive and the index serve that day. `cudamatrix lock MATRIX` pins it."};
+}
+
+}  // namespace
+
 List dockerfile_header(const ImageInput& input) {
     const bool bootstrapped = input.image.references().empty();
-    std::vector<std::string> lines;
-    if (!input.lock.covers(input.image)) {
-        lines.emplace_back(
-            bootstrapped ? "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is "
-                           "whatever the archive and the"
-                         : "UNPINNED: cudamatrix.lock does not cover this image. What a build stands on and "
-                           "installs is whatever the registry, the");
-        lines.emplace_back(bootstrapped
-                               ? "index serve that day. `cudamatrix lock MATRIX` pins it."
-                               : "archive and the index serve that day. `cudamatrix lock MATRIX` pins it.");
-    }
+    auto lines = unpinned_lines(input);
     lines.emplace_back(
         fmt::format("Image {} of matrix {}; index.json lists the cells (drivers, GPUs) that it serves.",
                     input.image.id, input.matrix.name));
@@ -228,11 +243,21 @@ List dockerfile_header(const ImageInput& input) {
             fmt::format("  mkdir -p {} && cp -a MATRIX_FOLDER/{} {}   (`cudamatrix build` does it)",
                         pasted(target.parent_path().string()), pasted(copy.from), pasted(target.string())));
     }
-    lines.emplace_back("  " + build_line(input));
+    lines.emplace_back("  " + build_line(input, "--tag " + tag_of(input)));
     if (const auto note = no_network_note(input.matrix); !note.empty()) lines.emplace_back(note);
     if (uses_cache_mounts(input.matrix))
         lines.emplace_back(
             "A builder without cache mounts takes what `build: {cache: none}` in the matrix renders.");
+    return {lines.begin(), lines.end()};
+}
+
+List proof_header(const ImageInput& input) {
+    auto lines = unpinned_lines(input);
+    lines.emplace_back(
+        "`cudamatrix test` runs it; nothing of it ships. By hand, in this folder, after the image:");
+    lines.emplace_back("  cp -R ../../suite .");
+    lines.emplace_back("  " +
+                       build_line(input, fmt::format("--file {} --tag {}-proof", kProofFile, tag_of(input))));
     return {lines.begin(), lines.end()};
 }
 

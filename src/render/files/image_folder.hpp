@@ -12,14 +12,19 @@
 
 namespace cudamatrix {
 
-/// The files of each image in the order of `images`, each list sorted by path, with paths below the output
-/// folder and with their hashes. Many images are shared out to all processors, except where somebody watches
-/// the templates. A failure is that of the first image that has one.
-[[nodiscard]] Result<std::vector<std::vector<Artifact>>> image_folders(const mustache::Library& library,
-                                                                       const Matrix& matrix,
-                                                                       const std::vector<Image>& images,
-                                                                       const Lock& lock,
-                                                                       const RenderSettings& settings);
+/// The files of one image, with paths below the output folder and with their hashes; each list is sorted.
+struct ImageFolder {
+    std::vector<Artifact> image;  ///< what makes the image that ships
+    std::vector<Artifact> proof;  ///< what only proof.Dockerfile needs, and that file
+};
+
+/// In the order of `images`. Many images are shared out to all processors, except where somebody watches the
+/// templates. A failure is that of the first image that has one.
+[[nodiscard]] Result<std::vector<ImageFolder>> image_folders(const mustache::Library& library,
+                                                             const Matrix& matrix,
+                                                             const std::vector<Image>& images,
+                                                             const Lock& lock,
+                                                             const RenderSettings& settings);
 
 // The templates of one render.
 
@@ -31,10 +36,12 @@ namespace cudamatrix {
 [[nodiscard]] Result<std::string> fill_dockerfile(mustache::Library& library, const std::string& name,
                                                   const mustache::Data& model);
 
-// What stands at the head of a Dockerfile: whom it serves, and the commands that make the image by hand.
+// What stands at the head of a Dockerfile: which image it is, and the commands that make the image by hand.
 
 /// The lines of the comment, without "# ".
 [[nodiscard]] mustache::Data::List dockerfile_header(const ImageInput& input);
+/// ... of kProofFile.
+[[nodiscard]] mustache::Data::List proof_header(const ImageInput& input);
 
 /// A word of a command line that a person pastes into a shell, quoted only where it must be.
 [[nodiscard]] std::string pasted(const std::string& word);

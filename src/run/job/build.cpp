@@ -1,6 +1,7 @@
 #include "run/job/job.hpp"
 
 #include <map>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -17,10 +18,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kRevisionLabel = "org.opencontainers.image.revision";
 
-bool is_of(const std::optional<engine::ImageInfo>& info, const RenderedImage& rendered) {
+bool is_of(const std::optional<engine::ImageInfo>& info, const std::string& inputs) {
     if (!info) return false;
     const auto label = info->labels.find(std::string(engine::kInputsLabel));
-    return label != info->labels.end() && label->second == rendered.inputs;
+    return label != info->labels.end() && label->second == inputs;
 }
 
 class Builder {
@@ -55,9 +56,10 @@ class Builder {
                 job_.plan.report.images[i].reused = true;
                 record(present, job_.plan.report.images[i]);
                 job_.progress.say(fmt::format("{}: up to date, reused", job_.plan.images[i].id));
-            } else {
-                work_.push_back(i);
+                continue;
             }
+            if (present.image_current) images_there_.insert(i);
+            work_.push_back(i);
         }
         return Done{};
     }
@@ -150,9 +152,8 @@ class Builder {
         auto status = link_base(index);
         if (status.ok()) status = write_suite(index);
         if (status.ok()) status = stage(index);
-        for (const bool proof : {false, true}) {
-            if (status.ok()) status = build_target(index, proof);
-        }
+        if (status.ok() && images_there_.count(index) == 0) status = build_image(index, false);
+        if (status.ok()) status = build_image(index, true);
         result.seconds = job_.progress.seconds() - start;
         if (status.ok()) {
             const auto present = find_images(job_, rendered);
@@ -224,17 +225,18 @@ class Builder {
         return Done{};
     }
 
-    Status build_target(std::size_t index, bool proof) {
+    Status build_image(std::size_t index, bool proof) {
         const auto& rendered = job_.plan.rendering.images[index];
         engine::BuildRequest request;
         request.context = job_.settings.out / rendered.folder;
-        request.target = proof ? "proof" : "runtime";
+        if (proof) request.dockerfile = request.context / kProofFile;
         request.reference = proof ? rendered.proof_reference : rendered.reference;
         request.platform = job_.plan.images[index].platform();
         request.network = job_.input.matrix.build.network;
         request.ca_bundle = job_.input.matrix.build.ca_bundle;
         request.netrc = job_.input.matrix.build.netrc;
-        request.labels = {{std::string(engine::kInputsLabel), rendered.inputs}};
+        request.labels = {
+            {std::string(engine::kInputsLabel), proof ? rendered.proof_inputs : rendered.inputs}};
         if (!revision_.empty()) request.labels.emplace_back(kRevisionLabel, revision_);
         const auto name = fmt::format("logs/build-{}{}.log", rendered.id, proof ? "-proof" : "");
         job_.plan.report.images[index].log = name;
@@ -263,6 +265,7 @@ class Builder {
 
     Job& job_;
     std::vector<std::size_t> work_;
+    std::set<std::size_t> images_there_;  ///< of work_: only their proof is to be built
     std::map<std::string, BootstrapTar> bases_;
     std::string revision_;  ///< of the matrix file and what it names; empty: of none
 };
@@ -274,7 +277,8 @@ Result<Present> find_images(const Job& job, const RenderedImage& rendered) {
     Present present;
     CM_TRY_ASSIGN(auto runtime, engine::inspect(job.engine, rendered.reference, cancellation));
     CM_TRY_ASSIGN(auto proof, engine::inspect(job.engine, rendered.proof_reference, cancellation));
-    present.current = is_of(runtime, rendered) && is_of(proof, rendered);
+    present.image_current = is_of(runtime, rendered.inputs);
+    present.current = present.image_current && is_of(proof, rendered.proof_inputs);
     if (runtime) present.runtime = std::move(*runtime);
     if (proof) present.proof = std::move(*proof);
     return present;

@@ -117,8 +117,10 @@ Status render_plan(const RunInput& input, const RunSettings& settings, Lock lock
     plan.lock = std::move(lock);
     plan.rendering = std::move(rendering);
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
-        auto& inputs = plan.rendering.images[i].inputs;
-        if (!plan.copies[i].hash.empty()) inputs = sha256(inputs + plan.copies[i].hash);
+        if (plan.copies[i].hash.empty()) continue;
+        auto& image = plan.rendering.images[i];
+        for (auto* inputs : {&image.inputs, &image.proof_inputs})
+            *inputs = sha256(*inputs + plan.copies[i].hash);
     }
     plan.report.images.clear();
     for (const auto& image : plan.rendering.images) {

@@ -86,9 +86,10 @@ struct Job {
 
 // The steps of a job behind its plan: build.cpp, test.cpp and, where no container is used, host.cpp.
 
-/// Whether the engine holds both images of `image` made from exactly `rendered`, and what it says about them.
+/// Whether the engine holds `image` and its proof made from exactly `rendered`, and what it says about them.
 struct Present {
-    bool current = false;
+    bool image_current = false;
+    bool current = false;  ///< both are
     engine::ImageInfo runtime;
     engine::ImageInfo proof;
 };
@@ -97,7 +98,7 @@ struct Present {
 /// Writes what the engine says of a current image into its result.
 void record(const Present& present, ImageResult& result);
 
-/// Builds every image of the plan that is not current into its targets runtime and proof, and writes what
+/// Builds every image of the plan that is not current, and its proof, and writes what
 /// came of it into the report: images, and for their cells proof `built` or the outcome `errored`. A failed
 /// build is no Failure; what keeps all of them from being built is (no network, no disk, no engine, drift of
 /// a base). A suite that cannot be bootstrapped keeps back its own images only: they are not run. An

@@ -31,28 +31,35 @@ struct SuiteFolder : test::TempFolder {
     }
 };
 
-// inputs of each image, by id.
-std::map<std::string, std::string> inputs_with(const fs::path& suite) {
-    const auto planned = test::planned(R"(include:
-  - {cuda: "11.8.0", os: debian12}
-  - {cuda: "13.4.3", os: debian12}
-  - {torch: 2.6.0, os: debian12}
-)");
-    const auto& matrix = planned.matrix;
-    const auto& plan = planned.plan;
+using Inputs = std::map<std::string, std::string>;
+
+// Of each image, by id; of its proof, by id and "-proof".
+Inputs inputs_of(std::string_view matrix, const fs::path& suite = {}) {
+    const auto planned = test::planned(std::string(matrix));
     RenderSettings settings;
     settings.suite = suite;
-    const auto rendering = render_artifacts(matrix, plan.images, {}, settings);
+    const auto rendering = render_artifacts(planned.matrix, planned.plan.images, {}, settings);
     REQUIRE(rendering.ok());
-    std::map<std::string, std::string> inputs;
-    for (const auto& image : rendering->images)
+    Inputs inputs;
+    for (const auto& image : rendering->images) {
         inputs[image.id] = image.inputs;
-    REQUIRE(inputs.size() == 3);
+        inputs[image.id + "-proof"] = image.proof_inputs;
+    }
     return inputs;
 }
 
-std::set<std::string> changed(const std::map<std::string, std::string>& before,
-                              const std::map<std::string, std::string>& after) {
+Inputs inputs_with(const fs::path& suite) {
+    const auto inputs = inputs_of(R"(include:
+  - {cuda: "11.8.0", os: debian12}
+  - {cuda: "13.4.3", os: debian12}
+  - {torch: 2.6.0, os: debian12}
+)",
+                                  suite);
+    REQUIRE(inputs.size() == 6);
+    return inputs;
+}
+
+std::set<std::string> changed(const Inputs& before, const Inputs& after) {
     std::set<std::string> ids;
     for (const auto& [id, inputs] : after) {
         if (before.at(id) != inputs) ids.insert(id);
@@ -117,10 +124,11 @@ TEST_CASE("the host part of the suite includes nothing of the rest") {
     CHECK(host < embedded_suite().size());
 }
 
-TEST_CASE("a changed byte rebuilds exactly the images that it is in") {
+TEST_CASE("a changed byte of the suite rebuilds exactly the proofs that it is in, and no image") {
     const auto before = inputs_with({});
-    const std::set<std::string> with_nvcc{"debian12-cu11.8.0", "debian12-cu13.4.3"};
-    const std::set<std::string> all{"debian12-cu11.8.0", "debian12-cu13.4.3", "debian12-torch2.6.0_cu124"};
+    const std::set<std::string> with_nvcc{"debian12-cu11.8.0-proof", "debian12-cu13.4.3-proof"};
+    const std::set<std::string> all{"debian12-cu11.8.0-proof", "debian12-cu13.4.3-proof",
+                                    "debian12-torch2.6.0_cu124-proof"};
     const SuiteFolder folder;
     CHECK(changed(before, inputs_with(folder.path())).empty());
     SUBCASE("a kernel") {
@@ -139,6 +147,25 @@ TEST_CASE("a changed byte rebuilds exactly the images that it is in") {
         folder.append("kernels/notes.md", "x");
         CHECK(changed(before, inputs_with(folder.path())).empty());
     }
+}
+
+TEST_CASE("no driver changes an image, and no GPU: only what proves it") {
+    constexpr std::string_view before = R"(axes:
+  driver: [580.65.06]
+  gpu: [T4]
+  torch: [2.6.0+cu124]
+set: {os: debian12}
+)";
+    const auto with = [&](const char* what, const char* other) {
+        return changed(inputs_of(before), inputs_of(text::replace_all(std::string(before), what, other)));
+    };
+    CHECK(with("580.65.06", "580.95.05").empty());
+    CHECK(with("[580.65.06]", "[580.65.06, 575.57.08]").empty());
+    CHECK(with("T4", "H100").empty());
+    constexpr std::string_view toolkit =
+        "axes: {driver: [580.65.06], gpu: [T4], cuda: [11.8.0]}\nset: {os: debian12}\n";
+    const auto more = text::replace_all(std::string(toolkit), "[T4]", "[T4, A100]");
+    CHECK(changed(inputs_of(toolkit), inputs_of(more)) == std::set<std::string>{"debian12-cu11.8.0-proof"});
 }
 
 TEST_CASE("a user named root is refused") {

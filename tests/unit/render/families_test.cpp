@@ -136,9 +136,11 @@ void check_form(const std::string& content) {
         CHECK(instruction.find("BROKEN") == std::string::npos);
         CHECK(instruction.find("FLAG FLAG") == std::string::npos);
     }
-    for (const auto* stage :
-         {" AS base\n", " AS devel\n", " AS suite\n", " AS runtime\n", " AS proof\n", "\nUSER 65532:65532\n"})
-        CHECK(content.find(stage) != std::string::npos);
+}
+
+void check_holds(const std::string& content, std::initializer_list<const char*> all) {
+    for (const auto* wanted : all)
+        CHECK(content.find(wanted) != std::string::npos);
 }
 
 // Renders them as one matrix and gives how many images they are.
@@ -185,14 +187,20 @@ std::size_t check_rendered(const Facts& facts, const std::vector<Combination>& a
         const Lock none;
         const ImageInput input{*matrix, image, pinned ? locked : none, settings};
         const auto content = filled(image, "Dockerfile.mustache", dockerfile_model(input));
+        const auto proof = filled(image, "proof.mustache", dockerfile_model(input));
         check_form(content);
+        check_holds(content, {" AS base\n", " AS runtime\n", "\nUSER 65532:65532\n"});
+        CHECK((content.find(" AS devel\n") != std::string::npos) == (image.flavour == "devel"));
+        check_form(proof);
+        check_holds(proof, {" AS devel\n", " AS suite\n", "\nCOPY --from=suite /opt/cudamatrix "});
+        check_holds(proof, {("\nFROM " + image_repository(*matrix) + ":" + image.id + "\n").c_str()});
         CHECK((content.find("unpinned") == std::string::npos) == pinned);
         for (const auto& reference : image.references()) {
             const auto from =
                 "FROM " + reference + (pinned ? "@sha256:" + std::string(64, 'd') : "") + " AS ";
-            CHECK(content.find(from) != std::string::npos);
+            CHECK((content + proof).find(from) != std::string::npos);
         }
-        CHECK((content.find("dnf install") != std::string::npos) == (image.package_manager == "dnf"));
+        CHECK((proof.find("dnf install") != std::string::npos) == (image.package_manager == "dnf"));
         for (const auto& instruction :
              dockerfile_structure(filled(image, "lock.mustache", lock_model(*matrix, image, &locked))))
             CHECK(instruction.find("BROKEN") == std::string::npos);

@@ -44,6 +44,7 @@ TEST_CASE("each of many images has the files that it has alone") {
         REQUIRE(alone.ok());
         CHECK(all->images[i].id == image.id);
         CHECK(all->images[i].inputs == alone->images.front().inputs);
+        CHECK(all->images[i].proof_inputs == alone->images.front().proof_inputs);
         for (const auto& file : alone->artifacts) {
             const auto path = file.path.generic_string();
             if (!path.starts_with("images/")) continue;
@@ -51,7 +52,7 @@ TEST_CASE("each of many images has the files that it has alone") {
             ++compared;
         }
     }
-    CHECK(compared == 2 * (kMany / 23 + 1));
+    CHECK(compared == 3 * (kMany / 23 + 1));
 }
 
 TEST_CASE("a template's mistake is told for the first image that has it") {

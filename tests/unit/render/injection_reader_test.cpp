@@ -118,8 +118,10 @@ class Renderer {
             if (!folders.ok()) return refuse(folders.failure());
             for (const auto& folder : *folders) {
                 std::vector<std::string> of_image;
-                for (const auto& file : folder)
-                    add(of_image, file.path.filename().string(), file.content);
+                for (const auto* files : {&folder.image, &folder.proof}) {
+                    for (const auto& file : *files)
+                        add(of_image, file.path.filename().string(), file.content);
+                }
                 out.insert(of_image);
             }
         }

@@ -169,6 +169,7 @@ TEST_CASE("no value changes the structure of any file") {
         auto model = dockerfile_model(input);
         const auto folder = template_folder(image);
         targets.push_back({folder + "/Dockerfile.mustache", model});
+        targets.push_back({folder + "/proof.mustache", model});
         targets.push_back({folder + "/lock.mustache", lock_model(matrix, image, &lock)});
         AttemptRequest attempt;
         attempt.compiles = attempt.pip = true;

@@ -57,8 +57,8 @@ TEST_CASE("session: an image on a registry's base is pinned by digest and built 
     CHECK(report.images[0].built);
     CHECK(report.cells[0].proof >= Proof::built);
     const auto folder = world.settings.out / "images" / report.images[0].id;
-    const auto text = content_of(folder / "Dockerfile");
     for (std::size_t i = 0; i < 2; ++i) {
+        const auto text = content_of(folder / (i == 0 ? "Dockerfile" : "proof.Dockerfile"));
         CHECK(text.find(fmt::format("FROM {}/plain/nvidia/cuda:12.4.1-{}-ubuntu22.04@{} AS ",
                                     registry.registry.host(), i == 0 ? "runtime" : "devel",
                                     registry.digests[i])) != std::string::npos);

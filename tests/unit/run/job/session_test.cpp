@@ -147,6 +147,21 @@ TEST_CASE("session: changed inputs rebuild the image and repeat its tests") {
     CHECK(world.fake.calls("run").size() == runs + 2);
 }
 
+TEST_CASE("session: a new GPU builds another proof on the image that is there") {
+    World world;
+    const auto before = world.ran().images[0].digest;
+    const auto builds = world.fake.calls("build").size();
+    std::ofstream(world.folder() / "matrix.yaml")
+        << text::replace_all(kTwoCells, "[T4, H100]", "[T4, H100, L4]");
+    const auto again = world.ran();
+    CHECK(again.exit_code == 4);
+    CHECK_FALSE(again.images[0].reused);
+    CHECK(again.images[0].digest == before);
+    const auto calls = world.fake.calls("build");
+    REQUIRE(calls.size() == builds + 1);
+    CHECK(text::join(calls.back(), " ").find("/proof.Dockerfile ") != std::string::npos);
+}
+
 TEST_CASE("session: failed cells are repeated, passed ones are not") {
     World world;
     world.fake.faults("fail:drv550.54.15-h100-cu11.8.0-debian12");

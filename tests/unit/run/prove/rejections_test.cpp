@@ -297,7 +297,7 @@ TEST_CASE("rejections: an interrupt gives the report of what was done, with 130"
     }
 }
 
-TEST_CASE("rejections: the stages below an attempt are those of the image, word for word") {
+TEST_CASE("rejections: the stages below an attempt are those of the proof, word for word") {
     World world;
     static_cast<void>(world.report());
     RunSettings settings = world.settings;
@@ -308,7 +308,7 @@ TEST_CASE("rejections: the stages below an attempt are those of the image, word 
     const std::optional<Lock> no_lock;
     REQUIRE(render_images({*matrix, facts, *judgement, no_lock}, settings).ok());
     const auto dockerfile =
-        test::bytes_of(world.settings.out / "images" / "debian12-cu11.8.0" / "Dockerfile");
+        test::bytes_of(world.settings.out / "images" / "debian12-cu11.8.0" / "proof.Dockerfile");
     // The fake keeps no context; the same one is made again.
     const auto from = dockerfile.find("FROM base AS devel");
     const auto devel = dockerfile.substr(from, dockerfile.find("# The kernel suite") - from);
