@@ -46,6 +46,10 @@ Result<std::vector<Artifact>> attempt_context(const Matrix& matrix, const Image&
                                 {"attempt/run", std::string(run_id) + "\n"}};
     for (const auto& file : request.files)
         files.push_back({"attempt" / file.path, file.content});
+    CM_TRY_ASSIGN(auto packages,
+                  package_texts(library, image, lock.covers(image) ? lock.pins(image) : nullptr));
+    for (auto& [name, text] : packages)
+        files.push_back({name, std::move(text)});
     for (auto& [name, wheels] : requirements_of(input)) {
         model["wheels"] = wheels;
         CM_TRY_ASSIGN(auto content, library.fill(template_folder(image) + "/requirements.mustache", model));

@@ -169,7 +169,6 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
     // The digests of the lock that is being made are not known here: `lock` builds on the tags that it
     // resolved.
     if (!bootstrapped) add_registry_model(model, matrix, image, lock);
-    model["apt"] = Object{{"python", package_list(nullptr, wanted.python)}};
     const auto named = [](std::string_view name, const std::vector<std::string>& packages) {
         return packages.empty() ? List{} : List{Object{{"name", name}, {"packages", packages}}};
     };

@@ -184,8 +184,6 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto devel = package_list(pinned(&ImagePins::devel), wanted.devel);
     model["apt"] = Object{{"devel", devel},
                           {"devel_any", !devel.empty()},
-                          {"unpack", package_list(pinned(&ImagePins::toolkit), wanted.toolkit)},
-                          {"python", package_list(pinned(&ImagePins::python), wanted.python)},
                           {"runtime", runtime},
                           {"runtime_any", !runtime.empty()}};
     model["proof"] = Object{{"header", proof_header(input)}};
@@ -222,6 +220,26 @@ mustache::Data::Object dockerfile_model(const ImageInput& input) {
     model["healthcheck"] = healthcheck_model(image.healthcheck);
     model["labels"] = labels(input);
     return model;
+}
+
+std::map<std::string, mustache::Data> package_files(const Image& image, const ImagePins* pins) {
+    std::map<std::string, mustache::Data> files;
+    if (image.package_manager == "dnf") return files;
+    const auto wanted = package_requests(image);
+    const auto add = [&](const char* name, auto member, const std::vector<std::string>& packages) {
+        auto list = package_list(pins == nullptr ? nullptr : &(pins->*member), packages);
+        // Where the base has all of them already no stage asks for the file.
+        if (!list.empty()) files.emplace(name, std::move(list));
+    };
+    add("packages.lock", &ImagePins::runtime, wanted.runtime);
+    add("packages-devel.lock", &ImagePins::devel, wanted.devel);
+    add("packages-python.lock", &ImagePins::python, wanted.python);
+    add("packages-toolkit.lock", &ImagePins::toolkit, wanted.toolkit);
+    return files;
+}
+
+bool is_for_devel(std::string_view package_file) {
+    return package_file == "packages-devel.lock" || package_file == "packages-toolkit.lock";
 }
 
 std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {

@@ -28,6 +28,13 @@ struct ImageInput {
 /// The wheels of a toolkit.
 inline constexpr std::string_view kCudaRequirements = "requirements-cuda.txt";
 
+/// The distribution's packages that each stage gets: file name -> the value of `packages`. `pins` nullptr:
+/// nothing is pinned. None where dnf installs: it reads no list.
+[[nodiscard]] std::map<std::string, mustache::Data> package_files(const Image& image, const ImagePins* pins);
+
+/// Of them, whether only the stages that compile read it.
+[[nodiscard]] bool is_for_devel(std::string_view package_file);
+
 /// Requirements files of the image: file name -> the value of `wheels`.
 [[nodiscard]] std::map<std::string, mustache::Data> requirements_of(const ImageInput& input);
 

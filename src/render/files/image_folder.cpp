@@ -32,6 +32,12 @@ Result<ImageFolder> image_folder(mustache::Library& library, const ImageInput& i
     put(out.proof, std::string(kProofFile), std::move(proof));
     CM_TRY_ASSIGN(auto ignored, library.fill(family + "/dockerignore.mustache", model));
     put(out.image, ".dockerignore", std::move(ignored));
+    const auto* pins = input.lock.covers(input.image) ? input.lock.pins(input.image) : nullptr;
+    CM_TRY_ASSIGN(auto packages, package_texts(library, input.image, pins));
+    for (auto& [name, text] : packages) {
+        const bool proofs = is_for_devel(name) && input.image.flavour != "devel";
+        put(proofs ? out.proof : out.image, name, std::move(text));
+    }
     for (auto& [name, wheels] : requirements_of(input)) {
         const mustache::Data only(mustache::Data::Object{{"tool", model.object()->at("tool")},
                                                          {"image", model.object()->at("image")},
@@ -46,6 +52,16 @@ Result<ImageFolder> image_folder(mustache::Library& library, const ImageInput& i
 }
 
 }  // namespace
+
+Result<std::map<std::string, std::string>> package_texts(mustache::Library& library, const Image& image,
+                                                         const ImagePins* pins) {
+    std::map<std::string, std::string> texts;
+    for (auto& [name, packages] : package_files(image, pins)) {
+        const mustache::Data model(mustache::Data::Object{{"packages", std::move(packages)}});
+        CM_TRY_ASSIGN(texts[name], library.fill("packages.mustache", model));
+    }
+    return texts;
+}
 
 Result<std::vector<ImageFolder>> image_folders(const mustache::Library& library, const Matrix& matrix,
                                                const std::vector<Image>& images, const Lock& lock,

@@ -1,6 +1,7 @@
 // The files of images' folders, filled from their templates.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,11 @@ struct ImageFolder {
     std::vector<Artifact> image;  ///< what makes the image that ships
     std::vector<Artifact> proof;  ///< what only proof.Dockerfile needs, and that file
 };
+
+/// packages.mustache, filled with each of package_files(): name -> text.
+[[nodiscard]] Result<std::map<std::string, std::string>> package_texts(mustache::Library& library,
+                                                                       const Image& image,
+                                                                       const ImagePins* pins);
 
 /// In the order of `images`. Many images are shared out to all processors, except where somebody watches the
 /// templates. A failure is that of the first image that has one.

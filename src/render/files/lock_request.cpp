@@ -234,6 +234,9 @@ Result<std::vector<Artifact>> lock_request(const Matrix& matrix, const Image& im
         CM_TRY_ASSIGN(auto content, fill_dockerfile(library, template_folder(image) + "/" + name, model));
         files.push_back({path, std::move(content)});
     }
+    CM_TRY_ASSIGN(auto packages, package_texts(library, image, nullptr));
+    for (auto& [name, text] : packages)
+        files.push_back({name, std::move(text)});
     return files;
 }
 

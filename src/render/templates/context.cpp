@@ -94,8 +94,8 @@ std::variant<std::string, Refused> bare_path(std::string_view value) {
 std::variant<std::string, Refused> bare_word(std::string_view value) {
     if (value.empty()) return Refused{"nothing, where a word is needed"};
     const char first = value.front();
-    if (!(is_word(first) || first == '_') || !made_of(value, "_.+!-")) {
-        return Refused{"a character not allowed in a bare word (expected letters, digits and _ . + ! -)"};
+    if (!(is_word(first) || first == '_') || !made_of(value, "_.+!:~-")) {
+        return Refused{"a character not allowed in a bare word (expected letters, digits and _ . + ! : ~ -)"};
     }
     return std::string(value);
 }

@@ -189,7 +189,7 @@ TEST_CASE("path, word, ident: their alphabet, or refused") {
                 CHECK(part != "..");
         }
         if (const auto word = written(value, Context::word)) {
-            CHECK(plain_alphabet(*word, "_.+!-") == "");
+            CHECK(plain_alphabet(*word, "_.+!:~-") == "");
             CHECK(plain_alphabet(word->substr(0, 1), "_") == "");
             CHECK_FALSE(word->empty());
         }

@@ -52,7 +52,7 @@ TEST_CASE("each of many images has the files that it has alone") {
             ++compared;
         }
     }
-    CHECK(compared == 3 * (kMany / 23 + 1));
+    CHECK(compared == 6 * (kMany / 23 + 1));
 }
 
 TEST_CASE("a template's mistake is told for the first image that has it") {

@@ -182,6 +182,8 @@ TEST_CASE("no value changes the structure of any file") {
             const Data::Object only{{"tool", model["tool"]}, {"image", model["image"]}, {"wheels", wheels}};
             targets.push_back({folder + "/requirements.mustache", only});
         }
+        for (const auto& [file, packages] : package_files(image, lock.pins(image)))
+            targets.push_back({"packages.mustache", Data::Object{{"packages", packages}}});
         RenderedImage about;
         about.id = image.id;
         about.folder = "images/" + image.id;

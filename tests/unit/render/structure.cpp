@@ -29,7 +29,7 @@ std::vector<std::string> yaml_structure(const yaml::Node& node) {
 }  // namespace
 
 std::vector<std::string> structure_of(std::string_view name, const std::string& content) {
-    for (const char* dockerfile : {"Dockerfile", "proof", "lock", "attempt"}) {
+    for (const char* dockerfile : {"Dockerfile", "/proof", "/lock", "/attempt"}) {
         if (name.find(dockerfile) != std::string::npos) return dockerfile_structure(content);
     }
     if (name.find("compose") != std::string::npos) {
