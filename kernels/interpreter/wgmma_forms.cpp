@@ -1,4 +1,5 @@
 // The forms of wgmma and of what goes with it (PTX ISA, "wgmma.mma_async", "setmaxnreg").
+#include "kernels/interpreter/block.hpp"
 #include "kernels/interpreter/fragment.hpp"
 #include "kernels/interpreter/wgmma.hpp"
 
@@ -99,8 +100,9 @@ void decode_product(Decoder& decoder) {
     decoder.emit(in);
 }
 
+/// All warps of the warpgroup have to come, as to wgmma (PTX ISA, "setmaxnreg").
 void keep_registers(Warp& warp, const Instruction&, Mask lanes) {
-    if (whole_warp(warp, lanes)) warp.advance();
+    if (whole_warp(warp, lanes) && warp.block().gather_warpgroup(warp)) warp.block().release_warpgroup(warp);
 }
 
 }  // namespace

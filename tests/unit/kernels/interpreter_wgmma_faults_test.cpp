@@ -91,6 +91,19 @@ TEST_CASE("interpreter: all four warps come to wgmma") {
     has(fault_of("@%some " + kFence + kFence), "do");
 }
 
+TEST_CASE("interpreter: all four warps come to setmaxnreg") {
+    const std::string change = "setmaxnreg.dec.sync.aligned.u32 40;\n";
+    CHECK(fault_of(change) == "");
+    has(fault_of(change, 160), "needs the four warps of a warpgroup, and the block has 5");
+    has(fault_of("setp.ge.u32 %p1, %t, 96;\n@%p1 bra END;\n" + change + "END: exit;"),
+        "warpgroup deadlock: warp 0 waits at PTX line ");
+    has(fault_of("setp.lt.u32 %p1, %t, 32;\n@%p1 exit;\nbar.sync 0;\n" + change), "and warp 0 has ended");
+    has(fault_of("setp.ge.u32 %p1, %t, 96;\n@%p1 bra OTHER;\n" + change + "bra END;\nOTHER:\n" + change +
+                 "END: exit;"),
+        "of the warpgroup waits at PTX line ");
+    has(fault_of("@%some " + change), "do");
+}
+
 TEST_CASE("interpreter: what all threads of a warpgroup give must be the same") {
     const std::string differ = "the threads of the warpgroup have different ";
     CHECK(fault_of("@!%some add.u64 %da, %da, 2;\n" + kFence + kMma) == differ + "descriptors of A");
@@ -173,6 +186,11 @@ TEST_CASE("interpreter: forms of wgmma that are not known") {
           "needs sm_90a, the module is for sm_90");
     CHECK(refused("setmaxnreg.inc.sync.aligned.u32 241;") == "expected a multiple of 8 from 24 to 256");
     CHECK(refused("setmaxnreg.dec.sync.aligned.u32 16;") == "expected a multiple of 8 from 24 to 256");
+    CHECK(refused("setmaxnreg.dec.sync.aligned.u32 264;") == "expected a multiple of 8 from 24 to 256");
+    CHECK(refused("setmaxnreg.dec.sync.aligned.u32 %r1;") == "expected a multiple of 8 from 24 to 256");
+    CHECK(refused("setmaxnreg.set.sync.aligned.u32 40;") == "expected .inc or .dec");
+    CHECK(refused("setmaxnreg.dec.sync.u32 40;") == "expected .sync.aligned");
+    CHECK(refused("setmaxnreg.dec.sync.aligned.u64 40;") == "not for this type");
     CHECK(refused("wgmma.fence.sync;") == "expected .sync.aligned");
     CHECK(refused("wgmma.wait_group.sync.aligned %r1;") == "expected a number of groups");
     CHECK(refused("wgmma.wait_group.sync.aligned -1;") == "expected a number of groups");
