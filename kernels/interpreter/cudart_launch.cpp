@@ -148,6 +148,26 @@ enum LaunchAttributeId : std::uint32_t { kIgnored = 0, kCooperative = 2, kCluste
 constexpr int kFirstWithClusters = 12000;
 constexpr std::size_t kClusterFields = 22 * sizeof(int);  // of cudaFuncAttributes, from 12.0 on
 
+int call_of(const LaunchConfiguration& configuration, Call& call) {
+    call = {configuration.grid, configuration.block, configuration.shared, configuration.stream, false, {}};
+    for (unsigned i = 0; i < configuration.count; ++i) {
+        const LaunchAttribute& attribute = configuration.attributes[i];
+        switch (attribute.id) {
+            case kIgnored:
+                break;
+            case kCooperative:
+                call.cooperative = attribute.value[0] != 0;
+                break;
+            case kClusterDimension:
+                call.cluster = {attribute.value[0], attribute.value[1], attribute.value[2]};
+                break;
+            default:
+                return kNotSupported;
+        }
+    }
+    return kSuccess;
+}
+
 }  // namespace
 
 CUDAMATRIX_API int cudaLaunchKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
@@ -163,23 +183,9 @@ CUDAMATRIX_API int cudaLaunchCooperativeKernel(const void* host, Dim3 grid, Dim3
 CUDAMATRIX_API int cudaLaunchKernelExC(const LaunchConfiguration* configuration, const void* host,
                                        void** arguments) {
     if (configuration == nullptr) return result(kInvalidValue);
-    Call call{
-        configuration->grid, configuration->block, configuration->shared, configuration->stream, false, {}};
-    for (unsigned i = 0; i < configuration->count; ++i) {
-        const LaunchAttribute& attribute = configuration->attributes[i];
-        switch (attribute.id) {
-            case kIgnored:
-                break;
-            case kCooperative:
-                call.cooperative = attribute.value[0] != 0;
-                break;
-            case kClusterDimension:
-                call.cluster = {attribute.value[0], attribute.value[1], attribute.value[2]};
-                break;
-            default:
-                return result(kNotSupported);
-        }
-    }
+    Call call;
+    const int refused = call_of(*configuration, call);
+    if (refused != kSuccess) return result(refused);
     return start(host, call, arguments);
 }
 
@@ -240,6 +246,25 @@ CUDAMATRIX_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* b
     if (threads <= 0) return result(kInvalidValue);
     *blocks =
         most_blocks_at_once(*function, *kernel->image->module, static_cast<std::uint64_t>(threads), shared);
+    return result(kSuccess);
+}
+
+/// One cluster runs at once, whatever its size, where a device would have as many multiprocessors.
+CUDAMATRIX_API int cudaOccupancyMaxActiveClusters(int* clusters, const void* host,
+                                                  const LaunchConfiguration* configuration) {
+    Runtime& runtime = Runtime::get();
+    const std::lock_guard<std::recursive_mutex> hold(runtime.lock);
+    const auto [kernel, function, error] = runtime.find(host);
+    if (kernel == nullptr) return result(error);
+    if (clusters == nullptr || configuration == nullptr) return result(kInvalidValue);
+    Call call;
+    const int refused = call_of(*configuration, call);
+    if (refused != kSuccess) return result(refused);
+    const int clustered = check_cluster(runtime, call);
+    if (clustered != kSuccess) return result(clustered);
+    const int blocks =
+        most_blocks_at_once(*function, *kernel->image->module, call.block.count(), call.shared);
+    *clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(call.cluster.count()));
     return result(kSuccess);
 }
 

@@ -53,6 +53,39 @@ TEST_CASE("interpreter: the dimension of clusters is an attribute of a launch") 
     CHECK(size_of_clusters({{2, 0, {1}}}) == 1);
 }
 
+TEST_CASE("interpreter: clusters that run at once") {
+    Cudart cudart;
+    static char kernel = 0;
+    std::string text = ptx_kernel("st.global.u32 [%rd1], %r1;");
+    text.replace(text.find("sm_80"), 5, "sm_90");
+    cudart.add_module(&kernel, text, 90);
+    const auto most = [&](const std::vector<Attribute>& attributes, unsigned threads, std::size_t shared) {
+        const Configuration configuration{{8, 1, 1}, {threads, 1, 1},   shared,
+                                          nullptr,   attributes.data(), unsigned(attributes.size())};
+        int clusters = -1;
+        const int error = cudart.call("cudaOccupancyMaxActiveClusters", &clusters,
+                                      static_cast<const void*>(&kernel), &configuration);
+        return error != 0 ? 1000 + error : clusters;
+    };
+    CHECK(most({}, 64, 0) == 32);
+    CHECK(most({clusters(2)}, 64, 0) == 16);
+    CHECK(most({clusters(2)}, 512, 0) == 2);
+    CHECK(most({clusters(2)}, 64, 100 << 10) == 1);
+    CHECK(most({clusters(2)}, 64, 200 << 10) == 1);  // one block of a multiprocessor, two of them
+    CHECK(most({clusters(8)}, 1024, 0) == 1);
+    CHECK(most({clusters(2)}, 64, 300 << 10) == 0);
+    CHECK(most({clusters(3)}, 64, 0) == 1009);
+    CHECK(most({clusters(16)}, 64, 0) == 1912);
+    CHECK(most({clusters(0)}, 64, 0) == 1001);
+    CHECK(most({{99, 0, {1}}}, 64, 0) == 1801);
+    int none = -1;
+    CHECK(cudart.call("cudaOccupancyMaxActiveClusters", &none, static_cast<const void*>(&kernel),
+                      static_cast<const Configuration*>(nullptr)) == 1);
+    CHECK(cudart.call("cudaOccupancyMaxActiveClusters", static_cast<int*>(nullptr),
+                      static_cast<const void*>(&kernel), static_cast<const Configuration*>(nullptr)) == 1);
+    CHECK(none == -1);
+}
+
 TEST_CASE("interpreter: launches with attributes that are refused") {
     CHECK(size_of_clusters({clusters(3)}) == 1009);
     CHECK(size_of_clusters({clusters(4, 2)}) == 1009);
