@@ -21,9 +21,15 @@ struct Place {
 /// The place of `size` bytes at `address` in the instruction's state space. Throws Fault when they are not
 /// there, or not aligned to their size (PTX ISA, "Addresses as Operands").
 [[nodiscard]] Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size);
-/// The same for instructions that take shared memory only, also by a generic address.
+/// The same for instructions that take shared memory only, also by a generic address: that of the own block,
+/// unless the state space is that of the cluster.
 [[nodiscard]] Place locate_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t address,
                                   unsigned size);
+/// Blocks of the cluster. Throws Fault in a cooperative launch.
+[[nodiscard]] std::uint64_t cluster_size(Warp& warp, int lane);
+/// The block of the cluster with this rank, which is below the cluster's size. Throws Fault when it has
+/// ended.
+[[nodiscard]] Block& block_of_cluster(Warp& warp, int lane, std::uint64_t rank);
 /// Throws Fault when the address is no multiple of `size`, which is a power of two.
 void check_aligned(const Warp& warp, int lane, std::uint64_t address, unsigned size);
 

@@ -52,6 +52,8 @@ class Block {
     [[nodiscard]] bool polls() const;
     /// Says which barriers its warps wait at.
     [[noreturn]] void deadlock();
+    /// " warp 0 waits at PTX line 12 for ...", of those that wait for a warpgroup, and for mbarriers.
+    [[nodiscard]] std::string waiting_elsewhere(bool& for_warpgroup) const;
 
     [[nodiscard]] Dim3 id() const { return id_; }
     [[nodiscard]] std::uint64_t number() const { return number_; }
@@ -108,7 +110,6 @@ class Block {
 
   private:
     [[nodiscard]] std::string mbarrier_text(const Warp& warp) const;
-    [[nodiscard]] std::string waiting_elsewhere(bool& for_warpgroup) const;
     void check_barriers();
     void complete(Barrier& barrier);
     [[nodiscard]] static std::uint64_t key_of(const Place& place);

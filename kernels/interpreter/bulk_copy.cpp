@@ -1,12 +1,14 @@
 // cp.async.bulk.tensor from global to shared memory (PTX ISA, "Data Movement and Conversion Instructions:
-// Tensor copy"). A copy reads its source and completes its transactions when it is issued, and its bytes are
-// in shared memory once somebody has waited for that phase of its mbarrier.
+// Tensor copy"), of one block or of several ones of its cluster. A copy reads its source and completes its
+// transactions when it is issued, and its bytes are in shared memory once somebody has waited for that phase
+// of its mbarrier.
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "kernels/interpreter/block.hpp"
 #include "kernels/interpreter/each.hpp"
+#include "kernels/interpreter/gang.hpp"
 #include "kernels/interpreter/mbarrier.hpp"
 #include "kernels/interpreter/races.hpp"
 #include "kernels/interpreter/statement.hpp"
@@ -17,9 +19,14 @@ namespace {
 
 constexpr std::uint64_t kDestinationAlign = 128;
 constexpr std::uint32_t kChunk = 16;
+constexpr unsigned kMbarrierSize = 8;
+constexpr unsigned kBitsOfMask = 16;
 
-/// In the list of an instruction: offset of the destination and of the map, then coordinates.
+/// In the list of an instruction: offset of the destination and of the map, then coordinates, then the mask
+/// of a multicast.
 constexpr std::size_t kFirstCoordinate = 2;
+
+enum CopyFlag : std::uint8_t { kMulticast = 1 };
 
 TensorMap read_map(Warp& warp, const Instruction& in, int lane, std::uint64_t address) {
     if (address % kTensorMapAlign != 0)
@@ -57,7 +64,7 @@ class TensorCopy {
     }
 
     void read(const std::int32_t* coordinates) {
-        copy_.bytes.assign(rows_ * inner_, 0);
+        bytes_.assign(rows_ * inner_, 0);
         for (std::uint64_t row = 0; row < rows_; ++row) {
             std::uint64_t address = map_.address;
             std::uint64_t rest = row;
@@ -72,28 +79,26 @@ class TensorCopy {
         }
     }
 
-    /// The box lies row behind row from `to` on, each 16 bytes of it where the swizzle has them.
-    void write(std::uint64_t to) {
-        Block& block = warp_.block();
-        for (std::uint64_t at = 0; at < copy_.bytes.size(); at += kChunk) {
+    /// The box lies row behind row from `to` on in the block, each 16 bytes of it where the swizzle has them.
+    /// Its end, for which the mbarrier waits, is at once.
+    void write(Block& block, std::uint64_t to, std::uint64_t mbarrier) {
+        const Place barrier = block.shared_place(mbarrier);
+        check_mbarrier(warp_, lane_, barrier, mbarrier);
+        BulkCopy copy;
+        for (std::uint64_t at = 0; at < bytes_.size(); at += kChunk) {
             const Place place = block.shared_place(swizzled(map_.swizzle, to + at));
             check_not_in_flight(warp_, lane_, place, place.offset, kChunk);
             record_access(warp_, lane_, place, kChunk, AccessKind::write);
-            copy_.pieces.push_back({place.offset, kChunk});
+            copy.pieces.push_back({place.offset, kChunk});
         }
-        for (const BulkPiece& piece : copy_.pieces)
+        for (const BulkPiece& piece : copy.pieces)
             std::memset(block.shared_written().data() + piece.to, kInFlight, piece.size);
-    }
-
-    /// Its end, which is at once.
-    void complete(const Instruction& at_barrier) {
-        const Place place = locate_mbarrier(warp_, at_barrier, lane_);
-        copy_.line = in_.line;
-        copy_.mbarrier = place.offset;
-        copy_.phase = Mbarrier::unpack(load_value(place.bytes, 8)).phase;
-        const auto size = static_cast<std::int64_t>(copy_.bytes.size());
-        warp_.block().bulk_copies().add(std::move(copy_));
-        change_transactions(warp_, lane_, place, -size);
+        copy.line = in_.line;
+        copy.mbarrier = mbarrier;
+        copy.phase = Mbarrier::unpack(load_value(barrier.bytes, 8)).phase;
+        copy.bytes = bytes_;
+        block.bulk_copies().add(std::move(copy));
+        change_transactions(warp_, lane_, barrier, -static_cast<std::int64_t>(bytes_.size()));
     }
 
   private:
@@ -113,7 +118,7 @@ class TensorCopy {
             check_written(warp_, lane_, place, address, size);
             record_access(warp_, lane_, place, size, AccessKind::read);
             const std::uint64_t value = load_value(place.bytes, size);
-            std::memcpy(copy_.bytes.data() + into, &value, size);
+            std::memcpy(bytes_.data() + into, &value, size);
             address += size;
             into += size;
             left -= size;
@@ -126,7 +131,7 @@ class TensorCopy {
     const TensorMap& map_;
     std::uint64_t inner_ = 0;
     std::uint64_t rows_ = 1;
-    BulkCopy copy_;
+    std::vector<std::uint8_t> bytes_;  // of the box, row behind row
 };
 
 /// The begin of the box in shared memory, all of which must be there.
@@ -158,6 +163,22 @@ std::uint64_t destination_of(Warp& warp, const Instruction& in, int lane, std::u
     return place.offset;
 }
 
+/// The blocks of the cluster that get a copy with this mask, each at the same offset.
+std::vector<Block*> receivers(Warp& warp, int lane, std::uint64_t mask) {
+    const std::uint64_t size = std::min<std::uint64_t>(cluster_size(warp, lane), kBitsOfMask);
+    if (mask == 0) warp.fault(FaultCode::launch_failure, lane, "a multicast to no block of the cluster");
+    if (mask >> size != 0)
+        warp.fault(FaultCode::illegal_address, lane,
+                   "a multicast to block " +
+                       std::to_string(size + static_cast<unsigned>(__builtin_ctzll(mask >> size))) +
+                       " of a cluster of " + std::to_string(size));
+    std::vector<Block*> blocks;
+    for (std::uint64_t rank = 0; rank < size; ++rank) {
+        if ((mask >> rank & 1) != 0) blocks.push_back(&block_of_cluster(warp, lane, rank));
+    }
+    return blocks;
+}
+
 /// from[0] and offset: the mbarrier; from[1]: to; from[2]: the tensor map; count: dimensions.
 void copy_tensor(Warp& warp, const Instruction& in, Mask lanes) {
     const auto& items = warp.frame().function->lists[static_cast<std::size_t>(in.target)].items;
@@ -174,8 +195,14 @@ void copy_tensor(Warp& warp, const Instruction& in, Mask lanes) {
                 static_cast<std::int32_t>(warp.source(items[kFirstCoordinate + i]).lane[lane] & 0xffffffff);
         TensorCopy copy(warp, in, lane, map);
         copy.read(coordinates);
-        copy.write(to);
-        copy.complete(in);
+        const std::uint64_t barrier =
+            warp.source(in.from[0]).lane[lane] + static_cast<std::uint64_t>(in.offset);
+        const std::uint64_t mbarrier = locate_shared(warp, in, lane, barrier, kMbarrierSize).offset;
+        std::vector<Block*> blocks = {&warp.block()};
+        if ((in.flags & kMulticast) != 0)
+            blocks = receivers(warp, lane, warp.source(items.back()).lane[lane] & 0xffff);
+        for (Block* block : blocks)
+            copy.write(*block, to, mbarrier);
     });
     warp.block().tick(warp.index());
 }
@@ -208,15 +235,20 @@ void decode_bulk_copy(Decoder& decoder) {
     decoder.need_target(90);
     const int rank = decoder.take_one_of({"1d", "2d", "3d", "4d", "5d"}) + 1;
     if (rank == 0) decoder.unsupported("expected .1d to .5d");
-    if (!decoder.take("shared::cluster") && !decoder.take("shared::cta"))
+    const bool in_cluster = decoder.take("shared::cluster");
+    if (!in_cluster && !decoder.take("shared::cta"))
         decoder.unsupported("only copies to shared memory are known");
     if (!decoder.take("global")) decoder.unsupported("expected .global");
     decoder.take("tile");
     if (!decoder.take("mbarrier::complete_tx::bytes"))
         decoder.unsupported("expected .mbarrier::complete_tx::bytes");
+    const bool multicast = decoder.take("multicast::cluster");
+    if (multicast && !in_cluster) decoder.unsupported("expected .shared::cluster with .multicast::cluster");
     const bool hint = decoder.take("L2::cache_hint");
-    decoder.expect(hint ? 4 : 3, hint ? 4 : 3);
+    const std::size_t operands = 3U + (multicast ? 1 : 0) + (hint ? 1 : 0);
+    decoder.expect(operands, operands);
     Instruction in = decoder.make(copy_tensor);
+    in.flags = multicast ? kMulticast : 0;
     in.count = static_cast<std::uint8_t>(rank);
     decoder.address(decoder.operand(2), in);
     in.space = Space::shared;
@@ -224,7 +256,8 @@ void decode_bulk_copy(Decoder& decoder) {
     list.items.resize(kFirstCoordinate);
     in.from[1] = take_address(decoder, decoder.operand(0), list.items[0]);
     take_coordinates(decoder, decoder.operand(1), static_cast<std::size_t>(rank), in, list);
-    if (hint) static_cast<void>(decoder.source(3, Type::b64));
+    if (multicast) list.items.push_back(decoder.source(3, Type::b16));
+    if (hint) static_cast<void>(decoder.source(operands - 1, Type::b64));
     in.target = decoder.add_list(std::move(list));
     decoder.emit(in);
 }

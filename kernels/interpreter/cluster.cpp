@@ -7,7 +7,7 @@
 namespace cudamatrix::suite::ptx {
 namespace {
 
-enum ClusterFlag : std::uint8_t { kArrivalReleases = 1 };
+enum ClusterFlag : std::uint8_t { kArrivalReleases = 1, kInWindow = 2 };
 
 /// Lanes of a warp that come apart are not known here.
 bool all_here(Warp& warp, Mask lanes) {
@@ -27,22 +27,24 @@ void cluster_wait(Warp& warp, const Instruction&, Mask lanes) {
     if (warp.block().gang().wait(warp)) warp.advance();
 }
 
-/// from[0]: a generic address in shared memory; from[1]: whose shared memory is meant.
+/// from[0]: an address in shared memory, generic or in its window; from[1]: whose shared memory is meant.
 void map_address(Warp& warp, const Instruction& in, Mask lanes) {
     const Row addresses = warp.source(in.from[0]);
     const Row ranks = warp.source(in.from[1]);
     Row& to = warp.destination(in.to);
-    const std::uint64_t size = warp.block().gang().numbers().size();
+    const std::uint64_t window = (in.flags & kInWindow) != 0 ? 0 : kSharedBase;
     each(lanes, [&](int l) {
-        const std::uint64_t offset = addresses.lane[l] - kSharedBase;
+        const std::uint64_t address = window == 0 ? addresses.lane[l] & (kWindow - 1) : addresses.lane[l];
+        const std::uint64_t offset = address - window;
         const std::uint64_t rank = ranks.lane[l] & 0xffffffff;
         if (offset >= kWindow)
             warp.fault(FaultCode::illegal_address, l,
                        "address " + hex_address(addresses.lane[l]) + " is not in shared memory");
+        const std::uint64_t size = cluster_size(warp, l);
         if (rank >= size)
             warp.fault(FaultCode::illegal_address, l,
                        "block " + std::to_string(rank) + " of a cluster of " + std::to_string(size));
-        to.lane[l] = kSharedBase + (rank + 1) * kSharedOfBlock + offset % kSharedOfBlock;
+        to.lane[l] = window + (rank + 1) * kSharedOfBlock + offset % kSharedOfBlock;
     });
 }
 
@@ -106,12 +108,14 @@ void Gang::check_cluster() {
 
 void decode_mapa(Decoder& decoder) {
     decoder.need_target(90);
-    // With a state space it would be for addresses of shared memory that are not generic.
-    if (decoder.take_type() != Type::u64) decoder.unsupported("not in this form");
+    const bool in_window = decoder.take("shared::cluster");
+    const Type type = in_window ? Type::u32 : Type::u64;
+    if (decoder.take_type() != type) decoder.unsupported("not in this form");
     decoder.expect(3, 3);
     Instruction in = decoder.make(map_address);
+    in.flags = in_window ? kInWindow : 0;
     in.to = decoder.destination(0);
-    in.from[0] = decoder.source(1, Type::u64);
+    in.from[0] = decoder.source(1, type);
     in.from[1] = decoder.source(2, Type::b32);
     decoder.emit(in);
 }

@@ -114,10 +114,15 @@ std::uint32_t Gang::barrier_word() const {
 
 void Gang::cluster_deadlock() {
     const auto come = std::count(cluster_.came.begin(), cluster_.came.end(), cluster_.phase);
-    throw Fault(FaultCode::launch_failure,
-                "kernel " + launch_.request.function->name + ", block " + text_of(blocks_[0]->id()) +
-                    ": cluster barrier deadlock: " + std::to_string(come) + " of " +
-                    std::to_string(cluster_.came.size()) + " warps of its cluster have come");
+    std::string text = "kernel " + launch_.request.function->name + ", block " + text_of(blocks_[0]->id()) +
+                       ": cluster barrier deadlock: " + std::to_string(come) + " of " +
+                       std::to_string(cluster_.came.size()) + " warps of its cluster have come";
+    for (std::size_t rank = 0; rank < numbers_.size(); ++rank) {
+        bool for_warpgroup = false;
+        const std::string elsewhere = blocks_[rank]->waiting_elsewhere(for_warpgroup);
+        if (!elsewhere.empty()) text += "; in block " + text_of(blocks_[rank]->id()) + elsewhere;
+    }
+    throw Fault(FaultCode::launch_failure, text);
 }
 
 void Gang::deadlock() {

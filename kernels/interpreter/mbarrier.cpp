@@ -1,5 +1,5 @@
-// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"), without what
-// clusters add to it.
+// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"). Of other blocks of
+// the cluster only arrivals are known, and copies.
 #include "kernels/interpreter/mbarrier.hpp"
 
 #include <cstdlib>
@@ -117,11 +117,11 @@ void try_wait(Warp& warp, const Instruction& in, Mask lanes) {
 }
 
 /// Ends the phase when nothing is missing, and writes the mbarrier.
-void settle(Warp& warp, const Place& place, Mbarrier barrier) {
-    if (barrier.pending == 0 && warp.block().transactions(place.offset) == 0) {
+void settle(const Place& place, Mbarrier barrier) {
+    if (barrier.pending == 0 && place.owner->transactions(place.offset) == 0) {
         ++barrier.phase;
         barrier.pending = barrier.expected;
-        warp.block().wake();
+        place.owner->wake();
     }
     store_value(place.bytes, barrier.pack(), kSize);
 }
@@ -146,6 +146,28 @@ void decode_init(Decoder& decoder, bool begins) {
     decoder.emit(in);
 }
 
+bool take_cluster_scope(Decoder& decoder) {
+    if (!decoder.take("cluster")) {
+        decoder.take("cta");
+        return false;
+    }
+    decoder.need_target(90);
+    return true;
+}
+
+/// With less than .release.cluster the other block would not see what was done before.
+void take_release(Decoder& decoder, Instruction& in) {
+    const bool releases = decoder.take("release");
+    const bool in_cluster = take_cluster_scope(decoder);
+    if (!decoder.take("shared::cluster")) {
+        in.space = decoder.take_shared_space();
+        return;
+    }
+    decoder.need_target(90);
+    if (!releases || !in_cluster) decoder.unsupported("expected .release.cluster.shared::cluster");
+    in.space = Space::cluster;
+}
+
 void decode_barrier_arrive(Decoder& decoder, bool drops) {
     Instruction in = decoder.make(arrive);
     const bool expects = decoder.take("expect_tx");
@@ -153,10 +175,11 @@ void decode_barrier_arrive(Decoder& decoder, bool drops) {
     const bool never_completes = !expects && decoder.take("noComplete");
     in.flags = static_cast<std::uint8_t>((drops ? kDrops : 0) | (never_completes ? kNeverCompletes : 0) |
                                          (expects ? kExpects : 0));
-    decoder.take("release");
-    decoder.take("cta");
-    take_space(decoder, in);
+    take_release(decoder, in);
+    if (decoder.take_type() != Type::b64) decoder.unsupported("not for this type");
     decoder.expect(never_completes || expects ? 3 : 2, 3);
+    if (in.space == Space::cluster && decoder.operand(0).kind != OperandKind::none)
+        decoder.unsupported("expected _ for the state, which is another block's");
     if (decoder.count() == 3 && !never_completes) decoder.need_target(90);
     in.to = decoder.destination(0);
     decoder.address(decoder.operand(1), in);
@@ -186,7 +209,7 @@ void decode_barrier_wait(Decoder& decoder, bool tries) {
     const bool parity = decoder.take("parity");
     in.flags = parity ? kParity : 0;
     decoder.take("acquire");
-    decoder.take("cta");
+    take_cluster_scope(decoder);
     take_space(decoder, in);
     decoder.expect(3, tries ? 4 : 3);
     in.to = decoder.predicate_destination(decoder.operand(0));
@@ -218,11 +241,15 @@ std::uint64_t Mbarrier::pack() const {
 Place locate_mbarrier(Warp& warp, const Instruction& in, int lane) {
     const std::uint64_t address = barrier_address(warp, in, lane);
     const Place place = locate_shared(warp, in, lane, address, kSize);
+    check_mbarrier(warp, lane, place, address);
+    return place;
+}
+
+void check_mbarrier(Warp& warp, int lane, const Place& place, std::uint64_t address) {
     check_written(warp, lane, place, address, kSize);
     if ((load_value(place.bytes, kSize) & kValid) == 0)
         warp.fault(FaultCode::launch_failure, lane,
                    "there is no mbarrier at address " + hex_address(address));
-    return place;
 }
 
 void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count) {
@@ -234,20 +261,20 @@ void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count) {
                        std::to_string(barrier.pending));
     warp.block().publish(warp, place);
     barrier.pending -= count;
-    settle(warp, place, barrier);
+    settle(place, barrier);
 }
 
 void change_transactions(Warp& warp, int lane, const Place& place, std::int64_t bytes) {
     constexpr std::int64_t kMost = (1 << 20) - 1;
     record_access(warp, lane, place, kSize, AccessKind::atomic);
-    std::int64_t& count = warp.block().transactions(place.offset);
+    std::int64_t& count = place.owner->transactions(place.offset);
     if (std::abs(bytes) > kMost || std::abs(count + bytes) > kMost)
         warp.fault(FaultCode::launch_failure, lane,
                    "an mbarrier that waits for " + std::to_string(count + bytes) +
                        " bytes: at most 1048575 can be waited for");
     warp.block().publish(warp, place);
     count += bytes;
-    settle(warp, place, Mbarrier::unpack(load_value(place.bytes, kSize)));
+    settle(place, Mbarrier::unpack(load_value(place.bytes, kSize)));
 }
 
 void decode_mbarrier(Decoder& decoder) {

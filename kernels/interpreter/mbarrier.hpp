@@ -20,6 +20,8 @@ struct Mbarrier {
 
 /// The place of the mbarrier at the address in from[0]. Throws Fault when it is none.
 [[nodiscard]] Place locate_mbarrier(Warp& warp, const Instruction& in, int lane);
+/// Throws Fault when there is none; `address`: what the program calls the place.
+void check_mbarrier(Warp& warp, int lane, const Place& place, std::uint64_t address);
 /// `count` arrivals, which may complete the phase. Throws Fault when fewer are pending.
 void arrive_at(Warp& warp, int lane, const Place& place, std::uint64_t count);
 /// The phase waits for `bytes` more, or, when it is negative, for fewer, which may complete it. Throws Fault

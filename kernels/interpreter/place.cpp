@@ -56,11 +56,7 @@ Place in_cluster(Warp& warp, int lane, std::uint64_t offset, unsigned size) {
     const std::uint64_t rank = offset / kSharedOfBlock - 1;
     if (rank >= warp.block().gang().numbers().size())
         fault_bounds(warp, lane, offset, size, "of shared memory: the cluster has no such block");
-    Block& owner = warp.block().gang().at(rank);
-    if (owner.ended())
-        warp.fault(FaultCode::illegal_address, lane,
-                   "the shared memory of block " + text_of(owner.id()) + ", which has ended");
-    return in_shared(warp, owner, lane, offset % kSharedOfBlock, size);
+    return in_shared(warp, block_of_cluster(warp, lane, rank), lane, offset % kSharedOfBlock, size);
 }
 
 Place in_local(Warp& warp, int lane, std::uint64_t offset, unsigned size) {
@@ -157,12 +153,28 @@ void check_aligned(const Warp& warp, int lane, std::uint64_t address, unsigned s
                    "address " + hex_address(address) + " is not aligned to " + bytes_text(size));
 }
 
+std::uint64_t cluster_size(Warp& warp, int lane) {
+    const Gang& gang = warp.block().gang();
+    if (gang.is_whole_grid())
+        warp.fault(FaultCode::illegal_instruction, lane,
+                   "not supported by the interpreter: clusters in a cooperative launch");
+    return gang.numbers().size();
+}
+
+Block& block_of_cluster(Warp& warp, int lane, std::uint64_t rank) {
+    Block& block = warp.block().gang().at(rank);
+    if (block.ended())
+        warp.fault(FaultCode::illegal_address, lane,
+                   "the shared memory of block " + text_of(block.id()) + ", which has ended");
+    return block;
+}
+
 Place locate_shared(Warp& warp, const Instruction& in, int lane, std::uint64_t address, unsigned size) {
     const Place place = locate(warp, in, lane, address, size);
     if (place.space != Space::shared)
         warp.fault(FaultCode::illegal_address, lane,
                    "address " + hex_address(address) + " is not in shared memory");
-    if (place.owner != &warp.block())
+    if (place.owner != &warp.block() && in.space != Space::cluster)
         warp.fault(FaultCode::illegal_instruction, lane,
                    "not supported by the interpreter: shared memory of another block here");
     return place;
@@ -173,6 +185,8 @@ Place locate(Warp& warp, const Instruction& in, int lane, std::uint64_t address,
     switch (in.space) {
         case Space::shared:
             return in_shared(warp, warp.block(), lane, address & (kWindow - 1), size);
+        case Space::cluster:
+            return in_cluster(warp, lane, address & (kWindow - 1), size);
         case Space::local:
             return in_local(warp, lane, address & (kWindow - 1), size);
         case Space::param:

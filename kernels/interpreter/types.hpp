@@ -32,7 +32,8 @@ enum class Type : std::uint8_t {
 };
 
 /// State spaces (PTX ISA, "State Spaces"). Constants lie in global memory.
-enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
+/// `cluster`: shared memory of any block of the cluster (PTX ISA, ".shared::cluster").
+enum class Space : std::uint8_t { generic, global, shared, local, param, constant, cluster };
 
 /// In bytes; 1 for a predicate.
 [[nodiscard]] unsigned size_of(Type type);

@@ -53,7 +53,6 @@ std::string Block::mbarrier_text(const Warp& warp) const {
            std::to_string(bytes == transactions_.end() ? 0 : bytes->second) + " bytes";
 }
 
-/// " warp 0 waits at PTX line 12 for ...", of those that wait for a warpgroup, and for mbarriers.
 std::string Block::waiting_elsewhere(bool& for_warpgroup) const {
     constexpr unsigned kMostNamedWarps = 8;
     std::string text;

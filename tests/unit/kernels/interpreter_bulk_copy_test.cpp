@@ -309,8 +309,6 @@ TEST_CASE("interpreter: forms of bulk copies that are not known") {
           "expected .mbarrier::complete_tx::bytes");
     CHECK(refused(to + ".tile::gather4" + complete, "[%to], [%map, {%x, %y}], [m]") ==
           "expected .mbarrier::complete_tx::bytes");
-    CHECK(refused(to + complete + ".multicast::cluster", "[%to], [%map, {%x, %y}], [m]").find("unknown") !=
-          std::string::npos);
     CHECK(refused(to + complete, "[%to], [%map, {%x}], [m]") == "expected [map, {2 coordinates}]");
     CHECK(refused(to + complete, "[%to], [%map], [m]") == "expected [map, {2 coordinates}]");
     CHECK(refused(to + complete, "[%to], [%map, {%x, %rd1}], [m]") ==

@@ -163,9 +163,13 @@ TEST_CASE("interpreter: forms of mbarrier that are not known") {
           "needs sm_90, the module is for sm_80");
     CHECK(refused("mbarrier.arrive.expect_tx.shared.b64", "%rd4, [m]", "sm_90") ==
           "expected 3 operands, found 2");
-    CHECK(
-        refused("mbarrier.arrive.release.cluster.shared::cluster.b64", "_, [m]", "sm_90").find(".cluster") !=
-        std::string::npos);
+    CHECK(refused("mbarrier.arrive.release.cluster.shared.b64", "%rd4, [m]") ==
+          "needs sm_90, the module is for sm_80");
+    CHECK(refused("mbarrier.arrive.shared::cluster.b64", "_, [m]") == "needs sm_90, the module is for sm_80");
+    CHECK(refused("mbarrier.test_wait.acquire.cluster.shared.b64", "%p2, [m], %rd4") ==
+          "needs sm_90, the module is for sm_80");
+    CHECK(refused("mbarrier.test_wait.acquire.gpu.shared.b64", "%p2, [m], %rd4", "sm_90") ==
+          "expected a type, found .gpu");
     CHECK(refused("mbarrier.arrive.noComplete.shared.b64", "%rd4, [m]") == "expected 3 operands, found 2");
     CHECK(refused("mbarrier.init.global.b64", "[m], 1") == "not in this state space");
     CHECK(refused("mbarrier.init.shared.b32", "[m], 1") == "not for this type");
