@@ -49,6 +49,7 @@ void Block::start(std::uint64_t number, std::uint32_t first_warp) {
     const std::size_t words = launch_.options.races ? (shared_.size() + 7) / 4 : 0;
     last_writes_.assign(words, 0);
     last_reads_.assign(words, 0);
+    visits_.clear();
     turn_ = 0;
     live_ = count;
     random_.seed(launch_, number);
@@ -86,6 +87,7 @@ Block::Turn Block::turn() {
         states_[chosen] = State::done;
         --live_;
         check_barriers();
+        if (live_ == 0) check_visits();
         if (live_ == 0 && tensor_memory_.allocated() != 0)
             throw Fault(FaultCode::launch_failure, "kernel " + launch_.request.function->name + ", block " +
                                                        text_of(id_) + ": ends with " +

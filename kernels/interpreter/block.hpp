@@ -107,10 +107,14 @@ class Block {
     void publish(Warp& warp, const Place& place);
     /// A new step of a warp: what it did before is before what comes now, for all its lanes.
     void tick(std::uint32_t warp);
+    /// A warp of another block of the gang, in a step of its own, accesses the shared memory of this one,
+    /// which must not end before.
+    void visit(std::size_t warp_of_gang, std::uint32_t step);
 
   private:
     [[nodiscard]] std::string mbarrier_text(const Warp& warp) const;
     void check_barriers();
+    void check_visits() const;
     void complete(Barrier& barrier);
     [[nodiscard]] static std::uint64_t key_of(const Place& place);
     [[nodiscard]] std::uint32_t choose();
@@ -150,6 +154,7 @@ class Block {
     Random random_;
     std::vector<std::uint64_t> last_writes_;
     std::vector<std::uint64_t> last_reads_;
+    std::map<std::size_t, std::uint32_t> visits_;  // by warp of the gang: the last step in which it was here
 };
 
 }  // namespace cudamatrix::suite::ptx

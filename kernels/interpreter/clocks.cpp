@@ -49,6 +49,25 @@ std::uint32_t Block::clock(std::uint32_t warp) const {
     return gang_.clocks().at(first_warp_ + warp, first_warp_ + warp);
 }
 
+void Block::visit(std::size_t warp_of_gang, std::uint32_t step) {
+    std::uint32_t& last = visits_[warp_of_gang];
+    last = std::max(last, step);
+}
+
+/// Shared memory is there as long as one warp is that nothing orders before the access.
+void Block::check_visits() const {
+    for (const auto& [visitor, step] : visits_) {
+        bool stays = false;
+        for (std::uint32_t w = 0; w < warps_of_block(); ++w)
+            stays = stays || gang_.clocks().at(first_warp_ + w, visitor) >= step;
+        if (stays) continue;
+        throw Fault(FaultCode::launch_failure,
+                    "kernel " + launch_.request.function->name + ", block " + text_of(id_) +
+                        ": race: ends, and nothing orders that behind what block " +
+                        text_of(gang_.at(visitor / warps_of_block()).id()) + " does in its shared memory");
+    }
+}
+
 void Block::publish(Warp& warp, const Place& place) {
     gang_.clocks().join(gang_.clocks().published(key_of(place)), first_warp_ + warp.index());
 }

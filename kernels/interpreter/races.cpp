@@ -79,6 +79,8 @@ void record_access(Warp& warp, int lane, const Place& place, unsigned size, Acce
                block.clock(warp.index()),
                atomic,
                0};
+    if (place.owner != nullptr && place.owner != &block)
+        place.owner->visit(block.first_warp() + warp.index(), now.clock);
     if (now.clock > 0x1ffff) return;  // more barriers than a record counts
     for (std::uint64_t at = place.offset; at < place.offset + size; at = at / 4 * 4 + 4) {
         const std::uint64_t word = at / 4;

@@ -165,6 +165,15 @@ TEST_CASE("interpreter: faults of clusters") {
                              "mov.u32 %r6, 0;\nW: add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 20000;\n"
                              "@%p2 bra W;\nst.u32 [%rd3], %r1;";
     CHECK(has(fault(late), "the shared memory of block (0,0,0), which has ended"));
+    // The first block reads in the second one, which may end before.
+    const std::string reads = map + "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 1;\n" + sync +
+                              "mov.u32 %r4, %cluster_ctarank; setp.eq.and.u32 %p2, %r4, 0, %p1;\n"
+                              "@%p2 ld.u32 %r3, [%rd3];\n";
+    CHECK(
+        fault(reads) ==
+        "kernel k, block (1,0,0): race: ends, and nothing orders that behind what block (0,0,0) does in its "
+        "shared memory");
+    CHECK(fault(reads + sync) == "");
     // Warps that have ended are not waited for, and a launch without clusters has clusters of one block.
     CHECK(fault(first_ends + sync) == "");
     CHECK(fault(sync + "mov.u32 %r2, %cluster_nctarank; setp.ne.u32 %p1, %r2, 1; @%p1 trap;", {}) == "");
