@@ -85,15 +85,17 @@ class DeviceBlock {
 #endif
     }
 
-    CUDAMATRIX_BODY void report_done(RunFlag* flag) const {
+    /// `parts`: what it did for how many blocks, where blocks walk over more than one part of the work.
+    CUDAMATRIX_BODY void report_done(RunFlag* flag, unsigned parts = 1) const {
 #if defined(__CUDA_ARCH__)
         __syncthreads();
         if (threadIdx.x == 0) {
-            atomicAdd(&flag->blocks, 1U);
+            atomicAdd(&flag->blocks, parts);
             flag->arch = __CUDA_ARCH__;
         }
 #else
         (void)flag;
+        (void)parts;
 #endif
     }
 };

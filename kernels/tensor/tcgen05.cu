@@ -18,13 +18,14 @@ using Sizes = StageSizes<kM, kN, kTcgen05Depth, kTcgen05Stages>;
 
 __device__ void multiply_stages(const Stages<Sizes>& stages, std::uint64_t* done, std::uint32_t sums,
                                 int depth) {
-    stages.for_each(depth, [&](int stage, unsigned parity, int k) {
+    Ring<Sizes> ring;
+    stages.for_each(ring, depth, [&](int stage, unsigned parity, int k) {
         barrier_wait(stages.full + stage, parity);
         columns_after_barrier();
         for (int step = 0; step < kTcgen05Depth; step += TensorTcgen05::kK)
             product_start(
                 sums, tensor_operand(stages.a(stage) + step, 0, Sizes::kPattern),
-                tensor_operand(stages.b(stage) + step * Sizes::kHalf, Sizes::kTileB / 2 * 2, Sizes::kPattern),
+                tensor_operand(stages.b(stage) + step * Sizes::kPart, Sizes::kPartB * 2, Sizes::kPattern),
                 bf16_product(kM, kN), k + step != 0);
         products_commit(stages.empty + stage);
     });
@@ -83,7 +84,12 @@ extern "C" __global__ void __launch_bounds__(kTcgen05Threads)
     const int row = static_cast<int>(blockIdx.x) / across * kM;
     const int column = static_cast<int>(blockIdx.x) % across * kN;
     if (warp == 4) {
-        if (elected()) stages.copy(a, b, row, column, args.shape.k);
+        if (elected()) {
+            map_prefetch(&a);
+            map_prefetch(&b);
+            Ring<Sizes> ring;
+            stages.copy(ring, a, b, row, column, args.shape.k);
+        }
     } else if (warp == 5) {
         if (elected()) multiply_stages(stages, done, sums, args.shape.k);
     } else {

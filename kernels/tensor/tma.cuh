@@ -6,8 +6,8 @@
 
 #include "kernels/exec/gpu.cuh"
 
-/// Copies of tiles by TMA and what waits for them, for which CUDA C++ has no names (PTX ISA, "mbarrier",
-/// "cp.async.bulk.tensor").
+/// Copies of tiles by TMA and what waits for them, in one block and in a cluster, for which CUDA C++ has no
+/// names (PTX ISA, "mbarrier", "cp.async.bulk.tensor", "mapa", "barrier.cluster").
 namespace cudamatrix::suite {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -31,6 +31,15 @@ __device__ inline void barrier_arrive(std::uint64_t* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
+/// At the barrier that lies there in the block of the cluster with this rank.
+__device__ inline void barrier_arrive_in(std::uint64_t* barrier, unsigned rank) {
+    asm volatile(
+        "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(shared_address(barrier)),
+        "r"(rank)
+        : "memory");
+}
+
 /// An arrival with which the phase is complete only when `bytes` more have been copied.
 __device__ inline void barrier_expect(std::uint64_t* barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
@@ -52,6 +61,20 @@ __device__ inline void barrier_wait(std::uint64_t* barrier, unsigned parity) {
     }
 }
 
+/// The same, where other blocks of the cluster arrive, too.
+__device__ inline void barrier_wait_for_cluster(std::uint64_t* barrier, unsigned parity) {
+    unsigned done = 0;
+    while (done == 0) {
+        asm volatile(
+            "{\n.reg .pred p;\n"
+            "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+            "selp.b32 %0, 1, 0, p;\n}"
+            : "=r"(done)
+            : "r"(shared_address(barrier)), "r"(parity)
+            : "memory");
+    }
+}
+
 /// Starts the copy of a tile whose first element has these coordinates; column first.
 __device__ inline void tile_copy(void* to, const void* map, int column, int row, std::uint64_t* barrier) {
     asm volatile(
@@ -59,6 +82,28 @@ __device__ inline void tile_copy(void* to, const void* map, int column, int row,
         "%3}], [%4];" ::"r"(shared_address(to)),
         "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
         : "memory");
+}
+
+/// The same into each block of the cluster whose bit is set in `blocks`, at the same place, where the barrier
+/// at the same place waits for it.
+__device__ inline void tile_copy_to(unsigned blocks, void* to, const void* map, int column, int row,
+                                    std::uint64_t* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+        "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier)), "h"(static_cast<std::uint16_t>(blocks))
+        : "memory");
+}
+
+__device__ inline unsigned cluster_rank() {
+    unsigned rank = 0;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/// A barrier of all threads of the cluster.
+__device__ inline void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
 __device__ inline void map_prefetch(const void* map) {

@@ -158,8 +158,9 @@ Defects<Format> defects_of_any(const Operands<Format>& in, const TensorOutputs<F
         {"A and B swapped", from(in.swapped())},
         {"a transposed tile",
          [=](auto& out) {
+             const std::size_t rows = std::min(std::size_t(Format::kN), size / n);
              for (std::size_t i = 0; i < std::size_t(Format::kM); ++i) {
-                 for (std::size_t j = 0; j < std::size_t(Format::kN); ++j)
+                 for (std::size_t j = 0; j < rows; ++j)
                      out.c[i * n + j] = good.c[j * n + i];
              }
          }},

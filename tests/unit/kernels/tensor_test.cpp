@@ -143,49 +143,111 @@ TEST_CASE("tc.fp8: green as it is, red with each planted defect") {
 }
 
 TEST_CASE("tc.wgmma: green as it is, red with each planted defect") {
-    // Tiles that stick out along M, N and K.
-    const auto in = wgmma_inputs({136, 136, 88});
+    // Tiles that stick out along M, N and K, for both blocks of a cluster.
+    const auto in = wgmma_inputs({136, 264, 72});
     const Operands<TensorWgmma> numbers(in);
-    Operands<TensorWgmma> other_half = numbers;  // one of the two copies of B brought what the other did
+    const auto n = std::size_t(in.shape.n);
+    Operands<TensorWgmma> other_part = numbers;  // one of the copies of B brought what another one did
     for (int depth = 0; depth < in.shape.k; ++depth) {
         for (int column = 64; column < 128; ++column)
-            other_half.b_at(depth, column) = other_half.b_at(depth, column - 64);
+            other_part.b_at(depth, column) = other_part.b_at(depth, column - 64);
     }
     Operands<TensorWgmma> unswizzled = numbers;  // 16 bytes of A where another row's are
     for (int column = 8; column < 16; ++column)
         std::swap(unswizzled.a_at(1, column), unswizzled.a_at(1, column - 8));
-    const auto edge_rows = [&](auto& out) {
-        for (std::size_t i = tensor_size(64, in.shape.n); i < tensor_size(in.shape.m, in.shape.n); ++i)
-            out.c[i] = 0;
+    // What the second block of the cluster did, with another C's.
+    const auto second_block = [n](auto& out, const auto& other) {
+        std::copy(other.c.begin() + long(TensorWgmma::kM * n), other.c.end(),
+                  out.c.begin() + long(TensorWgmma::kM * n));
     };
+    Operands<TensorWgmma> half_of_b = numbers;
+    for (int depth = 0; depth < in.shape.k; ++depth) {
+        for (int column = 0; column < TensorWgmma::kN / kWgmmaBlocks; ++column)
+            half_of_b.b_at(depth, column) = 0;
+    }
+    const auto tile = [n](auto& out, auto f) {
+        for (std::size_t i = 0; i < std::size_t(TensorWgmma::kM); ++i)
+            std::transform(out.c.begin() + long(i * n), out.c.begin() + long(i * n) + TensorWgmma::kN,
+                           out.c.begin() + long(i * n), f);
+    };
+    const float blank = tensor_blank<TensorWgmma>(in.shape).c[0];
     check_tensor<TensorWgmma>(
         wgmma_check, in,
         {inputs_as("inputs as float16", numbers, as_f16),
          sums_as("sums in bfloat16", numbers, as_bf16),
          stored_as("results rounded to bfloat16", numbers, as_bf16),
-         {"the second half of B is the first", [=](auto& out) { out = product(other_half); }},
+         {"the second part of B is the first", [=](auto& out) { out = product(other_part); }},
          {"the swizzle of one row is another's", [=](auto& out) { out = product(unswizzled); }},
          {"the last stage, which sticks out, dropped",
-          [=](auto& out) { out = product(numbers.without(64, 88)); }},
-         {"one stage of the ring multiplied twice",
+          [=](auto& out) { out = product(numbers.without(64, 72)); }},
+         {"one block's half of B does not come to the other block",
+          [=](auto& out) { second_block(out, product(half_of_b)); }},
+         {"the second block has the first one's rows",
           [=](auto& out) {
-              for (float& x : out.c)
-                  x *= 2;
+              std::copy_n(out.c.begin(), long(8 * n), out.c.begin() + long(TensorWgmma::kM * n));
           }},
-         {"the rows of the last tile are zero", edge_rows},
+         {"the second group of the block has the first one's rows",
+          [=](auto& out) { std::copy_n(out.c.begin(), long(64 * n), out.c.begin() + long(64 * n)); }},
+         {"a tile that the walk leaves out", [=](auto& out) { tile(out, [=](float) { return blank; }); }},
+         {"a tile that the walk does twice", [](auto& out) { out.flag.blocks += kWgmmaBlocks; }},
+         {"a tile whose sums begin with those of the tile before",
+          [=](auto& out) { tile(out, [](float x) { return 2 * x; }); }},
          not_a_number<TensorWgmma>(),
          infinite<TensorWgmma>()});
-    const auto real = wgmma_inputs();
-    CHECK(real.shape.m % TensorWgmma::kM != 0);
-    CHECK(real.shape.n % TensorWgmma::kN != 0);
-    CHECK(real.shape.k % kWgmmaDepth != 0);
-    CHECK(real.shape.k > 2 * kWgmmaStages * kWgmmaDepth);  // each stage is used again
-    CHECK(real.shape.n % 8 == 0);                          // TMA: rows of a multiple of 16 bytes
-    CHECK(real.shape.k % 8 == 0);
-    CHECK(tensor_blocks<TensorWgmma>(real.shape) == 4);
-    CHECK(tensor_blocks<TensorWgmma>({64, 128, 64}) == 1);
-    CHECK(tensor_blocks<TensorWgmma>({65, 128, 64}) == 2);
-    CHECK(tensor_blocks<TensorWgmma>({64, 129, 64}) == 2);
+}
+
+TEST_CASE("tc.wgmma: what is multiplied sticks out, and the ring goes on from tile to tile") {
+    const auto real = wgmma_inputs().shape;
+    CHECK(real.m % TensorWgmma::kM != 0);
+    CHECK(real.n % TensorWgmma::kN != 0);
+    CHECK(real.k % kWgmmaDepth != 0);
+    CHECK(real.n % 8 == 0);  // TMA: rows of a multiple of 16 bytes
+    CHECK(real.k % 8 == 0);
+    const WgmmaTiles tiles = wgmma_tiles(real);
+    CHECK(tiles.rows > 1);
+    CHECK(tiles.columns > 1);
+    CHECK(tiles.count() >= 2 * kWgmmaClusters);  // each walks
+    const int steps = (real.k + kWgmmaDepth - 1) / kWgmmaDepth;
+    CHECK(steps % kWgmmaStages != 0);                              // the second tile begins in the ring
+    CHECK(tiles.count() / kWgmmaClusters * steps > kWgmmaStages);  // each stage is used again
+    CHECK(tensor_blocks<TensorWgmma>(real) == 8);
+    CHECK(tensor_blocks<TensorWgmma>({1, 1, 64}) == 2);
+    CHECK(tensor_blocks<TensorWgmma>({256, 256, 64}) == 2);
+    CHECK(tensor_blocks<TensorWgmma>({257, 256, 64}) == 4);
+    CHECK(tensor_blocks<TensorWgmma>({256, 257, 64}) == 4);
+}
+
+TEST_CASE("tc.wgmma: the walk comes to each tile once") {
+    for (const TensorShape& shape :
+         {kWgmmaShape, TensorShape{1, 1, 8}, TensorShape{256, 5000, 8}, TensorShape{5000, 256, 8},
+          TensorShape{2048, 777, 8}, TensorShape{2049, 777, 8}, TensorShape{4500, 3000, 8}}) {
+        CAPTURE(shape.m);
+        CAPTURE(shape.n);
+        const WgmmaTiles tiles = wgmma_tiles(shape);
+        std::set<std::pair<int, int>> found;
+        for (int number = 0; number < tiles.count(); ++number) {
+            for (int rank = 0; rank < kWgmmaBlocks; ++rank) {
+                const WgmmaTile tile = wgmma_tile(tiles, number, rank);
+                CHECK(tile.row / TensorWgmma::kM % kWgmmaBlocks == rank);
+                CHECK(tile.column < shape.n);
+                CHECK(tile.row - rank * TensorWgmma::kM < shape.m);
+                CHECK(tile.row % TensorWgmma::kM == 0);
+                CHECK(tile.column % TensorWgmma::kN == 0);
+                found.emplace(tile.row, tile.column);
+            }
+        }
+        CHECK(int(found.size()) == tensor_blocks<TensorWgmma>(shape));
+    }
+    // What runs at once is near each other.
+    const WgmmaTiles large = wgmma_tiles({8192, 8192, 8192});
+    std::set<int> rows;
+    std::set<int> columns;
+    for (int number = 0; number < 66; ++number) {
+        rows.insert(wgmma_tile(large, number, 0).row);
+        columns.insert(wgmma_tile(large, number, 0).column);
+    }
+    CHECK(rows.size() == 8);
+    CHECK(columns.size() == 9);
 }
 
 TEST_CASE("tc.tcgen05: green as it is, red with each planted defect") {
