@@ -44,6 +44,7 @@ void Block::start(std::uint64_t number, std::uint32_t first_warp) {
     copies_.start(count * kLanes);
     bulk_copies_.start();
     transactions_.clear();
+    arrived_from_outside_.clear();
     warpgroups_.assign(count / kWarpgroup, {});
     tensor_memory_.start(count);
     const std::size_t words = launch_.options.races ? (shared_.size() + 7) / 4 : 0;

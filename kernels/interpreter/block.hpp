@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,16 @@ class Block {
     void land_bulk(std::uint64_t mbarrier, std::uint64_t phase);
     /// Bytes that the mbarrier at this offset still waits for (PTX ISA, "tx-count").
     [[nodiscard]] std::int64_t& transactions(std::uint64_t mbarrier) { return transactions_[mbarrier]; }
+    /// Have threads of other blocks arrived at the mbarrier at this offset?
+    [[nodiscard]] bool is_arrived_from_outside(std::uint64_t mbarrier) const {
+        return arrived_from_outside_.count(mbarrier) != 0;
+    }
+    void set_arrived_from_outside(std::uint64_t mbarrier) { arrived_from_outside_.insert(mbarrier); }
+    /// A new mbarrier there: nobody has arrived, and it waits for no bytes.
+    void begin_mbarrier(std::uint64_t mbarrier) {
+        transactions_[mbarrier] = 0;
+        arrived_from_outside_.erase(mbarrier);
+    }
     [[nodiscard]] Place shared_place(std::uint64_t offset);
     [[nodiscard]] TensorMemory& tensor_memory() { return tensor_memory_; }
 
@@ -147,6 +158,7 @@ class Block {
     Copies copies_;
     BulkCopies bulk_copies_;
     std::map<std::uint64_t, std::int64_t> transactions_;  // by the place of the mbarrier
+    std::set<std::uint64_t> arrived_from_outside_;        // places of mbarriers
     std::vector<Warpgroup> warpgroups_;
     TensorMemory tensor_memory_;
     Barrier barriers_[kBarriers];

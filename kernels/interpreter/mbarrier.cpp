@@ -17,7 +17,14 @@ constexpr unsigned kSize = 8;
 constexpr unsigned kBarrierBits = 20;  // of both counts
 constexpr std::uint64_t kValid = 1ULL << 63;
 
-enum PhaseFlag : std::uint8_t { kDrops = 1, kNeverCompletes = 2, kParity = 4, kExpects = 8, kCompletes = 16 };
+enum PhaseFlag : std::uint8_t {
+    kDrops = 1,
+    kNeverCompletes = 2,
+    kParity = 4,
+    kExpects = 8,
+    kCompletes = 16,
+    kOfCluster = 32
+};
 
 std::uint64_t barrier_address(const Warp& warp, const Instruction& in, int lane) {
     return warp.source(in.from[0]).lane[lane] + static_cast<std::uint64_t>(in.offset);
@@ -34,7 +41,7 @@ void initialise_barrier(Warp& warp, const Instruction& in, Mask lanes) {
         check_not_in_flight(warp, lane, place, address, kSize);
         record_access(warp, lane, place, kSize, AccessKind::write);
         store_value(place.bytes, Mbarrier{count, count, 0}.pack(), kSize);
-        warp.block().transactions(place.offset) = 0;
+        warp.block().begin_mbarrier(place.offset);
         std::memset(place.written, 1, kSize);
     });
 }
@@ -67,6 +74,7 @@ void arrive(Warp& warp, const Instruction& in, Mask lanes) {
             barrier.expected -= count;
             store_value(place.bytes, barrier.pack(), kSize);
         }
+        if (place.owner != &warp.block()) place.owner->set_arrived_from_outside(place.offset);
         arrive_at(warp, lane, place, count);
         warp.destination(in.to).lane[lane] = before;
     });
@@ -93,6 +101,9 @@ Mask test_phase(Warp& warp, const Instruction& in, Mask lanes) {
         const bool done =
             (in.flags & kParity) != 0 ? (phase & 1) != (waited & 1) : phase != Mbarrier::unpack(waited).phase;
         if (!done) return false;
+        if ((in.flags & kOfCluster) == 0 && warp.block().is_arrived_from_outside(place.offset))
+            warp.fault(FaultCode::launch_failure, lane,
+                       "needs .acquire.cluster: threads of another block have arrived at this mbarrier");
         record_access(warp, lane, place, kSize, AccessKind::atomic);  // sees what was before the arrivals
         for (const Copy& copy : warp.block().copies().wait_mbarrier(place.offset, phase))
             warp.block().land(copy);
@@ -209,7 +220,7 @@ void decode_barrier_wait(Decoder& decoder, bool tries) {
     const bool parity = decoder.take("parity");
     in.flags = parity ? kParity : 0;
     decoder.take("acquire");
-    take_cluster_scope(decoder);
+    if (take_cluster_scope(decoder)) in.flags |= kOfCluster;
     take_space(decoder, in);
     decoder.expect(3, tries ? 4 : 3);
     in.to = decoder.predicate_destination(decoder.operand(0));

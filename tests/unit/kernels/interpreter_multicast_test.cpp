@@ -187,6 +187,14 @@ TEST_CASE("interpreter: arrivals at the mbarrier of another block") {
     has(fault(kMap + from_second + write + first_waits + read + "E:" + kSync), "race: ");
     has(fault(kMap + write + from_second + read + kSync), "race: ");
     deadlock(kMap + write + first_waits + read + "E:" + kSync, "0", "1 arrivals and 0 bytes");
+    // Waited for in the block's scope, which the other block is not in.
+    const std::string needs =
+        "needs .acquire.cluster: threads of another block have arrived at this mbarrier";
+    CHECK(fault(kMap + write + from_second + "@!%first bra E;\n" + kWait + read + "E:" + kSync) == needs);
+    CHECK(fault(kMap + kArrive + kSync + "mbarrier.test_wait.parity.shared.b64 %p2, [m], 0;\n" + kSync) ==
+          needs);
+    CHECK(fault(kMap + kArrive + kSync + "mbarrier.inval.shared.b64 [m]; mbarrier.init.shared.b64 [m], 1;\n" +
+                "mbarrier.arrive.shared.b64 _, [m];\n" + kWait + kSync) == "");
     // Each for both, with a count, and for bytes.
     const std::string both = kMap + kArrive + "mbarrier.arrive.shared::cta.b64 _, [m];\n" + kWaitCluster;
     CHECK(fault(both + kSync, kSync, "2") == "");

@@ -159,6 +159,10 @@ TEST_CASE("interpreter: stages of tc.wgmma that are released wrong are found") {
         CHECK_MESSAGE(
             (has(half, "race: ") || has(half, "to which a copy is under way") || has(half, "deadlock: ")),
             half);
+        // Seen in the block's scope, though the other block arrives, too.
+        const std::string scope =
+            error(replaced(text, 1, "try_wait.parity.acquire.cluster.", "try_wait.parity."));
+        CHECK_MESSAGE(has(scope, ": needs .acquire.cluster: threads of another block"), scope);
         // The phases begin again with each tile.
         const std::string again = error(replaced(text, 1, "xor.b32  \t%r78, %r306, 1;", "mov.b32 %r78, 0;"));
         CHECK_MESSAGE(has(again, "deadlock: "), again);
