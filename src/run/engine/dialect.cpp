@@ -48,9 +48,9 @@ Argv run(const RunRequest& request) {
               "--read-only", "--tmpfs", fmt::format("/tmp:rw,noexec,nosuid,nodev,size={}m", request.tmp_mib),
               "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit",
               std::to_string(request.processes), "--memory", fmt::format("{}m", request.memory_mib),
-              "--memory-swap", fmt::format("{}m", request.memory_mib), "--ulimit", "core=0", "--ipc",
-              "private", "--shm-size", fmt::format("{}m", request.shm_mib), "--user", "65532:65532",
-              "--workdir", "/tmp",
+              "--memory-swap", fmt::format("{}m", request.memory_mib), "--cpus", std::to_string(request.cpus),
+              "--ulimit", "core=0", "--ipc", "private", "--shm-size", fmt::format("{}m", request.shm_mib),
+              "--user", "65532:65532", "--workdir", "/tmp",
               // A flood on stdout must not fill the daemon's disk: what counts is read from the client.
               "--log-driver", "none"};
     if (request.gpu) argv.insert(argv.end(), {"--gpus", fmt::format("device={}", *request.gpu)});

@@ -37,8 +37,8 @@ struct BuildRequest {
     bool no_cache = false;            ///< resolve anew, whatever the build cache holds
 };
 
-/// One container run, hardened: no network, read-only, no capabilities, nothing mounted, bounded in memory
-/// and processes.
+/// One container run, hardened: no network, read-only, no capabilities, nothing mounted, bounded in memory,
+/// processors and processes.
 struct RunRequest {
     std::string image;       ///< id or name:tag; never pulled
     std::string name;        ///< container name, by which it is ended
@@ -51,6 +51,7 @@ struct RunRequest {
     std::uint64_t shm_mib = 64;   ///< of /dev/shm
     std::uint64_t tmp_mib = 512;  ///< of the noexec /tmp
     unsigned processes = 512;
+    unsigned cpus = 1;  ///< at most those of the engine's machine: it refuses more
 };
 
 /// A row of the table. `host` has no containers: its builders are null.

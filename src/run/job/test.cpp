@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <thread>
 
 #include "base/build_info.hpp"
 #include "base/sha256.hpp"
@@ -15,6 +16,7 @@ namespace cudamatrix::job {
 namespace {
 
 constexpr const char* kSuiteProgram = "/opt/cudamatrix/bin/suite";
+constexpr unsigned kMostCpus = 4;  // of one container: others work beside it
 
 // One cell to be proved.
 struct Attempt {
@@ -169,6 +171,7 @@ class Prover {
         request.shm_mib = torch ? 256 : 64;
         if (attempt.device.shm_mib != 0) request.shm_mib = attempt.device.shm_mib;
         request.memory_mib = torch ? 8192 : 4096;
+        request.cpus = std::clamp(std::thread::hardware_concurrency(), 1U, kMostCpus);
         return request;
     }
 

@@ -36,14 +36,15 @@ bool has(const Argv& argv, const std::string& flag, const std::string& value) {
 
 TEST_CASE("dialect: docker run is hardened, argument for argument") {
     auto run = dialect_request();
-    CHECK(text::join(docker().run(run), " ") ==
-          "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull "
-          "never --network none "
-          "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
-          "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --ulimit "
-          "core=0 "
-          "--ipc private --shm-size 64m --user 65532:65532 --workdir /tmp --log-driver none "
-          "sha256:abc run --cell drv550-cu11.8.0");
+    CHECK(
+        text::join(docker().run(run), " ") ==
+        "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull "
+        "never --network none "
+        "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
+        "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --cpus 1 --ulimit "
+        "core=0 "
+        "--ipc private --shm-size 64m --user 65532:65532 --workdir /tmp --log-driver none "
+        "sha256:abc run --cell drv550-cu11.8.0");
 }
 
 TEST_CASE(
@@ -131,7 +132,7 @@ TEST_CASE(
                 CHECK(std::count(argv.begin(), argv.end(), "--rm") == 1);
                 CHECK(std::count(argv.begin(), argv.end(), "--init") == 1);
                 for (const auto* flag :
-                     {"--memory", "--pids-limit", "--tmpfs", "--name", "--label", "--log-driver"}) {
+                     {"--memory", "--cpus", "--pids-limit", "--tmpfs", "--name", "--label", "--log-driver"}) {
                     CHECK(std::count(argv.begin(), argv.end(), flag) == 1);
                 }
                 CHECK(text::join(argv, " ").find("noexec") != std::string::npos);

@@ -394,5 +394,6 @@ TEST_CASE("session: audit: no container run of a whole job carries a forbidden a
         CHECK_FALSE(engine::forbidden_argument(call).has_value());
         CHECK(std::count(call.begin(), call.end(), "--read-only") == 1);
         CHECK(std::count(call.begin(), call.end(), "--cap-drop") == 1);
+        CHECK(std::count(call.begin(), call.end(), "--cpus") == 1);
     }
 }
