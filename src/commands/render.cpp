@@ -166,8 +166,10 @@ Action add_render(const Arguments& app) {
                  "Remove files of earlier renders that no longer belong to a cell, and what builds left for "
                  "those images (logs, the suite's copies, copied files)")
         .excludes(check);
-    app.add_flag("--locked", options->image.locked,
-                 "Fail and list what the lock does not cover, instead of rendering it unpinned");
+    app.add_flag(
+        "--locked", options->image.locked,
+        "Fail and list what the lock does not cover, each pin that it lacks by its name, instead of rendering "
+        "it unpinned");
     app.add_option(
            "--explain", options->explain,
            "Write nothing; show the template and line that a rendered line, or every line, comes from")

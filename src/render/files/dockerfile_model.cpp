@@ -161,6 +161,7 @@ std::string pins_hash(const Image& image, const Lock& lock) {
         for (auto& wheel : pins.*list.member)
             wheel.url.clear();
     }
+    pins.held.clear();  // no part of what is built
     return sha256(lock_text(part));
 }
 

@@ -117,35 +117,6 @@ Result<std::vector<WheelPin>> read_pip_report(std::string_view content, std::str
     return pins;
 }
 
-// Every package that was asked for must be answered: by what would be installed, or by what is there already.
-std::string missing_package(const std::vector<std::string>& wanted, const std::vector<AptPin>& pins,
-                            const std::vector<AptPin>& base) {
-    for (const auto& package : wanted) {
-        const auto is = [&](const AptPin& pin) { return pin.package == package; };
-        if (std::ranges::none_of(pins, is) && std::ranges::none_of(base, is)) return package;
-    }
-    return {};
-}
-
-// "2.6.0+cu124" answers "2.6.0", "1.0" answers "1.0.0".
-bool same_version(std::string_view answered, std::string_view asked) {
-    const auto got = Version::parse(answered);
-    const auto want = Version::parse(asked);
-    return got && want && *got == *want && (want->suffix().empty() || got->suffix() == want->suffix());
-}
-
-std::string missing_wheel(const std::vector<std::string>& wanted, const std::vector<WheelPin>& pins) {
-    for (const auto& requirement : wanted) {
-        const auto at = requirement.find("==");
-        const auto name = pep440::canonical_name(requirement.substr(0, at));
-        const auto found = std::ranges::find_if(pins, [&](const WheelPin& pin) { return pin.name == name; });
-        const auto version = requirement.substr(at + 2);
-        if (found == pins.end() || (found->version != version && !same_version(found->version, version)))
-            return requirement;
-    }
-    return {};
-}
-
 struct AptQuestion {
     std::string file;
     const std::vector<std::string>& wanted;
@@ -182,9 +153,9 @@ Status read_apt(const AptQuestion& question, const std::vector<AptPin>& base, co
     const auto content = answer(question.file);
     if (!content) return unanswered(question.file);
     CM_TRY_ASSIGN(auto pins, question.read(*content, question.file));
-    if (const auto package = missing_package(question.wanted, pins, base); !package.empty()) {
-        return strange(question.file, "it says nothing of " + package);
-    }
+    // What is asked for is to be installed, or there already.
+    if (const auto lacks = unpinned_packages(question.wanted, pins, base); !lacks.empty())
+        return strange(question.file, "it says nothing of " + lacks.front());
     question.pins = std::move(pins);
     return Done{};
 }
@@ -201,8 +172,8 @@ Status read_wheels(const WheelQuestion& question, const LockAnswer& answer) {
         for (auto& wheel : read_held(*held))
             known.push_back(std::move(wheel));
     }
-    if (const auto wheel = missing_wheel(question.wanted, known); !wheel.empty())
-        return strange(question.file, "it says nothing of " + wheel);
+    if (const auto lacks = unpinned_wheels(question.wanted, known); !lacks.empty())
+        return strange(question.file, "it says nothing of " + lacks.front());
     question.pins = std::move(pins);
     return Done{};
 }
@@ -278,6 +249,13 @@ Result<Resolved> read_resolution(const Image& image, const LockAnswer& answer) {
     }
     if (!wanted.wheels.empty() && !image.python.empty()) {
         CM_TRY(check_python(image, answer));
+    }
+    // All of it was answered: what has no pin is in the base. Of a bootstrapped one the lock says what it
+    // holds.
+    if (image.references().empty()) return out;
+    for (const auto& [list, names] : gaps_in(out.pins, image, {})) {
+        for (const auto& name : names)
+            out.pins.held[std::string(list)].push_back(name_of_request(name));
     }
     return out;
 }

@@ -10,6 +10,7 @@
 #include "render/files/attempt.hpp"
 #include "render/files/lock_request.hpp"
 #include "render/image/image_plan.hpp"
+#include "render/image/resolve_cell.hpp"
 #include "render/templates/template.hpp"
 
 namespace cudamatrix {
@@ -76,18 +77,13 @@ constexpr std::string_view kMoreMirrors =
 constexpr std::string_view kCaBundle =
     "build: {network: host, ca_bundle: /etc/ssl/site-ca.pem, netrc: /etc/site.netrc}\n";
 
-// One pin of each kind for every image.
 Lock sample_lock(const std::vector<Image>& images) {
     Lock lock;
     for (const auto& image : images) {
         for (const auto& reference : image.references())
             lock.references[reference] = {"sha256:" + std::string(64, 'c')};
         lock.bases[image.base_name()] = {std::string(64, 'a'), {"mmdebstrap"}, {{"base-files", "12"}}};
-        ImagePins pins;
-        pins.asked = asked_of(image);
-        pins.devel = pins.toolkit = pins.python = pins.runtime = {{"gcc", "1:2~3"}};
-        pins.cuda = pins.wheels = pins.installer = {WheelPin{"torch", "2.6.0", std::string(64, 'b')}};
-        lock.images[image.id] = pins;
+        lock.images[image.id] = sample_pins(image);
     }
     return lock;
 }
@@ -152,6 +148,34 @@ class Checker {
 };
 
 }  // namespace
+
+ImagePins sample_pins(const Image& image) {
+    const auto wanted = package_requests(image);
+    const auto packages = [](const std::vector<std::string>& names) {
+        std::vector<AptPin> pins{{"gcc", "1:2~3"}};
+        for (const auto& name : names)
+            pins.push_back({name, "1:2~3"});
+        return pins;
+    };
+    const auto wheels = [](const std::vector<std::string>& requirements) {
+        const std::string hash(64, 'b');
+        std::vector<WheelPin> pins{{"filelock", "3.0", hash}};
+        for (const auto& requirement : requirements)
+            pins.push_back(
+                {name_of_request(requirement), requirement.substr(requirement.find("==") + 2), hash});
+        return pins;
+    };
+    ImagePins pins;
+    pins.asked = asked_of(image);
+    pins.devel = packages(wanted.devel);
+    pins.toolkit = packages(wanted.toolkit);
+    pins.python = packages(wanted.python);
+    pins.runtime = packages(wanted.runtime);
+    pins.cuda = wheels(wanted.cuda);
+    pins.wheels = wheels(wanted.wheels);
+    pins.installer = wheels(wanted.installer);
+    return pins;
+}
 
 Result<std::vector<mustache::Library::Listed>> list_templates(const std::filesystem::path& folder) {
     auto library = embedded_templates();

@@ -7,6 +7,8 @@
 
 #include "base/result.hpp"
 #include "knowledge/facts/facts.hpp"
+#include "render/image/image.hpp"
+#include "render/lock/lock_file.hpp"
 #include "render/templates/template.hpp"
 
 namespace cudamatrix {
@@ -22,6 +24,9 @@ struct TemplateCheck {
 /// failure.
 [[nodiscard]] Result<std::vector<mustache::Library::Listed>> list_templates(
     const std::filesystem::path& folder);
+
+/// Pins of all that `image` asks for, and one more of each kind, with versions that are made up.
+[[nodiscard]] ImagePins sample_pins(const Image& image);
 
 /// Parses all templates and fills them from a sample matrix with and without a lock and a CA bundle; sections
 /// of booleans are entered whether they are true or not. All mistakes are found in one go: names that replace

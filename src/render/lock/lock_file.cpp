@@ -139,6 +139,24 @@ class LockReader {
         return pins;
     }
 
+    std::map<std::string, std::vector<std::string>, std::less<>> held_names(const Json& json) {
+        std::map<std::string, std::vector<std::string>, std::less<>> out;
+        const auto is_list = [](std::string_view name) {
+            const auto is = [&](const auto& list) { return list.name == name; };
+            return std::ranges::any_of(kAptLists, is) || std::ranges::any_of(kWheelLists, is);
+        };
+        for (const auto& [list, names] : json.items()) {
+            if (!is_list(list)) problem(fmt::format("\"{}\" is not a list of pins", list));
+            for (const auto& item : array(json, list)) {
+                auto name = item.is_string() ? item.get<std::string>() : std::string();
+                if (!is_apt_package(name) && !is_rpm_package(name))
+                    problem(fmt::format("\"{}\" is not the name of a package", name));
+                out[list].push_back(std::move(name));
+            }
+        }
+        return out;
+    }
+
     BasePins base_pins(const std::string& suite, const Json& json) {
         BasePins base;
         base.sha256 = digest(json);
@@ -232,6 +250,8 @@ class LockReader {
         const auto& wheels = object(json, "wheels");
         for (const auto& [name, list] : kWheelLists)
             pins.*list = wheel_pins(array(wheels, name));
+        // Locks of before have none, and neither has an image whose base holds nothing of what it asks for.
+        if (json.is_object() && json.contains("held")) pins.held = held_names(object(json, "held"));
         if (clean && !problem_.empty()) problem_ += " (image " + id + ")";
         return pins;
     }
@@ -257,14 +277,6 @@ const RegistryBase* Lock::registry_base(std::string_view reference) const {
 const ImageConfiguration* Lock::configuration(std::string_view reference) const {
     const auto found = configurations.find(reference);
     return found == configurations.end() ? nullptr : &found->second;
-}
-
-bool Lock::covers(const Image& image) const {
-    const auto asked = image.references();
-    if (asked.empty() && base(image) == nullptr) return false;
-    return pins(image) != nullptr && std::ranges::all_of(asked, [&](const std::string& reference) {
-               return registry_base(reference) != nullptr;
-           });
 }
 
 const ImagePins* Lock::pins(const Image& image) const {

@@ -4,8 +4,9 @@
 //   bases.SUITE                      {sha256, command: [..], packages: ["NAME=VERSION"]}: a bootstrap tar
 //   references."HOST/REPO:TAG"       {digest: "sha256:.."}: a base from a registry; the key is absent without
 //   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
-//                                     wheels: {LIST: [{name, version, sha256, url}]}}; the key url is absent
-//                                     where the index's address for it would say nothing to others
+//                                     wheels: {LIST: [{name, version, sha256, url}]},
+//                                     held: {LIST: ["NAME"]}}; the key url is absent where the index's
+//                                     address for it would say nothing to others, held without any
 //   configurations."IMAGE"               {digest, as_of, arch: [..], cuda, requires, requires_aarch64}: what
 //                                     the configuration of an image says that rules read, of bases and of
 //                                     what cells name by `image`; of the last three those that it says. The
@@ -85,6 +86,9 @@ struct ImagePins {
     std::vector<WheelPin> cuda;       ///< wheels of the toolkit
     std::vector<WheelPin> wheels;     ///< wheels of the image
     std::vector<WheelPin> installer;  ///< what installs those, in the build only
+    /// What is asked for and in none of them, for a registry's base holds it: names by the name of the list.
+    /// What a bootstrapped base holds is in BasePins.
+    std::map<std::string, std::vector<std::string>, std::less<>> held = {};
     friend bool operator==(const ImagePins&, const ImagePins&) = default;
 };
 
@@ -121,13 +125,34 @@ struct Lock {
     [[nodiscard]] const ImageConfiguration* configuration(std::string_view reference) const;
     /// The pins of `image`, or nullptr when there are none for what it asks now.
     [[nodiscard]] const ImagePins* pins(const Image& image) const;
-    /// Its pins and its base are there, of every base from a registry the digest: nothing of the image reads
-    /// `unpinned`.
+    /// Its pins and its base are there, of every base from a registry the digest, and a pin of all that it
+    /// asks for by name (missing_pins): nothing of the image reads `unpinned`.
     [[nodiscard]] bool covers(const Image& image) const;
 };
 
 /// Everything about an image that its pins depend on, as a hash.
 [[nodiscard]] std::string asked_of(const Image& image);
+
+/// What the lock lacks for `image`, in words that follow "it has": "no pin of libcudart11.0 (list runtime)".
+/// Empty: it covers the image.
+[[nodiscard]] std::vector<std::string> missing_pins(const Image& image, const Lock& lock);
+
+/// What an image asks for and a list of its pins lacks: packages, and requirements of wheels.
+struct PinGap {
+    std::string_view list;  ///< one of kAptLists and kWheelLists
+    std::vector<std::string> names;
+};
+[[nodiscard]] std::vector<PinGap> gaps_in(const ImagePins& pins, const Image& image, const Lock& lock);
+
+/// Of `wanted` what is neither in `pins` nor in `base`.
+[[nodiscard]] std::vector<std::string> unpinned_packages(const std::vector<std::string>& wanted,
+                                                         const std::vector<AptPin>& pins,
+                                                         const std::vector<AptPin>& base);
+/// Of the requirements ("torch==2.6.0") those that no pin answers by name and version.
+[[nodiscard]] std::vector<std::string> unpinned_wheels(const std::vector<std::string>& wanted,
+                                                       const std::vector<WheelPin>& pins);
+/// "Torch==2.6.0" asks for torch; a package is its own name.
+[[nodiscard]] std::string name_of_request(std::string_view request);
 
 /// How a lock names an image in `configurations`: a tag that is not written is latest, beside a digest none
 /// counts. Nothing for what is no reference.

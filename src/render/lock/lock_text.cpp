@@ -39,8 +39,10 @@ Json image_json(const ImagePins& pins) {
     Json wheels = Json::object();
     for (const auto& [name, member] : kWheelLists)
         wheels[std::string(name)] = wheels_json(pins.*member);
-    return Json{
+    Json image{
         {"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};
+    if (!pins.held.empty()) image["held"] = pins.held;
+    return image;
 }
 
 Json configurations_json(const Lock& lock) {

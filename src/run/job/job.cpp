@@ -54,23 +54,6 @@ RenderSettings render_settings(const RunInput& input, const RunSettings& setting
     return render;
 }
 
-// What the lock would have to have for the image.
-std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
-    std::vector<std::string> out;
-    for (const auto& reference : image.references()) {
-        if (lock.registry_base(reference) == nullptr) out.push_back("no digest of " + reference);
-    }
-    if (image.references().empty() && lock.base(image) == nullptr)
-        out.push_back("no bootstrap tar of " + image.base_name());
-    if (lock.pins(image) == nullptr) {
-        out.emplace_back(
-            lock.images.count(image.id) == 0
-                ? "no packages and wheels of it"
-                : "packages and wheels for what it asked for before, which is not what it asks for now");
-    }
-    return out;
-}
-
 // The image of every attempted cell; of one that has several, a result for each.
 void add_images(Plan& plan) {
     std::map<std::string_view, std::vector<std::size_t>> of_cell;

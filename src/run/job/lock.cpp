@@ -156,23 +156,45 @@ class Resolver {
         return tar;
     }
 
-    // What is not to be moved stays. Packages were resolved on a base: on another one they are resolved anew.
+    // What is not to be moved stays. Packages were resolved on a base, and so were wheels beside a torch of
+    // the base: on another one they are resolved anew.
     ImagePins merged(const Image& image, ImagePins fresh, const Lock& lock) const {
         const auto* old = job_.plan.lock.pins(image);
         if (old == nullptr) return fresh;
-        if (!work_.scope.wheels(image.id)) {
+        const auto gaps = gaps_in(*old, image, job_.plan.lock);
+        const bool same = same_base(image, job_.plan.lock, lock);
+        if (!work_.scope.wheels(image.id) && (same || !image.torch_from_base)) {
             fresh.index = old->index;
-            fresh.cuda = old->cuda;
-            fresh.wheels = old->wheels;
-            fresh.installer = old->installer;
+            for (const auto& list : kWheelLists)
+                keep(list, *old, gaps, fresh);
         }
-        if (!work_.scope.apt(image.id) && same_base(image, job_.plan.lock, lock)) {
-            fresh.devel = old->devel;
-            fresh.toolkit = old->toolkit;
-            fresh.python = old->python;
-            fresh.runtime = old->runtime;
+        if (!work_.scope.apt(image.id) && same) {
+            for (const auto& list : kAptLists)
+                keep(list, *old, gaps, fresh);
         }
         return fresh;
+    }
+
+    // Keeps a list of pins, unless it lacks something that the base does not hold.
+    template <class List>
+    static void keep(const List& list, const ImagePins& old, const std::vector<PinGap>& gaps,
+                     ImagePins& fresh) {
+        const std::string name(list.name);
+        const auto held_by = [&name](const ImagePins& pins) {
+            const auto found = pins.held.find(name);
+            return found == pins.held.end() ? std::vector<std::string>{} : found->second;
+        };
+        auto held = held_by(old);
+        if (const auto gap = std::ranges::find(gaps, list.name, &PinGap::list); gap != gaps.end()) {
+            const auto now = held_by(fresh);
+            for (const auto& request : gap->names) {
+                held.push_back(name_of_request(request));
+                if (std::ranges::count(now, held.back()) == 0) return;
+            }
+        }
+        fresh.*list.member = old.*list.member;
+        fresh.held.erase(name);
+        if (!held.empty()) fresh.held.emplace(name, std::move(held));
     }
 
     Result<Resolved> ask(const Image& image, const Lock& lock, const std::optional<BootstrapTar>& tar) {

@@ -233,18 +233,27 @@ class Session {
             CM_TRY(job::try_missing_bases(job_));
             std::erase_if(open, [this](const std::string& id) { return job_.plan.not_run.contains(id); });
         }
-        if (!open.empty() && locking == Locking::never) {
-            return input_failure(
-                fmt::format("{} does not cover {}", job::lock_path(job_.input.matrix).string(),
-                            text::join(open, ", ")),
-                "cudamatrix lock " + job_.input.matrix.path);
-        }
+        if (!open.empty() && locking == Locking::never) return not_covered(open);
         if (!open.empty()) {
             job_.progress.say(fmt::format("{}: pinning {}", job::lock_path(job_.input.matrix).string(),
                                           text::count(open.size(), "image")));
             CM_TRY(pin_missing());
         }
         return write_files();
+    }
+
+    [[nodiscard]] Failure not_covered(const std::vector<std::string>& ids) const {
+        auto problem =
+            Diagnostic::error(fmt::format("{} does not cover {}", job::lock_path(job_.input.matrix).string(),
+                                          text::join(ids, ", ")))
+                .with_fix("cudamatrix lock " + job_.input.matrix.path);
+        for (const auto& image : job_.plan.images) {
+            const auto missing = missing_pins(image, job_.plan.lock);
+            if (!missing.empty() && std::ranges::count(ids, image.id) != 0 && job_.input.lock)
+                problem = std::move(problem).with_note(
+                    fmt::format("{}: it has {}", image.id, text::join(missing, ", and ")));
+        }
+        return Failure{ExitCode::bad_input, {std::move(problem)}};
     }
 
     Status pin_missing() {

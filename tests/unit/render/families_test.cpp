@@ -12,6 +12,7 @@
 #include "render/files/artifacts.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "render/files/image_folder.hpp"
+#include "render/files/template_check.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
@@ -117,11 +118,7 @@ Lock lock_for(const std::vector<Image>& images) {
     for (const auto& image : images) {
         for (const auto& reference : image.references())
             lock.references[reference] = {"sha256:" + std::string(64, 'd')};
-        ImagePins pins;
-        pins.asked = asked_of(image);
-        pins.devel = {{"gcc", image.package_manager == "dnf" ? "0:11.5-1.el9.x86_64" : "11.5-1"}};
-        pins.installer = {{"uv", "0.13.8", std::string(64, 'b')}};
-        lock.images[image.id] = pins;
+        lock.images[image.id] = sample_pins(image);
     }
     return lock;
 }

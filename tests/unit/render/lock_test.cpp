@@ -149,6 +149,7 @@ TEST_CASE("an image on a registry's bases is covered by their digests, not by a 
     Lock lock;
     ImagePins pins;
     pins.asked = asked_of(image);
+    pins.held["devel"] = {image.compiler};
     lock.images[image.id] = pins;
     const RegistryBase base{"sha256:" + std::string(64, '5')};
     CHECK_FALSE(lock.covers(image));
@@ -213,6 +214,84 @@ TEST_CASE("a lock covers an image only while the image asks the same") {
         changes[i](other);
         CHECK_FALSE(lock.covers(other));
     }
+}
+
+TEST_CASE("a lock covers an image only while every name that the image asks for has its pin") {
+    const auto image = torch_image();
+    const auto lacks = [&image](const std::function<void(ImagePins&)>& change) {
+        auto lock = sample();
+        change(lock.images.begin()->second);
+        CHECK(lock.covers(image) == missing_pins(image, lock).empty());
+        return text::join(missing_pins(image, lock), "; ");
+    };
+    CHECK(lacks([](ImagePins&) {}).empty());
+    CHECK(lacks([](ImagePins& pins) { pins.wheels.pop_back(); }).empty());  // numpy is not asked for by name
+    CHECK(lacks([](ImagePins& pins) { pins.devel.clear(); }) == "no pin of g++-12 (list devel)");
+    CHECK(lacks([](ImagePins& pins) { pins.devel[0].package = "g++-12-base"; }) ==
+          "no pin of g++-12 (list devel)");
+    CHECK(lacks([](ImagePins& pins) { pins.runtime.clear(); }) ==
+          "no pin of python3, python3-venv (list runtime)");
+    CHECK(lacks([](ImagePins& pins) {
+              pins.runtime.pop_back();
+              pins.wheels.clear();
+          }) == "no pin of python3-venv (list runtime); no pin of torch==2.6.0 (list image)");
+    // A pin in another list is none, and neither is another release of what is asked for by its version.
+    CHECK(lacks([](ImagePins& pins) { std::swap(pins.devel, pins.toolkit); }) ==
+          "no pin of g++-12 (list devel)");
+    CHECK(lacks([](ImagePins& pins) { std::swap(pins.wheels, pins.installer); }) ==
+          "no pin of torch==2.6.0 (list image); no pin of uv==0.13.8 (list installer)");
+    CHECK(lacks([](ImagePins& pins) { pins.wheels[0].version = "2.6.1"; }) ==
+          "no pin of torch==2.6.0 (list image)");
+    CHECK(lacks([](ImagePins& pins) { pins.wheels[0].version = "2.6.0+cu124"; }).empty());
+    SUBCASE("what a bootstrapped base holds by itself needs no pin; of another suite it does not count") {
+        auto lock = sample();
+        lock.images.begin()->second.devel.clear();
+        lock.bases["bookworm"].packages.push_back({"g++-12", "12.2.0-14"});
+        CHECK(lock.covers(image));
+        lock.bases["trixie"] = lock.bases["bookworm"];
+        lock.bases["bookworm"].packages.pop_back();
+        CHECK_FALSE(lock.covers(image));
+    }
+    SUBCASE("what the lock says that a registry's base holds needs none, in that list alone") {
+        auto lock = sample();
+        auto& pins = lock.images.begin()->second;
+        pins.devel.clear();
+        pins.wheels.clear();
+        pins.held = {{"devel", {"g++-12"}}, {"image", {"torch"}}};
+        CHECK(lock.covers(image));
+        pins.held = {{"runtime", {"g++-12"}}, {"image", {"torch"}}};
+        CHECK_FALSE(lock.covers(image));
+        pins.held = {{"devel", {"g++-12"}}, {"image", {"torchvision"}}};
+        CHECK_FALSE(lock.covers(image));
+    }
+}
+
+TEST_CASE("what a base holds is written, read, and no part of what is built") {
+    auto lock = sample();
+    CHECK(lock_text(lock).find("held") == std::string::npos);  // as locks were before
+    auto& pins = lock.images.begin()->second;
+    const auto hash = pins_hash(torch_image(), lock);
+    pins.held = {{"devel", {"g++-12", "make"}}, {"image", {"numpy"}}};
+    const auto text = lock_text(lock);
+    const auto back = parse_lock(text, "cudamatrix.lock");
+    REQUIRE(back.ok());
+    CHECK(back->images.begin()->second.held == pins.held);
+    CHECK(lock_text(*back) == text);
+    CHECK(pins_hash(torch_image(), lock) == hash);
+    CHECK(lock_changes(sample(), lock).empty());
+    const std::string start = "cudamatrix.lock is not a lock file: ";
+    const std::string image = " (image debian12-torch2.6.0_cu124)";
+    const auto refused = [&](std::string_view from, std::string_view to) {
+        REQUIRE(text.find(from) != std::string::npos);
+        return message_of(text::replace_all(text, from, to));
+    };
+    CHECK(refused("\"make\"", "\"make;id\"") == start + "\"make;id\" is not the name of a package" + image);
+    CHECK(refused("\"make\"", "7") == start + "\"\" is not the name of a package" + image);
+    CHECK(refused("\"held\": {", "\"held\": 1, \"was\": {") == start + "an object is missing: held" + image);
+    CHECK(refused("\"held\": {", "\"held\": {\"level\": [], ") ==
+          start + "\"level\" is not a list of pins" + image);
+    CHECK(refused("\"held\": {", "\"held\": {\"python\": \"x\", ") ==
+          start + "a list is missing: python" + image);
 }
 
 TEST_CASE("what an image does not hold does not change what it asks") {

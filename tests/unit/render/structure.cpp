@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "matrix/yaml.hpp"
+#include "render/files/template_check.hpp"
 #include "unit/render/dockerfile_tokens.hpp"
 
 using namespace cudamatrix;
@@ -59,12 +60,7 @@ Lock pinned_lock(const std::vector<Image>& images) {
         for (const auto& reference : image.references())
             lock.references[reference] = {"sha256:" + std::string(64, 'c')};
         lock.bases[image.suite] = {std::string(64, 'a'), {"mmdebstrap"}, {{"base-files", "12"}}};
-        ImagePins pins;
-        pins.asked = asked_of(image);
-        const WheelPin wheel{"torch", "2.6.0", std::string(64, 'b')};
-        pins.devel = pins.toolkit = pins.python = pins.runtime = {{"gcc", "1:2~3"}};
-        pins.cuda = pins.wheels = pins.installer = {wheel};
-        lock.images[image.id] = pins;
+        lock.images[image.id] = sample_pins(image);
     }
     return lock;
 }

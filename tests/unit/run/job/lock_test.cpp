@@ -46,6 +46,13 @@ struct RegistryWorld {
     std::vector<std::string> digests;  ///< of runtime and devel
 };
 
+Lock written_lock(const World& world) {
+    auto lock = read_lock(world.lock_file());
+    REQUIRE(lock.ok());
+    REQUIRE(lock->has_value());
+    return std::move(**lock);
+}
+
 }  // namespace
 
 TEST_CASE("session: an image on a registry's base is pinned by digest and built without a tar") {
@@ -163,7 +170,64 @@ TEST_CASE("session: --locked refuses what the lock does not cover, and starts no
     CHECK(refused("\"asked\": \"", "\"asked\": \"x") ==
           start + "packages and wheels for what it asked for before, which is not what it asks for now");
     CHECK(refused("\"bookworm\": {", "\"trixie\": {") == start + "no bootstrap tar of bookworm");
+    CHECK(refused("\"libcudart11.0=11.8.89~11.8.0-5\"", "") ==
+          start + "no pin of libcudart11.0 (list runtime)");
+    CHECK(refused("\"g++-11=11.3.0-12\"", "\"g++-12=11.3.0-12\"") == start + "no pin of g++-11 (list devel)");
+    CHECK(refused("\"libnvvm4=1.0\",", "") == start + "no pin of libnvvm4 (list toolkit)");
     CHECK(world.fake.calls("build").size() == builds);
+}
+
+TEST_CASE(
+    "session: a pin that is gone from the lock is refused by build, and resolved anew by lock and run") {
+    World world;
+    REQUIRE(world.lock().ok());
+    const auto whole = content_of(world.lock_file());
+    const std::string pin = "\"libcudart11.0=11.8.89~11.8.0-5\"";
+    REQUIRE(whole.find(pin) != std::string::npos);
+    std::ofstream(world.lock_file()) << text::replace_all(whole, pin, "");
+    const auto builds = world.fake.calls("build").size();
+    const auto built = world.build();
+    CHECK(refusal(built, ExitCode::bad_input) ==
+          world.lock_file().string() + " does not cover debian12-cu11.8.0");
+    const auto& problem = built.failure().diagnostics.front();
+    CHECK(problem.notes ==
+          std::vector<std::string>{"debian12-cu11.8.0: it has no pin of libcudart11.0 (list runtime)"});
+    CHECK(problem.fix == "cudamatrix lock " + (world.folder() / "matrix.yaml").string());
+    CHECK(world.fake.calls("build").size() == builds);
+    // Only the list that lacks it is resolved anew: the compiler has moved on since.
+    world.answer("apt-devel.txt", "Inst g++-11 (11.3.0-99 Debian:12.1/stable [amd64])\n");
+    SUBCASE("by lock") {
+        CHECK(world.lock().value() ==
+              std::vector<std::string>{"debian12-cu11.8.0: libcudart11.0 1.0 -> 11.8.89~11.8.0-5"});
+    }
+    SUBCASE("by run") {
+        CHECK(world.ran().exit_code == 4);
+    }
+    CHECK(content_of(world.lock_file()) == whole);
+}
+
+TEST_CASE(
+    "session: what a registry's base holds needs no pin, and an old lock that does not say so is completed") {
+    RegistryWorld registry;
+    auto& world = registry.world;
+    world.answer("apt-devel.txt", "");
+    world.answer("base-devel.txt", "apt=2.6.2\ng++-11=11.2.0-1\n");
+    const auto locked = world.lock();
+    REQUIRE_MESSAGE(locked.ok(), World::render_failure(locked.failure()));
+    const auto whole = content_of(world.lock_file());
+    auto lock = written_lock(world);
+    auto& pins = lock.images.begin()->second;
+    CHECK(pins.devel.empty());
+    CHECK(pins.held == decltype(pins.held){{"devel", {"g++-11"}}});
+    world.settings.locked = true;
+    CHECK(world.render().ok());
+    pins.held.clear();
+    REQUIRE(write_lock(world.lock_file(), lock).ok());
+    CHECK(refusal(world.render(), ExitCode::findings).ends_with("it has no pin of g++-11 (list devel)"));
+    // Nothing moves, although the archive has more now.
+    world.answer("apt-devel.txt", "Inst make (1.0 Ubuntu:22.04/x [amd64])\n");
+    CHECK(world.lock().value() == std::vector<std::string>{"nothing moved"});
+    CHECK(content_of(world.lock_file()) == whole);
 }
 
 TEST_CASE("session: an answer from the base that is no answer leaves the old lock as it was") {
@@ -233,13 +297,6 @@ set: {driver: "550.54.15", gpu: T4}
 }
 
 namespace {
-
-Lock written_lock(const World& world) {
-    auto lock = read_lock(world.lock_file());
-    REQUIRE(lock.ok());
-    REQUIRE(lock->has_value());
-    return std::move(**lock);
-}
 
 std::string compiler_of(const World& world, const std::string& id) {
     return written_lock(world).images.at(id).devel.front().version;
