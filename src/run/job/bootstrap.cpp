@@ -1,5 +1,6 @@
 #include "run/job/engine_build.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/file.hpp"
@@ -61,6 +62,23 @@ bool is_foreign(std::string_view reason) {
            reason.find("can neither be executed natively") != std::string_view::npos;
 }
 
+std::string fix_of(const Bootstrap& bootstrap, std::string_view reason) {
+    if (is_foreign(reason))
+        return "bootstrap it on a machine of that architecture, or register an emulator (Debian, Ubuntu: "
+               "apt-get install arch-test qemu-user-static binfmt-support)";
+    // Archives withdraw a suite some time after its end of life; what takes from a snapshot asks for its
+    // state then.
+    const bool is_of_snapshot = std::ranges::any_of(bootstrap.command, [](const std::string& word) {
+        return word.find("check-valid-until=no") != std::string::npos;
+    });
+    if (reason.find("404") != std::string_view::npos && !is_of_snapshot)
+        return fmt::format(
+            "its archive no longer has {}: build: {{snapshot: DATE}} in the matrix file takes it "
+            "as it was on that day",
+            bootstrap.base);
+    return "check the network, the proxy variables and the mirrors of the matrix file";
+}
+
 Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
     Command command;
     command.argv = bootstrap.command;
@@ -84,12 +102,9 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
     if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
     if (!outcome.success()) {
         const auto reason = reason_of(outcome);
-        return environment_failure(
-            fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}", bootstrap.base, program,
-                        outcome.describe(), reason),
-            is_foreign(reason) ? "bootstrap it on a machine of that architecture, or register an emulator "
-                                 "(Debian, Ubuntu: apt-get install arch-test qemu-user-static binfmt-support)"
-                               : "check the network, the proxy variables and the mirrors of the matrix file");
+        return environment_failure(fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}",
+                                               bootstrap.base, program, outcome.describe(), reason),
+                                   fix_of(bootstrap, reason));
     }
     return Done{};
 }

@@ -272,6 +272,10 @@ set: {driver: "550.54.15", gpu: T4}
     const auto why = "the base of trixie cannot be bootstrapped: mmdebstrap: exit code 25: E: 404 Not Found";
     const auto locked = world.lock();
     CHECK(refusal(locked, ExitCode::environment) == why);
+    CHECK(
+        locked.failure().diagnostics.front().fix ==
+        "its archive no longer has trixie: build: {snapshot: DATE} in the matrix file takes it as it was on "
+        "that day");
     const auto lock = read_lock(world.lock_file());
     REQUIRE(lock.ok());
     REQUIRE(lock->has_value());
