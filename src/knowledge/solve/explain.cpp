@@ -8,6 +8,7 @@
 #include "knowledge/judge/own_rules.hpp"
 #include "knowledge/rules/rule.hpp"
 #include "knowledge/solve/fixes.hpp"
+#include "matrix/cell_pattern.hpp"
 #include "matrix/condition.hpp"
 #include "matrix/value.hpp"
 
@@ -15,43 +16,6 @@ namespace cudamatrix::solve {
 namespace {
 
 constexpr std::uint64_t kMostLookedAt = 100'000;  // cells without their excludes
-
-Result<Condition> condition_from(const std::string& which) {
-    Condition condition;
-    std::vector<Diagnostic> problems;
-    for (const auto& part : text::split(which, ',')) {
-        const auto equals = std::min(part.find('='), part.size());
-        const std::string name(text::trim(std::string_view(part).substr(0, equals)));
-        const auto field = field_named(name);
-        if (equals == part.size() || !field) {
-            std::vector<std::string> names;
-            for (const auto& known : all_fields())
-                names.emplace_back(known.name);
-            const auto near = text::did_you_mean(name, names);
-            problems.push_back(
-                Diagnostic::error(
-                    fmt::format("invalid values {}: expected a field and its value, such as cuda=11.8",
-                                in_quotes(part)))
-                    .with_fix(field || !near ? "" : fmt::format("did you mean {}?", *near)));
-            continue;
-        }
-        auto all = parse_alternative(*field, text::trim(std::string_view(part).substr(equals + 1)));
-        if (auto* problem = std::get_if<ValueProblem>(&all)) {
-            problems.push_back(Diagnostic::error(problem->message).with_fix(std::move(problem->fix)));
-        } else {
-            condition.clauses.push_back({*field, {std::get<std::vector<Predicate>>(std::move(all))}, {}});
-        }
-    }
-    if (!problems.empty()) return Failure{ExitCode::bad_input, std::move(problems)};
-    return condition;
-}
-
-// Whether `hash` is what ends the shortened id.
-bool ends_in_hash(std::string_view id, std::string_view hash) {
-    constexpr std::size_t kDigits = 12;
-    return hash.size() == kDigits && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
-           id.ends_with(hash) && id.substr(0, id.size() - kDigits).ends_with('-');
-}
 
 class Explaining {
   public:
@@ -83,23 +47,15 @@ class Explaining {
         return Done{};
     }
 
-    Result<Explanation> by_id(const std::string& which) {
-        const bool is_pattern = which.find_first_of("*?") != std::string::npos;
-        const auto meant = [&](const std::string& id) {
-            return id == which || (is_pattern && text::glob_match(which, id)) || ends_in_hash(id, which);
-        };
-        take_cells([&](const JudgedCell& cell) { return meant(cell.id); });
+    Result<Explanation> of(const CellPattern& which) {
+        take_cells([&](const JudgedCell& cell) { return which.means(cell.id, cell.cell); });
         if (out_.cells.empty())
-            take_left_out([&](const std::string& other, const Cell&) { return meant(other); });
-        if (out_.cells.empty() && out_.left_out.empty()) return no_such_cell(which);
-        return std::move(out_);
-    }
-
-    Result<Explanation> by_values(const Condition& condition) {
-        take_cells([&](const JudgedCell& cell) { return matches(condition, cell.cell); });
-        if (out_.cells.empty())
-            take_left_out([&](const std::string&, const Cell& cell) { return matches(condition, cell); });
-        if (out_.cells.empty() && out_.left_out.empty()) say_absent(condition);
+            take_left_out(
+                [&](const std::string& other, const Cell& cell) { return which.means(other, cell); });
+        if (out_.cells.empty() && out_.left_out.empty()) {
+            if (!which.by_values()) return no_such_cell(which.text());
+            say_absent(which.values());
+        }
         return std::move(out_);
     }
 
@@ -259,10 +215,8 @@ Result<Explanation> explain(const Matrix& matrix, const Facts& facts, const Judg
                             const std::string& today, const std::string& which, std::size_t limit,
                             const OnProgress& on_progress) {
     Explaining explaining(matrix, facts, judgement, today, limit, on_progress);
-    const bool by_values = which.find('=') != std::string::npos;
-    const auto condition = by_values ? condition_from(which) : Condition();
-    if (!condition.ok()) return condition.failure();
-    auto explained = by_values ? explaining.by_values(*condition) : explaining.by_id(which);
+    CM_TRY_ASSIGN(const auto pattern, CellPattern::parse(which));
+    auto explained = explaining.of(pattern);
     if (explaining.is_stopped()) return Failure{ExitCode::interrupted, {}};
     if (explained.ok()) {
         CM_TRY(explaining.find_ways_out(*explained));
