@@ -84,7 +84,10 @@ image:, require of the host: every command judges by that, without a network.
 A second run changes no pin: a tag that moved or vanished is a finding (exit
 code 1). --update moves pins on purpose. With build: {snapshot: 2026-11-01} in
 the matrix file, packages are resolved as the archive was on that day. No other
-command writes cudamatrix.lock, except that run creates a missing one.)",
+command writes cudamatrix.lock, except that run creates a missing one.
+
+--only IMAGE..., --cell, --where and --failed choose what is pinned; all other pins
+and verdicts stay.)",
                    "cudamatrix lock matrix.yaml --network host", add_lock},
         CommandRow{"render", "Write Dockerfiles and compose files for the good cells",
                    R"(Uses no network and bootstraps nothing. Pins come from cudamatrix.lock next to the
@@ -105,6 +108,10 @@ The kernel sources are in OUT/suite. `build` copies them, and the files that
 images: copies, into the build contexts. To build the target `proof` by hand,
 first run `cp -r ../../suite .` in the folder of the image.
 
+--only IMAGE..., --cell, --where and --failed choose images: the folders of the
+others stay as they are, or are not made. index.json and the compose files are
+always about the whole matrix.
+
 --check writes nothing. If the folder differs from the matrix it prints a diff
 that `patch -p1` accepts in the folder, the files, and the command that fixes
 it; exit code 1.
@@ -114,8 +121,11 @@ that line 12 comes from, and the partials in between; without :LINE, those of
 every line.)",
                    "cudamatrix render matrix.yaml --out cudamatrix-out/training", add_render},
         CommandRow{"build", "Build the images",
-                   "Renders, bootstraps the bases and builds what changed. Needs a lock.",
-                   "cudamatrix build matrix.yaml --network host", add_build},
+                   R"(Renders, bootstraps the bases and builds what changed. Needs a lock.
+
+--only IMAGE..., --cell, --where and --failed choose what is built; the rest is
+reported as not chosen, and counts for nothing, not even with --strict.)",
+                   "cudamatrix build matrix.yaml --network host --only debian12-cu11.8.0", add_build},
         CommandRow{"test", "Run the kernel suite inside the built images",
                    R"(Without a GPU the result is never pass (exit code 4). It is pass-interpreted where
 the kernels' PTX, as the image's nvcc made it, was executed by our interpreter on
@@ -133,8 +143,15 @@ none was possible.)",
                    add_test},
         CommandRow{"run", "The main job: check, lock if missing, render, build, test, report",
                    R"(Rejected and unknown cells are skipped and counted. Reports are also written to
-the folder of --out.)",
-                   "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training", add_run},
+the folder of --out.
+
+The whole matrix is judged and planned. --only IMAGE..., --cell, --where and
+--failed choose what is attempted; of one option any word will do, of several
+options all have to hold. --failed takes the images that failed or were not
+finished when they were last run in this folder. --max-images N refuses to
+attempt more.)",
+                   "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training --failed",
+                   add_run},
         CommandRow{"facts", "Show what is known, and from which source",
                    R"(`facts list` lists the tables.
 `facts show ID` shows a table or a row.

@@ -118,6 +118,7 @@ void ImageOptions::add_output(const Arguments& app) {
                    "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
         .type_name("DIR");
     app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
+    choice.add(app);
 }
 
 void ImageOptions::add_build(const Arguments& app) {
@@ -141,7 +142,13 @@ void ImageOptions::add_engine(const Arguments& app) {
         .show_default();
     add_build(app);
     app.add_option("--jobs,-j", jobs, "Images built at a time").between(1, 64).show_default();
-    app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
+}
+
+void ImageOptions::add_gpu_demand(const Arguments& app) {
+    const auto require =
+        app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
+    app.add_flag("--accept-static", accept_static, "Passing without a GPU is exit code 0 instead of 4")
+        .excludes(require);
 }
 
 void ImageOptions::add_level(const Arguments& app) {
@@ -279,8 +286,9 @@ RunInput run_input(const Loaded& loaded) {
     return {loaded.matrix, loaded.facts, loaded.judgement, loaded.lock};
 }
 
-RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world) {
+Result<RunSettings> run_settings(const ImageOptions& options, const Loaded& loaded, const World& world) {
     RunSettings settings;
+    CM_TRY_ASSIGN(settings.choice, choice_of(options.choice, loaded.facts, world));
     settings.out = options.out.empty() ? std::filesystem::path("cudamatrix-out") / loaded.matrix.name
                                        : std::filesystem::path(options.out);
     settings.engine = options.engine;
@@ -291,6 +299,7 @@ RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, cons
     if (options.level != "quick") settings.test_limit = kDeeperTestLimit;
     if (options.level == "soak") settings.test_limit += std::chrono::minutes(options.soak_minutes);
     settings.require_gpu = options.require_gpu;
+    settings.accept_static = options.accept_static;
     settings.strict = options.strict;
     settings.locked = options.locked;
     settings.jobs = options.jobs;

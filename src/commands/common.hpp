@@ -35,6 +35,25 @@ struct MatrixOptions {
     void add(const Arguments& app);
 };
 
+/// Which images and cells are attempted.
+struct ChoiceOptions {
+    static constexpr unsigned kMostImages = 100'000;
+
+    std::vector<std::string> only;
+    std::vector<std::string> cells;
+    std::string where;
+    bool failed = false;
+    unsigned max_images = 0;  ///< 0: any number
+
+    void add(const Arguments& app);
+    [[nodiscard]] bool is_given() const;
+    /// As it can be typed again.
+    [[nodiscard]] std::vector<std::string> words() const;
+};
+
+/// Input failures: values that are none of their field, fields that there are not.
+[[nodiscard]] Result<Choice> choice_of(const ChoiceOptions& options, const Facts& facts, const World& world);
+
 /// Options of every command that works with images.
 struct ImageOptions {
     MatrixOptions input;
@@ -49,7 +68,9 @@ struct ImageOptions {
     std::string level = "quick";
     unsigned soak_minutes = 10;
     unsigned jobs = 1;
+    ChoiceOptions choice;
     bool require_gpu = false;
+    bool accept_static = false;
     bool strict = false;
     bool locked = false;
 
@@ -58,6 +79,8 @@ struct ImageOptions {
     void add_build(const Arguments& app);
     /// With add_build.
     void add_engine(const Arguments& app);
+    /// What passing without a GPU counts as.
+    void add_gpu_demand(const Arguments& app);
     /// How much of the suite is run.
     void add_level(const Arguments& app);
 };
@@ -144,8 +167,10 @@ Status publish(Report& report, std::string_view name, const std::string& format,
 
 /// What the main job looks at; outlived by `loaded`.
 [[nodiscard]] RunInput run_input(const Loaded& loaded);
-/// The settings of the main job: options over matrix file; progress lines go to stderr.
-[[nodiscard]] RunSettings run_settings(const ImageOptions& options, const Loaded& loaded, const World& world);
+/// The settings of the main job: options over matrix file; progress lines go to stderr. Fails as choice_of
+/// does.
+[[nodiscard]] Result<RunSettings> run_settings(const ImageOptions& options, const Loaded& loaded,
+                                               const World& world);
 
 /// Prints the diagnostics to stderr, with excerpts of the files that they point into; gives the exit code.
 ExitCode report_failure(const Failure& failure, const World& world);

@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "commands/common.hpp"
-#include "matrix/condition.hpp"
 #include "report/formats.hpp"
 #include "run/prove/rejection_attempt.hpp"
 
@@ -28,33 +27,20 @@ ExitCode write_all(const Report& report, std::string_view name, const Formats& f
 
 Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
-    const auto settings = run_settings(options, *loaded, world);
+    CM_TRY_ASSIGN(const auto settings, run_settings(options, *loaded, world));
     CM_TRY_ASSIGN(const auto report, job(run_input(*loaded), settings));
     return write_all(report, "report", report::run_formats(), settings, options.format, world);
 }
 
-struct RejectedOptions {
-    bool prove = false;
-    std::string where;
-};
-
-Result<ExitCode> prove_rejected(const ImageOptions& options, const RejectedOptions& rejected,
-                                const World& world) {
-    CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
-    RejectionChoice choice;
-    if (!rejected.where.empty()) {
-        auto where =
-            condition_from_text(respelled_values(rejected.where, said_spellings(loaded->facts, world)));
-        if (!where.ok()) {
-            auto failure = where.failure();
-            for (auto& diagnostic : failure.diagnostics)
-                diagnostic.message = "--where: " + diagnostic.message;
-            return failure;
-        }
-        choice = {std::move(where).value(), rejected.where};
+Result<ExitCode> prove_rejected(const ImageOptions& options, const World& world) {
+    const auto& choice = options.choice;
+    if (!choice.only.empty() || choice.failed || choice.max_images != 0) {
+        return input_failure("--prove-rejected attempts cells that have no image",
+                             "choose them with --cell or --where, not with --only, --failed or --max-images");
     }
-    const auto settings = run_settings(options, *loaded, world);
-    CM_TRY_ASSIGN(const auto report, prove_rejections(run_input(*loaded), settings, choice));
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
+    CM_TRY_ASSIGN(const auto settings, run_settings(options, *loaded, world));
+    CM_TRY_ASSIGN(const auto report, prove_rejections(run_input(*loaded), settings, settings.choice));
     return write_all(report, "rejections", report::rejection_formats(), settings, options.format, world);
 }
 
@@ -63,6 +49,7 @@ Action add_job(const Arguments& app, Job job) {
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
+    options->add_gpu_demand(app);
     if (job == run_all) {
         options->add_level(app);
         app.add_flag("--locked", options->locked,
@@ -78,22 +65,18 @@ Action add_build(const Arguments& app) {
 }
 Action add_test(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
-    auto rejected = std::make_shared<RejectedOptions>();
+    const auto prove = std::make_shared<bool>(false);
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
+    options->add_gpu_demand(app);
     options->add_level(app);
-    const auto prove = app.add_flag(
-        "--prove-rejected", rejected->prove,
+    app.add_flag(
+        "--prove-rejected", *prove,
         "Attempt what the rules reject instead, in throw-away containers: it has to fail as they say. The "
         "report also goes to OUT/rejections.txt, .json and .xml");
-    app.add_option("--where", rejected->where,
-                   "With --prove-rejected: only cells of which this holds, e.g. cuda=12.4.1,driver=<500")
-        .type_name("FIELD=VALUE,...")
-        .needs(prove);
-    return [options, rejected](const World& world) {
-        return rejected->prove ? prove_rejected(*options, *rejected, world)
-                               : perform(test_images, *options, world);
+    return [options, prove](const World& world) {
+        return *prove ? prove_rejected(*options, world) : perform(test_images, *options, world);
     };
 }
 Action add_run(const Arguments& app) {
@@ -111,7 +94,7 @@ struct LockOptions {
 
 Result<ExitCode> lock(const LockOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
-    const auto settings = run_settings(options.image, *loaded, world);
+    CM_TRY_ASSIGN(const auto settings, run_settings(options.image, *loaded, world));
     LockChoice choice;
     choice.update = !options.update.empty();
     if (choice.update && options.update != kAll) choice.what = text::split(options.update, ',');

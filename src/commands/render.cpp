@@ -39,6 +39,8 @@ std::vector<std::string> fix_command(const RenderOptions& options, const std::ve
     add("--out", image.out);
     add("--templates", image.templates);
     add("--suite", image.suite);
+    for (auto& word : image.choice.words())
+        argv.push_back(std::move(word));
     if (image.locked) argv.emplace_back("--locked");
     const bool orphans =
         std::ranges::any_of(drift, [](const Drift& one) { return one.kind == Drift::Kind::orphan; });
@@ -47,7 +49,7 @@ std::vector<std::string> fix_command(const RenderOptions& options, const std::ve
 }
 
 Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const World& world) {
-    const auto settings = run_settings(options.image, loaded, world);
+    CM_TRY_ASSIGN(const auto settings, run_settings(options.image, loaded, world));
     CM_TRY_ASSIGN(auto compared, compare_render(run_input(loaded), settings));
     report::DriftReport report{loaded.matrix.name,
                                settings.out.string(),
@@ -62,7 +64,7 @@ Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const
 }
 
 Result<ExitCode> write(const RenderOptions& options, const Loaded& loaded, const World& world) {
-    auto settings = run_settings(options.image, loaded, world);
+    CM_TRY_ASSIGN(auto settings, run_settings(options.image, loaded, world));
     settings.prune = options.prune;
     CM_TRY_ASSIGN(const auto report, render_images(run_input(loaded), settings));
     // What `render` leaves behind is for committing: the same bytes every time, so no report with durations
@@ -126,7 +128,8 @@ Result<report::OriginReport> origins_of(const std::string& file, const RenderOpt
 }
 
 Result<ExitCode> explain(const RenderOptions& options, const Loaded& loaded, const World& world) {
-    const auto out = run_settings(options.image, loaded, world).out;
+    CM_TRY_ASSIGN(const auto settings, run_settings(options.image, loaded, world));
+    const auto& out = settings.out;
     const auto [name, line] = file_and_line(options.explain);
     CM_TRY_ASSIGN(auto report, origins_of(inside(name, out), options, loaded, out));
     if (line > report.lines.size()) {
@@ -145,6 +148,10 @@ Result<ExitCode> perform(const RenderOptions& options, const World& world) {
         report::format_named(report::drift_formats(), format) == nullptr) {
         return input_failure(fmt::format("only what is rendered has a report in format {}", format),
                              "--format text or --format json");
+    }
+    if (!options.explain.empty() && options.image.choice.is_given()) {
+        return input_failure("--explain explains a line and attempts no image: there is nothing to choose",
+                             "leave out " + text::join(options.image.choice.words(), " "));
     }
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
     if (!options.explain.empty()) return explain(options, *loaded, world);

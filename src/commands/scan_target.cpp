@@ -105,7 +105,7 @@ Result<CellImage> cell_image(const std::string& matrix, const std::string& cell,
     image_options.input.matrix = matrix;
     image_options.input.facts = options.facts;
     CM_TRY_ASSIGN(const auto loaded, load_for_images(image_options, world));
-    const auto settings = run_settings(image_options, *loaded, world);
+    CM_TRY_ASSIGN(const auto settings, run_settings(image_options, *loaded, world));
     CM_TRY_ASSIGN(const auto plan, job::make_plan(run_input(*loaded), settings, "scan"));
     CM_TRY_ASSIGN(const auto index, image_index(plan, matrix, cell));
     const auto& rendered = plan.rendering.images[index];

@@ -72,7 +72,8 @@ RunTotals totals(const RunReport& report) {
         if (cell.verdict == "degraded") ++sums.degraded;
         if (cell.verdict == "rejected") ++sums.rejected;
         if (cell.verdict == "unknown") ++sums.unknown;
-        if (cell.outcome == CellOutcome::skipped &&
+        if (!cell.chosen) ++sums.not_chosen;
+        if (cell.outcome == CellOutcome::skipped && cell.chosen &&
             (cell.verdict == "accepted" || cell.verdict == "degraded"))
             ++sums.not_rendered;
     }
@@ -130,6 +131,7 @@ std::string closing_line(const RunReport& report) {
     auto line = fmt::format("{}: {}, {} rejected, {} unknown", to_string(sums.result), what, sums.rejected,
                             sums.unknown);
     if (sums.not_rendered != 0) line += fmt::format(", {} not rendered", sums.not_rendered);
+    if (sums.not_chosen != 0) line += fmt::format(", {} not chosen", sums.not_chosen);
     return line;
 }
 

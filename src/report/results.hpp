@@ -76,6 +76,10 @@ struct CellResult {
     std::vector<std::pair<std::string, std::string>> fields;
     std::vector<std::string> findings;  ///< one line each: "error: ... [rule, at stage]"
     CellOutcome outcome = CellOutcome::skipped;
+    bool chosen = true;  ///< false: it was skipped because others were chosen
+    /// Of a cell that was not chosen: what the run before said of it (passed, failed, built, unfinished), so
+    /// that it is known as long as others are chosen. Empty: nothing was run.
+    std::string last = {};
     std::string reason;  ///< why it was skipped, failed or errored; empty otherwise
     Proof proof = Proof::none;
     std::string image;   ///< Image::id, empty when the cell has none
@@ -158,6 +162,7 @@ struct RunTotals {
     std::size_t rejected = 0;
     std::size_t unknown = 0;
     std::size_t not_rendered = 0;  ///< accepted or degraded, and yet no image can be rendered for them
+    std::size_t not_chosen = 0;    ///< cells none of whose images was chosen
     std::size_t failed_images = 0;
     RunResult result = RunResult::nothing;
 

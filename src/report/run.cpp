@@ -99,10 +99,16 @@ std::string failures_part(const RunReport& report, const TextOptions& options) {
     return "failures\n" + out + "\n";
 }
 
+// Where one image of many was chosen the others are no news: they are counted.
 std::string skipped_part(const RunReport& report, const TextOptions& options) {
     std::string out;
+    std::size_t not_chosen = 0;
     for (const auto& cell : report.cells) {
         if (cell.outcome != CellOutcome::skipped) continue;
+        if (!cell.chosen) {
+            ++not_chosen;
+            continue;
+        }
         auto why = wrapped(cell.reason.empty() ? cell.verdict : cell.verdict + ": " + cell.reason, 4,
                            options.width, 3);
         if (why.find(cell.verdict) == 4) {
@@ -111,6 +117,9 @@ std::string skipped_part(const RunReport& report, const TextOptions& options) {
         }
         out += "  " + clipped_middle(cell.id, options.width - 2) + "\n" + why;
     }
+    if (not_chosen != 0)
+        out += fmt::format("  {}\n    not chosen\n",
+                           text::count(not_chosen, out.empty() ? "cell" : "more cell"));
     return out.empty() ? out : "skipped\n" + out + "\n";
 }
 
@@ -243,21 +252,24 @@ Json cell_json(const ImagesById& images, const CellResult& cell) {
         fields[name] = text;
     auto tests = json_list(cell.tests, test_json);
     const auto* image = images.of(cell);
-    return Json{{"id", cell.id},
-                {"cell", cell.cell},
-                {"fields", std::move(fields)},
-                {"verdict", cell.verdict},
-                {"findings", cell.findings},
-                {"outcome", to_string(cell.outcome)},
-                {"reason", cell.reason},
-                {"proof", to_string(cell.proof)},
-                {"image", cell.image},
-                {"image_digest", image == nullptr ? std::string() : image->digest},
-                {"image_bytes", image == nullptr ? std::uint64_t{0} : image->runtime_bytes},
-                {"log", cell.log},
-                {"seconds", finite_seconds(cell.seconds)},
-                {"counts", counts_json(cell)},
-                {"tests", std::move(tests)}};
+    Json json{{"id", cell.id},
+              {"cell", cell.cell},
+              {"fields", std::move(fields)},
+              {"verdict", cell.verdict},
+              {"findings", cell.findings},
+              {"outcome", to_string(cell.outcome)},
+              {"reason", cell.reason},
+              {"proof", to_string(cell.proof)},
+              {"image", cell.image},
+              {"image_digest", image == nullptr ? std::string() : image->digest},
+              {"image_bytes", image == nullptr ? std::uint64_t{0} : image->runtime_bytes},
+              {"log", cell.log},
+              {"seconds", finite_seconds(cell.seconds)},
+              {"counts", counts_json(cell)},
+              {"tests", std::move(tests)}};
+    if (!cell.chosen) json["chosen"] = false;
+    if (!cell.last.empty()) json["last"] = cell.last;
+    return json;
 }
 
 Json outcomes_json(const RunTotals& sums) {
@@ -286,6 +298,7 @@ std::string run_json(const RunReport& report) {
                                      {"rejected", sums.rejected},
                                      {"unknown", sums.unknown}});
     document.member("not_rendered", sums.not_rendered);
+    document.member("not_chosen", sums.not_chosen);
     document.member("outcomes", outcomes_json(sums));
     const auto drivers = drivers_of(report);
     document.member("drivers", Json{{"run", drivers.run}, {"predicted", drivers.predicted}});

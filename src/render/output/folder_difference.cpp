@@ -70,7 +70,7 @@ Status compare_files(const fs::path& out, const std::vector<Artifact>& artifacts
 // are gone are orphans, and with the last image all that is left: one wrong word in a matrix is no reason to
 // take the output away.
 Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artifacts, const OwnedFiles& ours,
-                         Difference& difference) {
+                         const std::set<std::string>& left_alone, Difference& difference) {
     std::set<std::string> wanted;
     std::set<std::string> folders;
     for (const auto& artifact : artifacts) {
@@ -80,6 +80,10 @@ Status compare_leftovers(const fs::path& out, const std::vector<Artifact>& artif
     const bool any_image = !folders.empty() && !folders.rbegin()->empty();
     Folders steps(out);
     for (const auto& [name, digest] : ours) {
+        if (left_alone.count(image_folder_of(name)) != 0) {
+            difference.left_alone.emplace(name, digest);
+            continue;
+        }
         if (wanted.count(name) != 0 || !steps.obstacle(fs::path(name).parent_path()).empty()) continue;
         std::error_code error;
         const auto path = out / name;
@@ -109,10 +113,10 @@ const Folders::Seen& Folders::look(const fs::path& folder) {
 }
 
 Result<Difference> difference_of(const fs::path& out, const std::vector<Artifact>& artifacts,
-                                 const OwnedFiles& ours) {
+                                 const OwnedFiles& ours, const std::set<std::string>& left_alone) {
     Difference difference;
     CM_TRY(compare_files(out, artifacts, ours, difference));
-    CM_TRY(compare_leftovers(out, artifacts, ours, difference));
+    CM_TRY(compare_leftovers(out, artifacts, ours, left_alone, difference));
     return difference;
 }
 

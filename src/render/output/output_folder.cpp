@@ -72,7 +72,7 @@ Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>
                                 const WriteOptions& options) {
     CM_TRY(StagedTree::recover(out, options.step));
     CM_TRY_ASSIGN(const auto ours, owned_files(out));
-    CM_TRY_ASSIGN(auto difference, difference_of(out, artifacts, ours));
+    CM_TRY_ASSIGN(auto difference, difference_of(out, artifacts, ours, options.left_alone));
     CM_TRY(check_allowed(out, difference, options.prune));
 
     Written written;
@@ -87,7 +87,9 @@ Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>
     written.removed = removes.size();
     for (const auto& [name, digest] : difference.orphans)
         written.orphans.push_back(name);
-    const auto list = owned_text(artifacts, difference.orphans);
+    auto kept = difference.orphans;
+    kept.merge(std::exchange(difference.left_alone, {}));
+    const auto list = owned_text(artifacts, kept);
     if (difference.files.empty() && removes.empty() &&
         file::compare(out / kOwnedFile, list) == file::Compared::same) {
         return written;
@@ -139,9 +141,10 @@ bool is_fixed_by_render(Drift::Kind kind) {
     return kind != Drift::Kind::foreign && kind != Drift::Kind::edited;
 }
 
-Result<std::vector<Drift>> compare_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts) {
+Result<std::vector<Drift>> compare_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts,
+                                             const std::set<std::string>& left_alone) {
     CM_TRY_ASSIGN(const auto ours, owned_files(out));
-    CM_TRY_ASSIGN(const auto difference, difference_of(out, artifacts, ours));
+    CM_TRY_ASSIGN(const auto difference, difference_of(out, artifacts, ours, left_alone));
     std::vector<Drift> drift;
     const auto there = [&](const fs::path& path) {
         auto content = file::read(out / path, kLargestIndex);

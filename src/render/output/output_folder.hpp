@@ -87,6 +87,8 @@ inline constexpr std::string_view kOwnedFile =
 struct WriteOptions {
     bool prune = false;  ///< remove files of ours in folders that no image of the plan has any more
     Step step;           ///< for tests
+    std::set<std::string> left_alone =
+        {};  ///< folders of images ("images/ID"): what is ours there stays as it is
 };
 
 struct Written {
@@ -144,8 +146,10 @@ struct Drift {
 
 /// Compares without writing anything, sorted by path. Fails as write_artifacts does where a path leaves `out`
 /// or a link is on the way. A folder that is not there lacks every file.
+/// What is ours in `left_alone` is not looked at.
 [[nodiscard]] Result<std::vector<Drift>> compare_artifacts(const std::filesystem::path& out,
-                                                           const std::vector<Artifact>& artifacts);
+                                                           const std::vector<Artifact>& artifacts,
+                                                           const std::set<std::string>& left_alone = {});
 
 // What stands between an output folder and its artifacts; nothing is touched to find it.
 
@@ -182,12 +186,13 @@ struct Difference {
     std::vector<File> files;
     std::size_t unchanged = 0;
     OwnedFiles stale, orphans;     ///< as they were written, with their hashes
+    OwnedFiles left_alone;         ///< ... of folders that are not looked at
     std::set<std::string> edited;  ///< those of both that were changed by hand
 };
 
 /// Fails where a path leaves `out`, or a link or a file is on the way to one.
 [[nodiscard]] Result<Difference> difference_of(const std::filesystem::path& out,
-                                               const std::vector<Artifact>& artifacts,
-                                               const OwnedFiles& ours);
+                                               const std::vector<Artifact>& artifacts, const OwnedFiles& ours,
+                                               const std::set<std::string>& left_alone = {});
 
 }  // namespace cudamatrix

@@ -46,6 +46,7 @@ class Builder {
     // Images that are not current; the others are done.
     Status find_work() {
         for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
+            if (!job_.plan.is_chosen(job_.plan.images[i])) continue;
             if (const auto why = job_.plan.not_run.find(job_.plan.images[i].id);
                 why != job_.plan.not_run.end()) {
                 not_run(i, why->second);
@@ -249,7 +250,7 @@ class Builder {
     void mark_cells() {
         for (auto& cell : job_.plan.report.cells) {
             const auto found = job_.plan.image_of.find(cell.id);
-            if (found == job_.plan.image_of.end()) continue;
+            if (found == job_.plan.image_of.end() || cell.outcome != CellOutcome::planned) continue;
             const auto& image = job_.plan.report.images[found->second];
             if (image.built) {
                 cell.proof = Proof::built;
@@ -299,7 +300,9 @@ Status try_missing_bases(Job& job) {
     std::map<std::string, Status> tried;  // by Image::base_name
     for (const auto& image : plan.images) {
         const auto* bootstrap = plan.bootstrap(image);
-        if (!image.references().empty() || bootstrap == nullptr || plan.lock.base(image) != nullptr) continue;
+        if (!image.references().empty() || bootstrap == nullptr || plan.lock.base(image) != nullptr ||
+            !plan.is_chosen(image))
+            continue;
         auto found = tried.find(image.base_name());
         if (found == tried.end()) {
             const auto tar = ensure_bootstrap(*bootstrap, bootstrap_context(job));

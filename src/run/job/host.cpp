@@ -85,7 +85,7 @@ void keep_host_cells(Job& job) {
         if (found == plan.image_of.end() || !nvcc) continue;
         auto why = mismatch(plan.images[found->second], *nvcc);
         cell.image.clear();
-        if (why.empty()) continue;
+        if (why.empty() || cell.outcome != CellOutcome::planned) continue;
         cell.outcome = CellOutcome::skipped;
         cell.reason = std::move(why);
     }

@@ -170,6 +170,7 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
         if (const auto why = refused.find(cell.cell); why != refused.end())
             cell.reason = fmt::format("cannot be rendered: {}", why->second);
     }
+    CM_TRY(narrow(input, settings, plan));
     for (const auto& image : plan.images) {
         CM_TRY_ASSIGN(auto copies, find_copies(input.matrix, image, settings.out));
         plan.copies.push_back(std::move(copies));
@@ -186,7 +187,7 @@ BootstrapContext bootstrap_context(Job& job, bool anew) {
 std::vector<std::string> unpinned(const Plan& plan) {
     std::vector<std::string> ids;
     for (const auto& image : plan.images) {
-        if (!plan.lock.covers(image)) ids.push_back(image.id);
+        if (plan.is_chosen(image) && !plan.lock.covers(image)) ids.push_back(image.id);
     }
     return ids;
 }
@@ -201,7 +202,7 @@ Status require_locked(const Job& job) {
     Failure failure{ExitCode::findings, {}};
     for (const auto& image : job.plan.images) {
         const auto missing = missing_pins(image, job.plan.lock);
-        if (missing.empty()) continue;
+        if (missing.empty() || !job.plan.is_chosen(image)) continue;
         failure.diagnostics.push_back(
             Diagnostic::error(fmt::format("--locked: {} does not cover {}: it has {}", name, image.id,
                                           text::join(missing, ", and ")))
@@ -225,11 +226,14 @@ ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
         any(CellOutcome::failed, CellOutcome::errored) ||
         std::ranges::any_of(report.images, [](const ImageResult& image) { return !image.error.empty(); });
     if (!attempted || red) return ExitCode::findings;
-    if (settings.strict && any(CellOutcome::skipped)) return ExitCode::findings;
+    const bool skipped = std::ranges::any_of(report.cells, [](const CellResult& cell) {
+        return cell.outcome == CellOutcome::skipped && cell.chosen;
+    });
+    if (settings.strict && skipped) return ExitCode::findings;
     // A cell that was to be proved and is still only planned was not reached.
     const bool proving = report.command == "test" || report.command == "run";
     if (proving && any(CellOutcome::planned)) return ExitCode::findings;
-    if (any(CellOutcome::passed_without_gpu))
+    if (any(CellOutcome::passed_without_gpu) && !settings.accept_static)
         return settings.require_gpu ? ExitCode::findings : ExitCode::without_gpu;
     return ExitCode::success;
 }

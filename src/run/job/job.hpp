@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ struct Plan {
     /// By Image::id: why it is neither built nor tested, found before its build.
     std::map<std::string, Failure, std::less<>> not_run;
 
+    std::set<std::string, std::less<>> left_out;  ///< Image::id: of what was not chosen (RunSettings::choice)
+    [[nodiscard]] bool is_chosen(const Image& image) const;
+    [[nodiscard]] std::size_t chosen_images() const;
+
     [[nodiscard]] const Bootstrap* bootstrap(const Image& image) const;
 };
 
@@ -63,25 +68,33 @@ struct Job {
 [[nodiscard]] Result<Plan> make_plan(const RunInput& input, const RunSettings& settings,
                                      std::string_view command);
 
+/// Done where every pattern of --cell means a cell, else an input failure with the nearest.
+[[nodiscard]] Status check_cells(const RunInput& input, const Choice& choice);
+
+/// Leaves out of `plan` what settings.choice does not choose; its cells become `skipped`. Input failures:
+/// names that the matrix does not have, a choice that means no cell, --failed without an earlier run, too
+/// many images.
+[[nodiscard]] Status narrow(const RunInput& input, const RunSettings& settings, Plan& plan);
+
 /// Renders anew, after the lock has changed.
 [[nodiscard]] Status render_again(Job& job, Lock lock);
 
 /// How the job makes bases; `anew`: see BootstrapContext.
 [[nodiscard]] BootstrapContext bootstrap_context(Job& job, bool anew = false);
 
-/// Ids of the images that the lock does not cover.
+/// Ids of the chosen images that the lock does not cover.
 [[nodiscard]] std::vector<std::string> unpinned(const Plan& plan);
 
-/// Done where the lock covers every image. Without a lock file an input failure, else findings: one for each
-/// image, naming what is missing.
+/// Done where the lock covers every chosen image. Without a lock file an input failure, else findings: one
+/// for each image, naming what is missing.
 [[nodiscard]] Status require_locked(const Job& job);
 
 /// Building without a network cannot work here: an input failure that says how to choose one.
 [[nodiscard]] Status require_network(const Job& job, std::string_view what);
 
 /// 130 interrupted; 1 a cell or an image failed, or no cell was attempted, or (--strict) a cell was skipped;
-/// 4 all passed, some only as far as can be without a GPU (1 with --require-gpu); 0 else. Skipped cells alone
-/// never count without --strict.
+/// 4 all passed, some only as far as can be without a GPU (1 with --require-gpu, 0 with --accept-static); 0
+/// else. Skipped cells alone never count without --strict, and those that were not chosen not even then.
 [[nodiscard]] ExitCode exit_code_of(const RunReport& report, const RunSettings& settings);
 
 // The steps of a job behind its plan: build.cpp, test.cpp and, where no container is used, host.cpp.
@@ -98,10 +111,10 @@ struct Present {
 /// Writes what the engine says of a current image into its result.
 void record(const Present& present, ImageResult& result);
 
-/// Builds every image of the plan that is not current, and its proof, and writes what
-/// came of it into the report: images, and for their cells proof `built` or the outcome `errored`. A failed
-/// build is no Failure; what keeps all of them from being built is (no network, no disk, no engine, drift of
-/// a base). A suite that cannot be bootstrapped keeps back its own images only: they are not run. An
+/// Builds every chosen image of the plan that is not current, and its proof, and writes what came of it into
+/// the report: images, and for their cells proof `built` or the outcome `errored`. A failed build is no
+/// Failure; what keeps all of them from being built is (no network, no disk, no engine, drift of a base). A
+/// suite that cannot be bootstrapped keeps back its own images only: they are not run. An
 /// interrupt leaves the images that were not reached without a result.
 [[nodiscard]] Status build_plan(Job& job);
 

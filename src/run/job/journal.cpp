@@ -130,6 +130,11 @@ const CellResult* Journal::find(std::string_view cell_id, std::string_view key) 
     return found != entries_.end() && found->second.key == key ? &found->second.result : nullptr;
 }
 
+const CellResult* Journal::last(std::string_view cell_id) const {
+    const auto found = entries_.find(cell_id);
+    return found == entries_.end() ? nullptr : &found->second.result;
+}
+
 Status Journal::append(const CellResult& result, std::string_view key) {
     auto tests = Json::array();
     for (const auto& test : result.tests)

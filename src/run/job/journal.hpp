@@ -22,6 +22,8 @@ class Journal {
 
     /// The recorded result of `cell_id`, if it was gained under the same `key`.
     [[nodiscard]] const CellResult* find(std::string_view cell_id, std::string_view key) const;
+    /// The last recorded result of `cell_id`, under whatever key.
+    [[nodiscard]] const CellResult* last(std::string_view cell_id) const;
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
     /// Appends one line and syncs it. Safe from several threads. What is recorded: outcome, reason, proof,

@@ -274,6 +274,7 @@ Failure base_moved(const std::string& suite, const std::string& locked, const st
 
 Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
     const auto& plan = job.plan;
+    CM_TRY(bases_stay_under_others(plan, scope));
     LockWork work;
     work.lock = plan.lock;
     work.scope = scope;
@@ -288,9 +289,11 @@ Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
         work.lock.configurations[reference] = std::move(configuration);
     // `run` pins what is missing; it accepts no verdict that moved.
     if (check || !work.lock.verdicts) {
-        CM_TRY_ASSIGN(work.lock.verdicts, verdicts_of(job, work.lock));
+        CM_TRY_ASSIGN(auto verdicts, verdicts_of(job, work.lock));
+        work.lock.verdicts = to_record(job, std::move(verdicts));
     }
     for (const auto& image : plan.images) {
+        if (!plan.is_chosen(image)) continue;
         const auto needs = image.references();
         if (std::ranges::any_of(
                 needs, [&](const std::string& reference) { return bases.out_of_reach.contains(reference); }))

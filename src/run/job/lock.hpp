@@ -63,8 +63,18 @@ struct RegistryBases {
     std::set<std::string, std::less<>> outdated;
 };
 
-/// The images that cells name by `image`, as the lock names them, sorted.
-[[nodiscard]] std::vector<std::string> named_images(const Judgement& judgement);
+/// Ids of the cells that the choice leaves.
+[[nodiscard]] std::set<std::string_view> chosen_cells(const Plan& plan);
+
+/// The verdicts that the lock gets: of cells that are not chosen what it has.
+[[nodiscard]] RecordedVerdicts to_record(const Job& job, RecordedVerdicts now);
+
+/// Packages were resolved on a base: that `scope` moves it under images that are not chosen and have pins is
+/// an input failure.
+[[nodiscard]] Status bases_stay_under_others(const Plan& plan, const LockScope& scope);
+
+/// The images that chosen cells name by `image`, as the lock names them, sorted.
+[[nodiscard]] std::vector<std::string> named_images(const Job& job);
 
 /// Asks the registries, through the mirror map, for the bases of the images: what the lock has no digest for
 /// or `scope` moves is taken as it is now; of the rest (only where `check`) it is seen whether the tag still

@@ -213,6 +213,7 @@ std::map<std::string, std::set<std::string>> wanted_images(const Job& job, const
     const auto& lock = job.plan.lock;
     std::map<std::string, std::set<std::string>> wanted;
     for (const auto& image : job.plan.images) {
+        if (!job.plan.is_chosen(image)) continue;
         for (const auto& reference : image.references()) {
             if (check || lock.registry_base(reference) == nullptr || scope.reference(reference))
                 wanted[reference].emplace(oci_architecture(image.arch));
@@ -220,7 +221,7 @@ std::map<std::string, std::set<std::string>> wanted_images(const Job& job, const
     }
     // Verdicts that `run` is not to move stand on what is recorded.
     if (!check && lock.verdicts) return wanted;
-    for (auto& name : named_images(job.input.judgement)) {
+    for (auto& name : named_images(job)) {
         if (check || (lock.configuration(name) == nullptr && lock.registry_base(name) == nullptr))
             wanted.try_emplace(std::move(name));
     }
@@ -229,9 +230,11 @@ std::map<std::string, std::set<std::string>> wanted_images(const Job& job, const
 
 }  // namespace
 
-std::vector<std::string> named_images(const Judgement& judgement) {
+std::vector<std::string> named_images(const Job& job) {
     std::set<std::string> names;
-    for (const auto& cell : judgement.cells) {
+    const auto chosen = chosen_cells(job.plan);
+    for (const auto& cell : job.input.judgement.cells) {
+        if (!chosen.contains(cell.id)) continue;
         const auto* value = cell.cell.get(Field::image);
         auto name = value == nullptr ? std::nullopt : name_in_lock(value->text);
         if (name) names.insert(*std::move(name));

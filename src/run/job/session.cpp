@@ -23,7 +23,7 @@ class Session {
 
     Result<LockReport> lock(const LockChoice& choice) {
         CM_TRY(begin());
-        const auto named = job::named_images(job_.input.judgement);
+        const auto named = job::named_images(job_);
         CM_TRY_ASSIGN(const auto scope, choice.update
                                             ? job::LockScope::of(choice.what, job_.plan.images, named)
                                             : job::LockScope::missing());
@@ -31,7 +31,7 @@ class Session {
         LockReport report{{}, work.findings, ExitCode::success};
         // Verdicts alone are no pins.
         const bool is_pinned =
-            !job_.plan.images.empty() || std::ranges::any_of(named, [&](const std::string& name) {
+            job_.plan.chosen_images() != 0 || std::ranges::any_of(named, [&](const std::string& name) {
                 return work.lock.configuration(name) != nullptr;
             });
         if (!is_pinned) report.findings.push_back(nothing_to_pin());
@@ -48,7 +48,8 @@ class Session {
         const bool is_recorded = work.lock.verdicts == job_.plan.lock.verdicts &&
                                  work.lock.configurations == job_.plan.lock.configurations;
         if (!choice.update && work.images.empty() && report.findings.empty() && is_recorded) {
-            const auto pinned = job_.plan.images.empty() ? named.size() : job_.plan.images.size();
+            const auto images = job_.plan.chosen_images();
+            const auto pinned = images == 0 ? named.size() : images;
             report.changes.push_back(fmt::format("{}: already pinned", text::count(pinned, "image")));
             return report;
         }
@@ -90,8 +91,10 @@ class Session {
         if (job_.settings.locked) {
             CM_TRY(job::require_locked(job_));
         }
-        CM_TRY_ASSIGN(auto drift, compare_artifacts(job_.settings.out, job_.plan.rendering.artifacts));
-        return Compared{std::move(drift), job_.plan.rendering.artifacts.size()};
+        const auto left_alone = leave_alone();
+        const auto& artifacts = job_.plan.rendering.artifacts;
+        CM_TRY_ASSIGN(auto drift, compare_artifacts(job_.settings.out, artifacts, left_alone));
+        return Compared{std::move(drift), artifacts.size()};
     }
 
     Result<RunReport> build(Locking locking) {
@@ -117,10 +120,11 @@ class Session {
     }
 
   private:
+    // What is refused leaves not even a folder.
     Status begin() {
+        CM_TRY(make_plan());
         CM_TRY(take_folder());
-        CM_TRY(recover_output(job_.settings.out));
-        return make_plan();
+        return recover_output(job_.settings.out);
     }
 
     Status take_folder() {
@@ -179,13 +183,28 @@ class Session {
         job_.plan.report.gpu = !job_.gpus.empty();
     }
 
+    // Folders of images that were not chosen: their files are neither written, compared nor removed. What is
+    // about all images (index.json, compose.yaml) stays whole.
+    std::set<std::string> leave_alone() {
+        std::set<std::string> folders;
+        for (const auto& image : job_.plan.rendering.images) {
+            if (job_.plan.left_out.contains(image.id)) folders.insert(image.folder.generic_string());
+        }
+        std::erase_if(job_.plan.rendering.artifacts, [&](const Artifact& artifact) {
+            return folders.contains(artifact.path.parent_path().generic_string());
+        });
+        return folders;
+    }
+
     Status write_files() {
+        auto left_alone = leave_alone();
         CM_TRY_ASSIGN(const auto written, write_artifacts(job_.settings.out, job_.plan.rendering.artifacts,
-                                                          {job_.settings.prune, {}}));
+                                                          {job_.settings.prune, {}, std::move(left_alone)}));
         const auto removed = written.removed == 0 ? "" : fmt::format(", {} removed", written.removed);
-        job_.progress.say(fmt::format(
-            "rendered {} into {}: {} written, {} unchanged{}", text::count(job_.plan.images.size(), "image"),
-            job_.settings.out.string(), written.changed, written.unchanged, removed));
+        job_.progress.say(fmt::format("rendered {} into {}: {} written, {} unchanged{}",
+                                      text::count(job_.plan.chosen_images(), "image"),
+                                      job_.settings.out.string(), written.changed, written.unchanged,
+                                      removed));
         tell_orphans(written.orphans);
         return job_.settings.prune ? prune_leftovers(written.pruned) : Status(Done{});
     }
@@ -219,7 +238,7 @@ class Session {
     // nothing to choose.
     Status prepare(Locking locking) {
         CM_TRY(begin());
-        if (job_.plan.images.empty()) return Done{};
+        if (job_.plan.chosen_images() == 0) return Done{};
         CM_TRY(choose_engine());
         if (!job_.engine.containers()) {
             job::keep_host_cells(job_);
@@ -275,19 +294,19 @@ class Session {
 
     Status prepare_to_test() {
         CM_TRY(begin());
-        if (job_.plan.images.empty()) return Done{};
+        if (job_.plan.chosen_images() == 0) return Done{};
         CM_TRY(choose_engine());
         if (!job_.engine.containers()) job::keep_host_cells(job_);
         return Done{};
     }
 
     Status do_build() {
-        if (job_.plan.images.empty()) return Done{};
+        if (job_.plan.chosen_images() == 0) return Done{};
         return job_.engine.containers() ? job::build_plan(job_) : job::build_on_host(job_);
     }
 
     Status do_test() {
-        if (job_.plan.images.empty() || job_.interrupted()) return Done{};
+        if (job_.plan.chosen_images() == 0 || job_.interrupted()) return Done{};
         return job_.engine.containers() ? job::test_plan(job_) : job::test_on_host(job_);
     }
 
@@ -306,6 +325,8 @@ class Session {
     RunReport finish() {
         if (job_.interrupted() && job_.engine.dialect != nullptr && job_.engine.containers())
             engine::sweep(job_.engine, job_.settings.run_id);
+        std::erase_if(job_.plan.report.images,
+                      [this](const ImageResult& image) { return job_.plan.left_out.contains(image.id); });
         job_.plan.report.seconds = job_.progress.seconds();
         job_.plan.report.exit_code = static_cast<int>(job::exit_code_of(job_.plan.report, job_.settings));
         return std::move(job_.plan.report);

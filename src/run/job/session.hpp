@@ -16,6 +16,7 @@
 #include "render/lock/lock_file.hpp"
 #include "render/output/output_folder.hpp"
 #include "report/results.hpp"
+#include "run/job/choice.hpp"
 
 namespace cudamatrix {
 
@@ -28,7 +29,9 @@ struct RunSettings {
     std::string level = "quick";  ///< of the suite: quick, standard, full, soak
     unsigned soak_minutes = 10;   ///< at level soak: how long stress.sustained computes
     bool require_gpu = false;     ///< passing without a GPU is exit 1 instead of 4
+    bool accept_static = false;   ///< ... is exit 0
     bool strict = false;          ///< skipped cells (rejected, unknown) count as exit 1
+    Choice choice;                ///< what is attempted
     bool locked = false;          ///< render and run: what the lock does not cover is refused, not pinned
     bool prune = false;           ///< render removes files of ours that belong to no cell any more
     bool keep_going = true;       ///< one failed image does not stop the others

@@ -66,9 +66,10 @@ class Prover {
     // here.
     Status collect(const Journal& journal) {
         std::vector<Present> present;
-        for (const auto& rendered : job_.plan.rendering.images) {
-            CM_TRY_ASSIGN(auto found, find_images(job_, rendered));
-            present.push_back(std::move(found));
+        for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
+            auto& there = present.emplace_back();
+            if (!job_.plan.is_chosen(job_.plan.images[i])) continue;
+            CM_TRY_ASSIGN(there, find_images(job_, job_.plan.rendering.images[i]));
         }
         std::size_t reused = 0;
         for (auto& cell : job_.plan.report.cells) {

@@ -78,9 +78,9 @@ struct PlannedRejection {
     std::optional<PlannedAttempt> attempt;
 };
 
-/// One for each finding that rejects cells of `where`: a finding is a rule's answer for one projection, so
+/// One for each finding that rejects cells of `choice`: a finding is a rule's answer for one projection, so
 /// the cells that share it share the attempt. The first of its cells that can be attempted stands for all.
-[[nodiscard]] std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Condition& where);
+[[nodiscard]] std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Choice& choice);
 
 // From what the steps of an attempt said to what it proves. Their words come out of a container and are not
 // trusted.
@@ -106,17 +106,12 @@ namespace cudamatrix {
 
 // `test --prove-rejected`: what the rules reject is attempted, and has to fail as they say.
 
-/// Which rejections: all of the matrix, or those of the cells that `where` matches.
-struct RejectionChoice {
-    Condition where;
-    std::string text;  ///< --where as it was given
-};
-
-/// Attempts each rejection once, in a throw-away container of family debian. Failures: no engine, an engine
-/// that no longer answers, an output folder that cannot be written. An interrupt gives the report of what was
-/// done, with exit code 130. Exit code 1: one works after all, is inconclusive, or nothing was attempted
+/// Attempts each rejection of the cells that `choice` means (by cells and where: none has an image) once, in
+/// a throw-away container of family debian. Failures: no engine, an engine that no longer answers, an output
+/// folder that cannot be written. An interrupt gives the report of what was done, with exit code 130. Exit
+/// code 1: one works after all, is inconclusive, or nothing was attempted
 /// (`strict`: or one was not); else 0.
 [[nodiscard]] Result<RejectionReport> prove_rejections(const RunInput& input, const RunSettings& settings,
-                                                       const RejectionChoice& choice);
+                                                       const Choice& choice);
 
 }  // namespace cudamatrix

@@ -72,11 +72,15 @@ PlannedRejection plan_one(const RunInput& input, const Finding& finding,
 
 }  // namespace
 
-std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Condition& where) {
+std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Choice& choice) {
     const auto& findings = input.judgement.findings;
     std::vector<std::vector<const JudgedCell*>> cells_of(findings.size());
     for (const auto& judged : input.judgement.cells) {
-        if (!matches(where, judged.cell)) continue;
+        const bool is_named =
+            choice.cells.empty() || std::ranges::any_of(choice.cells, [&](const CellPattern& pattern) {
+                return pattern.means(judged.id, judged.cell);
+            });
+        if (!is_named || !matches(choice.where, judged.cell)) continue;
         for (const auto index : judged.findings)
             cells_of[index].push_back(&judged);
     }

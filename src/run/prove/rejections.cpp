@@ -31,10 +31,11 @@ struct Trial {
 
 class Prover {
   public:
-    Prover(const RunInput& input, const RunSettings& settings, const RejectionChoice& choice)
+    Prover(const RunInput& input, const RunSettings& settings, const Choice& choice)
         : job_(input, settings), choice_(choice) {}
 
     Result<RejectionReport> run() {
+        CM_TRY(check_cells(job_.input, choice_));
         CM_TRY_ASSIGN(const auto taken, FolderLock::take(job_.settings.out));
         CM_TRY(begin());
         if (!trials_.empty() && !job_.interrupted()) {
@@ -52,7 +53,7 @@ class Prover {
   private:
     Status begin() {
         report_.matrix = job_.input.matrix.name;
-        report_.where = choice_.text;
+        report_.where = choice_.where_text;
         report_.version = kVersion;
         report_.facts_date = job_.input.facts.date();
         report_.facts_hash = job_.input.facts.hash();
@@ -62,7 +63,7 @@ class Prover {
         render_.facts_hash = report_.facts_hash;
         render_.facts_date = report_.facts_date;
         std::map<std::string, std::size_t> known;
-        for (auto& planned : plan_rejections(job_.input, choice_.where)) {
+        for (auto& planned : plan_rejections(job_.input, choice_)) {
             report_.rejections.push_back(std::move(planned.result));
             if (!planned.attempt) continue;
             CM_TRY(add_trial(std::move(*planned.attempt), known));
@@ -278,7 +279,7 @@ class Prover {
     }
 
     Job job_;  ///< without images: each attempt has its own
-    const RejectionChoice& choice_;
+    const Choice& choice_;
     std::mutex mutex_;
     RenderSettings render_;
     RejectionReport report_;
@@ -293,7 +294,7 @@ class Prover {
 namespace cudamatrix {
 
 Result<RejectionReport> prove_rejections(const RunInput& input, const RunSettings& settings,
-                                         const RejectionChoice& choice) {
+                                         const Choice& choice) {
     return job::Prover(input, settings, choice).run();
 }
 

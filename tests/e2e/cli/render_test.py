@@ -124,6 +124,48 @@ class Render(Cli):
         self.assertEqual(patched.returncode, 0, patched.stderr)
         self.call("render", name, "--out", "o", "--check", code=0)
 
+    def test_one_image_is_rendered_and_the_others_stay_as_they_are(self):
+        name = self.write(TWO)
+        self.call("render", name, "--out", "whole", code=0)
+        got = self.call("render", name, "--out", "o", "--only", "debian12-cu13.4.3", code=0)
+        self.assertIn("rendered 1 image into o: ", got.stderr)
+        self.assertTrue(got.stdout.endswith("rendered: 2 cells in 1 image, 0 rejected, 0 unknown, 2 not chosen\noutput: o\n"), got.stdout)
+        self.assertIn("skipped\n  2 cells\n    not chosen\n", got.stdout)
+        whole, one = self.tree("whole", hidden=False), self.tree("o", hidden=False)
+        self.assertEqual({path for path in whole if path not in one},
+                         {path for path in whole if path.startswith("images/debian12-cu11.8.0/")})
+        self.assertEqual(one, {path: whole[path] for path in one})
+        # --check looks at what is chosen, and the command that fixes it says the choice.
+        self.call("render", name, "--out", "o", "--only", "debian12-cu13.4.3", "--check", code=0)
+        choice = ["--cell", "cuda=11.8", "--where", "driver=580", "--max-images", "3"]
+        drift = self.call("render", name, "--out", "o", *choice, "--check", code=1)
+        fix = shlex.split(drift.stdout.split("\nfix: ")[1])
+        self.assertEqual(fix, ["cudamatrix", "render", name, "--out", "o", *choice])
+        self.call(*fix[1:], code=0)
+        self.assertEqual(self.tree("o"), self.tree("whole"))
+
+    def test_a_choice_that_is_none_is_2_and_leaves_nothing(self):
+        name = self.write(TWO)
+        ids = "drv580.65.06-t4-cu11.8.0-debian12-debian, drv580.65.06-t4-cu13.4.3-debian12-debian, " \
+              "drv580.95.05-t4-cu11.8.0-debian12-debian, drv580.95.05-t4-cu13.4.3-debian12-debian"
+        images = "debian12-cu11.8.0, debian12-cu13.4.3"
+        for arguments, says in (
+                (["--only", "debian12-cu11.8.1"], "--only debian12-cu11.8.1: matrix.yaml has no such image\n  fix: did you mean debian12-cu11.8.0?\n"),
+                (["--only", "debian12-cu11.8.0", "xyz"], f"--only xyz: matrix.yaml has no such image\n  fix: its images: {images}\n"),
+                (["--cell", "drv470*"], f"--cell drv470*: matrix.yaml has no such cell\n  fix: its cells: {ids}\n"),
+                (["--cell", "cudo=11"], '--cell: invalid values "cudo=11": expected a field and its value, such as cuda=11.8\n  fix: did you mean cuda?\n'),
+                (["--where", "gpu=L4"], f"--where gpu=L4: matrix.yaml has no such cell\n  note: it has 4 cells and 2 images: {images}\n"
+                                        "  fix: cudamatrix list matrix.yaml shows the cells\n"),
+                (["--failed"], "--failed: there is no earlier run in o\n  fix: leave --failed out, or name the folder of that run with --out\n"),
+                (["--max-images", "1"], f"--max-images 1: matrix.yaml has 2 images to attempt: {images}\n"
+                                        "  fix: choose with --only IMAGE..., --cell CELL, --where FIELD=VALUE or --failed, or allow more\n")):
+            for command in ("lock", "render", "build", "test", "run"):
+                self.assertEqual(self.refused(command, name, "--out", "o", *arguments), "cudamatrix: error: " + says)
+                self.assertEqual([p.name for p in self.dir.iterdir()], [name])
+        self.assertIn("--max-images", self.refused("render", name, "--max-images", "0"))
+        self.assertEqual(self.refused("render", name, "--explain", "compose.yaml:1", "--failed"),
+                         "cudamatrix: error: --explain explains a line and attempts no image: there is nothing to choose\n  fix: leave out --failed\n")
+
     def test_what_is_not_ours_is_told_and_never_touched(self):
         name = self.write(GOOD)
         self.write("services: {mine: {}}\n", "o/compose.yaml")

@@ -45,14 +45,33 @@ class Usage(Cli):
         for arguments in (["lock", "images", "m.yaml"], ["check", "a.yaml", "b.yaml"], ["lock", "--update=images"]):
             self.assertNotIn("equals sign", self.call(*arguments).stderr)
 
-    def test_where_goes_with_prove_rejected_and_names_fields(self):
+    def test_where_names_fields(self):
         name = self.write(GOOD)
-        self.call("test", name, "--where", "cuda=11.8.0", code=2)
         for where, message in (("cudo=11", '--where: unknown field "cudo"'), ("cuda", '--where: "cuda": expected FIELD=VALUE'),
                                ("cuda=<x", "--where: invalid cuda"), ("", "")):
             got = self.call("test", name, "--prove-rejected", "--where", where, "--engine", "host", code=2 if where else 1)
             self.assertIn(message, got.stderr)
+            for command in ["lock", "render", "build", "test", "run"] if where else []:
+                self.refused(command, name, "--where", where, says=message)
         self.assertIn("no cell is rejected: nothing to prove", got.stdout)
+
+    def test_what_is_rejected_is_chosen_by_cells(self):
+        name = self.write(GOOD)
+        for option in (["--only", "x"], ["--failed"], ["--max-images", "3"]):
+            self.assertEqual(self.refused("test", name, "--prove-rejected", *option),
+                             "cudamatrix: error: --prove-rejected attempts cells that have no image\n"
+                             "  fix: choose them with --cell or --where, not with --only, --failed or --max-images\n")
+        name = self.write(GOOD.replace('"535.183.01"', '"390.157"'))
+        got = self.call("test", name, "--prove-rejected", "--cell", "driver=550", "--engine", "host", code=1)
+        self.assertIn("no cell is rejected: nothing to prove", got.stdout)
+
+    def test_passing_without_a_gpu_cannot_be_demanded_and_accepted(self):
+        name = self.write(GOOD)
+        for command in ("build", "test", "run"):
+            self.refused(command, name, "--require-gpu", "--accept-static", says="--require-gpu excludes --accept-static\n")
+        for option in ("--require-gpu", "--accept-static"):
+            self.refused("lock", name, option)
+            self.refused("render", name, option)
 
     def test_missing_file_and_directory(self):
         for name in ("nowhere.yaml", "."):

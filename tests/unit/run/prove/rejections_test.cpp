@@ -48,7 +48,7 @@ class World {
         std::ofstream(fake.state() / "export" / (name + ".txt")) << said;
     }
 
-    Result<RejectionReport> prove(const std::string& where = "compute=10.0") {
+    Result<RejectionReport> prove(const std::string& where = "compute=10.0", const std::string& cell = {}) {
         settings.environment = fake.environment;
         auto matrix = read_matrix_file(fake.root() / "matrix.yaml");
         REQUIRE(matrix.ok());
@@ -56,8 +56,10 @@ class World {
         const auto facts = Facts::embedded();
         const auto judgement = judge(*matrix, facts, {"2026-11-21"});
         REQUIRE(judgement.ok());
-        RejectionChoice choice;
-        if (!where.empty()) choice = {condition_from_text(where).value(), where};
+        Choice choice;
+        choice.where_text = where;
+        if (!where.empty()) choice.where = condition_from_text(where).value();
+        if (!cell.empty()) choice.cells.push_back(CellPattern::parse(cell).value());
         const auto lock = read_lock(job::lock_path(*matrix));
         REQUIRE(lock.ok());
         return prove_rejections({*matrix, facts, *judgement, *lock}, settings, choice);
@@ -123,6 +125,29 @@ TEST_CASE("rejections: one attempt for each projection of the rule, not for each
     CHECK(report.rejections[1].outcome ==
           RejectionOutcome::inconclusive);  // the fake says compute_100 to both
     CHECK(report.exit_code == 1);
+}
+
+TEST_CASE("rejections: cells are chosen by their ids, patterns and values as well") {
+    World world;
+    const auto cells_of = [&](const std::string& where, const std::string& cell) {
+        const auto report = world.prove(where, cell);
+        REQUIRE(report.ok());
+        std::vector<std::string> ids;
+        for (const auto& rejection : report->rejections)
+            ids.insert(ids.end(), rejection.cells.begin(), rejection.cells.end());
+        return ids;
+    };
+    const auto all = cells_of("", "");
+    REQUIRE(all.size() == 4);
+    CHECK(cells_of("", all[1]) == std::vector<std::string>{all[1]});
+    CHECK(cells_of("", "compute=12.0").size() == 2);
+    CHECK(cells_of("", "*").size() == 4);
+    CHECK(cells_of("compute=10.0", "compute=12.0").empty());
+    CHECK(cells_of("", "compute=7.5").empty());
+    const auto refused = world.prove("", all[1] + "x");
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.failure().code == ExitCode::bad_input);
+    CHECK(refused.failure().diagnostics.front().fix == fmt::format("did you mean {}?", all[1]));
 }
 
 TEST_CASE("rejections: findings that come down to the same attempt share it") {
