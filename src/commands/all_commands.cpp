@@ -71,8 +71,9 @@ to its own line, to the line below it, or, above the first line, to the file.)",
                    R"(Prints every cell with its verdict. --format github-matrix prints the accepted
 and degraded cells on one line, for fromJSON. --images lists the images that
 these cells need, each with the cells that share it; the CI matrix then has one
-entry for each image.)",
-                   "cudamatrix list matrix.yaml --format github-matrix", add_list},
+entry for each image: id, tag, folder, runner and cells. --runner gives the label
+for images with CUDA. A job then does `cudamatrix run MATRIX --only ${{ matrix.id }}`.)",
+                   "cudamatrix list matrix.yaml --images --format github-matrix --runner gpu-t4", add_list},
         CommandRow{"lock", "Pin base digests, apt versions and wheel hashes in cudamatrix.lock",
                    R"(Asks registries (through mirrors:) for the digests of tags, and resolves packages
 and wheels inside each base image through the engine. Needs the network that the

@@ -1,4 +1,5 @@
 #include "advise/lint/find.hpp"
+#include "base/text.hpp"
 #include "commands/common.hpp"
 #include "render/image/image_plan.hpp"
 #include "report/formats.hpp"
@@ -11,6 +12,7 @@ struct ListOptions {
     std::string format;
     std::string out;
     bool images = false;
+    std::string runner;
 };
 
 // Only what can work gets an image.
@@ -19,6 +21,10 @@ ImagePlan images_of(const Loaded& loaded) {
 }
 
 Result<ExitCode> list(const ListOptions& options, const World& world) {
+    if (!options.runner.empty() && !(options.images && options.format == "github-matrix")) {
+        return input_failure("--runner is a label of the CI matrix of images",
+                             "give it with --images --format github-matrix");
+    }
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
     report_warnings(*loaded, world);
     auto report = check_report(*loaded, world);
@@ -26,7 +32,8 @@ Result<ExitCode> list(const ListOptions& options, const World& world) {
     const auto plan = options.images ? images_of(*loaded) : ImagePlan{};
     CM_TRY(publish(report, options.images ? "list-images" : "list", options.format, options.out,
                    [&](const report::CheckReport& about) {
-                       return options.images ? format.write_images(about, plan) : format.write(about);
+                       return options.images ? format.write_images(about, plan, options.runner)
+                                             : format.write(about);
                    }));
     return ExitCode::success;
 }
@@ -38,6 +45,15 @@ Action add_list(const Arguments& app) {
     options->input.add(app);
     add_format(app, options->format, report::names_of(report::list_formats()));
     app.add_flag("--images", options->images, "List the images instead, each with the cells that share it");
+    app.add_option(
+           "--runner", options->runner,
+           "With --images --format github-matrix: label of the runners for images with CUDA (default: "
+           "GitHub's own, where the others run always)")
+        .type_name("LABEL")
+        .check([](const std::string& label) {
+            const bool fits = !label.empty() && label.size() <= 100 && text::only(label, "-_.");
+            return fits ? "" : "a label has letters, digits, '-', '_' and '.'";
+        });
     add_report_folder(app, options->out);
     return [options](const World& world) { return list(*options, world); };
 }

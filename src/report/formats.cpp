@@ -21,11 +21,11 @@ std::span<const CheckFormat> check_formats() {
 std::span<const ListFormat> list_formats() {
     static constexpr std::array formats{
         ListFormat{"text", [](const CheckReport& report) { return Result<std::string>(list_text(report)); },
-                   [](const CheckReport& report, const ImagePlan& plan) {
+                   [](const CheckReport& report, const ImagePlan& plan, std::string_view /*runner*/) {
                        return Result<std::string>(list_images_text(report, plan));
                    }},
         ListFormat{"json", [](const CheckReport& report) { return Result<std::string>(list_json(report)); },
-                   [](const CheckReport& report, const ImagePlan& plan) {
+                   [](const CheckReport& report, const ImagePlan& plan, std::string_view /*runner*/) {
                        return Result<std::string>(list_images_json(report, plan));
                    }},
         ListFormat{"github-matrix", list_github_matrix, list_images_github_matrix},

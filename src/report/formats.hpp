@@ -37,7 +37,7 @@ struct CheckFormat {
 struct ListFormat {
     std::string_view name;
     Result<std::string> (*write)(const CheckReport&);
-    Result<std::string> (*write_images)(const CheckReport&, const ImagePlan&);
+    Result<std::string> (*write_images)(const CheckReport&, const ImagePlan&, std::string_view runner);
 };
 
 struct FactsFormat {

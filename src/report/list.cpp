@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "render/files/artifacts.hpp"
 #include "render/files/image_folder.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
@@ -77,6 +78,16 @@ std::size_t served(const ImagePlan& plan) {
     return cells;
 }
 
+bool holds_cuda(const Image& image) {
+    return !image.cuda.empty() || (!image.torch.empty() && image.torch_cuda != "None");
+}
+
+// `wanted` is for images with CUDA; a runner with a GPU is too dear for the others.
+std::string runner_of(const Image& image, std::string_view wanted) {
+    if (!wanted.empty() && holds_cuda(image)) return std::string(wanted);
+    return image.arch == "aarch64" ? "ubuntu-24.04-arm" : "ubuntu-latest";
+}
+
 }  // namespace
 
 std::string list_images_text(const CheckReport& report, const ImagePlan& plan) {
@@ -115,13 +126,18 @@ std::string list_images_json(const CheckReport& report, const ImagePlan& plan) {
     return std::move(document).finish();
 }
 
-Result<std::string> list_images_github_matrix(const CheckReport& report, const ImagePlan& plan) {
+Result<std::string> list_images_github_matrix(const CheckReport& report, const ImagePlan& plan,
+                                              std::string_view runner) {
     if (plan.images.size() > kGithubMatrixEntries) {
         return too_many(fmt::format("{} images are needed", plan.images.size()), report.matrix);
     }
     auto include = Json::array();
     for (const auto& image : plan.images) {
-        Json entry{{"image", image.id}};
+        Json entry{{"image", image.id},
+                   {"id", image.id},
+                   {"tag", image_repository(report.matrix) + ":" + image.id},
+                   {"folder", "images/" + image.id},
+                   {"runner", runner_of(image, runner)}};
         entry.update(image_contents(image));
         entry["cells"] = text::join(image.cells, " ");
         include.push_back(std::move(entry));

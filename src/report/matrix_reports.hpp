@@ -58,8 +58,10 @@ inline constexpr int kCheckSchema = 2;
 /// and the cells that get none, with the reason.
 [[nodiscard]] std::string list_images_text(const CheckReport& report, const ImagePlan& plan);
 [[nodiscard]] std::string list_images_json(const CheckReport& report, const ImagePlan& plan);
-/// One entry for each image, its cells in one text; more than 256 are an input failure.
-[[nodiscard]] Result<std::string> list_images_github_matrix(const CheckReport& report, const ImagePlan& plan);
+/// One entry for each image, its cells in one text; more than 256 are an input failure. `runner` is the label
+/// of what runs images with CUDA; empty: GitHub's own, as for all others.
+[[nodiscard]] Result<std::string> list_images_github_matrix(const CheckReport& report, const ImagePlan& plan,
+                                                            std::string_view runner);
 
 struct LintReport {
     const Matrix& matrix;

@@ -153,8 +153,35 @@ class Check(Cli):
         self.assertEqual([(i["id"], i["cells"]) for i in document["images"]], [(i["id"], i["cells"]) for i in index["images"]])
         include = json.loads(self.call("list", name, "--images", "--format", "github-matrix").stdout)["include"]
         self.assertEqual(include[0]["cells"], "drv580.65.06-t4-cu11.8.0-debian12-debian drv580.95.05-t4-cu11.8.0-debian12-debian")
+        self.assertEqual({key: include[0][key] for key in ("image", "id", "tag", "folder", "runner")},
+                         {"image": "debian12-cu11.8.0", "id": "debian12-cu11.8.0", "tag": "cudamatrix/good:debian12-cu11.8.0",
+                          "folder": "images/debian12-cu11.8.0", "runner": "ubuntu-latest"})
+        self.assertEqual([(i["reference"], i["folder"]) for i in index["images"]], [(i["tag"], i["folder"]) for i in include])
         self.write(GOOD.replace("debian12", "windows"))
         self.assertIn("0 images for 0 of 2 cells", self.call("list", name, "--images").stdout)
+
+    def test_the_runner_of_images_with_cuda_is_chosen(self):
+        def runners(*arguments):
+            got = self.call("list", name, "--images", "--format", "github-matrix", *arguments, code=0)
+            self.assertEqual(got.stdout.count("\n"), 1)
+            return [(row["id"], row["runner"]) for row in json.loads(got.stdout)["include"]]
+
+        name = self.write("""version: 1
+name: mixed
+include:
+  - {gpu: T4, cuda: "11.8.0", os: debian12}
+  - {gpu: T4, cuda: "11.8.0", os: debian12, arch: aarch64}
+  - {torch: 2.6.0+cu124, gpu: T4, os: debian12, python: "3.11"}
+  - {torch: 2.6.0+cpu, os: debian12, python: "3.11", family: cpu}
+""")
+        ids = [row[0] for row in runners()]
+        self.assertEqual([row[1] for row in runners()], ["ubuntu-latest", "ubuntu-24.04-arm", "ubuntu-latest", "ubuntu-latest"], ids)
+        self.assertEqual([row[1] for row in runners("--runner", "gpu_t4-4.core")], ["gpu_t4-4.core"] * 3 + ["ubuntu-latest"], ids)
+        for label in ("", "a b", "a\nb", "${{x}}", "x" * 101):
+            self.refused("list", name, "--images", "--format", "github-matrix", "--runner", label, says="a label has letters, digits")
+        for arguments in (["--images"], ["--format", "github-matrix"], []):
+            self.assertEqual(self.refused("list", name, *arguments, "--runner", "gpu"),
+                             "cudamatrix: error: --runner is a label of the CI matrix of images\n  fix: give it with --images --format github-matrix\n")
 
     def test_lint(self):
         name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
