@@ -15,6 +15,7 @@
 #include "knowledge/solve/fixes.hpp"
 #include "matrix/matrix_file.hpp"
 #include "report/formats.hpp"
+#include "run/engine/engine.hpp"
 #include "run/job/job.hpp"
 
 namespace cudamatrix {
@@ -136,10 +137,34 @@ void ImageOptions::add_build(const Arguments& app) {
         .type_name("FILE");
 }
 
-void ImageOptions::add_engine(const Arguments& app) {
-    app.add_option("--engine", engine, "What builds and runs images")
-        .one_of({"auto", "docker", "host"})
+void EngineOptions::add(const Arguments& app) {
+    std::vector<std::string> names{"auto"};
+    for (const auto& dialect : engine::all_dialects())
+        names.emplace_back(dialect.name);
+    app.add_option("--engine", name,
+                   "What builds and runs images; auto: docker, or else podman, never host, which is this "
+                   "machine's own nvcc without images")
+        .one_of(names)
         .show_default();
+    app.add_option("--engine-host", host,
+                   "Another machine's engine, reached by the engine's own client: ssh://USER@HOST, "
+                   "tcp://HOST:PORT or unix:///SOCKET")
+        .type_name("URL")
+        .check([](const std::string& url) { return engine::mistake_in_host(url); });
+}
+
+void EngineOptions::add_builder(const Arguments& app) {
+    app.add_option(
+           "--builder", builder,
+           "Builder of docker buildx that builds what users ship; what stands on it (the proof) is built by "
+           "the engine's own")
+        .type_name("NAME")
+        .check([](const std::string& text) { return engine::mistake_in_builder(text); });
+}
+
+void ImageOptions::add_engine(const Arguments& app) {
+    engine.add(app);
+    engine.add_builder(app);
     add_build(app);
     app.add_option("--jobs,-j", jobs, "Images built at a time").between(1, 64).show_default();
 }
@@ -291,7 +316,9 @@ Result<RunSettings> run_settings(const ImageOptions& options, const Loaded& load
     CM_TRY_ASSIGN(settings.choice, choice_of(options.choice, loaded.facts, world));
     settings.out = options.out.empty() ? std::filesystem::path("cudamatrix-out") / loaded.matrix.name
                                        : std::filesystem::path(options.out);
-    settings.engine = options.engine;
+    settings.engine = options.engine.name;
+    settings.engine_host = options.engine.host;
+    settings.builder = options.engine.builder;
     settings.templates = options.templates;
     settings.suite = options.suite;
     settings.level = options.level;

@@ -54,12 +54,23 @@ struct ChoiceOptions {
 /// Input failures: values that are none of their field, fields that there are not.
 [[nodiscard]] Result<Choice> choice_of(const ChoiceOptions& options, const Facts& facts, const World& world);
 
+/// Which engine a command works with.
+struct EngineOptions {
+    std::string name = "auto";
+    std::string host;     ///< --engine-host URL
+    std::string builder;  ///< --builder NAME
+
+    void add(const Arguments& app);
+    /// With a builder of its own for what any can build.
+    void add_builder(const Arguments& app);
+};
+
 /// Options of every command that works with images.
 struct ImageOptions {
     MatrixOptions input;
     std::string out;  ///< --out DIR; empty: cudamatrix-out/NAME
     std::string format;
-    std::string engine = "auto";
+    EngineOptions engine;
     std::string network;
     std::string ca_bundle;
     std::string netrc;

@@ -195,6 +195,7 @@ Action add_scan(const Arguments& app) {
     app.add_option("--cell", options->cell,
                    "Scan the built image of this cell of a matrix; without --gpu for its own GPU and driver")
         .type_name("ID");
+    options->how.engine.add(app);
     app.add_option("--python", options->how.python,
                    "Its Python, e.g. 3.12 (default: the newest that there is)");
     app.add_option("--arch", options->how.arch, "Its architecture")

@@ -109,7 +109,10 @@ Result<CellImage> cell_image(const std::string& matrix, const std::string& cell,
     CM_TRY_ASSIGN(const auto plan, job::make_plan(run_input(*loaded), settings, "scan"));
     CM_TRY_ASSIGN(const auto index, image_index(plan, matrix, cell));
     const auto& rendered = plan.rendering.images[index];
-    CM_TRY_ASSIGN(auto engine, engine::choose("docker", world.environment, world.cancellation));
+    CM_TRY_ASSIGN(auto engine, engine::choose({options.engine.name, options.engine.host, {}},
+                                              world.environment, world.cancellation));
+    if (!engine.containers())
+        return input_failure("--cell: engine host has no images", "--engine docker, or --engine podman");
     CM_TRY_ASSIGN(const auto info, engine::inspect(engine, rendered.reference, world.cancellation));
     if (!info) {
         return environment_failure(
@@ -128,7 +131,7 @@ Result<CellImage> cell_image(const std::string& matrix, const std::string& cell,
 }
 
 Result<scan::Scan> scan_cell(const CellImage& image, const TargetOptions& options, const scan::Options& how) {
-    auto save = image.engine.command({"image", "save", image.reference});
+    auto save = image.engine.command(image.engine.dialect->save(image.reference));
     save.output_limit = 64U << 10U;
     fmt::print(stderr, "scan: reading {} out of the store of {}\n", image.reference, image.engine.name());
     auto found = scan::scan_saved_image(std::move(save), image.target, options.arch, how);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/command.hpp"
+#include "commands/common.hpp"
 #include "look/scan/local.hpp"
 #include "run/engine/engine.hpp"
 
@@ -18,6 +18,7 @@ struct TargetOptions {
     std::string python;
     std::string arch = "x86_64";
     std::string facts;
+    EngineOptions engine;  ///< that has the image of a cell
 };
 
 /// A file, folder, wheel or image on this machine, docker:NAME, podman:NAME, an image in a registry, or a

@@ -7,6 +7,9 @@ FAKE_DOCKER_FAULTS   words joined by ',': see the uses of fault() below
 `suite run ...` in place of a subcommand answers as the kernel suite does.
 
 FAKE_DOCKER_VERSION  client version (20.10.24); FAKE_DOCKER_BUILDX=1: it has the buildx plugin
+FAKE_DOCKER_CONTEXT  "NAME URL" of its context; FAKE_DOCKER_BUILDERS: names of builders, joined by ','
+
+Called podman or buildah it answers in their words; FAKE_PODMAN_VERSION: release (4.3.1); FAKE_PODMAN_SERVICE=1: it works through a service.
 """
 import fcntl
 import hashlib
@@ -20,6 +23,7 @@ import sys
 import time
 
 STATE = os.environ["FAKE_DOCKER_DIR"]
+PODMAN = pathlib.Path(sys.argv[0]).name in ("podman", "buildah")
 FAULTS = [word for word in os.environ.get("FAKE_DOCKER_FAULTS", "").split(",") if word]
 REGISTRY = pathlib.Path(__file__).with_name("registry.def")  # of the suite, copied beside this file
 
@@ -85,6 +89,13 @@ def version():
     print(json.dumps(answer))
 
 
+def info():
+    if fault("daemon_down"):
+        fail("Cannot connect to Podman. Please verify your connection\nError: unable to connect to Podman socket", 125)
+    print(json.dumps({"host": {"serviceIsRemote": "FAKE_PODMAN_SERVICE" in os.environ},
+                      "version": {"Version": os.environ.get("FAKE_PODMAN_VERSION", "4.3.1")}}))
+
+
 def build(argv):
     context = argv[-1]
     target = (values(argv, "--target") or [""])[0]
@@ -130,8 +141,25 @@ def inspect(reference):
     images = load_images()
     found = images.get(reference) or next((i for i in images.values() if i["Id"] == reference), None)
     if found is None:
-        fail("Error: No such image: " + reference)
-    print(json.dumps(found))
+        fail(f"Error: inspecting object: {reference}: image not known" if PODMAN else "Error: No such image: " + reference, 125 if PODMAN else 1)
+    print(json.dumps([{**found, "Id": found["Id"].removeprefix("sha256:")}] if PODMAN else found))
+
+
+def list_images(argv):
+    key = values(argv, "--filter")[0].removeprefix("label=")
+    for reference, image in sorted(load_images().items()):
+        if key in image["Config"]["Labels"]:
+            print(image["Id"], "<none>:<none>" if reference.startswith("sha256:") else reference)
+
+
+def remove_image(reference):
+    if fault("image_in_use:" + reference):
+        fail(f"Error: image is in use by a container: {reference}")
+    images = load_images()
+    if images.pop(reference, None) is None:
+        fail(f"Error: {reference}: image not known" if PODMAN else "Error: No such image: " + reference)
+    with open(os.path.join(STATE, "images.json"), "w", encoding="utf-8") as out:
+        json.dump(images, out)
 
 
 def suite_lines(argv):
@@ -218,11 +246,13 @@ def ps(argv):
     folder = os.path.join(STATE, "containers")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         with open(os.path.join(folder, name), encoding="utf-8") as container:
-            if container.read() == wanted:
-                print(name)
+            if container.read().startswith(wanted):
+                print(name, name)
 
 
 def main(argv):
+    if argv[0] in ("--host", "--url"):
+        argv = argv[2:]
     log(argv)
     verb = argv[0]
     if verb == "suite":  # the suite itself, as a program of the host
@@ -235,14 +265,27 @@ def main(argv):
         if os.environ.get("FAKE_DOCKER_BUILDX") != "1":
             fail("docker: 'buildx' is not a docker command.")
         print("github.com/docker/buildx v0.13.1")
+    elif argv[:2] == ["context", "inspect"]:
+        print(os.environ.get("FAKE_DOCKER_CONTEXT", "default unix:///var/run/docker.sock"))
+    elif argv[:2] == ["buildx", "inspect"]:
+        if argv[2] not in os.environ.get("FAKE_DOCKER_BUILDERS", "").split(","):
+            fail(f'ERROR: no builder "{argv[2]}" found')
+    elif argv == ["--version"]:
+        print("buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)")
+    elif PODMAN and argv == ["info", "--format", "json"]:
+        info()
     elif fault("daemon_dies"):
         fail("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?")
     elif verb == "info":
         print(os.environ.get("FAKE_DOCKER_ROOT", STATE))
-    elif verb == "build":
+    elif verb == "build" or argv[:2] == ["buildx", "build"]:
         build(argv)
     elif argv[:2] == ["image", "inspect"]:
         inspect(argv[-1])
+    elif argv[:2] == ["image", "ls"]:
+        list_images(argv)
+    elif argv[:2] == ["image", "rm"]:
+        remove_image(argv[-1])
     elif verb == "run":
         run(argv)
     elif verb in ("stop", "kill", "rm"):

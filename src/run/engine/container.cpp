@@ -73,10 +73,11 @@ Result<Outcome> run_container(const Engine& engine, const RunRequest& request, c
 }
 
 void sweep(const Engine& engine, std::string_view run_id) {
-    const auto listed = call(engine, engine.dialect->list(run_id), std::chrono::seconds(5));
+    const auto label = fmt::format("{}={}", kRunLabel, run_id);
+    const auto listed = call(engine, engine.dialect->list(label), std::chrono::seconds(5));
     if (!listed.ok()) return;
     for (const auto& line : text::split(listed->out, '\n')) {
-        const auto id = text::trim(line);
+        const auto id = text::trim(line).substr(0, text::trim(line).find(' '));
         if (!id.empty()) static_cast<void>(call(engine, engine.dialect->remove(id), std::chrono::seconds(3)));
     }
 }

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
+
 namespace cudamatrix::engine {
 
 using Argv = std::vector<std::string>;
@@ -28,13 +30,17 @@ struct BuildRequest {
     std::string reference;             ///< name:tag of the result; empty: none (with `export_to`)
     std::string platform;              ///< linux/arm64; empty: the engine's own
     std::string network;               ///< none, host or default: the user's choice, nothing else ever
-    std::string ca_bundle;             ///< given as the BuildKit secret `ca`; empty: none
+    std::string ca_bundle;             ///< given as the secret `ca`; empty: none
     std::string netrc;                 ///< ... as the secret `netrc`
     std::vector<std::pair<std::string, std::string>> labels;
     /// Variables of the client's own environment that steps get, their values in no argument vector.
     std::vector<std::string> forwarded;
     std::filesystem::path export_to;  ///< the target's files are written here instead of becoming an image
     bool no_cache = false;            ///< resolve anew, whatever the build cache holds
+    /// It stands on an image that is in the engine's store and nowhere else, so that no builder but the
+    /// engine's own finds it.
+    bool needs_store = false;
+    std::string builder;  ///< set by Engine::build_command: of several builders this one; empty: there is one
 };
 
 /// One container run, hardened: no network, read-only, no capabilities, nothing mounted, bounded in memory,
@@ -54,21 +60,47 @@ struct RunRequest {
     unsigned cpus = 1;  ///< at most those of the engine's machine: it refuses more
 };
 
+/// How an engine hands a GPU to a container.
+enum class GpuForm { none, hook, cdi };
+
+/// What a client says of itself.
+struct Probed {
+    std::string version;
+    std::string why_not;        ///< why it cannot be used; empty: it can
+    bool needs_buildx = false;  ///< its builds go through the plugin buildx, which may be missing
+    bool service = false;       ///< all work is done by another process, reached through a socket
+};
+
 /// A row of the table. `host` has no containers: its builders are null.
 struct Dialect {
     std::string_view name;
-    std::string_view program;
+    std::string_view program;        ///< its client
+    std::string_view build_program;  ///< what builds, where that is another program
     bool containers = false;
-    Argv (*version)() = nullptr;   ///< JSON about client and server on stdout
-    Argv (*buildkit)() = nullptr;  ///< succeeds where builds have secrets and targets
+    bool automatic = false;    ///< `auto` tries it
+    std::string_view install;  ///< what to do where its program is missing
+    std::string_view repair;   ///< ... where none of its clients works
+    GpuForm gpus = GpuForm::none;
+
+    Argv (*probe)() = nullptr;  ///< succeeds where the engine can work; JSON on stdout
+    Probed (*read_probe)(const Outcome&) = nullptr;
+    Argv (*probe_builder)() = nullptr;                ///< of build_program
+    Argv (*at_host)(std::string_view url) = nullptr;  ///< options before each verb: another machine's engine
+    std::string_view host_variable;                   ///< ... which this variable names as well
+    Argv (*buildx)() = nullptr;                       ///< succeeds where the plugin is there
+    Argv (*context)() = nullptr;  ///< "NAME URL": the name of the engine's own builder, and where it is
+    Argv (*builder)(std::string_view name) = nullptr;  ///< succeeds where there is a builder of that name
+
     Argv (*build)(const BuildRequest&) = nullptr;
-    Argv (*inspect)(std::string_view reference) = nullptr;  ///< one JSON object: Id, Size, Config.Labels
+    Argv (*inspect)(std::string_view reference) = nullptr;  ///< JSON with Id, Size, Config.Labels
     Argv (*run)(const RunRequest&) = nullptr;
     Argv (*stop)(std::string_view container) = nullptr;
     Argv (*kill)(std::string_view container) = nullptr;
     Argv (*remove)(std::string_view container) = nullptr;
-    Argv (*list)(std::string_view run_id) = nullptr;  ///< ids of the run's containers, one a line
-    Argv (*import)(std::string_view tar, std::string_view reference) = nullptr;
+    /// "ID NAME" of each container with the label ("KEY" or "KEY=VALUE"), one a line.
+    Argv (*list)(std::string_view label) = nullptr;
+    Argv (*list_images)(std::string_view label) = nullptr;  ///< "ID REPOSITORY:TAG" of each such image
+    Argv (*save)(std::string_view reference) = nullptr;     ///< a tar of the image on stdout
     Argv (*remove_image)(std::string_view reference) = nullptr;
     Argv (*storage)() = nullptr;  ///< the folder where its images lie, on stdout
 };

@@ -17,26 +17,49 @@
 
 namespace cudamatrix::engine {
 
+/// Which engine is asked for.
+struct Choice {
+    std::string name = "auto";  ///< auto or a name of the table
+    std::string host;           ///< URL of another machine's engine (mistake_in_host); empty: not said
+    std::string builder;        ///< of buildx, for what any builder can build; empty: the engine's own
+};
+
+/// What is wrong with the URL of an engine: its form, a scheme other than ssh, tcp and unix, a password, or a
+/// part that the engine's client or ssh would take for an option. Empty: nothing.
+[[nodiscard]] std::string mistake_in_host(std::string_view url);
+
+/// The same for the name of a builder.
+[[nodiscard]] std::string mistake_in_builder(std::string_view name);
+
 /// An engine that was seen to work, ready to be called.
 struct Engine {
     const Dialect* dialect = nullptr;
-    std::string program;       ///< absolute path of its client (`host`: of nvcc)
-    Environment environment;   ///< for every call of it
-    std::string version;       ///< of client and server (`host`: of nvcc)
-    std::string why;           ///< why this one, in one sentence
-    bool gpu_runtime = false;  ///< it can hand a GPU to a container
+    std::string program;        ///< absolute path of its client (`host`: of nvcc)
+    std::string build_program;  ///< ... of what builds
+    Environment environment;    ///< for every call of it
+    Argv options;               ///< of its client, before each verb: which machine's engine
+    std::string version;        ///< of client and server (`host`: of nvcc)
+    std::string why;            ///< why this one, in one sentence
+    std::string own_builder;    ///< of several builders the one with the engine's own store; empty: one only
+    std::string builder;        ///< that was asked for; empty: own_builder
+    bool gpu_runtime = false;   ///< it can hand a GPU to a container
+    bool remote = false;        ///< on another machine: disks and GPUs of this one say nothing about it
+    bool exports = true;        ///< its builds can write files out (BuildRequest::export_to)
 
     [[nodiscard]] std::string_view name() const { return dialect->name; }
     [[nodiscard]] bool containers() const { return dialect->containers; }
     /// A call with `arguments` of the dialect.
     [[nodiscard]] Command command(Argv arguments) const;
+    /// The call that builds, by the builder that was asked for where that one can.
+    [[nodiscard]] Command build_command(BuildRequest request) const;
 };
 
-/// `wanted` is auto, docker or host. auto takes docker where a client, its daemon and BuildKit work, else the
-/// host's own nvcc. An engine that was asked for and does not work is an environment failure (exit code 3)
-/// that says what is missing and the fix; so is auto without any. `fallback_clients` are tried after those on
-/// PATH.
-[[nodiscard]] Result<Engine> choose(std::string_view wanted, const Environment& environment,
+/// An engine that was asked for and does not work is an environment failure (exit code 3) that says what is
+/// missing and the fix. `auto` takes the first that works of those that the table says; none is an
+/// environment failure with the reason for each. It never takes the host's own nvcc. `fallback_clients` of
+/// docker are tried after those on PATH. Input failures: no such engine, a host or a builder for one that has
+/// none.
+[[nodiscard]] Result<Engine> choose(const Choice& choice, const Environment& environment,
                                     const Cancellation* cancellation,
                                     const std::vector<std::string>& fallback_clients = {"/usr/bin/docker"});
 
@@ -66,6 +89,9 @@ struct RunLimits {
     std::chrono::milliseconds time{std::chrono::minutes(10)};
     std::uint64_t output = 8u << 20;  ///< bytes of each stream; a container that writes more is ended
 };
+
+/// A short call (inspect, list ...): bounded in time and output.
+[[nodiscard]] Result<Outcome> ask(const Engine& engine, Argv arguments, const Cancellation* cancellation);
 
 /// Runs the container and leaves none behind: whatever ended the client (its own exit, time-out, flood,
 /// interrupt), the container is stopped and removed by name, each attempt bounded. Arguments that are

@@ -236,6 +236,7 @@ class Builder {
         request.network = job_.input.matrix.build.network;
         request.ca_bundle = job_.input.matrix.build.ca_bundle;
         request.netrc = job_.input.matrix.build.netrc;
+        request.needs_store = proof;
         request.labels = {
             {std::string(engine::kInputsLabel), proof ? rendered.proof_inputs : rendered.inputs}};
         if (!revision_.empty()) request.labels.emplace_back(kRevisionLabel, revision_);

@@ -89,8 +89,13 @@ std::string refused_certificate(std::string_view output) {
 std::string deciding_line(std::string_view output) {
     const auto lines = text::split(output, '\n');
     if (auto said = failed_step(lines); !said.empty()) return said;
-    std::string last, error;
+    std::string last, error, summary;
     for (const auto& line : lines) {
+        // podman's own summary, behind what the step wrote to stderr and before all that went to stdout.
+        if (summary.empty() && line.find("building at STEP") != std::string::npos) {
+            summary = last.empty() ? text::trim(line) : last;
+            continue;
+        }
         // BuildKit repeats the failed step as an excerpt between dashes; its own summary comes last and says
         // least.
         const auto trimmed = text::trim(line);
@@ -101,7 +106,8 @@ std::string deciding_line(std::string_view output) {
             error = trimmed;
         }
     }
-    return error.empty() ? last : error;
+    if (!error.empty()) return error;
+    return summary.empty() ? last : summary;
 }
 
 // The arguments that every Dockerfile has without declaring them: no history of an image holds their values.
@@ -110,19 +116,28 @@ constexpr std::array<std::string_view, 10> kProxies{"ALL_PROXY",   "all_proxy", 
                                                     "NO_PROXY",    "no_proxy"};
 
 bool unreachable(std::string_view output) {
-    return text::lower(output).find("cannot connect to the docker daemon") != std::string::npos;
+    const auto low = text::lower(output);
+    for (const std::string_view sign :
+         {"cannot connect to the docker daemon", "cannot connect to podman", "unable to connect to podman"}) {
+        if (low.find(sign) != std::string::npos) return true;
+    }
+    return false;
 }
 
 }  // namespace
 
 std::string BuildNarrator::tell(std::string_view line) {
-    // "#7 [devel 2/4] RUN apt-get update ...": the number of the vertex, then its name in brackets.
-    if (line.empty() || line.front() != '#') return {};
+    // podman: "[2/4] STEP 3/7: RUN apt-get update ..."; BuildKit: "#7 [devel 2/4] RUN apt-get update ...",
+    // the number of the vertex, then its name in brackets.
+    if (line.empty()) return {};
     const auto blank = line.find(' ');
-    if (blank == std::string_view::npos) return {};
-    const auto rest = line.substr(blank + 1);
+    const bool step =
+        line.starts_with("STEP ") || (line.front() == '[' && line.find("] STEP ") != std::string_view::npos);
+    if (!step && (line.front() != '#' || blank == std::string_view::npos)) return {};
+    const auto rest = step ? line : line.substr(blank + 1);
     const bool error = rest.substr(0, 6) == "ERROR:";
-    if (!error && (rest.empty() || rest.front() != '[' || rest.substr(0, 10) == "[internal]")) return {};
+    if (!step && !error && (rest.empty() || rest.front() != '[' || rest.substr(0, 10) == "[internal]"))
+        return {};
     constexpr std::size_t kWidth = 100;
     auto told = text::printable(rest.substr(0, kWidth));
     if (told == last_) return {};
@@ -147,7 +162,13 @@ Status engine_build(const engine::Engine& engine, const engine::BuildRequest& re
         if (found != engine.environment.end() && !found->second.empty())
             with_proxies.forwarded.emplace_back(name);
     }
-    auto command = engine.command(engine.dialect->build(with_proxies));
+    if (!request.export_to.empty() && !engine.exports) {
+        return environment_failure(
+            fmt::format("{}: engine {} works through a service here, and such builds write no files out",
+                        call.what, engine.name()),
+            "lock and attempt with docker, or with podman on its own machine");
+    }
+    auto command = engine.build_command(std::move(with_proxies));
     command.time_limit = call.limit;
     command.output_limit = 32u << 20;
     BuildNarrator narrator;

@@ -136,6 +136,14 @@ std::filesystem::path lock_path(const Matrix& matrix) {
     return std::filesystem::path(matrix.path).parent_path() / kLockFile;
 }
 
+Status choose_engine(Job& job) {
+    const auto& settings = job.settings;
+    CM_TRY_ASSIGN(job.engine, engine::choose({settings.engine, settings.engine_host, settings.builder},
+                                             settings.environment, settings.cancellation));
+    job.progress.say(fmt::format("engine {}: {}", job.engine.name(), job.engine.why));
+    return Done{};
+}
+
 Status require_network(const Job& job, std::string_view what) {
     if (job.input.matrix.build.network != "none") return Done{};
     return input_failure(

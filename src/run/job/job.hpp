@@ -89,6 +89,9 @@ struct Job {
 /// for each image, naming what is missing.
 [[nodiscard]] Status require_locked(const Job& job);
 
+/// Chooses the engine that the settings ask for, and says which one it is.
+[[nodiscard]] Status choose_engine(Job& job);
+
 /// Building without a network cannot work here: an input failure that says how to choose one.
 [[nodiscard]] Status require_network(const Job& job, std::string_view what);
 

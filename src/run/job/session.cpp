@@ -58,7 +58,7 @@ class Session {
             if (!job_.engine.containers()) {
                 return environment_failure(
                     "engine host cannot pin: the packages are resolved inside the images' own base",
-                    "--engine docker");
+                    "--engine docker, or --engine podman");
             }
             CM_TRY(job::require_network(job_, "lock"));
         }
@@ -157,22 +157,26 @@ class Session {
     }
 
     Status choose_engine() {
-        CM_TRY_ASSIGN(job_.engine, engine::choose(job_.settings.engine, job_.settings.environment,
-                                                  job_.settings.cancellation));
+        CM_TRY(job::choose_engine(job_));
         job_.plan.report.engine = job_.engine.name();
         job_.plan.report.engine_why = job_.engine.why;
-        job_.progress.say(fmt::format("engine {}: {}", job_.engine.name(), job_.engine.why));
         find_gpus();
         return Done{};
     }
 
     void find_gpus() {
+        if (job_.engine.remote) {
+            job_.progress.say("no GPU: the engine is on another machine, whose GPUs are not known here");
+            return;
+        }
         auto found = engine::find_gpus(job_.settings.environment, job_.settings.cancellation);
         if (!found.note.empty()) job_.progress.say("no GPU: " + found.note);
         if (!found.list.empty() && !job_.engine.gpu_runtime) {
+            const bool by_cdi = job_.engine.dialect->gpus == engine::GpuForm::cdi;
             job_.progress.say(
-                "a GPU is here, but the engine cannot hand it to a container: install "
-                "nvidia-container-toolkit");
+                fmt::format("a GPU is here, but the engine cannot hand it to a container: install "
+                            "nvidia-container-toolkit{}",
+                            by_cdi ? " and run nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml" : ""));
             found.list.clear();
         }
         for (const auto& gpu : found.list) {

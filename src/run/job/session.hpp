@@ -22,7 +22,9 @@ namespace cudamatrix {
 
 struct RunSettings {
     std::filesystem::path out;        ///< output folder
-    std::string engine = "auto";      ///< auto, docker, host
+    std::string engine = "auto";      ///< auto, or a name of the table of engines
+    std::string engine_host;          ///< URL of another machine's engine; empty: this one's
+    std::string builder;              ///< of buildx; empty: the engine's own
     std::filesystem::path templates;  ///< --templates DIR: overrides of embedded templates; empty: none
     std::filesystem::path
         suite;  ///< folder with kernels/ and fatbin/ instead of the embedded suite; empty: embedded

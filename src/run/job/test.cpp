@@ -172,7 +172,10 @@ class Prover {
         request.shm_mib = torch ? 256 : 64;
         if (attempt.device.shm_mib != 0) request.shm_mib = attempt.device.shm_mib;
         request.memory_mib = torch ? 8192 : 4096;
-        request.cpus = std::clamp(std::thread::hardware_concurrency(), 1U, kMostCpus);
+        // An engine refuses more than its machine has, and of another machine nobody knows here how many
+        // these are.
+        if (!job_.engine.remote)
+            request.cpus = std::clamp(std::thread::hardware_concurrency(), 1U, kMostCpus);
         return request;
     }
 

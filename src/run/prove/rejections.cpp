@@ -88,14 +88,12 @@ class Prover {
     }
 
     Status choose_engine() {
-        CM_TRY_ASSIGN(job_.engine, engine::choose(job_.settings.engine, job_.settings.environment,
-                                                  job_.settings.cancellation));
+        CM_TRY(job::choose_engine(job_));
         report_.engine = job_.engine.name();
         report_.engine_why = job_.engine.why;
-        job_.progress.say(fmt::format("engine {}: {}", job_.engine.name(), job_.engine.why));
         if (job_.engine.containers()) return Done{};
         for (const auto& trial : trials_)
-            leave(trial, "engine host has no throw-away containers: --engine docker attempts it");
+            leave(trial, "engine host has no throw-away containers: docker and podman attempt it");
         return Done{};
     }
 

@@ -84,6 +84,26 @@ class Usage(Cli):
             self.refused(command, name, "--engine", "docker", env=env, says="docker", code=3)
             self.assertFalse((self.dir / "cudamatrix.lock").exists())
 
+    def test_no_engine_at_all_is_3_and_no_reason_to_test_the_host(self):
+        name = self.write(GOOD)
+        nvcc = self.dir / "nvcc"
+        nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")
+        nvcc.chmod(0o755)
+        env = {"PATH": str(self.dir), "DOCKER_HOST": f"unix://{self.dir}/none.sock"}
+        said = self.refused("test", name, env=env, says="docker and podman tried", code=3)
+        self.assertIn("engine podman: no program podman on PATH", said)
+        self.assertIn("--engine host", said)
+
+    def test_a_url_or_a_builder_that_is_an_option_is_2(self):
+        name = self.write(GOOD)
+        for option, value, says in (("--engine-host", "ssh://-oProxyCommand=x", "it holds what no such URL has"),
+                                    ("--engine-host", "ssh://me:secret@box", "a password has no place in it"),
+                                    ("--engine-host", "http://box", "expected ssh://"),
+                                    ("--builder", "a b", "expected a name of `docker buildx ls`")):
+            self.assertIn(says, self.refused("build", name, f"{option}={value}"))
+        said = self.refused("run", name, "--engine", "podman", "--builder", "farm")
+        self.assertIn("engine podman has no builders to choose from by --builder", said)
+
     def test_packages_of_a_day_that_is_still_to_come_are_refused(self):
         name = self.write(GOOD + "build: {snapshot: 9999-12-31}\n")
         for command in ("lock", "render", "build", "run"):

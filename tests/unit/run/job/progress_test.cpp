@@ -29,6 +29,11 @@ TEST_CASE("progress: of an image build the steps are told, each once, and errors
     CHECK(narrator.tell("").empty());
     CHECK(narrator.tell("#").empty());
     CHECK(narrator.tell("no number").empty());
+    CHECK(narrator.tell("STEP 1/4: FROM scratch") == "STEP 1/4: FROM scratch");  // podman's
+    CHECK(narrator.tell("[2/4] STEP 3/7: RUN true") == "[2/4] STEP 3/7: RUN true");
+    CHECK(narrator.tell("--> Using cache 54c47b8c1b2a").empty());
+    CHECK(narrator.tell("[1/4] COMMIT localhost/a:b").empty());
+    CHECK(narrator.tell("NO STEP").empty());
     CHECK(narrator.tell("#9 [suite 1/2] " + std::string(500, 'x')).size() == 100);
 }
 
@@ -56,6 +61,17 @@ TEST_CASE("progress: the line that says why a build failed") {
     CHECK(build_error("#9 1.0 ERROR: No matching distribution found for torch==9.9.9\n"
                       "process \"/bin/sh\" did not complete successfully: exit code: 1\n") ==
           "#9 1.0 ERROR: No matching distribution found for torch==9.9.9");
+    // podman: what went to stderr, its summary, and then what went to stdout.
+    CHECK(build_error(
+              "two\n/bin/sh: 1: nosuch: not found\nError: building at STEP \"RUN nosuch\": while running "
+              "runtime: exit status 127\nSTEP 3/4: RUN nosuch\none\n") == "/bin/sh: 1: nosuch: not found");
+    CHECK(build_error(
+              "E: Unable to locate package g++-99\nError: building at STEP \"RUN apt-get\": while running "
+              "runtime: exit status 100\nReading package lists...\n") ==
+          "E: Unable to locate package g++-99");
+    CHECK(build_error(
+              "Error: building at STEP \"RUN false\": while running runtime: exit status 1\nSTEP 2/2: RUN "
+              "false\n") == "Error: building at STEP \"RUN false\": while running runtime: exit status 1");
     // pip gives up lines after it was refused.
     CHECK(
         build_error(

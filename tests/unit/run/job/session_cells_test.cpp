@@ -76,6 +76,68 @@ TEST_CASE("session: a GPU that the engine cannot hand to a container is no GPU, 
     CHECK(world.progress.find("install nvidia-container-toolkit") != std::string::npos);
 }
 
+TEST_CASE("session: podman and buildah pin, build and prove as docker does") {
+    for (const std::string name : {"podman", "buildah"}) {
+        World world;
+        for (const auto* program : {"podman", "buildah"})
+            world.fake.install(program);
+        std::filesystem::remove(world.fake.client());
+        world.settings.engine = name;
+        const auto report = world.ran();
+        CHECK(report.engine == name);
+        CHECK(report.exit_code == 4);
+        for (const auto& cell : report.cells)
+            CHECK(cell.outcome == CellOutcome::passed_without_gpu);
+        const auto built = world.fake.calls("build");
+        REQUIRE(built.size() == 3);  // the lock's answer, runtime and proof
+        for (const auto& call : built)
+            CHECK(std::count(call.begin(), call.end(), "--layers") == (name == "buildah" ? 1 : 0));
+        CHECK(world.ran().images.front().reused);
+    }
+}
+
+TEST_CASE("session: another machine's engine has neither this machine's GPUs nor its disk") {
+    World world;
+    world.settings.engine_host = "ssh://box";
+    world.settings.disk_bytes = 1ull << 60;
+    world.fake.script("nvidia-container-runtime", "");
+    world.fake.script("nvidia-smi", "echo '0, Tesla T4, 7.5, 550.54.15'");
+    const auto report = world.ran();
+    CHECK_FALSE(report.gpu);
+    CHECK(report.exit_code == 4);
+    CHECK(world.progress.find("no GPU: the engine is on another machine, whose GPUs are not known here") !=
+          std::string::npos);
+    CHECK(world.progress.find("free disk of the engine is not checked") != std::string::npos);
+}
+
+TEST_CASE("session: a builder that was named builds the runtime, and the engine's own the proof") {
+    World world;
+    world.settings.builder = "farm";
+    world.fake.environment["FAKE_DOCKER_BUILDX"] = "1";
+    world.fake.environment["FAKE_DOCKER_BUILDERS"] = "farm";
+    CHECK(world.ran().exit_code == 4);
+    std::vector<std::string> by;
+    for (const auto& call : world.fake.calls("buildx")) {
+        if (call[1] == "build") by.push_back(call[3]);
+    }
+    CHECK(by == std::vector<std::string>{"farm", "farm", "default"});  // lock, runtime, proof
+}
+
+TEST_CASE("session: a podman that works through a service cannot pin, and says what can") {
+    World world;
+    world.fake.install("podman");
+    world.settings.engine = "podman";
+    world.fake.environment["FAKE_PODMAN_SERVICE"] = "1";
+    const auto report = world.ran();
+    CHECK(report.exit_code == 3);
+    REQUIRE(report.images.size() == 1);
+    CHECK(report.images[0].not_run);
+    CHECK(report.images[0].error ==
+          "not run: debian12-cu11.8.0: engine podman works through a service here, and such builds write no "
+          "files out");
+    CHECK(world.fake.calls("build").empty());
+}
+
 TEST_CASE("session: engine host builds and runs the suite of those cells whose toolkit this machine has") {
     World world(R"(version: 1
 name: host

@@ -260,7 +260,7 @@ TEST_CASE("rejections: without an engine they are not attempted, or the command 
         world.settings.engine = "host";
         world.fake.script("nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'");
         CHECK(world.only() ==
-              "1 not-attempted: engine host has no throw-away containers: --engine docker attempts it");
+              "1 not-attempted: engine host has no throw-away containers: docker and podman attempt it");
         CHECK(world.fake.calls("build").empty());
     }
     SUBCASE("a daemon that was asked for and does not answer") {
