@@ -153,6 +153,17 @@ finished when they were last run in this folder. --max-images N refuses to
 attempt more.)",
                    "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training --failed",
                    add_run},
+        CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
+                   R"(Every container of a test carries a label of ours, and is removed when the test
+ends. This removes what a killed run left: containers with that label, running or
+not, and also those of a run that is still at work elsewhere. --images removes
+the images that were built as well: those called cudamatrix/..., and those that
+lost their name to a newer build.
+
+Nothing else is touched: an image that you gave another name, or made from one of
+ours, is kept and named. --out DIR removes only what was run and built for that
+output folder. Exit code 1 if something could not be removed.)",
+                   "cudamatrix clean --images --dry-run", add_clean},
         CommandRow{"facts", "Show what is known, and from which source",
                    R"(`facts list` lists the tables.
 `facts show ID` shows a table or a row.

@@ -150,6 +150,12 @@ std::span<const ReportFormat<LockedReport>> lock_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<CleanReport>> clean_formats() {
+    using Format = ReportFormat<CleanReport>;
+    static constexpr std::array formats{Format{"text", clean_text}, Format{"json", clean_json}};
+    return formats;
+}
+
 std::span<const ReportFormat<DriftReport>> drift_formats() {
     using Format = ReportFormat<DriftReport>;
     static constexpr std::array formats{Format{"text", drift_text}, Format{"json", drift_json}};

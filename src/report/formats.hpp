@@ -91,6 +91,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const MeasureFormat> measure_formats();
 [[nodiscard]] std::span<const TemplatesFormat> templates_formats();
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
+[[nodiscard]] std::span<const ReportFormat<CleanReport>> clean_formats();
 /// Of render --check and --explain: the names of run_formats() but JUnit's and TAP's, for one option serves
 /// all three.
 [[nodiscard]] std::span<const ReportFormat<DriftReport>> drift_formats();

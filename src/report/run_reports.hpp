@@ -1,6 +1,6 @@
 // The reports about what was run or looked at: of `build`, `test`, `run`, of `test --prove-rejected` (what
 // came of attempting what the rules reject, with its data), and of `scan` (the GPU code of libraries, and for
-// which of the GPUs asked for there is none).
+// which of the GPUs asked for there is none), and of `clean`.
 #pragma once
 
 #include <array>
@@ -70,7 +70,38 @@ struct RejectionReport {
     [[nodiscard]] std::size_t count(RejectionOutcome outcome) const;
 };
 
+enum class SweptOutcome : std::uint8_t {
+    removed,
+    would_remove,  ///< with --dry-run
+    kept,          ///< it carries our label, and its name is not ours
+    failed
+};
+[[nodiscard]] std::string_view to_string(SweptOutcome outcome);
+
+/// A container or an image that carries our label.
+struct Swept {
+    bool is_image = false;
+    std::string id;
+    std::string name;  ///< of an image that has lost its name: empty
+    SweptOutcome outcome = SweptOutcome::removed;
+    std::string reason;  ///< why it is kept, or still there
+};
+
+/// What `clean` did.
+struct CleanReport {
+    std::string engine;
+    std::string engine_why;
+    bool dry_run = false;
+    std::vector<Swept> swept;
+
+    [[nodiscard]] std::size_t count(bool images, SweptOutcome outcome) const;
+};
+
 namespace report {
+
+/// A line for each container and image, then the counts.
+[[nodiscard]] std::string clean_text(const CleanReport& report);
+[[nodiscard]] std::string clean_json(const CleanReport& report);
 
 /// Refuted ones first, then what is inconclusive, proven and not attempted, and one line with the counts.
 [[nodiscard]] std::string rejections_text(const RejectionReport& report, const TextOptions& options);

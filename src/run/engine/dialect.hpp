@@ -19,6 +19,8 @@ using Argv = std::vector<std::string>;
 
 /// Labels by which images and containers of ours are found again.
 inline constexpr std::string_view kRunLabel = "io.cudamatrix.run";  ///< on containers: the run's id
+inline constexpr std::string_view kFolderLabel =
+    "io.cudamatrix.folder";  ///< on containers: hash of the output folder's path
 inline constexpr std::string_view kInputsLabel =
     "io.cudamatrix.inputs";  ///< on images: hash of all that went in
 
@@ -49,6 +51,7 @@ struct RunRequest {
     std::string image;       ///< id or name:tag; never pulled
     std::string name;        ///< container name, by which it is ended
     std::string run_id;      ///< value of kRunLabel
+    std::string folder;      ///< value of kFolderLabel
     std::string entrypoint;  ///< empty: the image's
     std::vector<std::string> arguments;
     std::vector<std::pair<std::string, std::string>> environment;

@@ -24,7 +24,8 @@ void add_build_arguments(const BuildRequest& request, const std::string& referen
 
 Argv hardened_run(const RunRequest& request, const Argv& own) {
     Argv argv{"run", "--rm", "--init", "--no-healthcheck", "--name", request.name, "--label",
-              fmt::format("{}={}", kRunLabel, request.run_id), "--pull", "never", "--network", "none",
+              fmt::format("{}={}", kRunLabel, request.run_id), "--label",
+              fmt::format("{}={}", kFolderLabel, request.folder), "--pull", "never", "--network", "none",
               "--read-only", "--tmpfs", fmt::format("/tmp:rw,noexec,nosuid,nodev,size={}m", request.tmp_mib),
               "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit",
               std::to_string(request.processes), "--memory", fmt::format("{}m", request.memory_mib),

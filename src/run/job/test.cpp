@@ -8,6 +8,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "run/engine/engine.hpp"
+#include "run/job/clean.hpp"
 #include "run/job/journal.hpp"
 #include "run/job/schedule.hpp"
 #include "run/job/suite_run.hpp"
@@ -164,6 +165,7 @@ class Prover {
         request.image = attempt.proof_id;
         request.name = engine::container_name(job_.settings.run_id, attempt.cell->id);
         request.run_id = job_.settings.run_id;
+        request.folder = folder_mark(job_.settings.out);
         request.entrypoint = kSuiteProgram;
         request.arguments = attempt.arguments;
         request.arguments.insert(request.arguments.end(), {"--run", job_.settings.run_id});

@@ -21,6 +21,7 @@ RunRequest dialect_request() {
     run.image = "sha256:abc";
     run.name = "cudamatrix-r1-cell";
     run.run_id = "r1";
+    run.folder = "f1";
     run.arguments = {"run", "--cell", "drv550-cu11.8.0"};
     return run;
 }
@@ -37,7 +38,8 @@ bool has(const Argv& argv, const std::string& flag, const std::string& value) {
 TEST_CASE("dialect: docker run is hardened, argument for argument") {
     auto run = dialect_request();
     CHECK(text::join(docker().run(run), " ") ==
-          "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull "
+          "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --label "
+          "io.cudamatrix.folder=f1 --pull "
           "never --network none "
           "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
           "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --cpus 1 "
@@ -110,7 +112,8 @@ TEST_CASE("dialect: podman run is hardened, argument for argument, and takes a G
     run.environment = {{"HOME", "/tmp"}};
     run.entrypoint = "/opt/suite";
     CHECK(text::join(dialect_named("podman")->run(run), " ") ==
-          "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --pull "
+          "run --rm --init --no-healthcheck --name cudamatrix-r1-cell --label io.cudamatrix.run=r1 --label "
+          "io.cudamatrix.folder=f1 --pull "
           "never --network none "
           "--read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=512m --cap-drop ALL "
           "--security-opt no-new-privileges --pids-limit 512 --memory 4096m --memory-swap 4096m --cpus 1 "
@@ -212,6 +215,8 @@ TEST_CASE(
                 CHECK(has(argv, "--user", "65532:65532"));
                 CHECK(has(argv, "--ipc", "private"));
                 CHECK(has(argv, "--log-driver", "none"));
+                CHECK(has(argv, "--label", "io.cudamatrix.run=r1"));
+                CHECK(has(argv, "--label", "io.cudamatrix.folder=f1"));
                 CHECK(has(argv, "--memory", "4096m"));
                 CHECK(has(argv, "--memory-swap", "4096m"));
                 CHECK(has(argv, "--pids-limit", "512"));
@@ -223,7 +228,7 @@ TEST_CASE(
                 CHECK(std::count(argv.begin(), argv.end(), "--rm") == 1);
                 CHECK(std::count(argv.begin(), argv.end(), "--init") == 1);
                 for (const auto* flag :
-                     {"--memory", "--cpus", "--pids-limit", "--tmpfs", "--name", "--label", "--log-driver"}) {
+                     {"--memory", "--cpus", "--pids-limit", "--tmpfs", "--name", "--log-driver"}) {
                     CHECK(std::count(argv.begin(), argv.end(), flag) == 1);
                 }
                 CHECK(text::join(argv, " ").find("noexec") != std::string::npos);
