@@ -87,7 +87,8 @@ class Client {
         // A socket of docker's is always asked, one of podman's only where podman says so.
         const bool asked = dialect_.context != nullptr || probed.service;
         engine_.remote = asked && (is_elsewhere(place) || (probed.service && place.empty()));
-        if (engine_.remote && !place.empty()) engine_.version += " at " + text::printable(place);
+        if (!choice_.host.empty() || (engine_.remote && !place.empty()))
+            engine_.version += " at " + text::printable(place);
         engine_.gpu_runtime = !engine_.remote && gives_gpus();
         return {};
     }

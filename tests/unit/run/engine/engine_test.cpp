@@ -246,6 +246,7 @@ TEST_CASE("engine: another machine's engine is reached by its own client, and it
     CHECK(docker->why == fake.client() + ", client 20.10.24+dfsg1, server 20.10.24 at ssh://me@box");
     CHECK_FALSE(storage(*docker, nullptr).has_value());
     CHECK_FALSE(at("docker", "unix:///run/docker.sock")->remote);
+    CHECK(at("docker", "unix:///run/docker.sock")->why.ends_with(" at unix:///run/docker.sock"));
 
     fake.environment["FAKE_PODMAN_SERVICE"] = "1";
     const auto podman = at("podman", "tcp://box:1");
