@@ -51,7 +51,7 @@ for group in "$@"; do
             need ca-certificates cmake g++ ninja-build libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libssl-dev doctest-dev
             need libcurl4-openssl-dev zlib1g-dev
             boost ;;
-        engine) need ca-certificates docker.io runc mmdebstrap ;;
+        engine) need ca-certificates docker.io podman buildah catatonit runc mmdebstrap ;;
         tests)
             need ccache clang clang-format clang-tidy libclang-rt-dev python3 python3-venv python3-pip libkainjow-mustache-dev git
             need docker-registry gpg gpg-agent iproute2 openssl
