@@ -15,7 +15,7 @@ class Templates(Cli):
         got = self.call("render", name, "--out", "o", "--explain", f"{relative}:{update}")
         self.assertEqual((got.returncode, got.stderr), (0, ""))
         self.assertTrue(got.stdout.startswith(f"{relative}:{update}: {lines[update - 1]}\n  templates/partials/apt_update.mustache:1\n"
-                                              "  through templates/partials/apt_install.mustache:1\n"), got.stdout)
+                                              "  through templates/partials/apt_install_list.mustache:1\n"), got.stdout)
         document = self.json_of("render", name, "--out", "o", "--explain", "o/" + relative)
         self.assertEqual([line["text"] for line in document["lines"]], lines)
         # Every line that holds no value stands word for word where the origin says.
