@@ -30,7 +30,7 @@ class Pins(RegistryTest):
         for name, cells in cells_of_families().items():
             self.done(cudamatrix("render", WORK / name / "matrix.yaml", "--locked"))
             self.assertEqual(len(self.dockerfiles(name)), len(cells))
-            for path in self.dockerfiles(name):
+            for path in self.dockerfiles(name, "*Dockerfile"):
                 text = path.read_text()
                 self.assertNotIn("unpinned", text.lower(), path)
                 self.assertEqual([u for u in re.findall(r"https?://[^/ '\"]+", text) if u != GATEWAY], [])
