@@ -35,9 +35,9 @@ std::string inputs_hash(std::string_view on, const std::vector<Artifact>& files)
 }
 
 // A base from a registry stands in the Dockerfile with its digest.
-std::string base_name(const Image& image, const Lock& lock) {
+std::string base_name(const Image& image, const Lock& lock, bool pinned) {
     if (!image.references().empty()) return "registry";
-    return lock.covers(image) ? lock.base(image)->sha256 : "unpinned";
+    return pinned ? lock.base(image)->sha256 : "unpinned";
 }
 
 Json image_json(const Image& image, const RenderedImage& rendered) {
@@ -78,11 +78,11 @@ struct Render {
         rendered.id = image.id;
         rendered.folder = std::filesystem::path("images") / image.id;
         rendered.reference = repository + ":" + image.id;
-        rendered.proof_reference = rendered.reference + "-proof";
+        rendered.proof_reference = rendered.reference + std::string(kProofEnding);
         rendered.pinned = lock.covers(image);
         auto& suite = suite_hashes[image.suite_cuda.empty()];
         if (suite.empty()) suite = part_hash(out.suite, image);
-        rendered.inputs = inputs_hash("base " + base_name(image, lock), folder.image);
+        rendered.inputs = inputs_hash("base " + base_name(image, lock, rendered.pinned), folder.image);
         rendered.proof_inputs =
             inputs_hash(fmt::format("image {}\nsuite {}", rendered.inputs, suite), folder.proof);
         images.push_back(image_json(image, rendered));

@@ -29,6 +29,8 @@ struct RenderSettings {
 
 /// In the folder of each image, beside its Dockerfile: the image with the compiled suite.
 inline constexpr std::string_view kProofFile = "proof.Dockerfile";
+/// What the reference of an image ends with that it gives.
+inline constexpr std::string_view kProofEnding = "-proof";
 
 struct RenderedImage {
     std::string id;

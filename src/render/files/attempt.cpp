@@ -46,8 +46,7 @@ Result<std::vector<Artifact>> attempt_context(const Matrix& matrix, const Image&
                                 {"attempt/run", std::string(run_id) + "\n"}};
     for (const auto& file : request.files)
         files.push_back({"attempt" / file.path, file.content});
-    CM_TRY_ASSIGN(auto packages,
-                  package_texts(library, image, lock.covers(image) ? lock.pins(image) : nullptr));
+    CM_TRY_ASSIGN(auto packages, package_texts(library, image, input.pins));
     for (auto& [name, text] : packages)
         files.push_back({name, std::move(text)});
     for (auto& [name, wheels] : requirements_of(input)) {

@@ -53,7 +53,6 @@ Object cuda_model(const Image& image, bool pinned) {
     const auto paths = toolkit_paths(image);
     Object cuda{{"present", !image.suite_cuda.empty()},
                 {"beside", image.compiles_beside()},
-                {"ships", !image.compiles_beside()},
                 {"version", image.suite_cuda},
                 {"from_archive", archive},
                 {"from_wheels", wheels},
@@ -103,13 +102,12 @@ List labels(const ImageInput& input) {
     std::vector<std::pair<std::string, std::string>> all{
         {"org.opencontainers.image.title", image_title(input.image)},
         {"io.cudamatrix.image", input.image.id},
-        {"io.cudamatrix.lock", pins_hash(input.image, input.lock)},
+        {"io.cudamatrix.lock", pins_hash(input.image, input.lock, input.pins)},
         {"io.cudamatrix.matrix", input.matrix.name},
         {"io.cudamatrix.version", kVersion}};
     const auto& reference = input.image.base_reference;
     if (!reference.empty()) all.emplace_back("org.opencontainers.image.base.name", reference);
-    if (const auto* base = input.lock.registry_base(reference);
-        base != nullptr && input.lock.covers(input.image))
+    if (const auto* base = input.lock.registry_base(reference); base != nullptr && input.pins != nullptr)
         all.emplace_back("org.opencontainers.image.base.digest", base->digest);
     List out;
     for (const auto& [name, value] : all)
@@ -149,13 +147,13 @@ std::string image_title(const Image& image) {
     return title + ", " + image.flavour;
 }
 
-std::string pins_hash(const Image& image, const Lock& lock) {
-    if (!lock.covers(image)) return std::string(kUnpinned);
+std::string pins_hash(const Image& image, const Lock& lock, const ImagePins* of_image) {
+    if (of_image == nullptr) return std::string(kUnpinned);
     Lock part;
     if (const auto* base = lock.base(image)) part.bases[image.base_name()] = *base;
     for (const auto& reference : image.references())
         part.references[reference] = *lock.registry_base(reference);
-    auto& pins = part.images[image.id] = *lock.pins(image);
+    auto& pins = part.images[image.id] = *of_image;
     // The same bytes from another mirror are the same image.
     for (const auto& list : kWheelLists) {
         for (auto& wheel : pins.*list.member)
@@ -168,7 +166,7 @@ std::string pins_hash(const Image& image, const Lock& lock) {
 mustache::Data::Object dockerfile_model(const ImageInput& input) {
     const auto& image = input.image;
     const auto wanted = package_requests(image);
-    const auto* pins = input.lock.covers(image) ? input.lock.pins(image) : nullptr;
+    const auto* pins = input.pins;
     const auto pinned = [&](auto member) { return pins == nullptr ? nullptr : &(pins->*member); };
 
     auto model = common_model(input.matrix, image, pins);
@@ -227,15 +225,13 @@ std::map<std::string, mustache::Data> package_files(const Image& image, const Im
     std::map<std::string, mustache::Data> files;
     if (image.package_manager == "dnf") return files;
     const auto wanted = package_requests(image);
-    const auto add = [&](const char* name, auto member, const std::vector<std::string>& packages) {
-        auto list = package_list(pins == nullptr ? nullptr : &(pins->*member), packages);
+    for (const auto& list : kAptLists) {
+        auto packages = package_list(pins == nullptr ? nullptr : &(pins->*list.member), wanted.*list.wanted);
         // Where the base has all of them already no stage asks for the file.
-        if (!list.empty()) files.emplace(name, std::move(list));
-    };
-    add("packages.lock", &ImagePins::runtime, wanted.runtime);
-    add("packages-devel.lock", &ImagePins::devel, wanted.devel);
-    add("packages-python.lock", &ImagePins::python, wanted.python);
-    add("packages-toolkit.lock", &ImagePins::toolkit, wanted.toolkit);
+        if (packages.empty()) continue;
+        files.emplace(list.name == "runtime" ? "packages.lock" : fmt::format("packages-{}.lock", list.name),
+                      std::move(packages));
+    }
     return files;
 }
 
@@ -245,7 +241,7 @@ bool is_for_devel(std::string_view package_file) {
 
 std::map<std::string, mustache::Data> requirements_of(const ImageInput& input) {
     const auto wanted = package_requests(input.image);
-    const auto* pins = input.lock.covers(input.image) ? input.lock.pins(input.image) : nullptr;
+    const auto* pins = input.pins;
     std::map<std::string, mustache::Data> files;
     if (!wanted.wheels.empty())
         files.emplace("requirements.txt",

@@ -20,6 +20,7 @@ struct ImageInput {
     const Image& image;
     const Lock& lock;
     const RenderSettings& settings;
+    const ImagePins* pins = lock.covering(image);  ///< nullptr: nothing is pinned
 };
 
 /// For Dockerfile.mustache, dockerignore.mustache and, with `wheels`, requirements.mustache.
@@ -48,8 +49,8 @@ inline constexpr std::string_view kCudaRequirements = "requirements-cuda.txt";
 /// "Debian 12 (bookworm), CUDA 11.8.0 ...": what the image is, in one line.
 [[nodiscard]] std::string image_title(const Image& image);
 
-/// Hash of the pins that the image rests on, "unpinned" without them.
-[[nodiscard]] std::string pins_hash(const Image& image, const Lock& lock);
+/// Hash of the pins that the image rests on; "unpinned" where `of_image`, those that cover it, is nullptr.
+[[nodiscard]] std::string pins_hash(const Image& image, const Lock& lock, const ImagePins* of_image);
 
 // What the Dockerfile of an image and the one of its `lock` both have (names: templates/README.md).
 

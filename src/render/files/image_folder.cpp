@@ -32,8 +32,7 @@ Result<ImageFolder> image_folder(mustache::Library& library, const ImageInput& i
     put(out.proof, std::string(kProofFile), std::move(proof));
     CM_TRY_ASSIGN(auto ignored, library.fill(family + "/dockerignore.mustache", model));
     put(out.image, ".dockerignore", std::move(ignored));
-    const auto* pins = input.lock.covers(input.image) ? input.lock.pins(input.image) : nullptr;
-    CM_TRY_ASSIGN(auto packages, package_texts(library, input.image, pins));
+    CM_TRY_ASSIGN(auto packages, package_texts(library, input.image, input.pins));
     for (auto& [name, text] : packages) {
         const bool proofs = is_for_devel(name) && input.image.flavour != "devel";
         put(proofs ? out.proof : out.image, name, std::move(text));
@@ -214,7 +213,7 @@ std::string no_network_note(const Matrix& matrix) {
 namespace {
 
 std::vector<std::string> unpinned_lines(const ImageInput& input) {
-    if (input.lock.covers(input.image)) return {};
+    if (input.pins != nullptr) return {};
     if (input.image.references().empty()) {
         return {
             "UNPINNED: cudamatrix.lock does not cover this image. What a build installs is whatever the "
@@ -272,8 +271,8 @@ List proof_header(const ImageInput& input) {
     lines.emplace_back(
         "`cudamatrix test` runs it; nothing of it ships. By hand, in this folder, after the image:");
     lines.emplace_back("  cp -R ../../suite .");
-    lines.emplace_back("  " +
-                       build_line(input, fmt::format("--file {} --tag {}-proof", kProofFile, tag_of(input))));
+    lines.emplace_back("  " + build_line(input, fmt::format("--file {} --tag {}{}", kProofFile, tag_of(input),
+                                                            kProofEnding)));
     return {lines.begin(), lines.end()};
 }
 

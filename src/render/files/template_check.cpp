@@ -167,13 +167,10 @@ ImagePins sample_pins(const Image& image) {
     };
     ImagePins pins;
     pins.asked = asked_of(image);
-    pins.devel = packages(wanted.devel);
-    pins.toolkit = packages(wanted.toolkit);
-    pins.python = packages(wanted.python);
-    pins.runtime = packages(wanted.runtime);
-    pins.cuda = wheels(wanted.cuda);
-    pins.wheels = wheels(wanted.wheels);
-    pins.installer = wheels(wanted.installer);
+    for (const auto& list : kAptLists)
+        pins.*list.member = packages(wanted.*list.wanted);
+    for (const auto& list : kWheelLists)
+        pins.*list.member = wheels(wanted.*list.wanted);
     return pins;
 }
 

@@ -14,11 +14,11 @@ using Flat = std::map<std::string, std::string>;
 Flat flat(const ImagePins* pins) {
     Flat out;
     if (pins == nullptr) return out;
-    for (const auto& [name, member] : kAptLists) {
+    for (const auto& [name, member, wanted] : kAptLists) {
         for (const auto& [package, version] : pins->*member)
             out[package] = version;
     }
-    for (const auto& [name, member] : kWheelLists) {
+    for (const auto& [name, member, wanted] : kWheelLists) {
         for (const auto& wheel : pins->*member)
             out["wheel " + wheel.name] = fmt::format("{} ({})", wheel.version, wheel.sha256.substr(0, 12));
     }

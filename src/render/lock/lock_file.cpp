@@ -245,10 +245,10 @@ class LockReader {
         pins.asked = string(json, "asked");
         pins.index = string(json, "index");
         const auto& apt = object(json, "apt");
-        for (const auto& [name, list] : kAptLists)
+        for (const auto& [name, list, wanted] : kAptLists)
             pins.*list = apt_pins(array(apt, name));
         const auto& wheels = object(json, "wheels");
-        for (const auto& [name, list] : kWheelLists)
+        for (const auto& [name, list, wanted] : kWheelLists)
             pins.*list = wheel_pins(array(wheels, name));
         // Locks of before have none, and neither has an image whose base holds nothing of what it asks for.
         if (json.is_object() && json.contains("held")) pins.held = held_names(object(json, "held"));

@@ -27,6 +27,7 @@
 #include "base/result.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "render/image/image.hpp"
+#include "render/image/resolve_cell.hpp"
 
 namespace cudamatrix {
 
@@ -125,6 +126,8 @@ struct Lock {
     [[nodiscard]] const ImageConfiguration* configuration(std::string_view reference) const;
     /// The pins of `image`, or nullptr when there are none for what it asks now.
     [[nodiscard]] const ImagePins* pins(const Image& image) const;
+    /// The same, where it covers the image; else nullptr.
+    [[nodiscard]] const ImagePins* covering(const Image& image) const;
     /// Its pins and its base are there, of every base from a registry the digest, and a pin of all that it
     /// asks for by name (missing_pins): nothing of the image reads `unpinned`.
     [[nodiscard]] bool covers(const Image& image) const;
@@ -176,22 +179,21 @@ struct PinGap {
 /// is whole: "docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04: digest sha256:... -> sha256:...".
 [[nodiscard]] std::vector<std::string> lock_changes(const Lock& before, const Lock& after);
 
-// The lists of pins of an image and their names in a lock file.
+// The lists of pins of an image, their names in a lock file, and what they answer.
 
-struct AptList {
+template <class Pin>
+struct PinList {
     std::string_view name;
-    std::vector<AptPin> ImagePins::*member;
+    std::vector<Pin> ImagePins::*member;
+    std::vector<std::string> PackageRequests::*wanted;
 };
-inline constexpr AptList kAptLists[] = {{"devel", &ImagePins::devel},
-                                        {"toolkit", &ImagePins::toolkit},
-                                        {"python", &ImagePins::python},
-                                        {"runtime", &ImagePins::runtime}};
-
-struct WheelList {
-    std::string_view name;
-    std::vector<WheelPin> ImagePins::*member;
-};
-inline constexpr WheelList kWheelLists[] = {
-    {"cuda", &ImagePins::cuda}, {"image", &ImagePins::wheels}, {"installer", &ImagePins::installer}};
+inline constexpr PinList<AptPin> kAptLists[] = {{"devel", &ImagePins::devel, &PackageRequests::devel},
+                                                {"toolkit", &ImagePins::toolkit, &PackageRequests::toolkit},
+                                                {"python", &ImagePins::python, &PackageRequests::python},
+                                                {"runtime", &ImagePins::runtime, &PackageRequests::runtime}};
+inline constexpr PinList<WheelPin> kWheelLists[] = {
+    {"cuda", &ImagePins::cuda, &PackageRequests::cuda},
+    {"image", &ImagePins::wheels, &PackageRequests::wheels},
+    {"installer", &ImagePins::installer, &PackageRequests::installer}};
 
 }  // namespace cudamatrix

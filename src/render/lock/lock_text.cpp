@@ -34,10 +34,10 @@ Json wheels_json(const std::vector<WheelPin>& pins) {
 
 Json image_json(const ImagePins& pins) {
     Json apt = Json::object();
-    for (const auto& [name, member] : kAptLists)
+    for (const auto& [name, member, wanted] : kAptLists)
         apt[std::string(name)] = apt_json(pins.*member);
     Json wheels = Json::object();
-    for (const auto& [name, member] : kWheelLists)
+    for (const auto& [name, member, wanted] : kWheelLists)
         wheels[std::string(name)] = wheels_json(pins.*member);
     Json image{
         {"asked", pins.asked}, {"index", pins.index}, {"apt", std::move(apt)}, {"wheels", std::move(wheels)}};

@@ -71,14 +71,10 @@ std::vector<PinGap> gaps_in(const ImagePins& pins, const Image& image, const Loc
     const auto* bootstrapped = image.references().empty() ? lock.base(image) : nullptr;
     const auto& base = bootstrapped == nullptr ? none : bootstrapped->packages;
     std::vector<PinGap> gaps;
-    for (const auto& [list, asked] :
-         {std::pair{kAptLists[0], &wanted.devel}, std::pair{kAptLists[1], &wanted.toolkit},
-          std::pair{kAptLists[2], &wanted.python}, std::pair{kAptLists[3], &wanted.runtime}})
-        add_gap(gaps, list.name, unpinned_packages(*asked, pins.*list.member, base), pins);
-    for (const auto& [list, asked] :
-         {std::pair{kWheelLists[0], &wanted.cuda}, std::pair{kWheelLists[1], &wanted.wheels},
-          std::pair{kWheelLists[2], &wanted.installer}})
-        add_gap(gaps, list.name, unpinned_wheels(*asked, pins.*list.member), pins);
+    for (const auto& list : kAptLists)
+        add_gap(gaps, list.name, unpinned_packages(wanted.*list.wanted, pins.*list.member, base), pins);
+    for (const auto& list : kWheelLists)
+        add_gap(gaps, list.name, unpinned_wheels(wanted.*list.wanted, pins.*list.member), pins);
     return gaps;
 }
 
@@ -100,6 +96,10 @@ std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
     for (const auto& [list, names] : gaps_in(*pins, image, lock))
         out.push_back(fmt::format("no pin of {} (list {})", text::join(names, ", "), list));
     return out;
+}
+
+const ImagePins* Lock::covering(const Image& image) const {
+    return covers(image) ? pins(image) : nullptr;
 }
 
 bool Lock::covers(const Image& image) const {

@@ -270,14 +270,14 @@ TEST_CASE("what a base holds is written, read, and no part of what is built") {
     auto lock = sample();
     CHECK(lock_text(lock).find("held") == std::string::npos);  // as locks were before
     auto& pins = lock.images.begin()->second;
-    const auto hash = pins_hash(torch_image(), lock);
+    const auto hash = pins_hash(torch_image(), lock, lock.covering(torch_image()));
     pins.held = {{"devel", {"g++-12", "make"}}, {"image", {"numpy"}}};
     const auto text = lock_text(lock);
     const auto back = parse_lock(text, "cudamatrix.lock");
     REQUIRE(back.ok());
     CHECK(back->images.begin()->second.held == pins.held);
     CHECK(lock_text(*back) == text);
-    CHECK(pins_hash(torch_image(), lock) == hash);
+    CHECK(pins_hash(torch_image(), lock, lock.covering(torch_image())) == hash);
     CHECK(lock_changes(sample(), lock).empty());
     const std::string start = "cudamatrix.lock is not a lock file: ";
     const std::string image = " (image debian12-torch2.6.0_cu124)";
@@ -328,7 +328,7 @@ TEST_CASE("the address of a wheel is written, read, and no part of what is built
     lock.bases[image.suite] = lock.bases.begin()->second;
     auto& pins = lock.images[image.id] = lock.images.begin()->second;
     pins.asked = asked_of(image);
-    const auto hash = pins_hash(image, lock);
+    const auto hash = pins_hash(image, lock, lock.covering(image));
     REQUIRE(hash.size() == 64);
     pins.wheels[0].url = "https://files.example.org/torch.whl";
     const auto text = lock_text(lock);
@@ -336,7 +336,7 @@ TEST_CASE("the address of a wheel is written, read, and no part of what is built
     const auto back = parse_lock(text, "cudamatrix.lock");
     REQUIRE(back.ok());
     CHECK(lock_text(*back) == text);
-    CHECK(pins_hash(image, lock) == hash);
+    CHECK(pins_hash(image, lock, lock.covering(image)) == hash);
     CHECK(lock_changes(lock, *back).empty());
     CHECK(message_of(text::replace_all(text, "https://files", "ftp://files")) ==
           "cudamatrix.lock is not a lock file: \"ftp://files.example.org/torch.whl\" is not a wheel URL "
