@@ -55,8 +55,7 @@ std::string value_in(const Environment& environment, std::string_view name) {
 std::string failure_of(const Result<Outcome>& outcome) {
     if (!outcome.ok()) return "it cannot be run";
     if (outcome->success()) return {};
-    const auto said = text::printable(text::split(text::trim(outcome->err), '\n').front());
-    return outcome->how == Ended::exited && !said.empty() ? said : outcome->describe();
+    return outcome->how == Ended::exited ? reason_of(*outcome) : outcome->describe();
 }
 
 // One client from its path to an engine, or the reason why not.

@@ -76,10 +76,8 @@ void sweep(const Engine& engine, std::string_view run_id) {
     const auto label = fmt::format("{}={}", kRunLabel, run_id);
     const auto listed = call(engine, engine.dialect->list(label), std::chrono::seconds(5));
     if (!listed.ok()) return;
-    for (const auto& line : text::split(listed->out, '\n')) {
-        const auto id = text::trim(line).substr(0, text::trim(line).find(' '));
-        if (!id.empty()) static_cast<void>(call(engine, engine.dialect->remove(id), std::chrono::seconds(3)));
-    }
+    for (const auto& each : read_list(listed->out))
+        static_cast<void>(call(engine, engine.dialect->remove(each.id), std::chrono::seconds(3)));
 }
 
 namespace {

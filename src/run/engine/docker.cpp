@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "run/engine/dialect_rows.hpp"
+#include "run/engine/engine.hpp"
 
 namespace cudamatrix::engine {
 namespace {
@@ -19,9 +20,7 @@ Probed read_docker_probe(const Outcome& outcome) {
     const auto* server = json.ok() ? member(*json, "Server") : nullptr;
     const bool known = client != nullptr && client->is_object();
     if (!known || server == nullptr || !server->is_object()) {
-        const auto reason = text::printable(text::split(text::trim(outcome.err), '\n').front());
-        probed.why_not =
-            fmt::format("its daemon does not answer ({})", reason.empty() ? outcome.describe() : reason);
+        probed.why_not = fmt::format("its daemon does not answer ({})", reason_of(outcome));
         return probed;
     }
     const auto release = string_or(*client, "Version");

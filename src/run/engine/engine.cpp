@@ -1,5 +1,7 @@
 #include "run/engine/engine.hpp"
 
+#include <algorithm>
+
 #include "base/json.hpp"
 #include "base/text.hpp"
 
@@ -14,10 +16,6 @@ constexpr std::chrono::seconds kAskLimit{20};
 bool says_no_image(std::string_view said) {
     return said.find("no such image") != std::string_view::npos ||
            said.find("image not known") != std::string_view::npos;
-}
-
-std::string first_line(std::string_view text) {
-    return text::printable(text::split(text::trim(text), '\n').front());
 }
 
 // podman leaves out what the hash is by.
@@ -76,6 +74,22 @@ Result<Outcome> ask(const Engine& engine, Argv arguments, const Cancellation* ca
     return cudamatrix::run(command, cancellation);
 }
 
+std::string reason_of(const Outcome& outcome) {
+    auto said = text::printable(text::split(text::trim(outcome.err), '\n').front());
+    return said.empty() ? outcome.describe() : said;
+}
+
+std::vector<Listed> read_list(std::string_view answer) {
+    std::vector<Listed> out;
+    for (const auto& line : text::split(answer, '\n')) {
+        const auto row = text::trim(line);
+        if (row.empty()) continue;
+        const auto blank = std::min(row.find(' '), row.size());
+        out.push_back({std::string(row.substr(0, blank)), std::string(text::trim(row.substr(blank)))});
+    }
+    return out;
+}
+
 Result<std::optional<ImageInfo>> inspect(const Engine& engine, std::string_view reference,
                                          const Cancellation* cancellation) {
     CM_TRY_ASSIGN(const auto outcome, ask(engine, engine.dialect->inspect(reference), cancellation));
@@ -88,7 +102,7 @@ Result<std::optional<ImageInfo>> inspect(const Engine& engine, std::string_view 
         if (outcome.how == Ended::exited && says_no_image(text::lower(outcome.err))) {
             return std::optional<ImageInfo>{};
         }
-        return fail(outcome.err.empty() ? outcome.describe() : first_line(outcome.err));
+        return fail(reason_of(outcome));
     }
     const auto json = parse_json(outcome.out, "image inspect");
     if (!json.ok()) return fail("its answer is not JSON");

@@ -90,6 +90,16 @@ struct RunLimits {
     std::uint64_t output = 8u << 20;  ///< bytes of each stream; a container that writes more is ended
 };
 
+/// What a failed call says: the first line of its stderr, or else how it ended.
+[[nodiscard]] std::string reason_of(const Outcome& outcome);
+
+/// A row of Dialect::list and Dialect::list_images.
+struct Listed {
+    std::string id;
+    std::string name;
+};
+[[nodiscard]] std::vector<Listed> read_list(std::string_view answer);
+
 /// A short call (inspect, list ...): bounded in time and output.
 [[nodiscard]] Result<Outcome> ask(const Engine& engine, Argv arguments, const Cancellation* cancellation);
 

@@ -10,13 +10,6 @@ namespace {
 constexpr std::size_t kLongestUrl = 512;
 constexpr std::array<std::string_view, 3> kSchemes{"ssh", "tcp", "unix"};
 
-bool is_one_of(std::string_view text, std::string_view more) {
-    return std::ranges::all_of(text, [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               more.find(c) != std::string_view::npos;
-    });
-}
-
 // USER@HOST:PORT, of which ssh gets user and host as words of its command line.
 std::string mistake_in_place(std::string_view place, bool has_user) {
     const auto at = place.rfind('@');
@@ -24,7 +17,7 @@ std::string mistake_in_place(std::string_view place, bool has_user) {
         const auto user = place.substr(0, at);
         if (!has_user) return "a user goes with ssh:// only";
         if (user.find(':') != std::string_view::npos) return "a password has no place in it";
-        if (user.empty() || user.front() == '-' || !is_one_of(user, "._-"))
+        if (user.empty() || user.front() == '-' || !text::only(user, "._-"))
             return "its user is none that a machine has";
         place = place.substr(at + 1);
     }
@@ -32,7 +25,7 @@ std::string mistake_in_place(std::string_view place, bool has_user) {
     const auto end = bracketed ? place.find(']') : place.find(':');
     const auto host =
         place.substr(bracketed ? 1 : 0, end == std::string_view::npos ? end : end - (bracketed ? 1 : 0));
-    if (host.empty() || host.front() == '-' || !is_one_of(host, bracketed ? ":" : ".-_"))
+    if (host.empty() || host.front() == '-' || !text::only(host, bracketed ? ":" : ".-_"))
         return "it names no machine";
     if (end == std::string_view::npos) return bracketed ? "it names no machine" : "";
     const auto port = place.substr(end + (bracketed ? 1 : 0));
@@ -49,7 +42,7 @@ std::string mistake_in_host(std::string_view url) {
     if (colon == std::string_view::npos || std::ranges::find(kSchemes, scheme) == kSchemes.end())
         return "expected ssh://[USER@]HOST[:PORT][/SOCKET], tcp://HOST:PORT or unix:///SOCKET";
     const auto rest = url.substr(colon + 3);
-    if (url.size() > kLongestUrl || !is_one_of(rest, "._-/:@[]")) return "it holds what no such URL has";
+    if (url.size() > kLongestUrl || !text::only(rest, "._-/:@[]")) return "it holds what no such URL has";
     const auto slash = rest.find('/');
     const auto path = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
     if (scheme == "unix") {
@@ -63,7 +56,7 @@ std::string mistake_in_host(std::string_view url) {
 
 std::string mistake_in_builder(std::string_view name) {
     const bool is_name = !name.empty() && name.size() <= 128 && name.front() != '-' && name.front() != '.' &&
-                         is_one_of(name, "._-");
+                         text::only(name, "._-");
     return is_name ? "" : "expected a name of `docker buildx ls`";
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "render/files/artifacts.hpp"
 #include "run/job/folder.hpp"
 
 namespace cudamatrix::job {
@@ -20,15 +21,9 @@ using Names = std::set<std::string, std::less<>>;
 
 constexpr std::chrono::minutes kRemovalLimit{5};  // an image of many gigabytes
 constexpr std::uint64_t kLargestIndex = 64u << 20;
-constexpr std::string_view kProofEnding = "-proof";
 
 bool says_gone(std::string_view said) {
     return said.find("no such") != std::string_view::npos || said.find("not known") != std::string_view::npos;
-}
-
-std::string first_line_of(const Outcome& outcome) {
-    const auto said = text::printable(text::split(text::trim(outcome.err), '\n').front());
-    return said.empty() ? outcome.describe() : said;
 }
 
 // podman writes out which registry a name without one belongs to.
@@ -129,23 +124,18 @@ class Sweeper {
         return Done{};
     }
 
-    // "ID NAME", one a line.
     Result<std::vector<Swept>> listed(engine::Argv question, bool images) const {
         CM_TRY_ASSIGN(const auto answer, engine::ask(engine_, std::move(question), settings_.cancellation));
         if (answer.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
         if (!answer.success()) {
             return environment_failure(fmt::format("engine {} does not list its {}: {}", engine_.name(),
-                                                   images ? "images" : "containers", first_line_of(answer)));
+                                                   images ? "images" : "containers",
+                                                   engine::reason_of(answer)));
         }
         std::vector<Swept> out;
-        for (const auto& line : text::split(answer.out, '\n')) {
-            const auto row = text::trim(line);
-            if (row.empty()) continue;
-            const auto blank = std::min(row.find(' '), row.size());
-            std::string name(text::trim(row.substr(blank)));
+        for (auto& [id, name] : engine::read_list(answer.out)) {
             if (name.find("<none>") != std::string::npos) name.clear();
-            out.push_back(
-                {images, std::string(row.substr(0, blank)), std::move(name), SweptOutcome::removed, {}});
+            out.push_back({images, std::move(id), std::move(name), SweptOutcome::removed, {}});
         }
         return out;
     }
@@ -158,7 +148,7 @@ class Sweeper {
         const auto outcome = run(command, settings_.cancellation);
         if (!outcome.ok()) return "the engine cannot be called";
         if (outcome->success() || says_gone(text::lower(outcome->err))) return {};
-        return first_line_of(*outcome);
+        return engine::reason_of(*outcome);
     }
 
     const CleanSettings& settings_;
