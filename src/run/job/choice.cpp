@@ -30,6 +30,14 @@ std::string some_of(const std::vector<std::string>& names) {
     return out;
 }
 
+std::vector<std::string> chosen_images(const Plan& plan) {
+    std::vector<std::string> ids;
+    for (const auto& image : plan.images) {
+        if (plan.is_chosen(image)) ids.push_back(image.id);
+    }
+    return ids;
+}
+
 std::string last_of(const Json& cell, bool built_only) {
     const auto outcome = string_or(cell, "outcome");
     if (outcome == to_string(CellOutcome::passed) || outcome == to_string(CellOutcome::passed_without_gpu))
@@ -102,9 +110,7 @@ std::string words_of(const Choice& choice) {
 }
 
 Status check_images(const RunInput& input, const Choice& choice, const Plan& plan) {
-    std::vector<std::string> images;
-    for (const auto& image : plan.images)
-        images.push_back(image.id);
+    const auto images = chosen_images(plan);
     for (const auto& id : choice.images) {
         if (std::ranges::count(images, id) != 0) continue;
         return input_failure(
@@ -117,16 +123,12 @@ Status check_images(const RunInput& input, const Choice& choice, const Plan& pla
 }
 
 bool is_meant(const Choice& choice, const JudgedCell& judged, const CellResult& result) {
-    const auto names_cell = [&](const CellPattern& pattern) { return pattern.means(judged.id, judged.cell); };
     return (choice.images.empty() || std::ranges::count(choice.images, result.image) != 0) &&
-           (choice.cells.empty() || std::ranges::any_of(choice.cells, names_cell)) &&
-           (choice.where_text.empty() || matches(choice.where, judged.cell));
+           choice.means(judged.id, judged.cell);
 }
 
 Failure nothing_chosen(const RunInput& input, const RunSettings& settings, const Plan& plan) {
-    std::vector<std::string> images;
-    for (const auto& image : plan.images)
-        images.push_back(image.id);
+    const auto images = chosen_images(plan);
     const auto what = settings.choice.failed
                           ? fmt::format("of {} nothing that it leaves failed or is unfinished in {}",
                                         input.matrix.path, text::printable(settings.out.string()))
@@ -211,10 +213,7 @@ Status narrow(const RunInput& input, const RunSettings& settings, Plan& plan) {
     }
     const auto most = settings.choice.most_images;
     if (most == 0 || plan.chosen_images() <= most) return Done{};
-    std::vector<std::string> images;
-    for (const auto& image : plan.images) {
-        if (plan.is_chosen(image)) images.push_back(image.id);
-    }
+    const auto images = chosen_images(plan);
     return Failure{
         ExitCode::bad_input,
         {Diagnostic::error(fmt::format("--max-images {}: {} has {} images to attempt: {}", most,
@@ -224,3 +223,13 @@ Status narrow(const RunInput& input, const RunSettings& settings, Plan& plan) {
 }
 
 }  // namespace cudamatrix::job
+
+namespace cudamatrix {
+
+bool Choice::means(const std::string& cell_id, const Cell& cell) const {
+    const auto is_named = [&](const CellPattern& pattern) { return pattern.means(cell_id, cell); };
+    return (cells.empty() || std::ranges::any_of(cells, is_named)) &&
+           (where_text.empty() || matches(where, cell));
+}
+
+}  // namespace cudamatrix

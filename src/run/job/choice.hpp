@@ -20,6 +20,8 @@ struct Choice {
     bool failed = false;          ///< images whose last run failed or did not finish
     std::size_t most_images = 0;  ///< more are refused; 0: any number is welcome
 
+    /// Whether a cell is one of --cell and --where; what of its image is chosen is not asked.
+    [[nodiscard]] bool means(const std::string& cell_id, const Cell& cell) const;
     /// Whether it can leave anything out.
     [[nodiscard]] bool narrows() const {
         return !images.empty() || !cells.empty() || !where_text.empty() || failed;

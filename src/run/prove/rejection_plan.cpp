@@ -76,11 +76,7 @@ std::vector<PlannedRejection> plan_rejections(const RunInput& input, const Choic
     const auto& findings = input.judgement.findings;
     std::vector<std::vector<const JudgedCell*>> cells_of(findings.size());
     for (const auto& judged : input.judgement.cells) {
-        const bool is_named =
-            choice.cells.empty() || std::ranges::any_of(choice.cells, [&](const CellPattern& pattern) {
-                return pattern.means(judged.id, judged.cell);
-            });
-        if (!is_named || !matches(choice.where, judged.cell)) continue;
+        if (!choice.means(judged.id, judged.cell)) continue;
         for (const auto index : judged.findings)
             cells_of[index].push_back(&judged);
     }
