@@ -47,11 +47,11 @@ std::string utc(const char* format) {
 }
 
 // What COLUMNS says, else the terminal; nothing in a pipe.
-std::optional<std::size_t> columns_of_terminal(std::string_view variable) {
+std::optional<std::size_t> columns_of_terminal(std::string_view variable, int stream) {
     const auto columns = text::whole_number<std::size_t>(variable);
     if (columns && *columns != 0) return columns;
     winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
+    if (ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
     return std::nullopt;
 }
 
@@ -72,7 +72,9 @@ World world_of_this_process() {
     const bool wanted = !set("NO_COLOR") && world.environment["TERM"] != "dumb";
     world.colour_out = wanted && isatty(STDOUT_FILENO) == 1;
     world.colour_err = wanted && isatty(STDERR_FILENO) == 1;
-    if (const auto columns = columns_of_terminal(world.environment["COLUMNS"])) {
+    world.live_err = world.environment["TERM"] != "dumb" && isatty(STDERR_FILENO) == 1;
+    world.columns_err = columns_of_terminal(world.environment["COLUMNS"], STDERR_FILENO).value_or(80);
+    if (const auto columns = columns_of_terminal(world.environment["COLUMNS"], STDOUT_FILENO)) {
         world.columns = *columns;
         world.has_columns = true;
     }

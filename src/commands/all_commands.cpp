@@ -125,7 +125,9 @@ every line.)",
                    R"(Renders, bootstraps the bases and builds what changed. Needs a lock.
 
 --only IMAGE..., --cell, --where and --failed choose what is built; the rest is
-reported as not chosen, and counts for nothing, not even with --strict.)",
+reported as not chosen, and counts for nothing, not even with --strict.
+
+-j N builds run at a time; --dry-run prints them instead. See `run`.)",
                    "cudamatrix build matrix.yaml --network host --only debian12-cu11.8.0", add_build},
         CommandRow{"test", "Run the kernel suite inside the built images",
                    R"(Without a GPU the result is never pass (exit code 4). It is pass-interpreted where
@@ -150,7 +152,15 @@ The whole matrix is judged and planned. --only IMAGE..., --cell, --where and
 --failed choose what is attempted; of one option any word will do, of several
 options all have to hold. --failed takes the images that failed or were not
 finished when they were last run in this folder. --max-images N refuses to
-attempt more.)",
+attempt more.
+
+Steps: bases, images, proofs, tests. -j N builds run at a time, each GPU has one
+test at a time, and a cell is tested as soon as its image is there. A step that
+fails stops only what stands on it (--fail-fast: everything), and the end of its
+log is shown. A build that the network or a registry's server spoilt is tried
+again, a failing test never. A further run does what changed, failed or was not
+reached, and says what it leaves. --dry-run prints the programs that would be
+started.)",
                    "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training --failed",
                    add_run},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",

@@ -82,6 +82,8 @@ struct World {
     bool colour_out = false;  ///< stdout is a terminal that wants colour
     bool colour_err = false;
     std::size_t columns = 80;          ///< width of the terminal, or what COLUMNS says
+    bool live_err = false;             ///< stderr is a terminal on which lines can be drawn anew
+    std::size_t columns_err = 80;      ///< its width
     bool has_columns = false;          ///< whether somebody said so; in a pipe nothing is cut
     std::string arch;                  ///< of this machine, as uname says it
     std::string glibc;                 ///< release of the C library; empty where it is another one

@@ -166,7 +166,27 @@ void ImageOptions::add_engine(const Arguments& app) {
     engine.add(app);
     engine.add_builder(app);
     add_build(app);
-    app.add_option("--jobs,-j", jobs, "Images built at a time").between(1, 64).show_default();
+    app.add_option("--jobs,-j", jobs, "Images built, and cells tested without a GPU, at a time")
+        .between(1, 64)
+        .show_default();
+    app.add_option("--build-timeout", build_minutes, "Minutes that one build may take (60)")
+        .between(1, 24 * 60)
+        .type_name("MINUTES");
+    app.add_option("--retries", retries, "How often a build is repeated that the network or a server spoilt")
+        .between(0, 10)
+        .show_default();
+}
+
+void ImageOptions::add_schedule(const Arguments& app) {
+    app.add_flag("--fail-fast", fail_fast,
+                 "Start nothing further after the first failure, instead of all that does not stand on it");
+    app.add_flag(
+        "--dry-run", dry_run,
+        "Print the programs that would be started, in an order in which they can be, and start none");
+    app.add_option("--test-timeout", test_minutes,
+                   "Minutes that the suite may take for one cell (10; deeper levels more)")
+        .between(1, 24 * 60)
+        .type_name("MINUTES");
 }
 
 void ImageOptions::add_gpu_demand(const Arguments& app) {
@@ -311,6 +331,25 @@ RunInput run_input(const Loaded& loaded) {
     return {loaded.matrix, loaded.facts, loaded.judgement, loaded.lock};
 }
 
+namespace {
+
+// A stderr that takes no more is no reason to end what the report still tells.
+void write_to_stderr(std::string_view bytes) {
+    std::fwrite(bytes.data(), 1, bytes.size(), stderr);
+    std::fflush(stderr);
+}
+
+job::Screen screen_of(const World& world) {
+    job::Screen screen;
+    screen.groups = value_of(world.environment, {"GITHUB_ACTIONS"}) == "true";
+    screen.columns = world.columns_err;
+    if (world.live_err && !screen.groups) screen.terminal = write_to_stderr;
+    screen.line = [](std::string_view line) { write_to_stderr(fmt::format("{}\n", line)); };
+    return screen;
+}
+
+}  // namespace
+
 Result<RunSettings> run_settings(const ImageOptions& options, const Loaded& loaded, const World& world) {
     RunSettings settings;
     CM_TRY_ASSIGN(settings.choice, choice_of(options.choice, loaded.facts, world));
@@ -335,10 +374,11 @@ Result<RunSettings> run_settings(const ImageOptions& options, const Loaded& load
     settings.judged_on = loaded.today;
     settings.environment = world.environment;
     settings.cancellation = world.cancellation;
-    settings.progress = [](std::string_view line) {
-        fmt::print(stderr, "{}\n", text::printable(line));
-        std::fflush(stderr);
-    };
+    settings.keep_going = !options.fail_fast;
+    settings.retries = options.retries;
+    if (options.build_minutes != 0) settings.build_limit = std::chrono::minutes(options.build_minutes);
+    if (options.test_minutes != 0) settings.test_limit = std::chrono::minutes(options.test_minutes);
+    settings.screen = screen_of(world);
     return settings;
 }
 

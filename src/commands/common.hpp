@@ -79,6 +79,11 @@ struct ImageOptions {
     std::string level = "quick";
     unsigned soak_minutes = 10;
     unsigned jobs = 1;
+    unsigned retries = 2;
+    unsigned build_minutes = 0;  ///< 0: the default
+    unsigned test_minutes = 0;
+    bool fail_fast = false;
+    bool dry_run = false;
     ChoiceOptions choice;
     bool require_gpu = false;
     bool accept_static = false;
@@ -90,6 +95,8 @@ struct ImageOptions {
     void add_build(const Arguments& app);
     /// With add_build.
     void add_engine(const Arguments& app);
+    /// How the steps of build, test and run are gone through.
+    void add_schedule(const Arguments& app);
     /// What passing without a GPU counts as.
     void add_gpu_demand(const Arguments& app);
     /// How much of the suite is run.

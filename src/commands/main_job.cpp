@@ -25,9 +25,26 @@ ExitCode write_all(const Report& report, std::string_view name, const Formats& f
     return code;
 }
 
+std::string_view name_of(Job job) {
+    return job == run_all ? "run" : job == build_images ? "build" : "test";
+}
+
+Result<ExitCode> rehearse_job(Job job, const ImageOptions& options, const Loaded& loaded,
+                              const RunSettings& settings) {
+    const auto* format = report::format_named(report::rehearsal_formats(), options.format);
+    if (format == nullptr) {
+        return input_failure(fmt::format("--dry-run has no report of format {}", options.format),
+                             "--format " + text::join(report::names_of(report::rehearsal_formats()), " or "));
+    }
+    CM_TRY_ASSIGN(const auto rehearsal, rehearse(run_input(loaded), settings, name_of(job)));
+    print(format->write(rehearsal));
+    return ExitCode::success;
+}
+
 Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     CM_TRY_ASSIGN(const auto settings, run_settings(options, *loaded, world));
+    if (options.dry_run) return rehearse_job(job, options, *loaded, settings);
     CM_TRY_ASSIGN(const auto report, job(run_input(*loaded), settings));
     return write_all(report, "report", report::run_formats(), settings, options.format, world);
 }
@@ -49,6 +66,7 @@ Action add_job(const Arguments& app, Job job) {
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
+    options->add_schedule(app);
     options->add_gpu_demand(app);
     if (job == run_all) {
         options->add_level(app);
@@ -69,6 +87,7 @@ Action add_test(const Arguments& app) {
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
+    options->add_schedule(app);
     options->add_gpu_demand(app);
     options->add_level(app);
     app.add_flag(

@@ -156,6 +156,12 @@ std::span<const ReportFormat<CleanReport>> clean_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<Rehearsal>> rehearsal_formats() {
+    using Format = ReportFormat<Rehearsal>;
+    static constexpr std::array formats{Format{"text", rehearsal_text}, Format{"json", rehearsal_json}};
+    return formats;
+}
+
 std::span<const ReportFormat<DriftReport>> drift_formats() {
     using Format = ReportFormat<DriftReport>;
     static constexpr std::array formats{Format{"text", drift_text}, Format{"json", drift_json}};

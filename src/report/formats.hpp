@@ -13,6 +13,7 @@
 #include "report/inputs.hpp"
 #include "report/knowledge_reports.hpp"
 #include "report/matrix_reports.hpp"
+#include "report/rehearsal.hpp"
 #include "report/results.hpp"
 #include "report/run_reports.hpp"
 
@@ -92,6 +93,8 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const TemplatesFormat> templates_formats();
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
 [[nodiscard]] std::span<const ReportFormat<CleanReport>> clean_formats();
+/// Of --dry-run: names of run_formats(), for one option serves both.
+[[nodiscard]] std::span<const ReportFormat<Rehearsal>> rehearsal_formats();
 /// Of render --check and --explain: the names of run_formats() but JUnit's and TAP's, for one option serves
 /// all three.
 [[nodiscard]] std::span<const ReportFormat<DriftReport>> drift_formats();

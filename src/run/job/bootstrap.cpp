@@ -1,6 +1,7 @@
 #include "run/job/engine_build.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 
 #include "base/file.hpp"
@@ -79,11 +80,11 @@ std::string fix_of(const Bootstrap& bootstrap, std::string_view reason) {
     return "check the network, the proxy variables and the mirrors of the matrix file";
 }
 
-Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
+Command command_for(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& output) {
     Command command;
     command.argv = bootstrap.command;
     for (auto& argument : command.argv) {
-        argument = text::replace_all(argument, "{output}", partial.string());
+        argument = text::replace_all(argument, "{output}", output.string());
         argument = text::replace_all(argument, "{ca_bundle}", bootstrap.ca_bundle);
         argument = text::replace_all(argument, "{netrc}", bootstrap.netrc);
     }
@@ -92,6 +93,16 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
         command.environment[name] = value;
     command.time_limit = kLimit;
     command.output_limit = 1u << 20;
+    return command;
+}
+
+// mmdebstrap tells the format by the name's end, so the partial file ends in .tar as well.
+fs::path partial_of(const Bootstrap& bootstrap, const BootstrapContext& context) {
+    return context.folder / ("partial-" + bootstrap.file);
+}
+
+Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const fs::path& partial) {
+    const auto command = command_for(bootstrap, context, partial);
     const auto& program = command.argv.front();
     if (!find_program(program, command.environment)) {
         return environment_failure(
@@ -111,6 +122,13 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
 
 }  // namespace
 
+std::optional<Command> bootstrap_command(const Bootstrap& bootstrap, const BootstrapContext& context) {
+    std::string digest;
+    if (bootstrap.command.empty() || is_complete(bootstrap, context.folder / bootstrap.file, digest))
+        return std::nullopt;
+    return command_for(bootstrap, context, partial_of(bootstrap, context));
+}
+
 Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const BootstrapContext& context) {
     if (bootstrap.command.empty())
         return environment_failure("there is no bootstrap command for " + bootstrap.base);
@@ -123,8 +141,7 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
     CM_TRY(file::make_directories(context.folder));
     if (context.progress) context.progress(fmt::format("bootstrapping {} (about 20 s)", bootstrap.base));
 
-    // mmdebstrap tells the format by the name's end, so the partial file ends in .tar as well.
-    const auto partial = context.folder / ("partial-" + bootstrap.file);
+    const auto partial = partial_of(bootstrap, context);
     std::error_code error;
     const auto abandon = [&](Failure failure) {
         fs::remove(partial, error);

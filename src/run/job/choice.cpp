@@ -72,12 +72,17 @@ class EarlierRuns {
                 runs.last_[string_or(cell, "id")] = last_of(cell, built_only);
         }
         CM_TRY_ASSIGN(auto journal, Journal::open(out / "journal.jsonl"));
-        if (!has_report && journal.size() == 0) return std::optional<EarlierRuns>();
+        if (!has_report && journal.is_empty()) return std::optional<EarlierRuns>();
         runs.journal_.emplace(std::move(journal));
         return std::optional<EarlierRuns>(std::move(runs));
     }
 
-    [[nodiscard]] std::string last(std::string_view id) const {
+    /// Of cell result `id`, whose image is `image`.
+    [[nodiscard]] std::string last(std::string_view id, std::string_view image) const {
+        for (const auto* kind : {"build", "proof"}) {
+            const auto* step = journal_->last_step(kind, image);
+            if (step != nullptr && !step->good) return std::string(kFailed);
+        }
         const auto found = last_.find(id);
         const auto said = found == last_.end() ? std::string() : found->second;
         const auto* tested = journal_->last(id);
@@ -157,7 +162,7 @@ Status leave_out(const RunInput& input, const RunSettings& settings, Plan& plan)
     }
     std::set<std::string_view> failed;  // images
     for (auto& cell : plan.report.cells) {
-        if (earlier && !cell.image.empty()) cell.last = earlier->last(cell.id);
+        if (earlier && !cell.image.empty()) cell.last = earlier->last(cell.id, cell.image);
         if (is_to_be_repeated(cell.last, plan.report.command)) failed.insert(cell.image);
     }
     std::set<std::string_view> chosen;

@@ -192,6 +192,16 @@ BootstrapContext bootstrap_context(Job& job, bool anew) {
             [&job](std::string_view line) { job.progress.say(line); }, anew};
 }
 
+BuildCall build_call(const Job& job, std::string what, const std::filesystem::path& log) {
+    return {std::move(what),
+            job.settings.out / log,
+            job.settings.build_limit,
+            job.settings.cancellation,
+            job.settings.retries,
+            job.settings.retry_pause,
+            {}};
+}
+
 std::vector<std::string> unpinned(const Plan& plan) {
     std::vector<std::string> ids;
     for (const auto& image : plan.images) {

@@ -17,7 +17,7 @@
 #include "run/host/nvidia_smi.hpp"
 #include "run/job/engine_build.hpp"
 #include "run/job/folder.hpp"
-#include "run/job/schedule.hpp"
+#include "run/job/progress.hpp"
 #include "run/job/session.hpp"
 
 namespace cudamatrix::job {
@@ -44,13 +44,13 @@ struct Plan {
 
 /// What the steps of a command work on.
 struct Job {
-    Job(const RunInput& in, const RunSettings& with) : input(in), settings(with), progress(with.progress) {}
+    Job(const RunInput& in, const RunSettings& with) : input(in), settings(with), progress(with.screen) {}
 
     [[nodiscard]] bool interrupted() const { return cudamatrix::interrupted(settings.cancellation); }
 
     const RunInput& input;
     const RunSettings& settings;
-    Ticker progress;
+    Board progress;
     Plan plan;
     engine::Engine engine;  ///< as soon as it is chosen
     std::vector<engine::Gpu> gpus;
@@ -92,6 +92,16 @@ struct Job {
 /// Chooses the engine that the settings ask for, and says which one it is.
 [[nodiscard]] Status choose_engine(Job& job);
 
+/// ... and the GPUs that it can hand to a container.
+[[nodiscard]] Status take_engine(Job& job);
+
+/// Takes the files of images that were not chosen out of what is rendered and gives their folders: they are
+/// neither written, compared nor removed. What is about all images (index.json, compose.yaml) stays whole.
+std::set<std::string> leave_alone(Plan& plan);
+
+/// Writes what is rendered, and says what it finds of earlier renders.
+[[nodiscard]] Status write_files(Job& job);
+
 /// Building without a network cannot work here: an input failure that says how to choose one.
 [[nodiscard]] Status require_network(const Job& job, std::string_view what);
 
@@ -100,36 +110,12 @@ struct Job {
 /// else. Skipped cells alone never count without --strict, and those that were not chosen not even then.
 [[nodiscard]] ExitCode exit_code_of(const RunReport& report, const RunSettings& settings);
 
-// The steps of a job behind its plan: build.cpp, test.cpp and, where no container is used, host.cpp.
-
-/// Whether the engine holds `image` and its proof made from exactly `rendered`, and what it says about them.
-struct Present {
-    bool image_current = false;
-    bool current = false;  ///< both are
-    engine::ImageInfo runtime;
-    engine::ImageInfo proof;
-};
-[[nodiscard]] Result<Present> find_images(const Job& job, const RenderedImage& rendered);
-
-/// Writes what the engine says of a current image into its result.
-void record(const Present& present, ImageResult& result);
-
-/// Builds every chosen image of the plan that is not current, and its proof, and writes what came of it into
-/// the report: images, and for their cells proof `built` or the outcome `errored`. A failed build is no
-/// Failure; what keeps all of them from being built is (no network, no disk, no engine, drift of a base). A
-/// suite that cannot be bootstrapped keeps back its own images only: they are not run. An
-/// interrupt leaves the images that were not reached without a result.
-[[nodiscard]] Status build_plan(Job& job);
+/// How `what` is built in this job: its log, its limits.
+[[nodiscard]] BuildCall build_call(const Job& job, std::string what, const std::filesystem::path& log);
 
 /// Tries to make the bases that the lock has none of: images of a suite that cannot be bootstrapped are not
 /// run.
 [[nodiscard]] Status try_missing_bases(Job& job);
-
-/// Runs the suite, inside the cell's image, for every planned cell and writes outcome, proof, tests and log
-/// into the report. A result of an earlier run counts where image, arguments and tool are the same and it
-/// passed. A red cell is no Failure; an engine that no longer answers is. An interrupt leaves the cells that
-/// were not reached as they are.
-[[nodiscard]] Status test_plan(Job& job);
 
 /// Engine `host`: the suite is built with this machine's own nvcc and run here; images are not built. Keeps
 /// the cells whose toolkit is the one of this machine (same major and minor); all others become `skipped`,

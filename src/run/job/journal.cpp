@@ -75,6 +75,19 @@ std::optional<CellResult> result_from(const Json& json) {
     return result;
 }
 
+std::optional<StepRecord> step_from(const Json& json) {
+    if (!json.is_object() || !json.contains("v") || json["v"] != 1) return std::nullopt;
+    if (!json.contains("good") || !json["good"].is_boolean()) return std::nullopt;
+    StepRecord step{string_or(json, "step"), string_or(json, "of"), json["good"].get<bool>(),
+                    report::finite_seconds(number_or_zero(json, "seconds"))};
+    if (step.kind.empty() || step.of.empty()) return std::nullopt;
+    return step;
+}
+
+std::string step_key(std::string_view kind, std::string_view of) {
+    return fmt::format("{} {}", kind, of);
+}
+
 // One write: a line is there or it is not, unless the machine dies in the middle of it.
 bool write_line(const std::filesystem::path& path, std::string_view line) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -96,7 +109,10 @@ bool write_line(const std::filesystem::path& path, std::string_view line) {
 }  // namespace
 
 Journal::Journal(Journal&& other) noexcept
-    : path_(std::move(other.path_)), entries_(std::move(other.entries_)), torn_(other.torn_) {}
+    : path_(std::move(other.path_)),
+      entries_(std::move(other.entries_)),
+      steps_(std::move(other.steps_)),
+      torn_(other.torn_) {}
 
 Result<Journal> Journal::open(std::filesystem::path path) {
     Journal journal(std::move(path));
@@ -118,9 +134,16 @@ void Journal::load(std::string_view content) {
         if (line.empty()) continue;
         const auto json = parse_json(line, "journal");
         if (!json.ok()) continue;
+        if (auto step = step_from(*json)) {
+            auto key = step_key(step->kind, step->of);
+            steps_.insert_or_assign(std::move(key), std::move(*step));
+        }
         auto result = result_from(*json);
         if (!result) continue;
         auto id = result->id;
+        const bool good =
+            result->outcome == CellOutcome::passed || result->outcome == CellOutcome::passed_without_gpu;
+        steps_.insert_or_assign(step_key("test", id), StepRecord{"test", id, good, result->seconds});
         entries_.insert_or_assign(std::move(id), Entry{string_or(*json, "key"), std::move(*result)});
     }
 }
@@ -133,6 +156,31 @@ const CellResult* Journal::find(std::string_view cell_id, std::string_view key) 
 const CellResult* Journal::last(std::string_view cell_id) const {
     const auto found = entries_.find(cell_id);
     return found == entries_.end() ? nullptr : &found->second.result;
+}
+
+const StepRecord* Journal::last_step(std::string_view kind, std::string_view of) const {
+    const auto found = steps_.find(step_key(kind, of));
+    return found == steps_.end() ? nullptr : &found->second;
+}
+
+double Journal::usual_seconds(std::string_view kind) const {
+    double sum = 0;
+    std::size_t number = 0;
+    for (const auto& [key, step] : steps_) {
+        if (step.kind != kind || !step.good) continue;
+        sum += step.seconds;
+        ++number;
+    }
+    return number == 0 ? -1 : sum / static_cast<double>(number);
+}
+
+Status Journal::append(const StepRecord& step) {
+    return write(to_text(Json{{"v", 1},
+                              {"step", step.kind},
+                              {"of", step.of},
+                              {"good", step.good},
+                              {"seconds", report::finite_seconds(step.seconds)}},
+                         false));
 }
 
 Status Journal::append(const CellResult& result, std::string_view key) {
@@ -148,8 +196,12 @@ Status Journal::append(const CellResult& result, std::string_view key) {
                      {"log", result.log},
                      {"seconds", result.seconds},
                      {"tests", std::move(tests)}};
+    return write(to_text(entry, false));
+}
+
+Status Journal::write(std::string line) {
     const std::lock_guard lock(mutex_);
-    const auto line = (torn_ ? "\n" : "") + to_text(entry, false) + "\n";
+    line = (torn_ ? "\n" : "") + std::move(line) + "\n";
     if (!write_line(path_, line)) {
         const auto reason = std::generic_category().message(errno);
         torn_ = true;  // a part of the line may be there

@@ -217,10 +217,11 @@ class Resolver {
         build.netrc = job_.input.matrix.build.netrc;
         build.export_to = answer;
         build.no_cache = true;
-        const auto log = job_.settings.out / "logs" / ("lock-" + image.id + ".log");
-        CM_TRY(engine_build(job_.engine, build,
-                            {image.id, log, job_.settings.build_limit, job_.settings.cancellation},
-                            job_.progress));
+        auto call = build_call(job_, image.id, "logs/lock-" + image.id + ".log");
+        call.tell = [&](std::string_view line) {
+            job_.progress.say(fmt::format("  {}: {}", image.id, line));
+        };
+        CM_TRY(engine_build(job_.engine, build, call));
         return read_resolution(image, [&answer](std::string_view name) -> std::optional<std::string> {
             auto content = file::read(answer / name, kLargestAnswer);
             if (!content.ok()) return std::nullopt;

@@ -1,42 +1,43 @@
-// Runs a list of independent jobs on a few threads, and tells how far they are.
+// Runs steps that wait for one another, as many at a time as each pool has slots.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
-#include <mutex>
-#include <string>
-#include <string_view>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "base/process.hpp"
 
 namespace cudamatrix::job {
 
+/// What a step waits for, and what it takes while it runs.
+struct Node {
+    std::vector<std::size_t> after;  ///< steps before it in the list; each has to succeed
+    std::size_t pool = 0;            ///< it takes one of Schedule::slots[pool]
+};
+
 struct Schedule {
-    unsigned jobs = 1;       ///< at a time
-    bool keep_going = true;  ///< a job that fails does not keep later ones from starting
+    std::vector<unsigned> slots{1};  ///< steps at a time, by pool; 0 counts as 1
+    bool keep_going = true;          ///< a step that fails keeps none from starting but those behind it
     const Cancellation* cancellation = nullptr;
 };
 
-/// Calls job(0) .. job(count - 1), each at most once, started in that order. A job returns whether it
-/// succeeded. After an interrupt, or after a failure without keep_going, no further job starts. Gives the
-/// number of jobs that were started; they are a prefix of the list, and all have ended when this returns.
-[[nodiscard]] std::size_t run_jobs(std::size_t count, const Schedule& schedule,
-                                   const std::function<bool(std::size_t index)>& job);
-
-/// Progress lines with their time. Safe from several threads.
-class Ticker {
-  public:
-    explicit Ticker(Progress sink) : sink_(std::move(sink)) {}
-
-    /// "[ 0:12] line": minutes and seconds since the start. Control characters are replaced.
-    void say(std::string_view line);
-    [[nodiscard]] double seconds() const;
-
-  private:
-    Progress sink_;
-    std::mutex mutex_;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+enum class StepEnd {
+    not_started,  ///< after an interrupt, or a failure without keep_going
+    blocked,      ///< one of those that it waits for has failed
+    failed,
+    done
 };
+
+/// Calls work(i) for each step, at most once, of those that are ready the first first. It returns whether it
+/// succeeded. All that were started have ended when this returns.
+[[nodiscard]] std::vector<StepEnd> run_steps(std::span<const Node> steps, const Schedule& schedule,
+                                             const std::function<bool(std::size_t step)>& work);
+
+/// Seconds until the last of the steps ends, if each takes `seconds[i]` (0: it is done) and the first that is
+/// ready starts as soon as its pool has a slot.
+[[nodiscard]] double time_needed(std::span<const Node> steps, const std::vector<unsigned>& slots,
+                                 std::span<const double> seconds);
 
 }  // namespace cudamatrix::job

@@ -9,6 +9,7 @@
 #include "run/job/folder.hpp"
 #include "run/job/job.hpp"
 #include "run/job/lock.hpp"
+#include "run/job/work.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -54,7 +55,7 @@ class Session {
             return report;
         }
         if (!work.images.empty()) {
-            CM_TRY(choose_engine());
+            CM_TRY(job::take_engine(job_));
             if (!job_.engine.containers()) {
                 return environment_failure(
                     "engine host cannot pin: the packages are resolved inside the images' own base",
@@ -75,7 +76,7 @@ class Session {
         if (job_.settings.locked) {
             CM_TRY(job::require_locked(job_));
         }
-        CM_TRY(write_files());
+        CM_TRY(job::write_files(job_));
         for (auto& cell : job_.plan.report.cells) {
             if (cell.outcome == CellOutcome::planned) cell.proof = Proof::rendered;
         }
@@ -91,7 +92,7 @@ class Session {
         if (job_.settings.locked) {
             CM_TRY(job::require_locked(job_));
         }
-        const auto left_alone = leave_alone();
+        const auto left_alone = job::leave_alone(job_.plan);
         const auto& artifacts = job_.plan.rendering.artifacts;
         CM_TRY_ASSIGN(auto drift, compare_artifacts(job_.settings.out, artifacts, left_alone));
         return Compared{std::move(drift), artifacts.size()};
@@ -100,23 +101,47 @@ class Session {
     Result<RunReport> build(Locking locking) {
         return finish_after([&]() -> Status {
             CM_TRY(prepare(locking));
-            return do_build();
+            return carry_out({.build = true});
         });
     }
 
     Result<RunReport> test() {
         return finish_after([&]() -> Status {
             CM_TRY(prepare_to_test());
-            return do_test();
+            return carry_out({.test = true});
         });
     }
 
     Result<RunReport> all() {
         return finish_after([&]() -> Status {
             CM_TRY(prepare(Locking::when_needed));
-            CM_TRY(do_build());
-            return do_test();
+            return carry_out({.build = true, .test = true});
         });
+    }
+
+    Result<report::Rehearsal> rehearse(job::Goals goals) {
+        CM_TRY(make_plan());
+        const auto& plan = job_.plan.report;
+        report::Rehearsal out{
+            plan.matrix, plan.command, "no engine", {}, {plan.version, plan.facts_date, plan.facts_hash}};
+        if (job_.plan.chosen_images() == 0) return out;
+        CM_TRY(job::take_engine(job_));
+        if (!job_.engine.containers()) {
+            return input_failure("--dry-run: engine host starts no container, its compiler runs here",
+                                 "--engine docker, podman or buildah");
+        }
+        out.engine = job_.engine.name();
+        if (const auto open = job::unpinned(job_.plan); goals.build && !open.empty()) {
+            if (job_.settings.locked) {
+                CM_TRY(job::require_locked(job_));
+            }
+            const auto& file = job_.input.matrix.path;
+            out.steps.push_back({"lock", text::join(open, " "), {}, {"cudamatrix", "lock", file}, {}});
+        }
+        CM_TRY_ASSIGN(auto steps, job::rehearse(job_, goals));
+        for (auto& step : steps)
+            out.steps.push_back(std::move(step));
+        return out;
     }
 
   private:
@@ -156,97 +181,15 @@ class Session {
         return problem;
     }
 
-    Status choose_engine() {
-        CM_TRY(job::choose_engine(job_));
-        job_.plan.report.engine = job_.engine.name();
-        job_.plan.report.engine_why = job_.engine.why;
-        find_gpus();
-        return Done{};
-    }
-
-    void find_gpus() {
-        if (job_.engine.remote) {
-            job_.progress.say("no GPU: the engine is on another machine, whose GPUs are not known here");
-            return;
-        }
-        auto found = engine::find_gpus(job_.settings.environment, job_.settings.cancellation);
-        if (!found.note.empty()) job_.progress.say("no GPU: " + found.note);
-        if (!found.list.empty() && !job_.engine.gpu_runtime) {
-            const bool by_cdi = job_.engine.dialect->gpus == engine::GpuForm::cdi;
-            job_.progress.say(
-                fmt::format("a GPU is here, but the engine cannot hand it to a container: install "
-                            "nvidia-container-toolkit{}",
-                            by_cdi ? " and run nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml" : ""));
-            found.list.clear();
-        }
-        for (const auto& gpu : found.list) {
-            job_.progress.say(fmt::format("GPU {}: {}, compute capability {}, driver {}", gpu.index, gpu.name,
-                                          gpu.compute, gpu.driver));
-        }
-        job_.gpus = std::move(found.list);
-        job_.plan.report.gpu = !job_.gpus.empty();
-    }
-
-    // Folders of images that were not chosen: their files are neither written, compared nor removed. What is
-    // about all images (index.json, compose.yaml) stays whole.
-    std::set<std::string> leave_alone() {
-        std::set<std::string> folders;
-        for (const auto& image : job_.plan.rendering.images) {
-            if (job_.plan.left_out.contains(image.id)) folders.insert(image.folder.generic_string());
-        }
-        std::erase_if(job_.plan.rendering.artifacts, [&](const Artifact& artifact) {
-            return folders.contains(artifact.path.parent_path().generic_string());
-        });
-        return folders;
-    }
-
-    Status write_files() {
-        auto left_alone = leave_alone();
-        CM_TRY_ASSIGN(const auto written, write_artifacts(job_.settings.out, job_.plan.rendering.artifacts,
-                                                          {job_.settings.prune, {}, std::move(left_alone)}));
-        const auto removed = written.removed == 0 ? "" : fmt::format(", {} removed", written.removed);
-        job_.progress.say(fmt::format("rendered {} into {}: {} written, {} unchanged{}",
-                                      text::count(job_.plan.chosen_images(), "image"),
-                                      job_.settings.out.string(), written.changed, written.unchanged,
-                                      removed));
-        tell_orphans(written.orphans);
-        return job_.settings.prune ? prune_leftovers(written.pruned) : Status(Done{});
-    }
-
-    Status prune_leftovers(const std::vector<std::string>& pruned) {
-        std::vector<std::string> ids;
-        for (const auto& image : job_.plan.images)
-            ids.push_back(image.id);
-        CM_TRY_ASSIGN(const auto gone, job::remove_leftovers(job_.settings.out, ids, pruned));
-        if (gone.removed != 0)
-            job_.progress.say(fmt::format("{} that builds left for images of earlier renders removed",
-                                          text::count(gone.removed, "file")));
-        for (const auto& name : gone.kept)
-            job_.progress.say(fmt::format("{} stays: it was changed by hand", name));
-        return Done{};
-    }
-
-    void tell_orphans(const std::vector<std::string>& orphans) {
-        constexpr std::size_t most = 20;
-        if (orphans.empty()) return;
-        job_.progress.say(
-            fmt::format("{} of earlier renders {} to no cell any more; render --prune removes {}:",
-                        text::count(orphans.size(), "file"), orphans.size() == 1 ? "belongs" : "belong",
-                        orphans.size() == 1 ? "it" : "them"));
-        for (std::size_t i = 0; i < std::min(most, orphans.size()); ++i)
-            job_.progress.say("  " + orphans[i]);
-        if (orphans.size() > most) job_.progress.say(fmt::format("  and {} more", orphans.size() - most));
-    }
-
     // Plan, engine, pins, files: what build and run have in common. Without an attempted cell there is
     // nothing to choose.
     Status prepare(Locking locking) {
         CM_TRY(begin());
         if (job_.plan.chosen_images() == 0) return Done{};
-        CM_TRY(choose_engine());
+        CM_TRY(job::take_engine(job_));
         if (!job_.engine.containers()) {
             job::keep_host_cells(job_);
-            return write_files();
+            return job::write_files(job_);
         }
         if (job_.settings.locked) {
             CM_TRY(job::require_locked(job_));
@@ -262,7 +205,7 @@ class Session {
                                           text::count(open.size(), "image")));
             CM_TRY(pin_missing());
         }
-        return write_files();
+        return job::write_files(job_);
     }
 
     [[nodiscard]] Failure not_covered(const std::vector<std::string>& ids) const {
@@ -299,19 +242,18 @@ class Session {
     Status prepare_to_test() {
         CM_TRY(begin());
         if (job_.plan.chosen_images() == 0) return Done{};
-        CM_TRY(choose_engine());
+        CM_TRY(job::take_engine(job_));
         if (!job_.engine.containers()) job::keep_host_cells(job_);
         return Done{};
     }
 
-    Status do_build() {
+    Status carry_out(job::Goals goals) {
         if (job_.plan.chosen_images() == 0) return Done{};
-        return job_.engine.containers() ? job::build_plan(job_) : job::build_on_host(job_);
-    }
-
-    Status do_test() {
-        if (job_.plan.chosen_images() == 0 || job_.interrupted()) return Done{};
-        return job_.engine.containers() ? job::test_plan(job_) : job::test_on_host(job_);
+        if (job_.engine.containers()) return job::carry_out(job_, goals);
+        if (goals.build) {
+            CM_TRY(job::build_on_host(job_));
+        }
+        return goals.test && !job_.interrupted() ? job::test_on_host(job_) : Status(Done{});
     }
 
     // An interrupt still gives the report of what was done; whatever else ends a command early is its
@@ -361,6 +303,12 @@ Result<RunReport> build_images(const RunInput& input, const RunSettings& setting
 
 Result<RunReport> test_images(const RunInput& input, const RunSettings& settings) {
     return Session(input, settings, "test").test();
+}
+
+Result<report::Rehearsal> rehearse(const RunInput& input, const RunSettings& settings,
+                                   std::string_view command) {
+    return Session(input, settings, command)
+        .rehearse({.build = command != "test", .test = command != "build"});
 }
 
 Result<RunReport> run_all(const RunInput& input, const RunSettings& settings) {

@@ -15,8 +15,10 @@
 #include "matrix/matrix.hpp"
 #include "render/lock/lock_file.hpp"
 #include "render/output/output_folder.hpp"
+#include "report/rehearsal.hpp"
 #include "report/results.hpp"
 #include "run/job/choice.hpp"
+#include "run/job/progress.hpp"
 
 namespace cudamatrix {
 
@@ -37,8 +39,10 @@ struct RunSettings {
     bool locked = false;          ///< render and run: what the lock does not cover is refused, not pinned
     bool prune = false;           ///< render removes files of ours that belong to no cell any more
     bool keep_going = true;       ///< one failed image does not stop the others
-    unsigned jobs = 1;            ///< images built at a time
-    std::chrono::milliseconds build_limit{std::chrono::minutes(60)};  ///< for one image
+    unsigned jobs = 1;            ///< images built, and cells tested without a GPU, at a time
+    unsigned retries = 2;         ///< of a build that the network or a server spoilt
+    std::chrono::milliseconds retry_pause{5'000};  ///< before the first of them; the next waits four times it
+    std::chrono::milliseconds build_limit{std::chrono::minutes(60)};  ///< for one build
     std::chrono::milliseconds test_limit{std::chrono::minutes(10)};   ///< for the suite of one cell
     std::uint64_t disk_bytes = 0;  ///< free disk needed; 0: estimated from the images
     std::string run_id;            ///< names containers and journal entries of this run
@@ -46,7 +50,7 @@ struct RunSettings {
     std::string judged_on;         ///< YYYY-MM-DD: the day that the cells were judged as of
     Environment environment;       ///< of this process: PATH, DOCKER_HOST, proxies ...
     const Cancellation* cancellation = nullptr;
-    Progress progress;
+    job::Screen screen;  ///< where progress is shown
 };
 
 /// Everything that the main job looks at; all of it outlives the call.
@@ -95,6 +99,12 @@ struct Compared {
 
 /// Runs the suite inside images that are already built.
 [[nodiscard]] Result<RunReport> test_images(const RunInput& input, const RunSettings& settings);
+
+/// --dry-run of build, test or run (`command`): the programs that it would start now, none of them started,
+/// nothing written. What the lock does not cover is one step, `cudamatrix lock`. Needs an engine that has
+/// containers.
+[[nodiscard]] Result<report::Rehearsal> rehearse(const RunInput& input, const RunSettings& settings,
+                                                 std::string_view command);
 
 /// lock (when absent or not covering), render, build, test: the main job.
 [[nodiscard]] Result<RunReport> run_all(const RunInput& input, const RunSettings& settings);

@@ -3,7 +3,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "run/job/engine_build.hpp"
+#include "run/job/build_output.hpp"
 
 namespace cudamatrix::job {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "run/job/engine_build.hpp"
+#include "run/job/build_output.hpp"
 
 namespace cudamatrix::job {
 namespace {

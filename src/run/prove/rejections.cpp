@@ -109,8 +109,10 @@ class Prover {
             ensure_base(trial.planned.image);
         std::optional<Failure> broken;
         std::mutex mutex;
-        const Schedule schedule{job_.settings.jobs, true, job_.settings.cancellation};
-        const auto started = run_jobs(trials_.size(), schedule, [&](std::size_t i) {
+        const std::vector<Node> steps(trials_.size());
+        const Schedule schedule{{job_.settings.jobs}, true, job_.settings.cancellation};
+        // Fewer than all are tried after an interrupt only, which finish() tells.
+        static_cast<void>(run_steps(steps, schedule, [&](std::size_t i) {
             {
                 const std::lock_guard guard(mutex);
                 if (broken) return false;
@@ -120,11 +122,10 @@ class Prover {
             const std::lock_guard guard(mutex);
             if (!broken) broken = tried.failure();
             return false;
-        });
+        }));
         std::error_code error;
         fs::remove_all(job_.settings.out / "rejected", error);
         if (broken) return std::move(*broken);
-        static_cast<void>(started);  // fewer than all only after an interrupt, which finish() tells
         return Done{};
     }
 
@@ -212,10 +213,11 @@ class Prover {
         request.ca_bundle = job_.input.matrix.build.ca_bundle;
         request.netrc = job_.input.matrix.build.netrc;
         request.export_to = folder / "answer";
-        return engine_build(
-            job_.engine, request,
-            {trial.id, job_.settings.out / log, job_.settings.build_limit, job_.settings.cancellation},
-            job_.progress);
+        auto call = build_call(job_, trial.id, log);
+        call.tell = [&](std::string_view line) {
+            job_.progress.say(fmt::format("  {}: {}", trial.id, line));
+        };
+        return engine_build(job_.engine, request, call);
     }
 
     static std::vector<StepAnswer> read_answers(const PlannedAttempt& planned, const fs::path& folder) {

@@ -217,6 +217,16 @@ TEST_CASE("choice: --failed takes images that failed or were left unfinished, wh
               Outcomes{"passed_without_gpu", "skipped: not chosen", "skipped: not chosen"});
         CHECK(again->cells[1].last == "passed");
     }
+    SUBCASE("a build that failed, by the journal alone: the command was killed") {
+        REQUIRE(world.lock().ok());
+        world.fake.faults("build_fails:" + kA);
+        static_cast<void>(world.ran());
+        world.fake.faults("");
+        const auto again = failed_now();
+        REQUIRE(again.ok());
+        CHECK(outcomes(*again) ==
+              Outcomes{"passed_without_gpu", "skipped: not chosen", "skipped: not chosen"});
+    }
     SUBCASE("a test that failed, by the journal alone: the command was killed") {
         world.fake.faults("fail:" + kH100);
         static_cast<void>(world.ran());

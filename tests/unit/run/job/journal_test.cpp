@@ -102,6 +102,28 @@ TEST_CASE("journal: how fast a GPU was is found again, and a line with half of i
     CHECK(opened(scratch.path).size() == 0);
 }
 
+TEST_CASE("journal: how long steps took is found again; the last time counts, and a red one is not usual") {
+    const Scratch scratch;
+    auto journal = opened(scratch.path);
+    CHECK(journal.usual_seconds("build") < 0);
+    REQUIRE(journal.append(StepRecord{"build", "a", true, 10}).ok());
+    REQUIRE(journal.append(StepRecord{"build", "a", true, 20}).ok());
+    REQUIRE(journal.append(StepRecord{"build", "b", true, 40}).ok());
+    REQUIRE(journal.append(StepRecord{"build", "c", false, 1}).ok());
+    REQUIRE(journal.append(StepRecord{"proof", "a", true, 7}).ok());
+    REQUIRE(journal.append(cell("a"), "k").ok());
+    const auto again = opened(scratch.path);
+    REQUIRE(again.last_step("build", "a") != nullptr);
+    CHECK(again.last_step("build", "a")->seconds == 20);
+    CHECK_FALSE(again.last_step("build", "c")->good);
+    CHECK(again.last_step("stage", "a") == nullptr);
+    CHECK(again.last_step("build", "d") == nullptr);
+    CHECK(again.usual_seconds("build") == 30);
+    CHECK(again.usual_seconds("test") == 1.5);  // the line of a cell says it
+    CHECK(again.usual_seconds("base") < 0);
+    CHECK(again.size() == 1);  // cells
+}
+
 TEST_CASE("journal: another key, another cell and a missing file find nothing") {
     const Scratch scratch;
     CHECK(opened(scratch.path).size() == 0);

@@ -30,7 +30,7 @@ struct BasesWorld {
         matrix.mirrors = {{"docker.io", server.host() + "/plain"}};
         settings.environment = {{"HOME", server.root().string()}};
         settings.today = "2026-11-21";
-        settings.progress = [this](std::string_view line) { progress += std::string(line) + "\n"; };
+        settings.screen.line = [this](std::string_view line) { progress += std::string(line) + "\n"; };
         Image image;
         image.id = "train";
         image.arch = "x86_64";

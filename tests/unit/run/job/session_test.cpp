@@ -241,6 +241,134 @@ TEST_CASE("session: an image that cannot be built makes its cells errored, with 
     CHECK(world.fake.calls("run").empty());
 }
 
+TEST_CASE("session: what failed to build ends with its last lines; others go on, and --fail-fast ends all") {
+    World world(std::string(kTwoCells) +
+                "images:\n"
+                "  - {name: a, env: {MODE: a}}\n"
+                "  - {name: b, env: {MODE: b}}\n");
+    REQUIRE(world.lock().ok());
+    world.fake.faults("build_fails:a-debian12-cu11.8.0");
+    std::string b_error, b_reason;
+    SUBCASE("going on") {}
+    SUBCASE("fail fast") {
+        world.settings.keep_going = false;
+        b_error = b_reason = "not built: an earlier step failed";
+    }
+    const auto report = world.ran();
+    CHECK(report.exit_code == 1);
+    CHECK(report.images[0].error.starts_with("a-debian12-cu11.8.0: the build failed: "));
+    CHECK(report.images[1].error == b_error);
+    CHECK(world.progress.find("    | #6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1\n"
+                              "    | ?[31mfailed to solve?[0m\n") != std::string::npos);
+    for (const auto& cell : report.cells) {
+        if (cell.image != "b-debian12-cu11.8.0") continue;
+        CHECK(cell.outcome == (b_error.empty() ? CellOutcome::passed_without_gpu : CellOutcome::errored));
+        CHECK((b_reason.empty() || cell.reason == b_reason));
+    }
+}
+
+TEST_CASE("session: a build that the network spoilt is tried again, and one that failed is not") {
+    World world;
+    REQUIRE(world.lock().ok());
+    world.settings.retries = 2;
+    world.settings.retry_pause = 1ms;
+    const auto before = world.fake.calls("build").size();
+    SUBCASE("it heals") {
+        world.fake.faults("build_unreached:2");
+        CHECK(world.ran().exit_code == 4);
+        CHECK(world.fake.calls("build").size() == before + 4);  // image, image, image, proof
+        CHECK(world.progress.find("dial tcp 192.0.2.1:443: i/o timeout; attempt 2 of 3 in 0 s") !=
+              std::string::npos);
+    }
+    SUBCASE("it does not") {
+        world.fake.faults("build_unreached:9");
+        const auto report = world.ran();
+        CHECK(report.exit_code == 1);
+        CHECK(report.images[0].error.ends_with("i/o timeout"));
+        CHECK(world.fake.calls("build").size() == before + 3);
+    }
+    SUBCASE("it failed for another reason") {
+        world.fake.faults("build_fails");
+        CHECK(world.ran().exit_code == 1);
+        CHECK(world.fake.calls("build").size() == before + 1);
+    }
+    SUBCASE("a failing test") {
+        world.fake.faults("fail:cmp.vadd");
+        CHECK(world.ran().exit_code == 1);
+        CHECK(world.fake.calls("run").size() == 2);  // a cell each
+    }
+}
+
+TEST_CASE("session: a cell is tested while other images are built") {
+    World world(std::string(kTwoCells) +
+                "images:\n"
+                "  - {name: a, env: {MODE: a}}\n"
+                "  - {name: b, env: {MODE: b}}\n");
+    REQUIRE(world.lock().ok());
+    CHECK(world.ran().exit_code == 4);
+    const auto calls = world.fake.calls();
+    const auto position = [&](std::string_view verb, std::string_view word, bool last) {
+        std::size_t found = calls.size();
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            if (calls[i].front() != verb || text::join(calls[i], " ").find(word) == std::string::npos)
+                continue;
+            found = i;
+            if (!last) break;
+        }
+        REQUIRE(found < calls.size());
+        return found;
+    };
+    // No test waits for the image of another: the first of a's cells is behind a's proof only.
+    CHECK(position("run", "@a", false) > position("build", "a-debian12-cu11.8.0", true));
+    CHECK(world.progress.find("[proof 2/2] b-debian12-cu11.8.0: built in") != std::string::npos);
+}
+
+TEST_CASE("session: a dry run tells the programs that would be started, starts none and writes nothing") {
+    World world;
+    const auto rehearsed = [&](std::string_view command) {
+        auto rehearsal = world.with_input(
+            [&](const RunInput& input, const RunSettings& with) { return rehearse(input, with, command); });
+        REQUIRE(rehearsal.ok());
+        return std::move(*rehearsal);
+    };
+    const auto kinds = [](const report::Rehearsal& rehearsal) {
+        std::vector<std::string> out;
+        for (const auto& step : rehearsal.steps)
+            out.push_back(text::join({step.kind, step.of, text::join(step.after, ", ")}, "|"));
+        return out;
+    };
+    const std::string image = "debian12-cu11.8.0";
+    const std::string t4 = "drv550.54.15-t4-cu11.8.0-debian12";
+    const std::string h100 = "drv550.54.15-h100-cu11.8.0-debian12";
+    CHECK(kinds(rehearsed("run")) ==
+          std::vector<std::string>{"lock|" + image + "|", "base|bookworm|",
+                                   "build|" + image + "|base bookworm", "proof|" + image + "|build " + image,
+                                   "test|" + t4 + "|proof " + image, "test|" + h100 + "|proof " + image});
+    CHECK_FALSE(fs::exists(world.settings.out));
+    CHECK_FALSE(fs::exists(world.lock_file()));
+    CHECK(world.fake.calls("build").empty());
+
+    // What it tells is what is started.
+    REQUIRE(world.lock().ok());
+    const auto first = rehearsed("run");
+    const auto told = rehearsed("build");
+    CHECK(kinds(told) ==
+          std::vector<std::string>{"build|" + image + "|", "proof|" + image + "|build " + image});
+    const auto before = world.fake.calls().size();
+    static_cast<void>(world.ran());
+    auto calls = world.fake.calls();
+    calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(before));
+    for (const auto& step : first.steps) {
+        if (step.kind == "test") continue;  // by the image's id, which nobody knows before
+        const std::vector<std::string> arguments(step.argv.begin() + 1, step.argv.end());
+        CHECK_MESSAGE(std::ranges::count(calls, arguments) == 1, text::join(step.argv, " "));
+        const std::pair<std::string, std::string> buildkit{"DOCKER_BUILDKIT", "1"};
+        CHECK(std::ranges::count(step.environment, buildkit) == 1);
+    }
+    CHECK(rehearsed("run").steps.empty());  // all is done
+    CHECK(rehearsed("test").steps.empty());
+}
+
 TEST_CASE("session: a build that hangs is ended by the time limit") {
     World world;
     REQUIRE(world.lock().ok());

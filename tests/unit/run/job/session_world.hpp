@@ -50,7 +50,7 @@ class World {
         settings.run_id = "r1";
         settings.today = settings.judged_on = "2026-11-21";
         settings.disk_bytes = 1;
-        settings.progress = [this](std::string_view line) { progress += std::string(line) + "\n"; };
+        settings.screen.line = [this](std::string_view line) { progress += std::string(line) + "\n"; };
     }
 
     [[nodiscard]] fs::path folder() const { return fake.root(); }

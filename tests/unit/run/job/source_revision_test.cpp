@@ -1,5 +1,5 @@
 // The commit of what an image is made from, asked of a real git.
-#include "run/job/engine_build.hpp"
+#include "run/job/source_revision.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -37,7 +37,7 @@ class World {
         settings.out = fake.root() / "out";
         settings.engine = "docker";
         settings.run_id = "r1";
-        settings.progress = [this](std::string_view line) { progress += std::string(line) + "\n"; };
+        settings.screen.line = [this](std::string_view line) { progress += std::string(line) + "\n"; };
         step("attempt", "1\n", "nvcc fatal   : Unsupported gpu architecture 'compute_100'\n");
         step("control", "0\n", "");
     }

@@ -1,23 +1,15 @@
-#include "run/job/schedule.hpp"
+#include "run/job/build_output.hpp"
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <string>
 
-#include "run/job/engine_build.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix::job;
 
-TEST_CASE("progress: a line carries minutes and seconds, and nothing that drives a terminal") {
-    std::string told;
-    Ticker ticker([&](std::string_view line) { told = line; });
-    ticker.say("one\x1b[31m");
-    CHECK(told == "[ 0:00] one?[31m");
-    Ticker silent({});
-    silent.say("nobody listens");
-}
-
-TEST_CASE("progress: of an image build the steps are told, each once, and errors") {
+TEST_CASE("build output: of an image build the steps are told, each once, and errors") {
     BuildNarrator narrator;
     CHECK(narrator.tell("#1 [internal] load build definition from Dockerfile").empty());
     CHECK(narrator.tell("#7 [devel 2/4] RUN apt-get update") == "[devel 2/4] RUN apt-get update");
@@ -37,7 +29,7 @@ TEST_CASE("progress: of an image build the steps are told, each once, and errors
     CHECK(narrator.tell("#9 [suite 1/2] " + std::string(500, 'x')).size() == 100);
 }
 
-TEST_CASE("progress: the line that says why a build failed") {
+TEST_CASE("build output: the line that says why a build failed") {
     CHECK(build_error("#8 3.2 Reading package lists...\n#8 4.1 E: Unable to locate package g++-99\n"
                       "#8 ERROR: executor failed running [/bin/sh -c apt-get]: exit code: 100\n------\n > "
                       "[devel 1/2]:\n------\n"
@@ -90,4 +82,50 @@ TEST_CASE("progress: the line that says why a build failed") {
     CHECK(build_error("something\nthe last word\n") == "the last word");
     CHECK(build_error("").empty());
     CHECK(build_error("error: \x1b[2J" + std::string(1000, 'y')).size() == 300);
+}
+
+TEST_CASE("build output: what passes by itself is told from what does not") {
+    for (const auto* passes :
+         {"toomanyrequests: You have reached your pull rate limit",
+          "unexpected status code 503 Service Unavailable",
+          "E: Failed to fetch http://deb/x.deb  502  Bad Gateway [IP: 1.2.3.4 80]",
+          "Temporary failure resolving 'deb.debian.org'", "net/http: TLS handshake timeout",
+          "read: connection reset by peer", "error sending request for url (https://x/simple/)",
+          "curl: (56) Recv failure", "dial tcp 1.2.3.4:443: i/o timeout", "HTTP 429 too many requests"}) {
+        INFO(passes);
+        CHECK(heals_by_itself(fmt::format("#5 0.1 begin\n#5 2.2 {}\n#5 ERROR: executor failed", passes)));
+    }
+    for (const auto* stays : {"",
+                              "E: Unable to locate package g++-99",
+                              "manifest unknown: 404 Not Found",
+                              "401 Unauthorized",
+                              "E: Failed to fetch http://deb/x.deb  404  Not Found",
+                              "No space left on device",
+                              "ERROR: No matching distribution found for torch==9.9.9",
+                              "certificate verify failed",
+                              "error: 4290 modules were compiled",
+                              "exit code: 1",
+                              "nvcc fatal: Unsupported gpu architecture",
+                              "no such host",
+                              "x509: certificate signed by unknown authority",
+                              "Hash mismatch for cpython",
+                              "AssertionError: torch.version.cuda is 12.4",
+                              "denied: requested access to the resource is denied",
+                              "executor failed running [/bin/sh -c sleep 503]",
+                              "Segmentation fault",
+                              "Killed",
+                              "permission denied"}) {
+        INFO(stays);
+        CHECK_FALSE(
+            heals_by_itself(fmt::format("#5 0.1 begin\n#5 2.2 {}\n#5 ERROR: executor failed", stays)));
+    }
+}
+
+TEST_CASE("build output: the last lines of a log") {
+    const test::TempFolder folder;
+    const auto log = folder / "build.log";
+    std::ofstream(log) << "one\ntwo\nthree\n\n";
+    CHECK(last_lines(log, 2) == std::vector<std::string>{"two", "three"});
+    CHECK(last_lines(log, 9) == std::vector<std::string>{"one", "two", "three"});
+    CHECK(last_lines(folder / "none.log", 2).empty());
 }

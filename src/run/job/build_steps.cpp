@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "render/output/output_folder.hpp"
+#include "run/job/build_output.hpp"
+#include "run/job/folder.hpp"
+#include "run/job/lock.hpp"
+#include "run/job/source_revision.hpp"
+#include "run/job/work.hpp"
+
+namespace cudamatrix::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLogTail = 20;  // lines of a failed build's log that are told at once
+
+std::string log_name(const Image& image, bool proof) {
+    return fmt::format("logs/build-{}{}.log", image.id, proof ? "-proof" : "");
+}
+
+}  // namespace
+
+Status BuildSteps::add() {
+    CM_TRY(find_work());
+    if (images_.empty()) return Done{};
+    CM_TRY(require_network(job_, "build"));
+    CM_TRY(check());
+    find_revision();
+    for (const auto index : images_) {
+        if (job_.plan.images[index].references().empty()) add_base(job_.plan.images[index]);
+    }
+    for (const auto index : images_)
+        add_image(index);
+    return Done{};
+}
+
+// Images that are not current; the others are done.
+Status BuildSteps::find_work() {
+    for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
+        const auto& image = job_.plan.images[i];
+        if (!job_.plan.is_chosen(image)) continue;
+        if (const auto why = job_.plan.not_run.find(image.id); why != job_.plan.not_run.end()) {
+            not_run(i, why->second);
+            continue;
+        }
+        CM_TRY(work_.look_at(i));
+        if (!work_.present(i).current) {
+            images_.push_back(i);
+            continue;
+        }
+        auto& result = job_.plan.report.images[i];
+        result.reused = true;
+        record(work_.present(i), result);
+        job_.progress.say(fmt::format("{}: up to date, reused", image.id));
+    }
+    return Done{};
+}
+
+// What would fail for all of them is asked before anything is started.
+Status BuildSteps::check() const {
+    std::vector<const Image*> images;
+    for (const auto i : images_)
+        images.push_back(&job_.plan.images[i]);
+    const auto bytes = job_.settings.disk_bytes != 0 ? job_.settings.disk_bytes : engine_bytes_needed(images);
+    std::vector<DiskDemand> demands{{job_.settings.out, output_bytes_needed(images)}};
+    if (const auto folder = engine::storage(job_.engine, job_.settings.cancellation)) {
+        demands.push_back({*folder, bytes});
+    } else {
+        job_.progress.say("free disk of the engine is not checked: its folder is not on this machine");
+    }
+    return check_disk(demands);
+}
+
+// Known only now: a rendered file that named the commit which it is in would never be up to date.
+void BuildSteps::find_revision() {
+    const auto& matrix = job_.input.matrix;
+    const fs::path file(matrix.path);
+    std::vector<std::string> files{file.filename().string(), std::string(kLockFile)};
+    for (const auto& entry : matrix.deployment.images) {
+        if (!entry.requirements.text.empty()) files.push_back(entry.requirements.text);
+        for (const auto& copy : entry.copy)
+            files.push_back(copy.from);
+    }
+    const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    auto found = source_revision(folder, files, job_.settings.environment, job_.settings.cancellation);
+    revision_ = std::move(found.id);
+    if (revision_.empty()) job_.progress.say("images will name no source revision: " + found.why_none);
+}
+
+void BuildSteps::not_run(std::size_t index, const Failure& why) {
+    auto& result = job_.plan.report.images[index];
+    result.not_run = why.code == ExitCode::environment;
+    result.error = "not run: ";
+    if (!why.diagnostics.empty()) result.error += why.diagnostics.front().message;
+    job_.progress.say(fmt::format("{}: {}", result.id, result.error));
+}
+
+// One step for all images on it. The engine pulls what a registry has, by the digest in the Dockerfile.
+void BuildSteps::add_base(const Image& image) {
+    const auto name = image.base_name();
+    if (base_steps_.contains(name)) return;
+    bases_[name];  // steps write to it side by side
+    Step step{StepKind::base, name, {}, Work::kBuilds, {}, {}};
+    step.work = [this, &image](const auto& tell) { return make_base(image, tell); };
+    step.command = [this, &image]() -> std::optional<Command> {
+        const auto* bootstrap = job_.plan.bootstrap(image);
+        if (bootstrap == nullptr) return std::nullopt;
+        return bootstrap_command(*bootstrap, bootstrap_context(job_));
+    };
+    base_steps_.emplace(name, work_.add(std::move(step)));
+}
+
+StepResult BuildSteps::make_base(const Image& image, const Tell& tell) {
+    const auto name = image.base_name();
+    const auto start = job_.progress.seconds();
+    const auto* bootstrap = job_.plan.bootstrap(image);
+    auto context = bootstrap_context(job_);
+    context.progress = tell;
+    auto tar = bootstrap != nullptr ? ensure_bootstrap(*bootstrap, context)
+                                    : environment_failure("no base is known for " + name);
+    if (tar.ok()) {
+        const auto* pinned = job_.plan.lock.base(image);
+        if (pinned != nullptr && pinned->sha256 != tar->sha256)
+            return work_.stop(base_moved(name, pinned->sha256, tar->sha256, job_.input.matrix));
+        bases_.find(name)->second = *tar;
+        return {true, tar->reused ? "there already"
+                                  : fmt::format("bootstrapped in {:.0f} s", job_.progress.seconds() - start)};
+    }
+    const auto& failure = tar.failure();
+    if (failure.code != ExitCode::environment) return work_.stop(failure);
+    for (const auto index : images_) {
+        const auto& other = job_.plan.images[index];
+        if (other.references().empty() && other.base_name() == name) not_run(index, failure);
+    }
+    return {false, "FAILED " + failure.diagnostics.front().message};
+}
+
+void BuildSteps::add_image(std::size_t index) {
+    const auto& image = job_.plan.images[index];
+    std::vector<std::size_t> after;
+    if (const auto base = base_steps_.find(image.base_name());
+        base != base_steps_.end() && image.references().empty())
+        after.push_back(base->second);
+    for (const bool proof : {false, true}) {
+        if (!proof && work_.present(index).image_current) continue;
+        Step step{proof ? StepKind::proof : StepKind::image, image.id, after, Work::kBuilds, {}, {}};
+        step.work = [this, index, proof](const Tell& tell) { return build(index, proof, tell); };
+        step.command = [this, index, proof]() -> std::optional<Command> {
+            return build_command(job_.engine, request_for(index, proof));
+        };
+        after = {work_.add(std::move(step))};
+    }
+    work_.proof_steps.emplace(index, after.front());
+}
+
+StepResult BuildSteps::build(std::size_t index, bool proof, const Tell& tell) {
+    auto& result = job_.plan.report.images[index];
+    const auto start = job_.progress.seconds();
+    result.log = log_name(job_.plan.images[index], proof);
+    auto call = build_call(job_, result.id, result.log);
+    call.tell = tell;
+    auto status = fill_context(index, proof);
+    if (status.ok()) status = engine_build(job_.engine, request_for(index, proof), call);
+    const auto seconds = job_.progress.seconds() - start;
+    result.seconds += seconds;
+    if (status.ok()) status = work_.look_at(index);
+    const auto& there = work_.present(index);
+    if (status.ok() && !(proof ? there.current : there.image_current))
+        status = environment_failure(result.id + ": the engine does not hold what it built");
+    if (!status.ok()) return fail(result, status.failure());
+    if (proof) record(there, result);
+    return {true, fmt::format("built in {:.0f} s, {}", seconds,
+                              text::human_bytes(proof ? there.proof.bytes : there.runtime.bytes))};
+}
+
+StepResult BuildSteps::fail(ImageResult& result, const Failure& failure) const {
+    if (failure.code == ExitCode::interrupted || failure.diagnostics.empty()) return {false, "interrupted"};
+    result.error = failure.diagnostics.front().message;
+    return {false, "FAILED " + result.error, last_lines(job_.settings.out / result.log, kLogTail)};
+}
+
+// What the rendered files of an image stand on. The kernels lie in the output folder once: a context gets
+// them when its proof is built.
+Status BuildSteps::fill_context(std::size_t index, bool proof) const {
+    const auto& image = job_.plan.images[index];
+    if (image.references().empty()) {
+        const auto folder = job_.settings.out / job_.plan.rendering.images[index].folder;
+        CM_TRY(file::link_or_copy(bases_.find(image.base_name())->second.path,
+                                  folder / job_.plan.bootstrap(image)->file));
+    }
+    CM_TRY(stage(index));
+    return proof ? write_suite(index) : Status(Done{});
+}
+
+Status BuildSteps::stage(std::size_t index) const {
+    return stage_copies(job_.plan.copies[index],
+                        job_.settings.out / job_.plan.rendering.images[index].folder);
+}
+
+// The list of these files lies in the context, too, so that those of an older suite go.
+Status BuildSteps::write_suite(std::size_t index) const {
+    std::vector<Artifact> files;
+    for (const auto& [path, content] : job_.plan.rendering.suite) {
+        if (is_in_context(path, job_.plan.images[index]))
+            files.push_back({fs::path("suite") / path, content});
+    }
+    CM_TRY(write_artifacts(job_.settings.out / job_.plan.rendering.images[index].folder, files));
+    return Done{};
+}
+
+engine::BuildRequest BuildSteps::request_for(std::size_t index, bool proof) const {
+    const auto& rendered = job_.plan.rendering.images[index];
+    engine::BuildRequest request;
+    request.context = job_.settings.out / rendered.folder;
+    if (proof) request.dockerfile = request.context / kProofFile;
+    request.reference = proof ? rendered.proof_reference : rendered.reference;
+    request.platform = job_.plan.images[index].platform();
+    request.network = job_.input.matrix.build.network;
+    request.ca_bundle = job_.input.matrix.build.ca_bundle;
+    request.netrc = job_.input.matrix.build.netrc;
+    request.needs_store = proof;
+    request.labels = {{std::string(engine::kInputsLabel), proof ? rendered.proof_inputs : rendered.inputs}};
+    if (!revision_.empty()) request.labels.emplace_back(kRevisionLabel, revision_);
+    return request;
+}
+
+Status BuildSteps::settle() {
+    if (!job_.interrupted()) {
+        CM_TRY(link_reused());
+    }
+    for (auto& cell : job_.plan.report.cells) {
+        const auto found = job_.plan.image_of.find(cell.id);
+        if (found == job_.plan.image_of.end() || cell.outcome != CellOutcome::planned) continue;
+        auto& image = job_.plan.report.images[found->second];
+        if (!image.built && image.error.empty() && !job_.interrupted())
+            image.error = "not built: an earlier step failed";
+        if (image.built) {
+            cell.proof = Proof::built;
+        } else if (!image.error.empty()) {
+            cell.outcome = CellOutcome::errored;
+            cell.reason = image.error;
+            cell.log = image.log;
+        } else {
+            cell.reason = "interrupted";
+        }
+    }
+    return Done{};
+}
+
+// The context of an image that needs no build stays one that `docker build` by hand takes, as far as its
+// base is there: no reason to bootstrap.
+Status BuildSteps::link_reused() const {
+    for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
+        if (!job_.plan.report.images[i].reused) continue;
+        CM_TRY(stage(i));
+        const auto* bootstrap = job_.plan.bootstrap(job_.plan.images[i]);
+        if (bootstrap == nullptr) continue;
+        const auto tar = job_.settings.out / "bootstrap" / bootstrap->file;
+        std::error_code gone;
+        if (!fs::exists(tar, gone)) {
+            job_.progress.say(
+                fmt::format("{}: its context has no base, the Dockerfile's head says how to make it",
+                            job_.plan.images[i].id));
+            continue;
+        }
+        const auto folder = job_.settings.out / job_.plan.rendering.images[i].folder;
+        CM_TRY(file::link_or_copy(tar, folder / bootstrap->file));
+    }
+    return Done{};
+}
+
+Status try_missing_bases(Job& job) {
+    auto& plan = job.plan;
+    std::map<std::string, Status> tried;  // by Image::base_name
+    for (const auto& image : plan.images) {
+        const auto* bootstrap = plan.bootstrap(image);
+        if (!image.references().empty() || bootstrap == nullptr || plan.lock.base(image) != nullptr ||
+            !plan.is_chosen(image))
+            continue;
+        auto found = tried.find(image.base_name());
+        if (found == tried.end()) {
+            const auto tar = ensure_bootstrap(*bootstrap, bootstrap_context(job));
+            found = tried.emplace(image.base_name(), tar.ok() ? Status(Done{}) : Status(tar.failure())).first;
+        }
+        if (found->second.ok()) continue;
+        if (found->second.failure().code != ExitCode::environment) return found->second;
+        plan.not_run.emplace(image.id, found->second.failure());
+    }
+    return Done{};
+}
+
+}  // namespace cudamatrix::job
