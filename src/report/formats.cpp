@@ -162,6 +162,12 @@ std::span<const ReportFormat<Rehearsal>> rehearsal_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<SbomReport>> sbom_formats() {
+    using Format = ReportFormat<SbomReport>;
+    static constexpr std::array formats{Format{"text", sbom_text}, Format{"json", sbom_report_json}};
+    return formats;
+}
+
 std::span<const ReportFormat<DriftReport>> drift_formats() {
     using Format = ReportFormat<DriftReport>;
     static constexpr std::array formats{Format{"text", drift_text}, Format{"json", drift_json}};

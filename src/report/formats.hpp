@@ -16,6 +16,7 @@
 #include "report/rehearsal.hpp"
 #include "report/results.hpp"
 #include "report/run_reports.hpp"
+#include "report/sbom.hpp"
 
 namespace cudamatrix::report {
 
@@ -93,6 +94,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const TemplatesFormat> templates_formats();
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
 [[nodiscard]] std::span<const ReportFormat<CleanReport>> clean_formats();
+[[nodiscard]] std::span<const ReportFormat<SbomReport>> sbom_formats();
 /// Of --dry-run: names of run_formats(), for one option serves both.
 [[nodiscard]] std::span<const ReportFormat<Rehearsal>> rehearsal_formats();
 /// Of render --check and --explain: the names of run_formats() but JUnit's and TAP's, for one option serves

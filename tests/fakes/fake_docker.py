@@ -219,6 +219,15 @@ def run(argv):
     if fault("run_floods"):
         while True:
             sys.stdout.write("x" * 65536)
+    program = os.path.basename((values(argv, "--entrypoint") or [""])[0])
+    if program in ("dpkg-query", "rpm", "python", "python3"):  # they list what the image holds
+        os.remove(os.path.join(containers, name))
+        with open(os.path.join(STATE, f"holds-{program}.txt"), encoding="utf-8", newline="") as held:
+            text = held.read()
+        if text == "FAIL":
+            fail("no database")
+        sys.stdout.write(text)
+        return
     lines, code = suite_lines(argv)
     if fault("no_totals"):
         lines.pop()

@@ -119,6 +119,15 @@ class Session {
         });
     }
 
+    Result<report::SbomReport> sboms() {
+        CM_TRY(begin());
+        if (job_.plan.chosen_images() == 0) return report::SbomReport{};
+        CM_TRY(job::choose_engine(job_));
+        if (!job_.engine.containers())
+            return input_failure("engine host has no images", "--engine docker, podman or buildah");
+        return job::write_sboms(job_, job_.settings.today + "T00:00:00Z");
+    }
+
     Result<report::Rehearsal> rehearse(job::Goals goals) {
         CM_TRY(make_plan());
         const auto& plan = job_.plan.report;
@@ -309,6 +318,10 @@ Result<report::Rehearsal> rehearse(const RunInput& input, const RunSettings& set
                                    std::string_view command) {
     return Session(input, settings, command)
         .rehearse({.build = command != "test", .test = command != "build"});
+}
+
+Result<report::SbomReport> make_sboms(const RunInput& input, const RunSettings& settings) {
+    return Session(input, settings, "sbom").sboms();
 }
 
 Result<RunReport> run_all(const RunInput& input, const RunSettings& settings) {

@@ -17,6 +17,7 @@
 #include "render/output/output_folder.hpp"
 #include "report/rehearsal.hpp"
 #include "report/results.hpp"
+#include "report/sbom.hpp"
 #include "run/job/choice.hpp"
 #include "run/job/progress.hpp"
 
@@ -105,6 +106,9 @@ struct Compared {
 /// containers.
 [[nodiscard]] Result<report::Rehearsal> rehearse(const RunInput& input, const RunSettings& settings,
                                                  std::string_view command);
+
+/// Bills of materials of the images that are built: see job::write_sboms.
+[[nodiscard]] Result<report::SbomReport> make_sboms(const RunInput& input, const RunSettings& settings);
 
 /// lock (when absent or not covering), render, build, test: the main job.
 [[nodiscard]] Result<RunReport> run_all(const RunInput& input, const RunSettings& settings);

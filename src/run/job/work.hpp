@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "report/rehearsal.hpp"
+#include "report/sbom.hpp"
 #include "run/job/job.hpp"
 #include "run/job/journal.hpp"
 #include "run/job/schedule.hpp"
@@ -163,6 +164,11 @@ struct Goals {
 /// log. A failed build and a red cell are no Failure. An interrupt leaves what was not reached without a
 /// result.
 [[nodiscard]] Status carry_out(Job& job, Goals goals);
+
+/// Writes OUT/sbom/ID.spdx.json and ID.cdx.json of every chosen image that is built, from what it says that
+/// it holds and what the lock pins of that; `created`: a time of RFC 3339. What keeps one image from being
+/// written is told in the report.
+[[nodiscard]] Result<report::SbomReport> write_sboms(Job& job, std::string_view created);
 
 /// The steps that carry_out would do now, in their order; starts none of them and writes nothing.
 [[nodiscard]] Result<std::vector<report::Rehearsed>> rehearse(Job& job, Goals goals);
