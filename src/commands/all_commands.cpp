@@ -132,9 +132,11 @@ reported as not chosen, and counts for nothing, not even with --strict.
         CommandRow{"test", "Run the kernel suite inside the built images",
                    R"(Without a GPU the result is never pass (exit code 4). It is pass-interpreted where
 the kernels' PTX, as the image's nvcc made it, was executed by our interpreter on
-the CPU, or else pass-loaded. The report counts for each cell what passed, what
-was interpreted, what needs a GPU and what was skipped, and names the drivers that
-are predicted because nothing ran on them.
+the CPU, or else pass-loaded. The report counts for each cell, and for each image
+once, what passed, what was interpreted, what needs a GPU and what was skipped,
+and names the drivers that ran and those that are predicted because nothing did.
+A test that several cells ran in one image counts once there: as failed if it
+failed for any of them, or else as what the most telling of its results says.
 
 --prove-rejected attempts the rejected cells instead. A cell rejected at install
 or build must fail there, with the words that its rule predicts. A cell whose

@@ -144,35 +144,35 @@ void add_to(TextCounts& counts, std::string_view text) {
     }
 }
 
-TestCounts count_tests(const CellResult& cell) {
-    TestCounts counts;
-    for (const auto& test : cell.tests) {
-        if (test.status == TestStatus::skip && test.reason == "no_device") {
-            ++counts.need_gpu;
-        } else if (test.status == TestStatus::skip) {
-            add_to(counts.skipped, clipped(test.reason, 40));
-        } else if (test.status == TestStatus::pass && test.part == "interpreted") {
-            ++counts.interpreted;
-        } else {
-            ++(is_failure(test.status) ? counts.failed : counts.passed);
-        }
-    }
-    return counts;
+namespace {
+
+// For other cells, or not asked for: nobody expects them here. JSON has them.
+bool is_not_of_cell(std::string_view reason) {
+    constexpr std::array<std::string_view, 6> reasons{"not_in_cell",        "cc_too_low", "cuda_too_old",
+                                                      "wrong_arch_variant", "level",      "deselected"};
+    return std::ranges::count(reasons, reason) != 0;
 }
 
-std::string tests_text(const CellResult& cell) {
-    const bool red = cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored;
-    if (cell.tests.empty()) return red ? std::string(to_string(cell.outcome)) : "not tested";
+void count(TestCounts& counts, const TestResult& test) {
+    if (test.status == TestStatus::skip && test.reason == "no_device") {
+        ++counts.need_gpu;
+    } else if (test.status == TestStatus::skip) {
+        add_to(counts.skipped, clipped(test.reason, 40));
+    } else if (test.status == TestStatus::pass && test.part == "interpreted") {
+        ++counts.interpreted;
+    } else {
+        ++(is_failure(test.status) ? counts.failed : counts.passed);
+    }
+}
+
+// "2 passed, 1 needs a GPU"; `red` is said where no failing test says it.
+std::string counts_text(const TestCounts& counts, std::string_view red) {
     constexpr std::size_t most_reasons = 4;
-    // For other cells, or not asked for: nobody expects them here. JSON has them.
-    constexpr std::array<std::string_view, 6> not_of_cell{"not_in_cell",        "cc_too_low", "cuda_too_old",
-                                                          "wrong_arch_variant", "level",      "deselected"};
-    const auto counts = count_tests(cell);
     std::vector<std::string> parts;
     if (counts.failed != 0) {
         parts.push_back(fmt::format("{} failed", counts.failed));
-    } else if (red) {
-        parts.emplace_back(to_string(cell.outcome));  // for a reason that is no test's
+    } else if (!red.empty()) {
+        parts.emplace_back(red);
     }
     if (counts.passed != 0) parts.push_back(fmt::format("{} passed", counts.passed));
     if (counts.interpreted != 0) parts.push_back(fmt::format("{} interpreted", counts.interpreted));
@@ -182,7 +182,7 @@ std::string tests_text(const CellResult& cell) {
     std::size_t others = 0;
     for (std::size_t i = 0; i < counts.skipped.size(); ++i) {
         const auto& [reason, number] = counts.skipped[i];
-        if (std::ranges::count(not_of_cell, reason) != 0) continue;
+        if (is_not_of_cell(reason)) continue;
         if (i >= most_reasons) {
             others += number;
             continue;
@@ -193,7 +193,26 @@ std::string tests_text(const CellResult& cell) {
     return text::join(parts, ", ");
 }
 
-DriversOfRun drivers_of(const RunReport& report) {
+}  // namespace
+
+TestCounts count_tests(const CellResult& cell) {
+    TestCounts counts;
+    for (const auto& test : cell.tests)
+        count(counts, test);
+    return counts;
+}
+
+std::string tests_text(const CellResult& cell) {
+    const bool red = cell.outcome == CellOutcome::failed || cell.outcome == CellOutcome::errored;
+    if (cell.tests.empty()) return red ? std::string(to_string(cell.outcome)) : "not tested";
+    return counts_text(count_tests(cell), red ? to_string(cell.outcome) : std::string_view());
+}
+
+namespace {
+
+using Cells = std::vector<const CellResult*>;
+
+DriversOfRun drivers_among(const Cells& cells, bool has_gpu) {
     DriversOfRun drivers;
     const auto add = [](std::vector<std::string>& to, const std::string& driver) {
         if (std::ranges::count(to, driver) == 0) to.push_back(driver);
@@ -203,18 +222,92 @@ DriversOfRun drivers_of(const RunReport& report) {
                !cell.tests.empty();
     };
     const auto on_gpu = [&](const TestResult& test) {
-        return report.gpu && test.part == "gpu" && test.status != TestStatus::skip;
+        return has_gpu && test.part == "gpu" && test.status != TestStatus::skip;
     };
     for (const bool run : {true, false}) {
-        for (const auto& cell : report.cells) {
-            if (!tested(cell) || std::ranges::any_of(cell.tests, on_gpu) != run) continue;
-            for (const auto& [name, driver] : cell.fields) {
+        for (const auto* cell : cells) {
+            if (!tested(*cell) || std::ranges::any_of(cell->tests, on_gpu) != run) continue;
+            for (const auto& [name, driver] : cell->fields) {
                 if (name != "driver" || (!run && std::ranges::count(drivers.run, driver) != 0)) continue;
                 add(run ? drivers.run : drivers.predicted, driver);
             }
         }
     }
     return drivers;
+}
+
+// How much a result says of a test of the image; of equal ones the first cell's counts.
+int weight(const TestResult& test) {
+    if (is_failure(test.status)) return 4;
+    if (test.status == TestStatus::pass) return 3;
+    if (test.reason == "no_device") return 2;
+    return is_not_of_cell(test.reason) ? 0 : 1;
+}
+
+TestCounts count_each_once(const Cells& cells) {
+    std::unordered_map<std::string, std::size_t> seen;
+    std::vector<const TestResult*> tests;  // in the order in which they first came
+    for (const auto* cell : cells) {
+        for (const auto& test : cell->tests) {
+            const auto [found, is_new] = seen.emplace(test.id + '\n' + test.part, tests.size());
+            if (is_new) {
+                tests.push_back(&test);
+            } else if (weight(test) > weight(*tests[found->second])) {
+                tests[found->second] = &test;
+            }
+        }
+    }
+    TestCounts counts;
+    for (const auto* test : tests)
+        count(counts, *test);
+    return counts;
+}
+
+std::string names_or_number(const std::vector<std::string>& names, std::string_view word) {
+    constexpr std::size_t most_names = 2;
+    return (names.size() > most_names ? std::to_string(names.size()) : text::join(names, " and ")) + " " +
+           std::string(word);
+}
+
+}  // namespace
+
+DriversOfRun drivers_of(const RunReport& report) {
+    Cells cells;
+    for (const auto& cell : report.cells)
+        cells.push_back(&cell);
+    return drivers_among(cells, report.gpu);
+}
+
+std::vector<ImageCounts> counts_by_image(const RunReport& report) {
+    std::unordered_map<std::string_view, Cells> cells_of;
+    for (const auto& cell : report.cells) {
+        if (cell.outcome != CellOutcome::skipped) cells_of[cell.image].push_back(&cell);
+    }
+    std::vector<ImageCounts> out;
+    for (const auto& image : report.images) {
+        const auto& cells = cells_of[image.id];
+        const bool tested = std::ranges::any_of(cells, [](const auto* cell) { return !cell->tests.empty(); });
+        out.push_back({cells.size(), tested, count_each_once(cells), drivers_among(cells, report.gpu)});
+    }
+    return out;
+}
+
+std::string tests_text(const ImageCounts& image) {
+    return image.tested ? counts_text(image.tests, {}) : "not tested";
+}
+
+std::string drivers_text(const DriversOfRun& drivers) {
+    std::vector<std::string> parts;
+    if (!drivers.run.empty()) parts.push_back(names_or_number(drivers.run, "ran"));
+    if (!drivers.predicted.empty()) parts.push_back(names_or_number(drivers.predicted, "predicted"));
+    return text::join(parts, ", ");
+}
+
+std::string_view build_word(const ImageResult& image) {
+    if (image.not_run) return "not run";
+    if (!image.error.empty()) return "failed";
+    if (image.reused) return "reused";
+    return image.built ? "built" : "-";
 }
 
 bool is_failure(TestStatus status) {

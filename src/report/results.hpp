@@ -202,6 +202,28 @@ struct DriversOfRun {
 };
 [[nodiscard]] DriversOfRun drivers_of(const RunReport& report);
 
+/// What all cells of one image came to. A test of an image is its id with its part ("cmp.vadd[gpu]"): it
+/// counts once, however many cells ran it in this image, by the result that says most: a failure in any cell,
+/// else a pass, else that it needs a GPU, else the reason of the first cell that skipped it.
+struct ImageCounts {
+    std::size_t cells = 0;  ///< that were attempted
+    bool tested = false;    ///< some of them have tests
+    TestCounts tests;
+    DriversOfRun drivers;  ///< of its tested cells
+};
+/// One for each of report.images.
+[[nodiscard]] std::vector<ImageCounts> counts_by_image(const RunReport& report);
+
+/// As tests_text of a cell; "not tested" where no cell of the image was.
+[[nodiscard]] std::string tests_text(const ImageCounts& image);
+
+/// "550.54.15 ran, 470.161.03 and 535.183.01 predicted"; more than two of a kind are only counted. Empty
+/// where no tested cell names a driver.
+[[nodiscard]] std::string drivers_text(const DriversOfRun& drivers);
+
+/// "built", "reused", "failed", "not run"; "-" where nothing was to be built.
+[[nodiscard]] std::string_view build_word(const ImageResult& image);
+
 /// Whether the test makes its cell red: everything but pass and skip.
 [[nodiscard]] bool is_failure(TestStatus status);
 

@@ -1,7 +1,6 @@
 #include "report/run_reports.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -143,23 +142,23 @@ std::string code_paths_part(const RunReport& report, const TextOptions& options)
     return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
 }
 
-std::string images_part(const RunReport& report, const TextOptions& options) {
-    std::unordered_map<std::string_view, std::size_t> cells;
-    for (const auto& cell : report.cells) {
-        if (cell.outcome != CellOutcome::skipped) ++cells[cell.image];
-    }
+std::string images_part(const RunReport& report, const std::vector<ImageCounts>& counts,
+                        const TextOptions& options) {
     TextTable table(
         {{"IMAGE"}, {"BUILD"}, {"RUNTIME", true}, {"PROOF", true}, {"SECONDS", true}, {"CELLS", true}});
-    for (const auto& image : report.images) {
-        const std::string build = image.not_run          ? "not run"
-                                  : !image.error.empty() ? "failed"
-                                  : image.reused         ? "reused"
-                                  : image.built          ? "built"
-                                                         : "-";
-        table.add({image.id, build, size_text(image.runtime_bytes), size_text(image.proof_bytes),
-                   seconds_text(image.seconds), std::to_string(cells[image.id])});
+    TextTable tests({{"IMAGE"}, {"TESTS"}, {"DRIVERS"}});
+    for (std::size_t i = 0; i < report.images.size(); ++i) {
+        const auto& image = report.images[i];
+        table.add({image.id, std::string(build_word(image)), size_text(image.runtime_bytes),
+                   size_text(image.proof_bytes), seconds_text(image.seconds),
+                   std::to_string(counts[i].cells)});
+        if (counts[i].tested) tests.add({image.id, tests_text(counts[i]), drivers_text(counts[i].drivers)});
     }
-    return table.empty() ? std::string() : table.render(options.width, options.colour) + "\n";
+    std::string out;
+    for (const auto* each : {&table, &tests}) {
+        if (!each->empty()) out += each->render(options.width, options.colour) + "\n";
+    }
+    return out;
 }
 
 // What was not tried on a GPU, and is therefore no more than a prediction.
@@ -212,30 +211,15 @@ std::string run_text(const RunReport& report, const TextOptions& wanted) {
     const auto closing = closing_line(report);
     const auto word = closing.substr(0, closing.find(':'));
     return heading(report, options) + cells_part(report, options) + code_paths_part(report, options) +
-           images_part(report, options) + skipped_part(report, options) + failures_part(report, options) +
-           predictions_part(report, options) + coloured(word, colour_of(word), options.colour) +
-           closing.substr(word.size()) + "\n" + places(report);
+           images_part(report, counts_by_image(report), options) + skipped_part(report, options) +
+           failures_part(report, options) + predictions_part(report, options) +
+           coloured(word, colour_of(word), options.colour) + closing.substr(word.size()) + "\n" +
+           places(report);
 }
 
 namespace {
 
-Json image_json(const ImageResult& image) {
-    return Json{{"id", image.id},
-                {"reference", image.reference},
-                {"digest", image.digest},
-                {"revision", image.revision},
-                {"built", image.built},
-                {"reused", image.reused},
-                {"runtime_bytes", image.runtime_bytes},
-                {"proof_bytes", image.proof_bytes},
-                {"seconds", finite_seconds(image.seconds)},
-                {"error", image.error},
-                {"log", image.log}};
-}
-
-// Besides the machine words: what the line of the cell says.
-Json counts_json(const CellResult& cell) {
-    const auto counts = count_tests(cell);
+Json tests_json(const TestCounts& counts) {
     auto skipped = Json::object();
     for (const auto& [reason, number] : counts.skipped)
         skipped[reason] = number;
@@ -244,6 +228,29 @@ Json counts_json(const CellResult& cell) {
                 {"interpreted", counts.interpreted},
                 {"needs_gpu", counts.need_gpu},
                 {"skipped", std::move(skipped)}};
+}
+
+Json drivers_json(const DriversOfRun& drivers) {
+    return Json{{"run", drivers.run}, {"predicted", drivers.predicted}};
+}
+
+Json image_json(const ImageResult& image, const ImageCounts& counts) {
+    Json json{{"id", image.id},
+              {"reference", image.reference},
+              {"digest", image.digest},
+              {"revision", image.revision},
+              {"built", image.built},
+              {"reused", image.reused},
+              {"runtime_bytes", image.runtime_bytes},
+              {"proof_bytes", image.proof_bytes},
+              {"seconds", finite_seconds(image.seconds)},
+              {"error", image.error},
+              {"log", image.log},
+              {"cells", counts.cells},
+              {"tests", tests_json(counts.tests)},
+              {"drivers", drivers_json(counts.drivers)}};
+    if (image.not_run) json["not_run"] = true;
+    return json;
 }
 
 Json cell_json(const ImagesById& images, const CellResult& cell) {
@@ -265,7 +272,7 @@ Json cell_json(const ImagesById& images, const CellResult& cell) {
               {"image_bytes", image == nullptr ? std::uint64_t{0} : image->runtime_bytes},
               {"log", cell.log},
               {"seconds", finite_seconds(cell.seconds)},
-              {"counts", counts_json(cell)},
+              {"counts", tests_json(count_tests(cell))},
               {"tests", std::move(tests)}};
     if (!cell.chosen) json["chosen"] = false;
     if (!cell.last.empty()) json["last"] = cell.last;
@@ -300,9 +307,12 @@ std::string run_json(const RunReport& report) {
     document.member("not_rendered", sums.not_rendered);
     document.member("not_chosen", sums.not_chosen);
     document.member("outcomes", outcomes_json(sums));
-    const auto drivers = drivers_of(report);
-    document.member("drivers", Json{{"run", drivers.run}, {"predicted", drivers.predicted}});
-    document.array("images", report.images, image_json);
+    document.member("drivers", drivers_json(drivers_of(report)));
+    document.begin_array("images");
+    const auto counts = counts_by_image(report);
+    for (std::size_t i = 0; i < report.images.size(); ++i)
+        document.element(image_json(report.images[i], counts[i]));
+    document.end_array();
     document.begin_array("cells");
     const ImagesById images(report);
     for (const auto& cell : report.cells)

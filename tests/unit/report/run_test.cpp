@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -208,6 +209,66 @@ TEST_CASE("tests of a cell: reasons that are many or long stay short") {
         CHECK(tests_text(cell).size() < 300);
         CHECK(fixtures::terminal_safe(tests_text(cell)));
     }
+}
+
+TEST_CASE("tests of an image: the same test of several cells counts once, by the result that says most") {
+    using enum TestStatus;
+    constexpr auto kStatic = CellOutcome::passed_without_gpu;
+    RunReport report;
+    report.images.resize(2);
+    report.images[0].id = "one";
+    report.images[1].id = "two";
+    const auto add = [&](const char* image, CellOutcome outcome, const char* driver,
+                         std::initializer_list<std::pair<TestStatus, const char*>> tests) -> CellResult& {
+        auto cell = with_tests(outcome, tests);
+        cell.image = image;
+        cell.fields = {{"driver", driver}};
+        for (std::size_t i = 0; i < cell.tests.size(); ++i)
+            cell.tests[i].id = fmt::format("group.test{}", i);
+        return report.cells.emplace_back(std::move(cell));
+    };
+    add("one", kStatic, "550", {{pass, ""}, {skip, "no_device"}, {skip, "not_in_cell"}, {skip, "no_nvcc"}});
+    add("one", kStatic, "570", {{pass, ""}, {skip, "level"}, {skip, "no_device"}, {skip, "no_nvcc"}});
+    auto counts = counts_by_image(report);
+    REQUIRE(counts.size() == 2);
+    CHECK(counts[0].cells == 2);
+    CHECK(tests_text(counts[0]) == "1 passed, 2 need a GPU, 1 skipped: no nvcc");
+    CHECK(drivers_text(counts[0].drivers) == "550 and 570 predicted");
+    CHECK(counts[1].cells == 0);
+    CHECK(tests_text(counts[1]) == "not tested");
+    CHECK(drivers_text(counts[1].drivers).empty());
+
+    // A cell with a GPU: what ran there counts, and a failure more than a pass wherever it stands.
+    report.gpu = true;
+    auto& on_gpu = add("one", CellOutcome::passed, "580", {{pass, ""}, {pass, ""}, {fail, "mismatch"}});
+    on_gpu.tests[1].part = on_gpu.tests[2].part = "gpu";
+    counts = counts_by_image(report);
+    CHECK(tests_text(counts[0]) == "1 failed, 2 passed, 2 need a GPU, 1 skipped: no nvcc");
+    for (auto& cell : report.cells)
+        cell.tests[1].part = cell.tests[2].part = "gpu";
+    counts = counts_by_image(report);
+    CHECK(tests_text(counts[0]) == "1 failed, 2 passed, 1 skipped: no nvcc");
+    CHECK(drivers_text(counts[0].drivers) == "580 ran, 550 and 570 predicted");
+    std::rotate(report.cells.begin(), report.cells.begin() + 2, report.cells.end());
+    CHECK(tests_text(counts_by_image(report)[0]) == "1 failed, 2 passed, 1 skipped: no nvcc");
+
+    // A part is a test of its own, another image another test, a skipped cell none.
+    add("two", kStatic, "550", {{pass, ""}, {pass, ""}}).tests[1] = report.cells.back().tests[0];
+    report.cells.back().tests[1].part = "interpreted";
+    CHECK(tests_text(counts_by_image(report)[1]) == "1 passed, 1 interpreted");
+    report.cells.back().outcome = CellOutcome::skipped;
+    CHECK(tests_text(counts_by_image(report)[1]) == "not tested");
+    add("one", kStatic, "590", {{pass, ""}});
+    CHECK(drivers_text(counts_by_image(report)[0].drivers) == "580 ran, 3 predicted");
+}
+
+TEST_CASE("run json: an image whose build was not run says so") {
+    auto report = fixtures::run();
+    report.images[1].not_run = true;
+    const auto json = parse_json(run_json(report), "report");
+    REQUIRE(json.ok());
+    CHECK(json->at("images").at(1).at("not_run") == true);
+    CHECK_FALSE(json->at("images").at(0).contains("not_run"));
 }
 
 TEST_CASE("drivers of a run: those that nothing ran on are predictions") {
