@@ -45,6 +45,7 @@ Result<ExitCode> perform(Job job, const ImageOptions& options, const World& worl
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     CM_TRY_ASSIGN(const auto settings, run_settings(options, *loaded, world));
     if (options.dry_run) return rehearse_job(job, options, *loaded, settings);
+    CM_TRY(use_fixes_that_work(*loaded, world));
     CM_TRY_ASSIGN(const auto report, job(run_input(*loaded), settings));
     return write_all(report, "report", report::run_formats(), settings, options.format, world);
 }

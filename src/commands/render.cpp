@@ -63,7 +63,8 @@ Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const
     return report.drift.empty() ? ExitCode::success : ExitCode::findings;
 }
 
-Result<ExitCode> write(const RenderOptions& options, const Loaded& loaded, const World& world) {
+Result<ExitCode> write(const RenderOptions& options, Loaded& loaded, const World& world) {
+    CM_TRY(use_fixes_that_work(loaded, world));
     CM_TRY_ASSIGN(auto settings, run_settings(options.image, loaded, world));
     settings.prune = options.prune;
     CM_TRY_ASSIGN(const auto report, render_images(run_input(loaded), settings));

@@ -19,6 +19,9 @@ namespace cudamatrix {
 enum class Proof : std::uint8_t { none, rendered, built, loaded, interpreted, ran };
 [[nodiscard]] std::string_view to_string(Proof proof);
 
+inline constexpr std::array kProofs{Proof::none,   Proof::rendered,    Proof::built,
+                                    Proof::loaded, Proof::interpreted, Proof::ran};
+
 enum class TestStatus : std::uint8_t { pass, fail, skip, error, timeout, crash };
 [[nodiscard]] std::string_view to_string(TestStatus status);
 inline constexpr std::array kTestStatuses{TestStatus::pass,  TestStatus::fail,    TestStatus::skip,
@@ -65,6 +68,9 @@ struct TestResult {
 
 enum class CellOutcome : std::uint8_t { skipped, planned, passed, passed_without_gpu, failed, errored };
 [[nodiscard]] std::string_view to_string(CellOutcome outcome);
+inline constexpr std::array kCellOutcomes{CellOutcome::skipped, CellOutcome::planned,
+                                          CellOutcome::passed,  CellOutcome::passed_without_gpu,
+                                          CellOutcome::failed,  CellOutcome::errored};
 
 /// A cell in its image. A cell that several entries of images match has one result for each, and all but the
 /// first are `again`.
@@ -86,6 +92,8 @@ struct CellResult {
     std::string log;     ///< path of the log, relative to the output folder
     double seconds = 0;  ///< of the suite's run for this cell
     std::vector<TestResult> tests;
+    std::vector<std::string> fixes =
+        {};  ///< of each of `findings` what to do about it; an empty text: nothing
 };
 
 struct ImageResult {

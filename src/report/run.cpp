@@ -264,6 +264,7 @@ Json cell_json(const ImagesById& images, const CellResult& cell) {
               {"fields", std::move(fields)},
               {"verdict", cell.verdict},
               {"findings", cell.findings},
+              {"fixes", cell.fixes},
               {"outcome", to_string(cell.outcome)},
               {"reason", cell.reason},
               {"proof", to_string(cell.proof)},

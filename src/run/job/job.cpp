@@ -35,8 +35,10 @@ CellResult cell_result(const Judgement& judgement, const JudgedCell& judged) {
         if (const auto* value = judged.cell.get(field.field))
             cell.fields.emplace_back(field.name, value->text);
     }
-    for (const auto index : judged.findings)
+    for (const auto index : judged.findings) {
         cell.findings.push_back(finding_line(judgement.findings[index]));
+        cell.fixes.push_back(judgement.findings[index].finding.fix_text());
+    }
     return cell;
 }
 

@@ -87,6 +87,7 @@ CellResult rejected_cell() {
     auto out = cell("drv470.161.03-t4-cu12.4.1-debian12", "rejected", CellOutcome::skipped, Proof::none);
     out.reason = "driver 470.161.03 is too old for CUDA 12.4.1: CUDA 12 needs >= 525.60.13";
     out.findings = {"error: driver 470.161.03 is too old for CUDA 12.4.1 [driver-supports-cuda, at runtime]"};
+    out.fixes = {"driver >= 525.60.13, or cuda 11.8.0 with this driver"};
     out.fields = {{"driver", "470.161.03"}, {"gpu", "T4"}, {"cuda", "12.4.1"}, {"os", "debian12"}};
     return out;
 }
