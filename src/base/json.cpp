@@ -1,8 +1,21 @@
 #include "base/json.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace cudamatrix {
+namespace {
+
+// Of the byte with that number, from 1, or of the end of the text.
+Location place_of(std::string_view text, std::size_t byte) {
+    const auto before = text.substr(0, byte == 0 ? 0 : byte - 1);
+    const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
+    const auto start = before.rfind('\n');
+    return {{}, line, before.size() - (start == std::string_view::npos ? 0 : start + 1) + 1};
+}
+
+}  // namespace
 
 Result<Json> parse_json(std::string_view text, std::string_view what, std::size_t max_depth) {
     if (const auto bad = text::invalid_utf8(text))
@@ -21,7 +34,10 @@ Result<Json> parse_json(std::string_view text, std::string_view what, std::size_
         return json;
     } catch (const Json::exception& error) {
         const auto* parse = dynamic_cast<const Json::parse_error*>(&error);
-        return input_failure(fmt::format("{}: not valid JSON at byte {}", what, parse ? parse->byte : 0));
+        const auto byte = parse != nullptr ? parse->byte : 0;
+        auto failure = input_failure(fmt::format("{}: not valid JSON at byte {}", what, byte));
+        failure.diagnostics.front().where = place_of(text, byte);
+        return failure;
     }
 }
 

@@ -14,7 +14,7 @@ namespace cudamatrix {
 using Json = nlohmann::ordered_json;
 
 /// Malformed text, invalid UTF-8 and nesting deeper than `max_depth` are failures; `what` names the document
-/// in them.
+/// in them. Of malformed text the failure's place has line and column, and no file.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view what,
                                       std::size_t max_depth = 32);
 

@@ -174,6 +174,21 @@ OUT/sbom/ID.cdx.json (CycloneDX 1.6). Licences are not looked at.
 Exit code 1 if an image is not built, does not answer, or holds another version
 than the lock pins.)",
                    "cudamatrix sbom matrix.yaml --only debian12-cu11.8.0", add_sbom},
+        CommandRow{"report", "Print the report of earlier commands again, several as one",
+                   R"(Reads what render, build, test and run wrote with --format json, or report.json of
+their output folder, and prints it in any format. A value that is missing, unknown
+or contradicts the others is refused with its place in the file.
+
+Several files, of several machines for example, become one report. They have to be
+of one matrix, version and facts. Of a cell that is in several files, the result
+that says most stands: tested, else built or rendered, else skipped, else not
+chosen; of equal ones that of the file that is named last. An image that was built
+stands before one that was not.
+
+The exit code is that of the report; of several files, or with one of --strict,
+--require-gpu and --accept-static, it is what `run` would end with for these
+results.)",
+                   "cudamatrix report t4/report.json h100/report.json --format junit", add_report},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
                    R"(Every container of a test carries a label of ours, and is removed when the test
 ends. This removes what a killed run left: containers with that label, running or

@@ -114,6 +114,7 @@ Action add_build(const Arguments& app);
 Action add_test(const Arguments& app);
 Action add_run(const Arguments& app);
 Action add_sbom(const Arguments& app);
+Action add_report(const Arguments& app);
 Action add_clean(const Arguments& app);
 Action add_facts(const Arguments& app);
 Action add_rules(const Arguments& app);

@@ -118,7 +118,7 @@ void ImageOptions::add_output(const Arguments& app) {
     app.add_option("--suite", suite,
                    "Folder with kernels/ and fatbin/ that replaces the kernel suite of this program")
         .type_name("DIR");
-    app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
+    add_strict(app, strict);
     choice.add(app);
 }
 
@@ -190,10 +190,18 @@ void ImageOptions::add_schedule(const Arguments& app) {
 }
 
 void ImageOptions::add_gpu_demand(const Arguments& app) {
+    cudamatrix::add_gpu_demand(app, require_gpu, accept_static);
+}
+
+void add_gpu_demand(const Arguments& app, bool& require_gpu, bool& accept_static) {
     const auto require =
         app.add_flag("--require-gpu", require_gpu, "Passing without a GPU is exit code 1 instead of 4");
     app.add_flag("--accept-static", accept_static, "Passing without a GPU is exit code 0 instead of 4")
         .excludes(require);
+}
+
+void add_strict(const Arguments& app, bool& strict) {
+    app.add_flag("--strict", strict, "Count skipped cells (rejected, unknown) as exit code 1");
 }
 
 void ImageOptions::add_level(const Arguments& app) {

@@ -134,6 +134,10 @@ struct Loaded {
 /// --look, and --look=deep.
 void add_look(const Arguments& app, std::string& look);
 
+/// What passing without a GPU counts as, and what skipped cells do.
+void add_gpu_demand(const Arguments& app, bool& require_gpu, bool& accept_static);
+void add_strict(const Arguments& app, bool& strict);
+
 /// --facts DIR.
 void add_facts_folder(const Arguments& app, std::string& facts);
 
