@@ -56,6 +56,10 @@ Result<ExitCode> prove_rejected(const ImageOptions& options, const World& world)
         return input_failure("--prove-rejected attempts cells that have no image",
                              "choose them with --cell or --where, not with --only, --failed or --max-images");
     }
+    if (report::format_named(report::rejection_formats(), options.format) == nullptr) {
+        return input_failure(fmt::format("--prove-rejected has no report in format {}", options.format),
+                             "--format " + text::join(report::names_of(report::rejection_formats()), ", "));
+    }
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     CM_TRY_ASSIGN(const auto settings, run_settings(options, *loaded, world));
     CM_TRY_ASSIGN(const auto report, prove_rejections(run_input(*loaded), settings, settings.choice));

@@ -7,58 +7,20 @@
 #include "report/grid.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
+#include "report/markdown.hpp"
 #include "report/matrix_reports.hpp"
 
 namespace cudamatrix::report {
 namespace {
 
-constexpr std::size_t kLongest = 2000;  // columns of one line
-constexpr std::size_t kWidest = 160;    // columns of the grid
+using markdown::plain;
 
-// Text that stays text: no markup, no HTML, no mention of a person or an issue.
-std::string plain(std::string_view text) {
-    std::string out;
-    for (const char c : clipped(text, kLongest)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '@':
-            case '#':
-                out.append(1, c).append("<!-- -->");
-                break;
-            default:
-                if (std::string_view("\\`*_{}[]()!|~$").find(c) != std::string_view::npos) out += '\\';
-                out += c;
-        }
-    }
-    return out;
-}
-
-std::string row(const std::vector<std::string>& cells) {
-    std::string out = "|";
-    for (const auto& cell : cells)
-        out += " " + plain(cell) + " |";
-    return out + "\n";
-}
-
-std::string rule(std::size_t columns) {
-    std::string out = "|";
-    for (std::size_t i = 0; i < columns; ++i)
-        out += " --- |";
-    return out + "\n";
-}
+constexpr std::size_t kWidest = 160;  // columns of the grid
 
 std::string cells_table(const CheckReport& report) {
-    std::string out = row({"cell", "verdict", "decided by"}) + rule(3);
+    std::string out = markdown::row({"cell", "verdict", "decided by"}) + markdown::rule(3);
     for (const auto& [id, verdict, decided_by] : listed_cells(report))
-        out += row({id, verdict, decided_by});
+        out += markdown::row({id, verdict, decided_by});
     return out;
 }
 
@@ -67,12 +29,12 @@ std::string grid_table(const Grid& grid) {
     auto titles = grid.row_fields;
     for (const auto& column : grid.columns)
         titles.push_back(text::join(column, " "));
-    std::string out = row(titles) + rule(titles.size());
+    std::string out = markdown::row(titles) + markdown::rule(titles.size());
     for (std::size_t i = 0; i < grid.rows.size(); ++i) {
         auto line = grid.rows[i];
         for (const auto verdicts : grid.verdicts[i])
             line.push_back(letters(verdicts));
-        out += row(line);
+        out += markdown::row(line);
     }
     return out + "\n" + plain(legend(grid)) + "\n";
 }

@@ -41,6 +41,8 @@ std::span<const RunFormat> run_formats() {
                   [](const RunReport& report, const TextOptions&) { return junit_text(cases_of(report)); }},
         RunFormat{"tap",
                   [](const RunReport& report, const TextOptions&) { return tap_text(cases_of(report)); }},
+        RunFormat{"markdown",
+                  [](const RunReport& report, const TextOptions&) { return run_markdown(report); }},
     };
     return formats;
 }

@@ -80,7 +80,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const CheckFormat> check_formats();
 [[nodiscard]] std::span<const ListFormat> list_formats();
 [[nodiscard]] std::span<const RunFormat> run_formats();
-/// The names are those of run_formats(): one option serves both reports of `test`.
+/// Names of run_formats(), for one option serves both reports of `test`; not all of them.
 [[nodiscard]] std::span<const RejectionFormat> rejection_formats();
 [[nodiscard]] std::span<const FactsFormat> facts_formats();
 [[nodiscard]] std::span<const RulesFormat> rules_formats();
@@ -97,8 +97,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const ReportFormat<SbomReport>> sbom_formats();
 /// Of --dry-run: names of run_formats(), for one option serves both.
 [[nodiscard]] std::span<const ReportFormat<Rehearsal>> rehearsal_formats();
-/// Of render --check and --explain: the names of run_formats() but JUnit's and TAP's, for one option serves
-/// all three.
+/// Of render --check and --explain: names of run_formats(), for one option serves all three; not all of them.
 [[nodiscard]] std::span<const ReportFormat<DriftReport>> drift_formats();
 [[nodiscard]] std::span<const ReportFormat<OriginReport>> origin_formats();
 

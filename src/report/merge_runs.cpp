@@ -54,12 +54,12 @@ Status believable(const ReadRun& run) {
     return Done{};
 }
 
-int weight(const CellResult& cell) {
+int how_much_says(const CellResult& cell) {
     if (cell.outcome == CellOutcome::skipped) return cell.chosen ? 1 : 0;
     return cell.outcome == CellOutcome::planned ? 2 : 3;
 }
 
-int weight(const ImageResult& image) {
+int how_much_says(const ImageResult& image) {
     return image.built || image.reused || !image.error.empty() ? 1 : 0;
 }
 
@@ -140,7 +140,7 @@ class Merge {
                 fmt::format("image {} has another digest than in a file before: the report shows one of them",
                             clipped(image.id, 100)),
                 {run.file, 0, 0}));
-        if (weight(image) >= weight(before)) before = std::move(image);
+        if (how_much_says(image) >= how_much_says(before)) before = std::move(image);
     }
 
     Status add_cell(const ReadRun& run, CellResult cell) {
@@ -151,7 +151,7 @@ class Merge {
         }
         auto& before = out_.report.cells[found->second];
         CM_TRY(same_cell(run, cell, before));
-        if (weight(cell) >= weight(before)) before = std::move(cell);
+        if (how_much_says(cell) >= how_much_says(before)) before = std::move(cell);
         return Done{};
     }
 

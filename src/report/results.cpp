@@ -153,7 +153,7 @@ bool is_not_of_cell(std::string_view reason) {
     return std::ranges::count(reasons, reason) != 0;
 }
 
-void count(TestCounts& counts, const TestResult& test) {
+void add_test(TestCounts& counts, const TestResult& test) {
     if (test.status == TestStatus::skip && test.reason == "no_device") {
         ++counts.need_gpu;
     } else if (test.status == TestStatus::skip) {
@@ -198,7 +198,7 @@ std::string counts_text(const TestCounts& counts, std::string_view red) {
 TestCounts count_tests(const CellResult& cell) {
     TestCounts counts;
     for (const auto& test : cell.tests)
-        count(counts, test);
+        add_test(counts, test);
     return counts;
 }
 
@@ -237,7 +237,7 @@ DriversOfRun drivers_among(const Cells& cells, bool has_gpu) {
 }
 
 // How much a result says of a test of the image; of equal ones the first cell's counts.
-int weight(const TestResult& test) {
+int how_telling(const TestResult& test) {
     if (is_failure(test.status)) return 4;
     if (test.status == TestStatus::pass) return 3;
     if (test.reason == "no_device") return 2;
@@ -252,14 +252,14 @@ TestCounts count_each_once(const Cells& cells) {
             const auto [found, is_new] = seen.emplace(test.id + '\n' + test.part, tests.size());
             if (is_new) {
                 tests.push_back(&test);
-            } else if (weight(test) > weight(*tests[found->second])) {
+            } else if (how_telling(test) > how_telling(*tests[found->second])) {
                 tests[found->second] = &test;
             }
         }
     }
     TestCounts counts;
     for (const auto* test : tests)
-        count(counts, *test);
+        add_test(counts, *test);
     return counts;
 }
 

@@ -54,7 +54,7 @@ class Mistakes {
 };
 
 // A value as a message shows it.
-std::string shown(const Json& json) {
+std::string value_text(const Json& json) {
     if (json.is_object()) return "an object";
     if (json.is_array()) return "a list";
     return clipped(to_text(json, false), 60);
@@ -65,7 +65,8 @@ class Members {
   public:
     Members(Mistakes& mistakes, const Json& json, const Step& at)
         : mistakes_(mistakes), json_(json), at_(at) {
-        if (!json.is_object()) mistakes.add(at, fmt::format("found {}, expected an object", shown(json)));
+        if (!json.is_object())
+            mistakes.add(at, fmt::format("found {}, expected an object", value_text(json)));
     }
 
     [[nodiscard]] const Json* find(std::string_view name, bool is_required = true) const {
@@ -74,7 +75,7 @@ class Members {
         return found;
     }
     void wrong(std::string_view name, const Json& found, std::string_view expected) const {
-        mistakes_.add({&at_, name}, fmt::format("found {}, expected {}", shown(found), expected));
+        mistakes_.add({&at_, name}, fmt::format("found {}, expected {}", value_text(found), expected));
     }
     std::string text(std::string_view name) const {
         const auto* found = find(name);
@@ -140,7 +141,7 @@ class Members {
             name,
             [&](const Json& json, const Step& at) {
                 if (!json.is_string())
-                    return mistakes_.add(at, fmt::format("found {}, expected a text", shown(json)));
+                    return mistakes_.add(at, fmt::format("found {}, expected a text", value_text(json)));
                 out.push_back(json.get<std::string>());
             },
             is_required);
@@ -295,8 +296,8 @@ void compare(Mistakes& mistakes, const Json& found, const Json& written, const S
         for (std::size_t i = 0; i < found.size(); ++i)
             compare(mistakes, found[i], written[i], Step{&at, {}, i});
     } else if (found != written) {
-        mistakes.add(at, fmt::format("found {}, but by the rest of the report it is {}", shown(found),
-                                     shown(written)));
+        mistakes.add(at, fmt::format("found {}, but by the rest of the report it is {}", value_text(found),
+                                     value_text(written)));
     }
 }
 
@@ -308,10 +309,11 @@ Status is_run_report(const Json& json, std::string_view file) {
                             .with_fix("give what render, build, test or run wrote with --format json, or "
                                       "report.json of their output folder")}};
     };
-    if (!json.is_object()) return fail(fmt::format("$: found {}, expected an object", shown(json)));
+    if (!json.is_object()) return fail(fmt::format("$: found {}, expected an object", value_text(json)));
     const auto* version = member(json, "schema_version");
     if (version == nullptr) return fail("$.schema_version: missing: this is no report of cudamatrix");
-    if (*version != 1) return fail(fmt::format("$.schema_version: found {}, expected 1", shown(*version)));
+    if (*version != 1)
+        return fail(fmt::format("$.schema_version: found {}, expected 1", value_text(*version)));
     if (member(json, "command") == nullptr)
         return fail("$.command: missing: this is no report of render, build, test or run");
     return Done{};

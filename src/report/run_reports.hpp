@@ -25,6 +25,11 @@ namespace cudamatrix::report {
 /// One JSON document with everything that the report holds.
 [[nodiscard]] std::string run_json(const RunReport& report);
 
+/// The same for a comment on a pull request: what it came to, failures with the end of their output, images
+/// and cells. No text becomes markup. Never more than GitHub takes; what does not fit is counted.
+[[nodiscard]] std::string run_markdown(const RunReport& report);
+inline constexpr std::size_t kMarkdownLimit = 65'536;  ///< of the body of a comment, in characters
+
 }  // namespace cudamatrix::report
 
 namespace cudamatrix {

@@ -53,6 +53,13 @@ class Report(Cli):
         self.write(self.rendered.replace('"name":"two"', '"name":"three"'), "other.json")
         self.refused("report", "a.json", "other.json", says="other.json: error: the matrix is three, that of a.json is two")
 
+    def test_what_is_no_report_of_a_run_has_not_all_formats(self):
+        for arguments in (["test", "m.yaml", "--prove-rejected"], ["render", "m.yaml", "--check"]):
+            self.refused(*arguments, "--format", "markdown", says="format markdown")
+        got = self.call("report", "a.json", "--format", "markdown", "--out", "o", code=0)
+        self.assertEqual(got.stdout, self.read("o/report.md"))
+        self.assertTrue(got.stdout.startswith("**render of two**: rendered: 1 cell in 1 image, 1 rejected, 0 unknown\n"), got.stdout)
+
 
 if __name__ == "__main__":
     main()

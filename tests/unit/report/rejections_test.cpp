@@ -152,7 +152,3 @@ TEST_CASE("rejections: hostile texts stay on a terminal and in XML what they are
         CHECK(parse_json(rejections_json(report), "report").ok());
     }
 }
-
-TEST_CASE("rejections: one option serves both reports of test") {
-    CHECK(names_of(rejection_formats()) == names_of(run_formats()));
-}
