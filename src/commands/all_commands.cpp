@@ -147,8 +147,8 @@ none was possible.)",
                    "cudamatrix test matrix.yaml --prove-rejected --where cuda=12.4.1 --network host",
                    add_test},
         CommandRow{"run", "The main job: check, lock if missing, render, build, test, report",
-                   R"(Rejected and unknown cells are skipped and counted. Reports are also written to
-the folder of --out.
+                   R"(Rejected and unknown cells are skipped and counted. Reports in all formats are
+also written to the folder of --out: report.txt, .json, .xml, .tap, .md and .html.
 
 The whole matrix is judged and planned. --only IMAGE..., --cell, --where and
 --failed choose what is attempted; of one option any word will do, of several
@@ -187,8 +187,12 @@ stands before one that was not.
 
 The exit code is that of the report; of several files, or with one of --strict,
 --require-gpu and --accept-static, it is what `run` would end with for these
-results.)",
-                   "cudamatrix report t4/report.json h100/report.json --format junit", add_report},
+results.
+
+--format html is one page that opens from its file, without a network: the matrix
+as a grid, filters, a search, and everything about each cell. --format markdown is
+a comment for a pull request; what does not fit into one is counted.)",
+                   "cudamatrix report t4/report.json h100/report.json --format html --out both", add_report},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
                    R"(Every container of a test carries a label of ours, and is removed when the test
 ends. This removes what a killed run left: containers with that label, running or

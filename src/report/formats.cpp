@@ -43,6 +43,7 @@ std::span<const RunFormat> run_formats() {
                   [](const RunReport& report, const TextOptions&) { return tap_text(cases_of(report)); }},
         RunFormat{"markdown",
                   [](const RunReport& report, const TextOptions&) { return run_markdown(report); }},
+        RunFormat{"html", [](const RunReport& report, const TextOptions&) { return run_html(report); }},
     };
     return formats;
 }
@@ -186,13 +187,10 @@ std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;
     };
-    static constexpr std::array rows{Row{"text", "txt"},
-                                     Row{"json", "json"},
-                                     Row{"junit", "xml"},
-                                     Row{"tap", "tap"},
-                                     Row{"markdown", "md"},
-                                     Row{"github", "github.txt"},
-                                     Row{"github-matrix", "github-matrix.json"}};
+    static constexpr std::array rows{Row{"text", "txt"},          Row{"json", "json"},
+                                     Row{"junit", "xml"},         Row{"tap", "tap"},
+                                     Row{"markdown", "md"},       Row{"html", "html"},
+                                     Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;
     }

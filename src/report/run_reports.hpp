@@ -30,6 +30,12 @@ namespace cudamatrix::report {
 [[nodiscard]] std::string run_markdown(const RunReport& report);
 inline constexpr std::size_t kMarkdownLimit = 65'536;  ///< of the body of a comment, in characters
 
+/// A page that stands alone (page.hpp): the cells as a grid of two chosen axes with filters and a search, and
+/// the details of each. Logs are links relative to the page. No text becomes markup.
+[[nodiscard]] std::string run_html(const RunReport& report);
+/// The JSON that it shows.
+[[nodiscard]] std::string run_page_data(const RunReport& report);
+
 }  // namespace cudamatrix::report
 
 namespace cudamatrix {

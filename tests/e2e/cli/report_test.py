@@ -60,6 +60,12 @@ class Report(Cli):
         self.assertEqual(got.stdout, self.read("o/report.md"))
         self.assertTrue(got.stdout.startswith("**render of two**: rendered: 1 cell in 1 image, 1 rejected, 0 unknown\n"), got.stdout)
 
+    def test_page(self):
+        page = self.call("report", "a.json", "--format", "html", code=0).stdout
+        self.assertTrue(page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n"))
+        data = json.loads(page.split('id="data">', 1)[1].split("</script>", 1)[0])
+        self.assertEqual([cell["id"] for cell in data["cells"]], [cell["id"] for cell in json.loads(self.rendered)["cells"]])
+
 
 if __name__ == "__main__":
     main()

@@ -111,6 +111,13 @@ CellResult failed_cell() {
 
 }  // namespace
 
+std::size_t times(std::string_view text, std::string_view part) {
+    std::size_t number = 0;
+    for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+        ++number;
+    return number;
+}
+
 Judged::Judged() {
     matrix.path = "matrix.yaml";
     matrix.name = "training";

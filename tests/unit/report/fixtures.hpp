@@ -18,6 +18,9 @@ inline bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
+/// How often `part` stands in `text`.
+[[nodiscard]] std::size_t times(std::string_view text, std::string_view part);
+
 inline const report::ToolInfo kTool{"0.1.0", "2026-11-21", "0123456789ab"};
 
 /// Three cells: one rejected by two rules, one degraded, one accepted. Addresses into `values` must stay.

@@ -9,15 +9,9 @@
 using namespace cudamatrix;
 using namespace cudamatrix::report;
 using fixtures::contains;
+using fixtures::times;
 
 namespace {
-
-std::size_t times(std::string_view text, std::string_view part) {
-    std::size_t number = 0;
-    for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
-        ++number;
-    return number;
-}
 
 RunReport with_cells(std::size_t number) {
     auto report = fixtures::run();
