@@ -19,19 +19,33 @@ template <class Range, class Writer>
     return out;
 }
 
+/// Takes a document member by member.
+class DocumentSink {
+  public:
+    DocumentSink() = default;
+    DocumentSink(const DocumentSink&) = default;
+    DocumentSink& operator=(const DocumentSink&) = default;
+    virtual ~DocumentSink() = default;
+
+    virtual void member(std::string_view name, const Json& value) = 0;
+    virtual void begin_array(std::string_view name) = 0;
+    virtual void element(const Json& value) = 0;
+    virtual void end_array() = 0;
+};
+
 /// One JSON document, written member by member: pretty at the top, one line for each element of a long array,
 /// so that a report of 100,000 cells needs no tree in memory and two reports can be compared by line.
-class JsonDocument {
+class JsonDocument final : public DocumentSink {
   public:
     /// Starts the document with schema_version, tool, version and facts.
     explicit JsonDocument(const ToolInfo& tool, int schema_version = 1);
 
-    void member(std::string_view name, const Json& value);
-    void begin_array(std::string_view name);
-    void element(const Json& value);
+    void member(std::string_view name, const Json& value) override;
+    void begin_array(std::string_view name) override;
+    void element(const Json& value) override;
     /// An element that is already JSON text on one line.
     void element_text(std::string_view text);
-    void end_array();
+    void end_array() override;
     template <class Range, class Writer>
     void array(std::string_view name, const Range& range, const Writer& write) {
         begin_array(name);

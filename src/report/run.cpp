@@ -290,9 +290,8 @@ Json outcomes_json(const RunTotals& sums) {
 
 }  // namespace
 
-std::string run_json(const RunReport& report) {
+void write_run(const RunReport& report, DocumentSink& document) {
     const auto sums = totals(report);
-    JsonDocument document(ToolInfo{report.version, report.facts_date, report.facts_hash});
     document.member("matrix", Json{{"name", report.matrix}, {"cells", sums.cells}});
     document.member("command", report.command);
     document.member("engine", Json{{"name", report.engine}, {"why", report.engine_why}});
@@ -319,6 +318,11 @@ std::string run_json(const RunReport& report) {
     for (const auto& cell : report.cells)
         document.element(cell_json(images, cell));
     document.end_array();
+}
+
+std::string run_json(const RunReport& report) {
+    JsonDocument document(ToolInfo{report.version, report.facts_date, report.facts_hash});
+    write_run(report, document);
     return std::move(document).finish();
 }
 

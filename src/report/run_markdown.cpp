@@ -14,8 +14,9 @@ namespace {
 using markdown::inside_html;
 using markdown::plain;
 
-constexpr std::size_t kKept = 1000;        // characters, for the sentence that says what is left out
-constexpr std::size_t kListedOpenly = 40;  // cells; more are folded
+constexpr std::size_t kKept = 1000;           // characters, for the sentence that says what is left out
+constexpr std::size_t kForFailures = 45'000;  // characters up to the last of them
+constexpr std::size_t kListedOpenly = 40;     // cells; more are folded
 constexpr std::size_t kTestsOfFailure = 10;
 constexpr std::size_t kLinesOfEvidence = 8;
 constexpr std::size_t kColumnsOfEvidence = 200;
@@ -25,10 +26,9 @@ class Comment {
   public:
     void add(std::string_view text) { text_ += text; }
 
-    /// `head`, the items that fit, `tail`. Where none fits: nothing.
+    /// `head`, the items that fit below `room`, `tail`. Where none fits: nothing.
     void section(std::string_view head, const std::vector<std::string>& items, std::string_view tail,
-                 std::string_view noun) {
-        const auto room = kMarkdownLimit - kKept;
+                 std::string_view noun, std::size_t room = kMarkdownLimit - kKept) {
         auto size = text_.size() + head.size() + tail.size();
         std::size_t fitting = 0;
         while (fitting < items.size() && size + items[fitting].size() <= room)
@@ -174,7 +174,7 @@ std::string run_markdown(const RunReport& report) {
     comment.add(fmt::format("**{} of {}**: {}\n\n", report.command, plain(clipped(report.matrix, 60)),
                             plain(closing_line(report))));
     comment.add(totals_table(report));
-    comment.section("", failures(report), "", "failure");
+    comment.section("", failures(report), "", "failure", kForFailures);
     add_images(report, comment);
     add_cells(report, comment);
     if (const auto predicted = drivers_of(report).predicted; !predicted.empty())

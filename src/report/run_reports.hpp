@@ -24,6 +24,9 @@ namespace cudamatrix::report {
 
 /// One JSON document with everything that the report holds.
 [[nodiscard]] std::string run_json(const RunReport& report);
+/// The same but for the head of every document (schema_version, tool, version, facts).
+class DocumentSink;
+void write_run(const RunReport& report, DocumentSink& document);
 
 /// The same for a comment on a pull request: what it came to, failures with the end of their output, images
 /// and cells. No text becomes markup. Never more than GitHub takes; what does not fit is counted.
