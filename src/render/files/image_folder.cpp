@@ -160,42 +160,21 @@ std::string from_image(const std::string& path, const std::string& beside, const
     return found.lexically_normal().generic_string();
 }
 
-std::string ca_bundle_from(const ImageInput& input) {
-    return from_image(input.matrix.build.ca_bundle, input.matrix.build.ca_bundle_beside, input);
-}
-
-std::string netrc_from(const ImageInput& input) {
-    return from_image(input.matrix.build.netrc, input.matrix.build.netrc_beside, input);
-}
-
 // `what`: the options that tell the image from its proof.
 std::string build_line(const ImageInput& input, const std::string& what) {
     const auto& build = input.matrix.build;
     std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
     if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
-    if (!build.ca_bundle.empty()) line += " " + pasted("--secret=id=ca,src=" + ca_bundle_from(input));
-    if (!build.netrc.empty()) line += " " + pasted("--secret=id=netrc,src=" + netrc_from(input));
+    if (!build.ca_bundle.empty())
+        line +=
+            " " + pasted("--secret=id=ca,src=" + from_image(build.ca_bundle, build.ca_bundle_beside, input));
+    if (!build.netrc.empty())
+        line += " " + pasted("--secret=id=netrc,src=" + from_image(build.netrc, build.netrc_beside, input));
     return line + " " + what + " .";
 }
 
 std::string tag_of(const ImageInput& input) {
     return fmt::format("{}:{}", image_repository(input.matrix), input.image.id);
-}
-
-std::string bootstrap_line(const ImageInput& input) {
-    const auto bootstrap = bootstrap_of(input.image, input.matrix);
-    // apt wants whole paths. The word stands in single quotes, which end and begin again around the folder.
-    const auto whole = [](const std::string& path) {
-        return path.starts_with('/') ? path : "'\"$PWD\"'/" + path;
-    };
-    std::string line;
-    for (const auto& [name, value] : bootstrap.environment)
-        line += name + "=" + pasted(value) + " ";
-    std::vector<std::string> words;
-    for (const auto& word : bootstrap.command)
-        words.push_back(pasted(text::replace_all(word, "{output}", bootstrap.file)));
-    line = text::replace_all(line + text::join(words, " "), "{ca_bundle}", whole(ca_bundle_from(input)));
-    return text::replace_all(line, "{netrc}", whole(netrc_from(input)));
 }
 
 }  // namespace
@@ -248,7 +227,7 @@ List dockerfile_header(const ImageInput& input) {
                            input.image.sources.snapshot);
     if (bootstrapped) {
         lines.emplace_back("By hand, in this folder: the base (needs mmdebstrap and root), then the image:");
-        lines.emplace_back("  " + bootstrap_line(input));
+        lines.emplace_back(fmt::format("  sh ../../{} {}", kMakeBaseFile, input.image.base_name()));
     } else {
         lines.emplace_back("By hand, in this folder:");
     }

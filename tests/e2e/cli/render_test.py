@@ -106,10 +106,15 @@ class Render(Cli):
         self.assertEqual(trees[0], trees[1])
         dockerfile = next((self.dir / "one/gpu/out/images").glob("*/Dockerfile")).read_text()
         self.assertIn("--secret=id=ca,src=../../../../certs/site.pem ", dockerfile)
-        line = next(l for l in dockerfile.splitlines() if "mmdebstrap" in l and "CAInfo" in l).lstrip("# ")
-        words = subprocess.run(["sh", "-c", f"for w in {line.split('mmdebstrap ', 1)[1]}; do printf '%s\\n' \"$w\"; done"], capture_output=True, text=True,
-                               cwd=self.dir).stdout.splitlines()
-        self.assertIn(f'--aptopt=Acquire::https::CAInfo "{self.dir}/../../../../certs/site.pem"', words)
+        self.assertIn("#   sh ../../make-base.sh bookworm\n", dockerfile)
+        out = self.dir / "one/gpu/out"
+        fake = self.dir / "bin/mmdebstrap"
+        self.write("#!/bin/sh\nfor w; do printf '%s\\n' \"$w\"; case $w in *partial-*) echo made > \"$w\" ;; esac; done\n", "bin/mmdebstrap")
+        fake.chmod(0o755)
+        made = subprocess.run(["sh", "gpu/out/make-base.sh"], capture_output=True, text=True, cwd=self.dir / "one", check=True,
+                              env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"})
+        self.assertIn(f'--aptopt=Acquire::https::CAInfo "{out}/../../certs/site.pem"', made.stdout.splitlines())
+        self.assertEqual([p.read_text() for p in out.glob("images/*/bootstrap-bookworm.tar")], ["made\n"])
         self.assertIn('file: "../../certs/site.pem"', self.read("one/gpu/out/compose.yaml"))
 
     def test_the_diff_of_render_check_is_one_that_patch_takes(self):

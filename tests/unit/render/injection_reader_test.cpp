@@ -143,6 +143,16 @@ class Renderer {
                                    "0123456789._-") == std::string::npos;
             if (!plain || image.id.starts_with('.')) out.insert({"NAME " + image.id});
         }
+        for (const auto& image : plan.images) {
+            if (!image.references().empty()) continue;
+            const auto bases =
+                make_base_model(*matrix, {bootstrap_of(image, *matrix)}, {image}, settings_.matrix_folder);
+            const auto script = library_.fill("make-base.sh.mustache", bases);
+            if (!script.ok()) return refuse(script.failure());
+            std::vector<std::string> of_bases;
+            add(of_bases, "make-base.sh", *script);
+            out.insert(of_bases);
+        }
         const auto model = compose_model({*matrix, plan.images, rendered, settings_.matrix_folder});
         if (!model.ok()) return refuse(model.failure());
         for (const char* name : {"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml"}) {

@@ -203,6 +203,12 @@ TEST_CASE("no value changes the structure of any file") {
     for (const char* name :
          {"compose.yaml.mustache", "compose.gpu.yaml.mustache", "compose.cdi.yaml.mustache"})
         targets.push_back({name, *compose});
+    std::vector<Bootstrap> bootstraps;
+    for (const auto& image : plan.images) {
+        if (image.references().empty()) bootstraps.push_back(bootstrap_of(image, matrix));
+    }
+    targets.push_back(
+        {"make-base.sh.mustache", make_base_model(matrix, bootstraps, plan.images, settings.matrix_folder)});
 
     TextTally tally;
     std::set<std::string> seen_lines;

@@ -27,6 +27,25 @@ std::vector<std::string> yaml_structure(const yaml::Node& node) {
     return out;
 }
 
+// Words and operators of each command of a script whose quotes end on their line.
+std::vector<std::string> script_structure(const std::string& content) {
+    std::vector<std::string> out;
+    for (const auto& line : text::split(text::replace_all(content, "\\\n", " "), '\n')) {
+        if (line.starts_with('#')) continue;
+        const auto tokens = shell_tokens(line);
+        std::string kinds = tokens ? "" : "BROKEN";
+        for (const auto& token : tokens.value_or(std::vector<std::string>{})) {
+            if (token.starts_with("OP:")) {
+                kinds += token + " ";
+            } else {
+                kinds += token.starts_with("EXPANDS:") ? "expanded " : "w ";
+            }
+        }
+        out.push_back(kinds);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<std::string> structure_of(std::string_view name, const std::string& content) {
@@ -39,6 +58,7 @@ std::vector<std::string> structure_of(std::string_view name, const std::string& 
                    ? yaml_structure(*parsed)
                    : std::vector<std::string>{"BROKEN " + parsed.failure().diagnostics.front().message};
     }
+    if (name.find("make-base") != std::string::npos) return script_structure(content);
     // requirements and .dockerignore: lines, and on each line the number of words.
     std::vector<std::string> out;
     for (const auto& line : text::split(content, '\n')) {
