@@ -98,7 +98,8 @@ std::string inside(const std::string& file, const std::filesystem::path& out) {
 // Renders only the image that the file belongs to: the origins of thousands take memory.
 Result<report::OriginReport> origins_of(const std::string& file, const RenderOptions& options,
                                         const Loaded& loaded, const std::filesystem::path& out) {
-    auto plan = plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts);
+    auto plan = plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts,
+                            taken_bases(loaded.lock));
     std::vector<std::string> names{"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml",
                                    std::string(kMakeBaseFile)};
     for (const auto& image : plan.images)

@@ -57,6 +57,9 @@ struct BuildSettings {
     std::string ca_bundle_beside;  ///< the same from the matrix file's folder; empty where it was absolute
     std::string netrc;             ///< absolute path of a netrc file, given to builds as a secret as well
     std::string netrc_beside;
+    /// Where bases of distributions come from: auto (an official image, where the lock has its digest; else
+    /// bootstrapped), registry or bootstrap.
+    std::string base_from = "auto";
     std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
     std::string cache =
         "mounts";  ///< mounts: BuildKit keeps packages and wheels for the next build; none: it does not

@@ -103,6 +103,9 @@ struct BuildKey {
     std::string_view accepted;
 };
 constexpr auto kBuildKeys = std::to_array<BuildKey>({
+    {"base_from", &BuildSettings::base_from,
+     [](std::string_view text) { return text == "auto" || text == "registry" || text == "bootstrap"; },
+     "auto, registry or bootstrap"},
     {"ca_bundle", &BuildSettings::ca_bundle, is_path, "the path of a PEM file such as /etc/ssl/site-ca.pem"},
     {"cache", &BuildSettings::cache, [](std::string_view text) { return text == "mounts" || text == "none"; },
      "mounts (BuildKit cache mounts) or none"},

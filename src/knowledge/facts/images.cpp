@@ -247,6 +247,14 @@ std::optional<Row> python_image(const Facts& facts, std::string_view minor, std:
     return best;
 }
 
+std::string distribution_image(const Facts& facts, std::string_view os, std::string_view arch) {
+    const auto row = facts.row(fmt::format("distribution-image-{}", os));
+    if (!row) return {};
+    const auto archs = row->list("arch");
+    if (std::find(archs.begin(), archs.end(), arch) == archs.end()) return {};
+    return fmt::format("{}:{}", row->text("repository"), row->text("tag"));
+}
+
 std::optional<Row> standalone_python(const Facts& facts, std::string_view minor) {
     return facts.row("standalone-python-" + std::string(minor));
 }

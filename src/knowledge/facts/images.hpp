@@ -94,6 +94,10 @@ struct NgcWanted {
 [[nodiscard]] std::optional<Row> python_image(const Facts& facts, std::string_view minor,
                                               std::string_view os);
 
+/// The official image of a distribution, which is rebuilt under one tag: "docker.io/library/debian:bookworm";
+/// empty where no fact knows one for that processor.
+[[nodiscard]] std::string distribution_image(const Facts& facts, std::string_view os, std::string_view arch);
+
 /// The standalone build of a minor of python ("3.12") that the pinned installer knows.
 [[nodiscard]] std::optional<Row> standalone_python(const Facts& facts, std::string_view minor);
 

@@ -56,6 +56,13 @@ constexpr Column kImageRepositories[] = {
     {"arch", Kind::text, Form::list},
 };
 
+constexpr Column kDistributionImages[] = {
+    {"os", Kind::text, Form::scalar, kRequired, "operating_systems.os"},
+    {"repository", Kind::text, Form::scalar, kRequired},
+    {"tag", Kind::text, Form::scalar, kRequired},
+    {"arch", Kind::text, Form::list, kRequired},
+};
+
 constexpr Column kNgcImages[] = {
     {"tag", Kind::text, Form::scalar, kRequired},
     {"torch", Kind::version},
@@ -112,6 +119,7 @@ constexpr Schema kImageSchemas[] = {
     {"container_toolkits", "container-toolkit-{first}", kContainerToolkits},
     {"cuda_image_requirements", "cuda-image-requires-{cuda}-*", kCudaImageRequirements},
     {"cuda_images", "cuda-image-{cuda}-*", kCudaImages},
+    {"distribution_images", "distribution-image-{os}", kDistributionImages},
     {"gpu_capabilities", "gpu-capability-{capability}", kGpuCapabilities},
     {"image_libraries", "image-libraries-{image}-{arch}-*", kImageLibraries},
     {"image_policies", "image-policy-{policy}", kImagePolicies},

@@ -1,5 +1,8 @@
 // Can the chosen family install that host compiler on that distribution? Asked only where the cell names a
 // family, as toolkit-available does.
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.hpp"
 #include "knowledge/resolve/building.hpp"
 #include "knowledge/resolve/images.hpp"
@@ -12,7 +15,8 @@ void judge_compiler_in_archive(Ask& ask) {
     const auto family = ask.cell.text(Field::family);
     // A whole reference overrides the family: whoever writes it builds the image. The images of the other
     // families compile with what their base has.
-    if (ask.cell.has(Field::image) || (family != "debian" && family != "nvidia-cuda")) return;
+    constexpr std::string_view installing[] = {"debian", "nvidia-cuda", "rockylinux", "ubuntu"};
+    if (ask.cell.has(Field::image) || std::ranges::find(installing, family) == std::end(installing)) return;
     const auto compiler = host_compiler(ask.cell.text(Field::compiler));
     if (!compiler || compiler->name != "gcc") return;
     const auto os = ask.cell.text(Field::os);

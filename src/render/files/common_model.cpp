@@ -103,7 +103,7 @@ Object base_model(const std::string& reference, const Matrix& matrix, const Lock
 
 // What takes the place of the base's own package sources.
 Object sources_model(const Image& image) {
-    const bool debian = image.family == "cpu";
+    const bool debian = image.family == "cpu" || image.family == "debian";
     const bool dnf = image.package_manager == "dnf";
     const auto& [archive, security, snapshot] = image.sources;
     List apt;
@@ -113,7 +113,13 @@ Object sources_model(const Image& image) {
                              {"universe", !debian},
                              {"snapshot", list_of_one(snapshot)}});
     }
-    return Object{{"apt", std::move(apt)}, {"dnf", list_of_one(dnf ? archive : "")}};
+    // Debian's toolkit is in parts of its archive that its official image does not ask.
+    List components;
+    if (image.family == "debian" && image.cuda_from == "archive") components = {"contrib", "non-free"};
+    return Object{{"apt", std::move(apt)},
+                  {"dnf", list_of_one(dnf ? archive : "")},
+                  {"components_any", !components.empty()},
+                  {"components", std::move(components)}};
 }
 
 // What a tag leaves open and the cell says.
@@ -181,15 +187,18 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
             apt.push_back(std::move(item));
     }
     List pip;
-    if (!wanted.cuda.empty())
-        pip.push_back(
-            Object{{"name", "cuda"}, {"options", List{"--no-deps"}}, {"requirements", wanted.cuda}});
+    List toolkit;
+    if (!wanted.cuda.empty()) {
+        (bootstrapped ? pip : toolkit)
+            .push_back(
+                Object{{"name", "cuda"}, {"options", List{"--no-deps"}}, {"requirements", wanted.cuda}});
+    }
     if (!wanted.wheels.empty())
         pip.push_back(Object{{"name", "wheels"}, {"options", List{}}, {"requirements", wanted.wheels}});
     if (!wanted.installer.empty())
         pip.push_back(Object{
             {"name", "installer"}, {"options", List{"--no-deps"}}, {"requirements", wanted.installer}});
-    for (auto& item : pip) {
+    const auto complete = [&](mustache::Data& item) {
         auto object = *item.object();
         auto options = *object["options"].list();
         for (const auto& option : pip_options(image))
@@ -202,7 +211,9 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
         object["constraints_any"] = !constraints.empty();
         object["constraints"] = constraints;
         item = std::move(object);
-    }
+    };
+    std::ranges::for_each(pip, complete);
+    std::ranges::for_each(toolkit, complete);
     const bool any = !pip.empty();
     model["resolve"] = Object{{"apt", std::move(apt)},
                               {"download", named("toolkit", wanted.toolkit)},
@@ -210,6 +221,7 @@ mustache::Data::Object lock_model(const Matrix& matrix, const Image& image, cons
                               {"devel_any", !bootstrapped},
                               {"python_packages", python_packages(image)},
                               {"pip_any", any},
+                              {"toolkit", std::move(toolkit)},
                               {"pip_tool", image.resolver},
                               {"pip", std::move(pip)}};
     return model;

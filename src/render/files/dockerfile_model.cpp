@@ -137,10 +137,11 @@ ToolkitPaths toolkit_paths(const Image& image) {
 std::string image_title(const Image& image) {
     const bool bootstrapped = image.base_reference.empty();
     std::string title = bootstrapped ? fmt::format("{} ({})", image.os, image.suite) : image.base_reference;
-    if (!image.cuda.empty() && bootstrapped)
+    const bool brought = image.cuda_from == "base";
+    if (!image.cuda.empty() && !brought)
         title += fmt::format(", CUDA {} from {}", image.cuda,
                              image.cuda_from == "archive" ? "the archive" : "wheels");
-    if (!image.cuda.empty() && !bootstrapped) title += ", CUDA " + image.cuda;
+    if (!image.cuda.empty() && brought) title += ", CUDA " + image.cuda;
     if (!image.torch.empty()) title += fmt::format(", torch {}+{}", image.torch, image.torch_variant);
     if (!image.python.empty()) title += ", python " + image.python;
     if (image.arch != "x86_64") title += ", " + image.arch;

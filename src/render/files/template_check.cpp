@@ -35,6 +35,9 @@ include:
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: ubuntu22.04, flavour: devel, torch: 2.6.0+cu124, python: "3.10"}
   - {family: nvidia-cuda, gpu: H100, cuda: "12.4.1", os: ubuntu22.04, arch: aarch64, python: "3.12", packages: {timm: "0.6.13"}}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: rockylinux9, python: "3.9", packages: {timm: "0.6.13"}}
+  - {family: ubuntu, gpu: T4, cuda: "13.4.3", os: ubuntu24.04}
+  - {family: ubuntu, gpu: T4, cuda: "13.4.3", os: ubuntu24.04, flavour: devel, python: "3.13"}
+  - {family: rockylinux, gpu: T4, torch: 2.9.0+cu130, os: rockylinux9, python: "3.12"}
   - {family: pytorch, gpu: T4, torch: 2.6.0+cu124, os: ubuntu22.04, python: "3.11", packages: {timm: "0.6.13"}}
   - {family: pytorch, gpu: T4, torch: 2.6.0+cu124, flavour: devel}
   - {family: ngc, gpu: T4, torch: 2.10.0, os: ubuntu24.04, packages: {timm: "0.6.13"}}

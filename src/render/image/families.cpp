@@ -29,11 +29,13 @@ std::string cuda_of_variant(string_view variant) {
 
 std::span<const Family> all() {
     static const Family families[] = {
-        {"debian", "debian", kRuntimeDevel, kBoth, kNoCudnn, debian_steps()},
-        {"nvidia-cuda", "registry", kAllFlavours, kBoth, kNoCompat, nvidia_cuda_steps()},
-        {"pytorch", "registry", kRuntimeDevel, kIntel, kNoCompat, pytorch_steps()},
-        {"ngc", "registry", kDevel, kBoth, kNoCudnn, ngc_steps()},
-        {"cpu", "registry", kRuntimeDevel, kBoth, kNoCudnn, cpu_steps()},
+        {"debian", kRuntimeDevel, kBoth, kNoCudnn, distribution_steps(), true},
+        {"nvidia-cuda", kAllFlavours, kBoth, kNoCompat, nvidia_cuda_steps()},
+        {"pytorch", kRuntimeDevel, kIntel, kNoCompat, pytorch_steps()},
+        {"ngc", kDevel, kBoth, kNoCudnn, ngc_steps()},
+        {"cpu", kRuntimeDevel, kBoth, kNoCudnn, cpu_steps()},
+        {"ubuntu", kRuntimeDevel, kBoth, kNoCudnn, distribution_steps(), true},
+        {"rockylinux", kRuntimeDevel, kBoth, kNoCudnn, distribution_steps(), true},
     };
     return families;
 }
@@ -197,7 +199,9 @@ lookup::CudaTag tag_on(const Request& request, std::string_view os, std::string_
 
 std::string find_os(Request& request) {
     if (!request.cuda)
-        return fmt::format("family {} is an image of a toolkit: the cell names no cuda", kName);
+        return fmt::format(
+            "family {} is an image of a toolkit: the cell names no cuda; write cuda: VERSION, or another family",
+            kName);
     if (const auto from = request.text(Field::cuda_from); !from.empty())
         return fmt::format("cuda_from {}: the images of family {} bring the toolkit", from, kName);
     const auto wanted = request.text(Field::os);

@@ -25,6 +25,7 @@ struct Request {
     std::optional<lookup::Cuda> cuda;
     std::optional<lookup::Torch> torch;
     std::optional<Row> os;
+    const TakenBases& taken;
 
     [[nodiscard]] std::string text(Field field) const;
 };
@@ -34,11 +35,11 @@ using Step = std::string (*)(Request& request);
 
 struct Family {
     std::string_view name;
-    std::string_view templates;                  ///< folder of its templates
     std::span<const std::string_view> flavours;  ///< the first is the default
     std::span<const std::string_view> archs;
     std::span<const Field> refused;  ///< fields that it does nothing for
     std::span<const Step> steps;
+    bool distribution = false;  ///< built on a distribution alone, its toolkit installed
 };
 
 [[nodiscard]] std::span<const Family> all();
@@ -63,6 +64,8 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_python(Request& request);
 /// Whether the distribution's own is that one: decides between distributions where a cell names none.
 [[nodiscard]] bool python_serves(const Request& request, const Row& os);
+/// Where wheels of a toolkit, or a standalone python, are fetched beside a registry's base.
+[[nodiscard]] std::string installer_image(const Request& request);
 /// What resolves and installs wheels.
 [[nodiscard]] std::string find_installer(Request& request);
 
@@ -72,7 +75,7 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] std::string find_indexes(Request& request);
 
 // A family each; what is shared by some of them is below.
-[[nodiscard]] std::span<const Step> debian_steps();
+[[nodiscard]] std::span<const Step> distribution_steps();  ///< debian, ubuntu, rockylinux
 [[nodiscard]] std::span<const Step> nvidia_cuda_steps();
 [[nodiscard]] std::span<const Step> pytorch_steps();
 [[nodiscard]] std::span<const Step> ngc_steps();

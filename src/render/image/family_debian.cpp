@@ -1,4 +1,5 @@
-// debian: a distribution's own archive, bootstrapped, with the toolkit of the archive or of NVIDIA's wheels.
+// debian, ubuntu and rockylinux: a distribution alone, its official image or (debian) bootstrapped, with the
+// toolkit of its archive or of NVIDIA's wheels.
 
 #include <algorithm>
 
@@ -16,8 +17,17 @@ std::vector<std::string> strings(const facts::Values& values) {
 
 // Whether a distribution may be chosen for a cell that names none.
 bool has_toolkit(const Request& request, const Row& os) {
-    return !request.cuda || lookup::toolkit_source(request.facts, kDebian, os.text("os"), request.cuda->exact,
-                                                   request.text(Field::cuda_from));
+    return !request.cuda || lookup::toolkit_source(request.facts, request.image.family, os.text("os"),
+                                                   request.cuda->exact, request.text(Field::cuda_from));
+}
+
+// Whether images of the family are rendered on it.
+bool is_rendered_on(const Request& request, const Row& os) {
+    const auto& family = request.image.family;
+    if (!os.text("os").starts_with(family) || !os.has("package_manager")) return false;
+    return family == kDebian
+               ? os.text("render") == "true"
+               : request.facts.row(fmt::format("distribution-image-{}", os.text("os"))).has_value();
 }
 
 std::string find_distribution(Request& request) {
@@ -26,7 +36,7 @@ std::string find_distribution(Request& request) {
     std::pair<bool, bool> best_has;
     const auto wanted = request.text(Field::os);
     for (const auto& row : request.facts.rows("operating_systems")) {
-        if (row.text("render") != "true" || !row.text("os").starts_with(kDebian)) continue;
+        if (!is_rendered_on(request, row)) continue;
         names.emplace_back(row.text("os"));
         if (wanted.empty() ? !has_toolkit(request, row) : row.text("os") != wanted) continue;
         // The newest, but rather one that has the compiler of the cell, or whose own python is the cell's.
@@ -37,16 +47,50 @@ std::string find_distribution(Request& request) {
     }
     if (!best && wanted.empty()) {
         return fmt::format("no distribution of family {} has all that the cell needs ({} were tried)",
-                           kDebian, text::join(names, ", "));
+                           request.image.family, text::join(names, ", "));
     }
     if (!best) {
-        return fmt::format("os {} is judged but not rendered: family {} is rendered on {}", wanted, kDebian,
-                           text::join(names, ", "));
+        return fmt::format("os {} is judged but not rendered: family {} is rendered on {}", wanted,
+                           request.image.family, text::join(names, ", "));
     }
     request.os = best;
     request.image.os = best->text("os");
-    request.image.suite = best->text("codename");
-    request.image.package_manager = "apt";
+    request.image.package_manager = best->text("package_manager");
+    return {};
+}
+
+// apt of an official image has no certificates: an archive by https needs those of the site.
+bool needs_certificates(const Request& request) {
+    const auto& [archive, security, snapshot] = request.image.sources;
+    return request.image.package_manager == "apt" && request.matrix.build.ca_bundle.empty() &&
+           (archive.starts_with("https:") || security.starts_with("https:"));
+}
+
+// An official image by its reference, or none: the base is bootstrapped.
+std::string find_distribution_base(Request& request) {
+    auto& image = request.image;
+    const auto& from = request.matrix.build.base_from;
+    const auto official = lookup::distribution_image(request.facts, image.os, image.arch);
+    if (image.family == kDebian) {
+        const bool taken = request.taken.contains(official) && !needs_certificates(request);
+        if (from == "bootstrap" || (from == "auto" && !taken)) {
+            image.suite = request.os->text("codename");
+            return {};
+        }
+    } else if (from == "bootstrap") {
+        return fmt::format(
+            "build: base_from: bootstrap: only family {} is bootstrapped, and this is family "
+            "{}; write base_from: auto, or family: {}",
+            kDebian, image.family, kDebian);
+    }
+    if (official.empty())
+        return fmt::format("the facts know no official image of {} for {}", image.os, image.arch);
+    if (needs_certificates(request))
+        return fmt::format(
+            "mirrors: the image {} has no certificates for packages by https; write build: "
+            "{{ca_bundle: FILE}}{}",
+            official, image.family == kDebian ? ", or base_from: bootstrap" : "");
+    image.base_reference = official;
     return {};
 }
 
@@ -61,10 +105,10 @@ std::string find_source(Request& request) {
     auto& image = request.image;
     if (!request.cuda) return {};
     const auto from = request.text(Field::cuda_from);
-    const auto row = lookup::toolkit_source(request.facts, kDebian, image.os, request.cuda->exact, from);
+    const auto row = lookup::toolkit_source(request.facts, image.family, image.os, request.cuda->exact, from);
     if (!row) {
         return fmt::format("CUDA {} has no source{} for family {} on {}", image.cuda,
-                           from.empty() ? "" : " (" + from + ")", kDebian, image.os);
+                           from.empty() ? "" : " (" + from + ")", image.family, image.os);
     }
     take_source(*row, image);
     image.cuda_packages = strings(row->list("package"));
@@ -90,8 +134,16 @@ bool takes_compiler(const Request& request, const lookup::Cuda& cuda) {
         const auto newest = Version::parse(cuda.toolkit->text("gcc_max"));
         return gcc && newest && gcc->major() <= newest->major();
     }
-    return fits != 0 &&
-           (request.image.flavour != "devel" || fits == default_gcc(request.facts, request.os, std::nullopt));
+    const bool own_only = request.image.flavour == "devel" || request.image.package_manager == "dnf";
+    return fits != 0 && (!own_only || fits == default_gcc(request.facts, request.os, std::nullopt));
+}
+
+// Wheels of a toolkit are fetched where python is.
+std::string find_toolkit_base(Request& request) {
+    auto& image = request.image;
+    if (!image.base_reference.empty() && image.cuda_from == "wheels")
+        image.installer_reference = installer_image(request);
+    return {};
 }
 
 // Torch brings CUDA's libraries and no nvcc. Any release of its major compiles what runs beside it (minor
@@ -103,7 +155,7 @@ std::string find_suite_toolkit(Request& request) {
     std::optional<Row> best;
     std::optional<lookup::Cuda> release;
     for (const auto& row : request.facts.rows("toolkit_sources")) {
-        if (row.text("family") != kDebian || !holds(row.list("os"), image.os)) continue;
+        if (row.text("family") != image.family || !holds(row.list("os"), image.os)) continue;
         const auto cuda = lookup::cuda(request.facts, row.text("cuda"));
         const bool light = !row.list("unpack").empty() || !row.list("pins").empty();
         if (!cuda || cuda->exact.major() != torch->major() || !light || !takes_compiler(request, *cuda))
@@ -126,10 +178,11 @@ std::string find_suite_toolkit(Request& request) {
 
 }  // namespace
 
-std::span<const Step> debian_steps() {
-    static constexpr Step steps[] = {find_toolkit,    find_torch,         find_torch_index, find_distribution,
-                                     find_source,     find_suite_toolkit, find_compiler,    find_python,
-                                     find_companions, find_constraints,   find_environment};
+std::span<const Step> distribution_steps() {
+    static constexpr Step steps[] = {
+        find_toolkit,           find_torch,      find_torch_index,   find_distribution, find_package_sources,
+        find_distribution_base, find_source,     find_suite_toolkit, find_compiler,     find_python,
+        find_toolkit_base,      find_companions, find_constraints,   find_environment};
     return steps;
 }
 
@@ -207,10 +260,13 @@ std::string find_python(Request& request) {
     image.python_release = row->text("release");
     // A bootstrapped base fetches it by itself.
     if (image.base_reference.empty()) return {};
-    const auto installers = request.facts.rows("python_images");
-    image.installer_reference =
-        repository_of(request.facts, "cpu") + ":" + std::string(installers.back().text("tag"));
+    image.installer_reference = installer_image(request);
     return {};
+}
+
+std::string installer_image(const Request& request) {
+    const auto installers = request.facts.rows("python_images");
+    return repository_of(request.facts, "cpu") + ":" + std::string(installers.back().text("tag"));
 }
 
 std::string find_installer(Request& request) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,14 +37,18 @@ struct Indexes {
     std::string builds;  ///< standalone builds of python
 };
 
+/// Official images of distributions that images are built on where `build: {base_from: auto}` leaves the
+/// choice: those whose digest the lock has. All others are bootstrapped.
+using TakenBases = std::set<std::string, std::less<>>;
+
 struct Image {
     std::string id;                  ///< folder, tag and compose service: "debian12-cu11.8.0"
     std::vector<std::string> cells;  ///< ids of the cells that it serves, in the order of the file
-    std::string family;              ///< debian, nvidia-cuda, pytorch, ngc, cpu
+    std::string family;              ///< debian, ubuntu, rockylinux, nvidia-cuda, pytorch, ngc, cpu
     std::string os;                  ///< debian12
     std::string base_reference;   ///< docker.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04; empty: bootstrapped
     std::string devel_reference;  ///< what compiles the suite where the base has no compiler: the devel tag
-    std::string installer_reference;  ///< python slim: fetches a standalone build of python; empty: none is
+    std::string installer_reference;  ///< python slim: fetches a standalone python, a wheel toolkit; or empty
     std::string package_manager;      ///< apt or dnf
     PackageSources sources;           ///< of those packages
     Indexes indexes;                  ///< of wheels

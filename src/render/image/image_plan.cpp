@@ -81,12 +81,13 @@ std::vector<std::string> volume_folders(const std::vector<Service>& services, co
 
 // The image of a cell under an entry, or why there is none.
 std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const ImageEntry& entry,
-                                               const Cell& cell, const Facts& facts) {
+                                               const Cell& cell, const Facts& facts,
+                                               const TakenBases& taken) {
     ExtendedCell extended(cell);
     auto conflict = extended.add_packages(entry.pip);
     if (conflict.empty()) conflict = extended.add_env(entry.env);
     if (!conflict.empty()) return fmt::format("images: {} adds {}", entry.name, conflict);
-    auto resolved = resolve_cell(matrix, extended.cell(), facts);
+    auto resolved = resolve_cell(matrix, extended.cell(), facts, taken);
     auto* image = std::get_if<Image>(&resolved);
     if (image == nullptr) {
         const auto& reason = std::get<std::string>(resolved);
@@ -97,7 +98,7 @@ std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const Image
     if (entry.name.empty()) return resolved;
     if (!entry.pip.empty() || !entry.env.empty()) {
         auto named = *image;
-        const auto plain = resolve_cell(matrix, cell, facts);
+        const auto plain = resolve_cell(matrix, cell, facts, taken);
         if (const auto* own = std::get_if<Image>(&plain)) {
             named.packages = own->packages;
             named.env = own->env;
@@ -123,8 +124,8 @@ void add_left_out(Image& shared, const std::vector<std::string>& names) {
 // The images as they grow, cell by cell.
 class Planner {
   public:
-    Planner(const Matrix& matrix, const Facts& facts)
-        : matrix_(matrix), entries_(matrix.deployment.images), facts_(facts) {
+    Planner(const Matrix& matrix, const Facts& facts, const TakenBases& taken)
+        : matrix_(matrix), entries_(matrix.deployment.images), facts_(facts), taken_(taken) {
         // Without entries there is one that adds nothing.
         if (entries_.empty()) entries_.emplace_back();
     }
@@ -133,7 +134,7 @@ class Planner {
         std::vector<Image> images;
         for (const auto& entry : entries_) {
             if (!matches(entry.when, planned.cell)) continue;
-            auto resolved = resolve_entry(matrix_, entry, planned.cell, facts_);
+            auto resolved = resolve_entry(matrix_, entry, planned.cell, facts_, taken_);
             if (auto* reason = std::get_if<std::string>(&resolved)) {
                 plan_.refusals.push_back({planned.id, std::move(*reason)});
                 return;
@@ -177,6 +178,7 @@ class Planner {
     const Matrix& matrix_;
     std::vector<ImageEntry> entries_;
     const Facts& facts_;
+    const TakenBases& taken_;
     ImagePlan plan_;
     std::map<std::string, std::size_t> by_content_;
     std::set<std::string> ids_;
@@ -185,8 +187,9 @@ class Planner {
 
 }  // namespace
 
-ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts) {
-    Planner planner(matrix, facts);
+ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts,
+                      const TakenBases& taken) {
+    Planner planner(matrix, facts, taken);
     for (const auto& cell : cells)
         planner.add(cell);
     return planner.finish();

@@ -96,13 +96,16 @@ std::string registry_id(const Image& image) {
 
 }  // namespace
 
-std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell, const Facts& facts) {
-    Request request{matrix, cell, facts, nullptr, {}, {}, {}, {}};
+std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell, const Facts& facts,
+                                              const TakenBases& taken) {
+    Request request{matrix, cell, facts, nullptr, {}, {}, {}, {}, taken};
     if (auto reason = begin(request); !reason.empty()) return reason;
     for (const auto step : request.family->steps) {
         if (auto reason = step(request); !reason.empty()) return reason;
     }
-    if (auto reason = family::find_package_sources(request); !reason.empty()) return reason;
+    if (!request.family->distribution) {
+        if (auto reason = family::find_package_sources(request); !reason.empty()) return reason;
+    }
     if (auto reason = family::find_indexes(request); !reason.empty()) return reason;
     if (auto reason = family::find_installer(request); !reason.empty()) return reason;
     if (auto reason = family::find_wheels(request); !reason.empty()) return reason;
@@ -110,8 +113,7 @@ std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& 
 }
 
 std::string template_folder(const Image& image) {
-    const auto* made = family::named(image.family);
-    return std::string(made == nullptr ? std::string_view(image.family) : made->templates);
+    return image.references().empty() ? "debian" : "registry";
 }
 
 // What the steps of the families look at and put into the image; what they only refuse is not here.
@@ -132,9 +134,11 @@ std::string compute_of(const Cell& cell, const Facts& facts) {
 }
 
 std::string image_id(const Image& image, const Facts& facts) {
-    const bool bootstrapped = image.base_reference.empty();
-    std::string id = bootstrapped ? image.os : registry_id(image);
-    if (bootstrapped && !image.cuda.empty()) {
+    const auto* made = family::named(image.family);
+    // The same on the official image and on a bootstrapped base.
+    const bool distribution = made != nullptr && made->distribution;
+    std::string id = distribution ? image.os : registry_id(image);
+    if (distribution && !image.cuda.empty()) {
         id += "-cu" + image.cuda;
         // The source is part of the id where it is not the one that the release has by itself.
         const auto usual =
@@ -142,12 +146,11 @@ std::string image_id(const Image& image, const Facts& facts) {
         if (!usual || usual->id() != image.cuda_source) id += "_" + image.cuda_from;
     }
     if (!image.torch.empty()) id += fmt::format("-torch{}_{}", image.torch, image.torch_variant);
-    // A registry's families have their choice of pythons, a bootstrapped base that of a standalone one.
+    // Other families have their choice of pythons, a distribution that of a standalone one.
     const bool says_python =
-        !bootstrapped || image.python_from == "standalone" || (image.torch.empty() && image.packages.empty());
+        !distribution || image.python_from == "standalone" || (image.torch.empty() && image.packages.empty());
     if (says_python && !image.python.empty()) id += "-py" + image.python;
     if (!is_default_compiler(image, facts)) id += "-gcc" + image.compiler.substr(4);
-    const auto* made = family::named(image.family);
     if (made != nullptr && image.flavour != made->flavours.front()) id += "-" + image.flavour;
     if (image.arch != kArch) id += "-" + image.arch;
     if (!image.packages.empty()) id += "-pkg" + short_hash(image.packages);
@@ -184,8 +187,8 @@ PackageRequests package_requests(const Image& image) {
     }
     const bool standalone = image.python_from == "standalone";
     if (image.cuda_from == "wheels") wanted.cuda = image.cuda_pins;
-    // What fetches a toolkit of wheels, or a standalone python where no registry has a base for that.
-    if (image.cuda_from == "wheels" || (standalone && image.base_reference.empty()))
+    // What fetches a toolkit of wheels, or a standalone python, where no registry has a base for that.
+    if (image.base_reference.empty() && (image.cuda_from == "wheels" || standalone))
         wanted.python.emplace_back("python3-venv");
     const bool distribution = image.python_from == "distribution";
     if (distribution) wanted.runtime.emplace_back("python3");

@@ -157,6 +157,9 @@ struct PinGap {
 /// "Torch==2.6.0" asks for torch; a package is its own name.
 [[nodiscard]] std::string name_of_request(std::string_view request);
 
+/// What images are built on in place of a bootstrapped base: the bases whose digest the lock has.
+[[nodiscard]] TakenBases taken_bases(const std::optional<Lock>& lock);
+
 /// How a lock names an image in `configurations`: a tag that is not written is latest, beside a digest none
 /// counts. Nothing for what is no reference.
 [[nodiscard]] std::optional<std::string> name_in_lock(std::string_view reference);

@@ -98,6 +98,14 @@ std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
     return out;
 }
 
+TakenBases taken_bases(const std::optional<Lock>& lock) {
+    TakenBases taken;
+    if (!lock) return taken;
+    for (const auto& [reference, base] : lock->references)
+        taken.insert(reference);
+    return taken;
+}
+
 const ImagePins* Lock::covering(const Image& image) const {
     return covers(image) ? pins(image) : nullptr;
 }

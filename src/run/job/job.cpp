@@ -157,7 +157,8 @@ Status render_again(Job& job, Lock lock) {
     return render_plan(job.input, job.settings, std::move(lock), job.plan);
 }
 
-Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command) {
+Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command,
+                       const TakenBases* taken) {
     Plan plan;
     plan.report = empty_report(input, settings, command);
     std::vector<PlannedCell> cells;
@@ -170,7 +171,8 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
             plan.report.cells.back().reason = skip_reason(input.judgement, judged);
         }
     }
-    auto images = plan_images(input.matrix, cells, input.facts);
+    auto images =
+        plan_images(input.matrix, cells, input.facts, taken == nullptr ? taken_bases(input.lock) : *taken);
     plan.images = std::move(images.images);
     add_images(plan);
     std::map<std::string, std::string, std::less<>> refused;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include "base/build_info.hpp"
 #include "base/file.hpp"
@@ -273,13 +274,46 @@ Failure base_moved(const std::string& suite, const std::string& locked, const st
                         .with_fix("cudamatrix lock --update=bases " + matrix.path)}};
 }
 
+namespace {
+
+// Plans anew, on these official images in place of bootstrapped bases.
+Status plan_on(Job& job, const TakenBases& taken) {
+    const auto command = job.plan.report.command;
+    auto engine = std::pair(job.plan.report.engine, job.plan.report.engine_why);
+    const bool gpu = job.plan.report.gpu;
+    CM_TRY_ASSIGN(job.plan, make_plan(job.input, job.settings, command, &taken));
+    std::tie(job.plan.report.engine, job.plan.report.engine_why) = std::move(engine);
+    job.plan.report.gpu = gpu;
+    return Done{};
+}
+
+// What a registry has of them is built on, the others are bootstrapped.
+Result<RegistryBases> decide_bases(Job& job, const LockScope& scope, bool check) {
+    const auto undecided = undecided_bases(job, scope);
+    if (undecided.empty()) return resolve_bases(job, scope, check);
+    auto taken = taken_bases(job.input.lock);
+    taken.insert(undecided.begin(), undecided.end());
+    CM_TRY(plan_on(job, taken));
+    CM_TRY_ASSIGN(auto bases, resolve_bases(job, scope, check, undecided));
+    if (bases.left.empty()) return bases;
+    for (const auto& [reference, why] : bases.left) {
+        taken.erase(reference);
+        job.progress.say(fmt::format("{} is not to be had, its distribution is bootstrapped: {}", reference,
+                                     text::printable(why)));
+    }
+    CM_TRY(plan_on(job, taken));
+    return bases;
+}
+
+}  // namespace
+
 Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
+    CM_TRY(bases_stay_under_others(job.plan, scope));
+    CM_TRY_ASSIGN(auto bases, decide_bases(job, scope, check));
     const auto& plan = job.plan;
-    CM_TRY(bases_stay_under_others(plan, scope));
     LockWork work;
     work.lock = plan.lock;
     work.scope = scope;
-    CM_TRY_ASSIGN(auto bases, resolve_bases(job, scope, check));
     work.findings = std::move(bases.findings);
     work.unreached = std::move(bases.unreached);
     for (auto& [reference, base] : bases.references)

@@ -59,6 +59,8 @@ struct RegistryBases {
     std::map<std::string, Failure> unreached;
     /// What was read of configurations: of the digests of `references`, and of what cells name by `image`.
     std::map<std::string, ImageConfiguration, std::less<>> configurations;
+    /// Official images that are not there for the asking, and why, in a line: their bases are bootstrapped.
+    std::map<std::string, std::string> left;
     /// What the lock records of these is of another digest than they have now, which could not be read.
     std::set<std::string, std::less<>> outdated;
 };
@@ -84,7 +86,13 @@ struct RegistryBases {
 /// `check`, or where nothing was recorded yet, the same is done for what cells name by `image`, which no
 /// image is built on: what cannot be found out of these is told as progress, only a tag that moved or
 /// vanished is a finding.
-[[nodiscard]] Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check);
+/// Where one of `optional` is not to be had, that is no finding (RegistryBases::left).
+[[nodiscard]] Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check,
+                                                  const TakenBases& optional = {});
+
+/// `build: {base_from: auto}`: the official images that chosen images would be built on if their registry had
+/// them, where the lock has no bootstrapped base for them yet, or `scope` moves bases.
+[[nodiscard]] TakenBases undecided_bases(const Job& job, const LockScope& scope);
 
 /// What is to be pinned: bases from registries have their digests already.
 struct LockWork {

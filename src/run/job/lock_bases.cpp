@@ -242,7 +242,8 @@ std::vector<std::string> named_images(const Job& job) {
     return {names.begin(), names.end()};
 }
 
-Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check) {
+Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check,
+                                    const TakenBases& optional) {
     const auto& matrix = job.input.matrix;
     const auto wanted = wanted_images(job, scope, check);
     RegistryBases out;
@@ -261,7 +262,17 @@ Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check
     for (const auto& [reference, architectures] : wanted) {
         job.progress.say(
             fmt::format("[base {}/{}] {}: asking its registry", ++number, wanted.size(), reference));
+        const auto findings = static_cast<std::ptrdiff_t>(out.findings.size());
         auto done = asker.ask(reference, architectures, out);
+        const bool lost =
+            done.ok() ? out.out_of_reach.contains(reference) : done.failure().code == ExitCode::environment;
+        if (lost && optional.contains(reference)) {
+            out.left.emplace(reference, done.ok() ? out.findings.back().message
+                                                  : done.failure().diagnostics.front().message);
+            out.findings.erase(out.findings.begin() + findings, out.findings.end());
+            out.out_of_reach.erase(reference);
+            continue;
+        }
         if (done.ok()) continue;
         const bool is_base = !architectures.empty();
         if (done.failure().code == ExitCode::interrupted) return done.failure();

@@ -1,5 +1,6 @@
 // What a choice of images means for the lock: pins and verdicts of all others stay.
 #include "base/text.hpp"
+#include "knowledge/facts/images.hpp"
 #include "run/job/lock.hpp"
 
 namespace cudamatrix::job {
@@ -10,6 +11,24 @@ std::set<std::string_view> chosen_cells(const Plan& plan) {
         if (cell.chosen) ids.insert(cell.cell);
     }
     return ids;
+}
+
+TakenBases undecided_bases(const Job& job, const LockScope& scope) {
+    TakenBases undecided;
+    if (job.input.matrix.build.base_from != "auto") return undecided;
+    TakenBases decided;
+    for (const auto& image : job.plan.images) {
+        if (!image.references().empty()) continue;
+        const auto official = lookup::distribution_image(job.input.facts, image.os, image.arch);
+        if (official.empty()) continue;
+        const bool asks =
+            job.plan.is_chosen(image) && (scope.bases() || job.plan.lock.base(image) == nullptr);
+        (asks ? undecided : decided).insert(official);
+    }
+    // One image of it for all machines: it is not taken from those that have their base.
+    for (const auto& official : decided)
+        undecided.erase(official);
+    return undecided;
 }
 
 RecordedVerdicts to_record(const Job& job, RecordedVerdicts now) {

@@ -46,7 +46,7 @@ def matrix(name, cells, registry=REGISTRY, security=None, build="", images=(), g
                "debian": f"{gateway}/debian", "debian-security": security or f"{gateway}/debian-security", "ubuntu": f"{gateway}/ubuntu",
                "rockylinux": f"{gateway}/local/rocky", "http://snapshot.debian.org/archive": f"{gateway}/snapshots",
                "python-build-standalone": f"{gateway}/local/pythons"}
-    path.write_text(f"version: 1\nname: {name}\nbuild: {{network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
+    path.write_text(f"version: 1\nname: {name}\nbuild: {{base_from: bootstrap, network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
                     "".join(f"  - {json.dumps(cell)}\n" for cell in cells) + (f"images: {json.dumps(images)}\n" if images else ""), encoding="utf-8")
     return path
 

@@ -84,6 +84,26 @@ void add_others(const Facts& facts, std::vector<Combination>& all) {
         std::erase_if(all, [&](const Combination& other) { return other.cell == cell; });
         all.push_back({std::move(cell), "nvcr.io/nvidia/pytorch:" + std::string(row.text("tag"))});
     }
+    for (const auto& row : facts.rows("distribution_images")) {
+        const auto os = row.text("os");
+        for (const auto arch : row.list("arch")) {
+            for (const auto* flavour : {"runtime", "devel"}) {
+                all.push_back({joined({{"family", os.substr(0, os.find_first_of("0123456789"))},
+                                       {"os", os},
+                                       {"arch", arch},
+                                       {"flavour", flavour}}),
+                               lookup::distribution_image(facts, os, arch)});
+            }
+        }
+    }
+    for (const auto& row : facts.rows("toolkit_sources")) {
+        const auto os = row.list("os").front();
+        all.push_back({joined({{"family", row.text("family")},
+                               {"os", os},
+                               {"cuda", row.text("cuda")},
+                               {"cuda_from", row.text("cuda_from")}}),
+                       lookup::distribution_image(facts, os, "x86_64")});
+    }
     for (const auto& row : facts.rows("python_images")) {
         for (const auto arch : row.list("arch")) {
             for (const auto* flavour : {"runtime", "devel"}) {
@@ -143,7 +163,7 @@ void check_holds(const std::string& content, std::initializer_list<const char*> 
 // Renders them as one matrix and gives how many images they are.
 std::size_t check_rendered(const Facts& facts, const std::vector<Combination>& all,
                            std::set<std::string>& ids) {
-    std::string yaml = "version: 1\nname: all\ninclude:\n";
+    std::string yaml = "version: 1\nname: all\nbuild: {base_from: registry}\ninclude:\n";
     for (const auto& combination : all)
         yaml += "  - {" + combination.cell + "}\n";
     auto matrix = read_matrix_text(yaml, "matrix.yaml");

@@ -95,9 +95,9 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
         MESSAGE(render(d, {}));
     REQUIRE(matrix.ok());
     out.matrix = std::move(matrix).value();
-    out.plan = test::plan_of(out.matrix);
     auto lock = read_lock(folder / kLockFile);
     REQUIRE(lock.ok());
+    out.plan = test::plan_of(out.matrix, Facts::embedded(), taken_bases(*lock));
     if (lock->has_value()) out.lock = **lock;
     if (updating()) answer_today(folder / kLockFile, out.lock, out.plan.images);
     RenderSettings settings;

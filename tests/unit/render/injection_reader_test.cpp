@@ -40,7 +40,7 @@ set: {python: "3.11"}
 rules: [{id: own, when: {gpu: T4}, require: {cuda: ">=11"}, because: reason, source: text, stage: install, severity: warning}]
 waive: [{rule: own, when: {gpu: T4}, because: reason, until: 2030-01-01}]
 stages: [install]
-build: {network: host, ca_bundle: /etc/ssl/site-ca.pem, cache: mounts, netrc: /etc/site.netrc, snapshot: 2026-11-01,
+build: {base_from: auto, network: host, ca_bundle: /etc/ssl/site-ca.pem, cache: mounts, netrc: /etc/site.netrc, snapshot: 2026-11-01,
         user: app, workdir: /workspace}
 mirrors: {pypi: "https://wheels.example.org/simple", docker.io: registry.example.org/hub, debian: "https://apt.example.org/debian",
           ubuntu: "https://apt.example.org/ubuntu"}

@@ -32,6 +32,8 @@ include:
   - {gpu: T4, torch: 2.6.0+cu118, python: "3.11", os: debian12, packages: {timm: "0.6.13"}, env: {HF_HOME: /cache}}
   - {family: nvidia-cuda, gpu: H100, cuda: "12.4.1", os: ubuntu22.04, arch: aarch64, python: "3.12", packages: {timm: "0.6.13"}}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: rockylinux9, python: "3.9"}
+  - {family: ubuntu, gpu: T4, cuda: "13.3.1", os: ubuntu24.04, python: "3.13"}
+  - {family: rockylinux, gpu: T4, torch: 2.9.0+cu130, os: rockylinux9, python: "3.12"}
   - {family: pytorch, gpu: T4, torch: 2.6.0+cu124, os: ubuntu22.04, python: "3.11", packages: {timm: "0.6.13"}}
   - {family: ngc, gpu: T4, torch: 2.10.0, os: ubuntu24.04, packages: {timm: "0.6.13"}}
   - {family: cpu, gpu: T4, torch: 2.6.0+cpu, os: debian12, flavour: devel}
@@ -44,6 +46,7 @@ mirrors: {pypi: "https://wheels.example.org/simple", pytorch: "https://wheels.ex
 images:
   - {name: base, when: {cuda: "<13"}}
   - {name: one, when: {cuda: "13.4.3"}}
+  - {name: two, when: {cuda: "13.3.1"}}
   - name: app
     when: {torch: ">=2"}
     apt: [git]
@@ -154,7 +157,7 @@ TEST_CASE("no value changes the structure of any file") {
     const auto& matrix = planned.matrix;
     const auto& plan = planned.plan;
     REQUIRE(plan.refusals.empty());
-    REQUIRE(plan.images.size() == 9);
+    REQUIRE(plan.images.size() == 11);
 
     RenderSettings settings;
     settings.facts_hash = "0123456789ab";

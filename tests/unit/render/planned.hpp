@@ -18,13 +18,14 @@ struct Planned {
     ImagePlan plan;
 };
 
-[[nodiscard]] inline ImagePlan plan_of(const Matrix& matrix, const Facts& facts = Facts::embedded()) {
+[[nodiscard]] inline ImagePlan plan_of(const Matrix& matrix, const Facts& facts = Facts::embedded(),
+                                       const TakenBases& taken = {}) {
     std::vector<PlannedCell> cells;
     for_each_cell(matrix, [&](const Cell& cell) {
         cells.push_back({cell, cell_id(matrix, cell)});
         return true;
     });
-    return plan_images(matrix, cells, facts);
+    return plan_images(matrix, cells, facts, taken);
 }
 
 /// Of a matrix that must be good: its text, or the lines below its name.

@@ -66,6 +66,7 @@ class World {
         auto matrix = read_matrix_file(folder() / "matrix.yaml");
         REQUIRE(matrix.ok());
         matrix->build.network = network;
+        if (!base_from.empty()) matrix->build.base_from = base_from;
         auto facts = Facts::embedded();
         const auto read = read_lock(lock_file());
         REQUIRE(read.ok());
@@ -101,6 +102,7 @@ class World {
     fakes::FakeDocker fake;
     RunSettings settings;
     std::string network = "default";
+    std::string base_from = "bootstrap";  ///< no test asks a registry by the way; empty: as the file says
     std::string progress;
 };
 
