@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "advise/lint/find.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "render/image/image_plan.hpp"
+#include "render/lock/lock_file.hpp"
 #include "report/against_lock.hpp"
 #include "report/formats.hpp"
 #include "run/job/job.hpp"
@@ -34,6 +37,28 @@ bool fails(const Judgement& judgement, std::string_view fail_on) {
     if (found(Verdict::unknown, Severity::unknown)) return true;
     if (fail_on == "degraded") return found(Verdict::degraded, Severity::warning);
     return fail_on == "end-of-life" && std::ranges::any_of(judgement.rules, is_old);
+}
+
+// What `check` accepts and `render` refuses, once for each reason: of the cells that say which of our images
+// they want. A matrix that names none asks about combinations, and one of a whole reference about that image.
+std::vector<Diagnostic> not_rendered(const Loaded& loaded) {
+    auto cells = lint::cells_with_image(loaded.judgement);
+    const bool images = !loaded.matrix.deployment.images.empty();
+    std::erase_if(cells, [&](const PlannedCell& planned) {
+        return planned.cell.has(Field::image) || !(images || planned.cell.has(Field::family));
+    });
+    std::vector<Diagnostic> notes;
+    for (const auto& group :
+         grouped(refusals_of(loaded.matrix, cells, loaded.facts, taken_bases(loaded.lock)))) {
+        const auto first = std::ranges::find(cells, group.first_cell, &PlannedCell::id);
+        notes.push_back(
+            Diagnostic::note(fmt::format("{} {} accepted and cannot be rendered, first {}: {}",
+                                         text::count(group.cells, "cell"), group.cells == 1 ? "is" : "are",
+                                         group.first_cell, group.reason),
+                             place_of_family(first->cell))
+                .with_fix(group.fix));
+    }
+    return notes;
 }
 
 Result<ExitCode> check_against_lock(const CheckOptions& options, const World& world) {
@@ -74,6 +99,7 @@ Result<ExitCode> check(const CheckOptions& options, const World& world) {
     const auto& judgement = loaded->judgement;
     auto report = check_report(*loaded, world);
     report.text.verbose = options.verbose;
+    if (!options.summary) report.not_rendered = not_rendered(*loaded);
     CM_TRY(publish(report, options.summary ? "check-summary" : "check", options.format, options.out,
                    options.summary ? format.write_summary : format.write));
     return fails(judgement, options.fail_on) ? ExitCode::findings : ExitCode::success;

@@ -19,6 +19,8 @@ std::string check_text(const CheckReport& report) {
     const auto warnings = all_warnings(report.matrix, report.judgement);
     for (const auto& warning : warnings)
         out += render(warning, report.matrix.source, options.colour);
+    for (const auto& note : report.not_rendered)
+        out += render(note, report.matrix.source, options.colour);
     const auto findings = brief_findings(report.judgement);
     if (options.verbose) {
         for (const auto* group : by_severity(report.judgement))

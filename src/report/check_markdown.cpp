@@ -59,6 +59,8 @@ std::string check_markdown(const CheckReport& report) {
     for (const auto& warning : all_warnings(report.matrix, judgement))
         out +=
             item(warning.severity, warning.message, fmt::format("line {}", warning.where.line), warning.fix);
+    for (const auto& note : report.not_rendered)
+        out += item(note.severity, note.message, fmt::format("line {}", note.where.line), note.fix);
     const auto findings = brief_findings(judgement);
     for (const auto& finding : findings.shown)
         out += item(finding.severity, finding.message,

@@ -13,6 +13,7 @@ std::vector<Diagnostic> warnings_and_spellings(const CheckReport& report) {
     auto out = all_warnings(report.matrix, report.judgement);
     const auto notes = spelling_notes(report.matrix);
     out.insert(out.end(), notes.begin(), notes.end());
+    out.insert(out.end(), report.not_rendered.begin(), report.not_rendered.end());
     return out;
 }
 

@@ -33,7 +33,8 @@ struct CheckReport {
     const Judgement& judgement;
     ToolInfo tool;
     TextOptions text;
-    const HostInfo* host = nullptr;  ///< with --host
+    const HostInfo* host = nullptr;             ///< with --host
+    std::vector<Diagnostic> not_rendered = {};  ///< notes: what is accepted and cannot be rendered
 };
 
 }  // namespace cudamatrix::report

@@ -1,6 +1,8 @@
 #include "report/run_reports.hpp"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -98,15 +100,31 @@ std::string failures_part(const RunReport& report, const TextOptions& options) {
     return "failures\n" + out + "\n";
 }
 
+// One reason for hundreds of cells is said once.
+bool is_not_rendered(const CellResult& cell) {
+    return cell.outcome == CellOutcome::skipped && cell.chosen &&
+           cell.reason.starts_with("cannot be rendered: ");
+}
+
 // Where one image of many was chosen the others are no news: they are counted.
 std::string skipped_part(const RunReport& report, const TextOptions& options) {
     std::string out;
     std::size_t not_chosen = 0;
+    std::unordered_map<std::string, std::size_t> not_rendered;  // 0: said
+    for (const auto& cell : report.cells) {
+        if (is_not_rendered(cell)) ++not_rendered[cell.verdict + cell.reason];
+    }
     for (const auto& cell : report.cells) {
         if (cell.outcome != CellOutcome::skipped) continue;
         if (!cell.chosen) {
             ++not_chosen;
             continue;
+        }
+        std::string others;
+        if (is_not_rendered(cell)) {
+            const auto all = std::exchange(not_rendered[cell.verdict + cell.reason], 0);
+            if (all == 0) continue;
+            if (all > 1) others = fmt::format(" and {}", text::count(all - 1, "more cell"));
         }
         auto why = wrapped(cell.reason.empty() ? cell.verdict : cell.verdict + ": " + cell.reason, 4,
                            options.width, 3);
@@ -114,7 +132,7 @@ std::string skipped_part(const RunReport& report, const TextOptions& options) {
             why.replace(4, cell.verdict.size(),
                         coloured(cell.verdict, colour_of(cell.verdict), options.colour));
         }
-        out += "  " + clipped_middle(cell.id, options.width - 2) + "\n" + why;
+        out += "  " + clipped_middle(cell.id, options.width - 2 - others.size()) + others + "\n" + why;
     }
     if (not_chosen != 0)
         out += fmt::format("  {}\n    not chosen\n",

@@ -41,6 +41,7 @@ void find_unread_platforms(Search& search);
 void find_respelt_values(Search& search);
 void find_same_images(Search& search);
 void find_unused_mirrors(Search& search);
+void find_not_rendered(Search& search);
 
 /// The cells that would get an image.
 [[nodiscard]] std::vector<PlannedCell> cells_with_image(const Judgement& judgement);

@@ -82,6 +82,27 @@ void find_same_images(Search& search) {
     }
 }
 
+void find_not_rendered(Search& search) {
+    std::map<std::string, const Cell*, std::less<>> cells;
+    for (const auto& judged : search.input.judgement.cells)
+        cells.emplace(judged.id, &judged.cell);
+    // Who writes a whole reference has the image.
+    auto refusals = search.plan.refusals;
+    std::erase_if(refusals,
+                  [&](const Refusal& refusal) { return cells.at(refusal.cell)->has(Field::image); });
+    for (const auto& group : grouped(refusals)) {
+        auto& finding = search.add(
+            "cell-not-rendered", place_of_family(*cells.at(group.first_cell)),
+            fmt::format("{} {} accepted and cannot be rendered: {}", text::count(group.cells, "cell"),
+                        group.cells == 1 ? "is" : "are", group.reason),
+            group.fix);
+        finding.notes.push_back("first: " + group.first_cell);
+        // Who names no image may want none.
+        const bool wants_image = finding.where.line != 0 || !search.matrix.deployment.images.empty();
+        if (!wants_image) finding.severity = Severity::note;
+    }
+}
+
 void find_unused_mirrors(Search& search) {
     for (std::size_t i = 0; i < search.matrix.mirrors.size(); ++i) {
         if (is_asked(search, i)) continue;

@@ -94,10 +94,11 @@ Report lint(const Input& input) {
     const auto plan = plan_images(input.matrix, cells_with_image(input.judgement), input.facts);
     Search search(input, plan);
     // The order matters where a check leaves out what an earlier one has said.
-    for (const auto look : {find_idle_conditions, find_names_that_cannot_exist, find_unused_values,
-                            find_repeated_releases, find_one_value_axes, find_waivers_at_their_end,
-                            find_hiding_stages, find_unread_fields, find_unread_platforms,
-                            find_respelt_values, find_same_images, find_unused_mirrors, find_old_facts}) {
+    for (const auto look :
+         {find_idle_conditions, find_names_that_cannot_exist, find_unused_values, find_repeated_releases,
+          find_one_value_axes, find_waivers_at_their_end, find_hiding_stages, find_unread_fields,
+          find_unread_platforms, find_respelt_values, find_same_images, find_unused_mirrors,
+          find_not_rendered, find_old_facts}) {
         look(search);
     }
     const Suppressions suppressions(input.matrix.source, input.matrix.path);
@@ -133,6 +134,8 @@ std::span<const Check> checks() {
         Check{"tag-cannot-exist", error, "an image tag that never existed or was deleted"},
         Check{"index-cannot-exist", error, "a CUDA variant of torch without a wheel index"},
         Check{"same-image", note, "cells that differ in what an image holds, and yet share one"},
+        Check{"cell-not-rendered", warning,
+              "cells that check accepts and render refuses, once for each reason"},
         Check{"mirror-unused", warning, "a mirror that no step of this matrix asks"},
         Check{"stages-hide-findings", warning, "cells that pass only because stages leaves a stage out"},
         Check{"set-field-unused", warning, "a field of set that no rule, condition or template reads"},

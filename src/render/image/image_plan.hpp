@@ -35,6 +35,21 @@ struct ImagePlan {
 [[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells,
                                     const Facts& facts, const TakenBases& taken = {});
 
+/// The cells that get none for one reason.
+struct RefusalGroup {
+    std::string reason;
+    std::string fix;         ///< what the reason says to write; else where to look
+    std::size_t cells = 0;   ///< in `refusals`
+    std::string first_cell;  ///< id
+};
+/// Where a cell says which of our images it wants; nowhere where it does not.
+[[nodiscard]] Location place_of_family(const Cell& cell);
+/// In the order of their first cells.
+[[nodiscard]] std::vector<RefusalGroup> grouped(const std::vector<Refusal>& refusals);
+/// Those of plan_images, without making the images.
+[[nodiscard]] std::vector<Refusal> refusals_of(const Matrix& matrix, const std::vector<PlannedCell>& cells,
+                                               const Facts& facts, const TakenBases& taken = {});
+
 /// Targets of a toolkit's nvcc ("13.0") by which code for every GPU since 6.0, the suite's floor,
 /// is made: the lowest of each major, ascending. Empty where no fact knows the toolkit.
 [[nodiscard]] std::vector<std::string> portable_targets(const Facts& facts, const std::string& cuda);

@@ -183,6 +183,27 @@ include:
             self.assertEqual(self.refused("list", name, *arguments, "--runner", "gpu"),
                              "cudamatrix: error: --runner is a label of the CI matrix of images\n  fix: give it with --images --format github-matrix\n")
 
+    def test_what_cannot_be_rendered_is_said_once_where_an_image_is_named(self):
+        axes = 'version: 1\naxes: {driver: ["570.86.15", "580.65.06"], gpu: [T4, H100]}\n'
+        said = ("4 cells are accepted and cannot be rendered, first drv570.86.15-t4-nvidia_cuda: family nvidia-cuda is an image of a toolkit: "
+                "the cell names no cuda")
+        name = self.write(axes + "set: {family: nvidia-cuda}\n")
+        for form in ("text", "markdown", "github"):
+            with self.subTest(form):
+                text = self.call("check", name, "--format", form, code=0).stdout
+                self.assertEqual(text.replace("\\", "").count("cannot be rendered"), 1)
+                self.assertIn("fix: write cuda: VERSION, or another family", text)
+        warnings = json.loads(self.call("check", name, "--format", "json", code=0).stdout)["warnings"]
+        self.assertEqual([(w["severity"], w["message"], w["line"]) for w in warnings], [("note", said, 3)])
+        self.assertNotIn("cannot be rendered", self.call("check", name, "--summary", code=0).stdout)
+        rendered = self.call("render", name, "--out", "o").stdout
+        self.assertEqual(rendered.count("cannot be rendered"), 1)
+        self.assertIn("  drv570.86.15-t4-nvidia_cuda and 3 more cells\n", rendered)
+        # Nothing of it where an image can be made, or where none is named.
+        for rest in ('set: {family: nvidia-cuda, cuda: "12.4.1"}\n', "set: {os: windows}\n", 'set: {torch: 2.6.0+cu124}\n'):
+            with self.subTest(rest):
+                self.assertNotIn("cannot be rendered", self.call("check", self.write(axes + rest, "other.yaml")).stdout)
+
     def test_lint(self):
         name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
         clean = self.call("lint", name, "--on", "2026-11-21")

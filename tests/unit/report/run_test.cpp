@@ -42,6 +42,32 @@ TEST_CASE("run text: failures, skipped cells, code paths, images") {
     CHECK(fixtures::widest_line(before_closing(golden("run.txt"))) <= 80);
 }
 
+TEST_CASE("run text: a reason why cells are not rendered is told once, with their number") {
+    RunReport report;
+    const auto add = [&](const std::string& id, const std::string& verdict, const std::string& reason) {
+        CellResult cell;
+        cell.id = id;
+        cell.verdict = verdict;
+        cell.outcome = CellOutcome::skipped;
+        cell.reason = reason;
+        report.cells.push_back(cell);
+    };
+    const std::string why = "cannot be rendered: the cell names no cuda";
+    for (int i = 0; i < 414; ++i)
+        add(fmt::format("a{}", i), "accepted", why);
+    add("b", "degraded", why);
+    add("c", "accepted", "cannot be rendered: another");
+    add("d", "rejected", "torch is too old");
+    add("e", "rejected", "torch is too old");
+    const auto text = run_text(report, {});
+    CHECK(contains(text,
+                   "  a0 and 413 more cells\n    accepted: cannot be rendered: the cell names no cuda\n"
+                   "  b\n    degraded: cannot be rendered: the cell names no cuda\n"
+                   "  c\n    accepted: cannot be rendered: another\n"
+                   "  d\n    rejected: torch is too old\n  e\n    rejected: torch is too old\n"));
+    CHECK_FALSE(contains(text, "a1"));
+}
+
 TEST_CASE("run text: a run without a GPU that went well") {
     CHECK(run_text(fixtures::green_run(), {}) == golden("green.txt"));
 }
