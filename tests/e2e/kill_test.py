@@ -1,5 +1,5 @@
 """Killed at random moments, a run loses nothing that it finished: kill -9 of the whole job on a fake engine, then a second run.
-Usage: kill_test.py CUDAMATRIX SOURCE_DIR [TIMES [SEED]]   (12 times by default; by hand: 200)
+Usage: kill_test.py CUDAMATRIX SOURCE_DIR [TIMES [SEED]]   (8 times by default; by hand: 200)
 
 After each kill: no torn file in the output folder, a journal of which all lines but the last are whole, and a second run that passes, repeats no
 build and no test that the first had finished, and leaves nothing for `clean`."""
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
-TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 12
+TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 8
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 20261127
 MATRIX = """version: 1
 name: killed

@@ -52,7 +52,9 @@ TEST_CASE("sbom: what an image says that it holds, beside what the lock pins") {
     CHECK(world.fake.containers().empty());
     for (const auto& call : world.fake.calls("run")) {
         CHECK_FALSE(engine::forbidden_argument(call).has_value());
-        CHECK(std::ranges::count(call, "none") == 1);  // its network
+        const auto network = std::ranges::find(call, "--network");
+        REQUIRE(network != call.end());
+        CHECK(*(network + 1) == "none");
     }
 }
 
@@ -73,11 +75,11 @@ TEST_CASE("sbom: an image that holds something else than the lock pins, or answe
     const std::string end = "\": expected a name, a version and an architecture";
     for (const auto& [line, shown] :
          std::vector<std::pair<std::string, std::string>>{{"one", "one"},
-                                                          {"a\tb\tc\td", "a?b?c?d"},
-                                                          {"a\t\tc", "a??c"},
-                                                          {"a b\t1\tamd64", "a b?1?amd64"},
-                                                          {"a\"\t1\tamd64", "a\"?1?amd64"},
-                                                          {"a\x1b[2J\t1\tamd64", "a?[2J?1?amd64"}}) {
+                                                          {"a\tb\tc\td", "a b c d"},
+                                                          {"a\t\tc", "a  c"},
+                                                          {"a b\t1\tamd64", "a b 1 amd64"},
+                                                          {"a\"\t1\tamd64", "a\" 1 amd64"},
+                                                          {"a\x1b[2J\t1\tamd64", "a?[2J 1 amd64"}}) {
         SUBCASE(shown.c_str()) {
             hold(world, line + "\n");
             CHECK(problem(world) == begin + shown + end);
