@@ -91,7 +91,7 @@ void TestSteps::add_step(const Attempt& attempt, std::optional<std::size_t> afte
     work_.add(std::move(step));
 }
 
-TestSteps::Attempt TestSteps::attempt_for(CellResult& cell, std::size_t index) const {
+TestSteps::Attempt TestSteps::attempt_for(CellResult& cell, std::size_t index) {
     Attempt attempt;
     attempt.cell = &cell;
     attempt.index = index;
@@ -99,6 +99,14 @@ TestSteps::Attempt TestSteps::attempt_for(CellResult& cell, std::size_t index) c
     const auto& judged = *job_.plan.judged.find(cell.cell)->second;
     attempt.device = cell_device(job_.input.facts, judged.cell);
     attempt.gpu = choose_gpu(job_.gpus, judged.cell, attempt.device);
+    if (attempt.gpu.index) {
+        // Of several that fit, the one that has the fewest.
+        auto by_load = job_.gpus;
+        std::ranges::stable_sort(by_load, {},
+                                 [this](const engine::Gpu& gpu) { return tests_on_[gpu.index]; });
+        attempt.gpu = choose_gpu(by_load, judged.cell, attempt.device);
+        ++tests_on_[*attempt.gpu.index];
+    }
     attempt.arguments =
         suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
     for (auto& argument : image_arguments(*attempt.image))

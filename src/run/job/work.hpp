@@ -143,7 +143,7 @@ class TestSteps {
 
   private:
     struct Attempt;
-    [[nodiscard]] Attempt attempt_for(CellResult& cell, std::size_t index) const;
+    [[nodiscard]] Attempt attempt_for(CellResult& cell, std::size_t index);
     [[nodiscard]] std::string key_of(const Attempt& attempt) const;
     [[nodiscard]] engine::RunRequest request_for(const Attempt& attempt) const;
     bool take_earlier(const Attempt& attempt) const;
@@ -152,6 +152,7 @@ class TestSteps {
 
     Work& work_;
     Job& job_;
+    std::map<unsigned, std::size_t> tests_on_;  ///< by Gpu::index
 };
 
 /// What a command goes through.

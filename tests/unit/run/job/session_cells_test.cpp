@@ -68,6 +68,23 @@ TEST_CASE(
     CHECK(with_gpu == 1);
 }
 
+TEST_CASE("session: of several GPUs that fit, each is given cells") {
+    World world(text::replace_all(kTwoCells, "[T4, H100]", "[H100, H200]"));
+    world.fake.script(
+        "nvidia-smi",
+        "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'\necho '1, NVIDIA H100 PCIe, 9.0, 550.54.15'");
+    world.fake.script("nvidia-container-runtime", "exit 0");
+    const auto report = world.ran();
+    std::vector<std::string> given;
+    for (const auto& call : world.fake.calls("run")) {
+        for (std::size_t i = 0; i + 1 < call.size(); ++i) {
+            if (call[i] == "--gpus") given.push_back(call[i + 1]);
+        }
+    }
+    std::ranges::sort(given);
+    CHECK(given == std::vector<std::string>{"device=0", "device=1"});
+}
+
 TEST_CASE("session: a GPU that the engine cannot hand to a container is no GPU, and that is said") {
     World world;
     world.fake.script("nvidia-smi", "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'");
