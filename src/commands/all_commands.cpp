@@ -191,9 +191,11 @@ The exit code is that of the report; of several files, or with one of --strict,
 results.
 
 --format html is one page that opens from its file, without a network: the matrix
-as a grid, filters, a search, and everything about each cell. --format markdown is
-a comment for a pull request; what does not fit into one is counted.)",
-                   "cudamatrix report t4/report.json h100/report.json --format html --out both", add_report},
+as a grid, filters, a search, and everything about each cell. Its links to logs
+work from the output folder, or, of several files, from where the command was run.
+--format markdown is a comment for a pull request; what does not fit into one is
+counted.)",
+                   "cudamatrix report t4/report.json h100/report.json --format html > both.html", add_report},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
                    R"(Every container of a test carries a label of ours, and is removed when the test
 ends. This removes what a killed run left: containers with that label, running or
