@@ -32,7 +32,10 @@ struct ExitRules {
     friend bool operator==(const ExitRules&, const ExitRules&) = default;
 };
 
-/// The exit code that `run` would give for these results.
+/// 3 an image was not run because of the environment; 1 a cell or an image failed, or no cell was attempted,
+/// or (strict) a cell was skipped, or one that was to be tested was not reached; 4 all passed, some only as
+/// far as can be without a GPU (1 with require_gpu, 0 with accept_static); 0 else. Skipped cells alone never
+/// count without strict, and those that were not chosen not even then.
 [[nodiscard]] ExitCode exit_code_of(const RunReport& report, const ExitRules& rules);
 
 struct MergedRun {

@@ -6,6 +6,7 @@
 #include "base/build_info.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "report/run_document.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -236,28 +237,7 @@ Status require_locked(const Job& job) {
 
 ExitCode exit_code_of(const RunReport& report, const RunSettings& settings) {
     if (interrupted(settings.cancellation)) return ExitCode::interrupted;
-    if (std::ranges::any_of(report.images, [](const ImageResult& image) { return image.not_run; }))
-        return ExitCode::environment;
-    const auto any = [&](auto... outcomes) {
-        return std::ranges::any_of(
-            report.cells, [&](const CellResult& cell) { return ((cell.outcome == outcomes) || ...); });
-    };
-    const bool attempted = any(CellOutcome::planned, CellOutcome::passed, CellOutcome::passed_without_gpu,
-                               CellOutcome::failed, CellOutcome::errored);
-    const bool red =
-        any(CellOutcome::failed, CellOutcome::errored) ||
-        std::ranges::any_of(report.images, [](const ImageResult& image) { return !image.error.empty(); });
-    if (!attempted || red) return ExitCode::findings;
-    const bool skipped = std::ranges::any_of(report.cells, [](const CellResult& cell) {
-        return cell.outcome == CellOutcome::skipped && cell.chosen;
-    });
-    if (settings.strict && skipped) return ExitCode::findings;
-    // A cell that was to be proved and is still only planned was not reached.
-    const bool proving = report.command == "test" || report.command == "run";
-    if (proving && any(CellOutcome::planned)) return ExitCode::findings;
-    if (any(CellOutcome::passed_without_gpu) && !settings.accept_static)
-        return settings.require_gpu ? ExitCode::findings : ExitCode::without_gpu;
-    return ExitCode::success;
+    return report::exit_code_of(report, {settings.strict, settings.require_gpu, settings.accept_static});
 }
 
 }  // namespace cudamatrix::job

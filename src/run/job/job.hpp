@@ -105,9 +105,7 @@ std::set<std::string> leave_alone(Plan& plan);
 /// Building without a network cannot work here: an input failure that says how to choose one.
 [[nodiscard]] Status require_network(const Job& job, std::string_view what);
 
-/// 130 interrupted; 1 a cell or an image failed, or no cell was attempted, or (--strict) a cell was skipped;
-/// 4 all passed, some only as far as can be without a GPU (1 with --require-gpu, 0 with --accept-static); 0
-/// else. Skipped cells alone never count without --strict, and those that were not chosen not even then.
+/// 130 after an interrupt, else report::exit_code_of.
 [[nodiscard]] ExitCode exit_code_of(const RunReport& report, const RunSettings& settings);
 
 /// How `what` is built in this job: its log, its limits.

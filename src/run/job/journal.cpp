@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <optional>
 #include <system_error>
@@ -19,12 +18,6 @@ namespace cudamatrix::job {
 namespace {
 
 constexpr std::uint64_t kLargestJournal = 256u << 20;
-
-constexpr std::array kOutcomes{CellOutcome::skipped, CellOutcome::planned,
-                               CellOutcome::passed,  CellOutcome::passed_without_gpu,
-                               CellOutcome::failed,  CellOutcome::errored};
-constexpr std::array kProofs{Proof::none,   Proof::rendered,    Proof::built,
-                             Proof::loaded, Proof::interpreted, Proof::ran};
 
 double number_or_zero(const Json& json, const char* name) {
     return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0.0;
@@ -57,7 +50,7 @@ std::optional<TestResult> test_from(const Json& json) {
 
 std::optional<CellResult> result_from(const Json& json) {
     if (!json.is_object() || !json.contains("v") || json["v"] != 1) return std::nullopt;
-    const auto outcome = value_named(string_or(json, "outcome"), kOutcomes);
+    const auto outcome = value_named(string_or(json, "outcome"), kCellOutcomes);
     const auto proof = value_named(string_or(json, "proof"), kProofs);
     if (!outcome || !proof || !json.contains("tests") || !json["tests"].is_array()) return std::nullopt;
     CellResult result;
