@@ -76,11 +76,12 @@ for images with CUDA. A job then does `cudamatrix run MATRIX --only ${{ matrix.i
                    "cudamatrix list matrix.yaml --images --format github-matrix --runner gpu-t4", add_list},
         CommandRow{"lock", "Pin base digests, apt versions and wheel hashes in cudamatrix.lock",
                    R"(Asks registries (through mirrors:) for the digests of tags, and resolves packages
-and wheels inside each base image through the engine. Needs the network that the
-matrix file or --network allows. Registry credentials come from where docker,
-podman and netrc keep them. The verdict of every cell is recorded as well, for
-check --against-lock, and so is what bases, and the images that cells name by
-image:, require of the host: every command judges by that, without a network.
+and wheels inside each base image through the engine, with the network that
+--network or build.network says, or else the engine's own. Registry credentials
+come from where docker, podman and netrc keep them. The verdict of every cell is
+recorded as well, for check --against-lock, and so is what bases, and the images
+that cells name by image:, require of the host: every command judges by that,
+without a network.
 
 A second run changes no pin: a tag that moved or vanished is a finding (exit
 code 1). --update moves pins on purpose. With build: {snapshot: 2026-11-01} in
@@ -89,7 +90,7 @@ command writes cudamatrix.lock, except that run creates a missing one.
 
 --only IMAGE..., --cell, --where and --failed choose what is pinned; all other pins
 and verdicts stay.)",
-                   "cudamatrix lock matrix.yaml --network host", add_lock},
+                   "cudamatrix lock matrix.yaml", add_lock},
         CommandRow{"render", "Write Dockerfiles and compose files for the good cells",
                    R"(Uses no network and bootstraps nothing. Pins come from cudamatrix.lock next to the
 matrix file; without it a pin reads `unpinned`.
@@ -129,7 +130,7 @@ every line.)",
 reported as not chosen, and counts for nothing, not even with --strict.
 
 -j N builds run at a time; --dry-run prints them instead. See `run`.)",
-                   "cudamatrix build matrix.yaml --network host --only debian12-cu11.8.0", add_build},
+                   "cudamatrix build matrix.yaml --only debian12-cu11.8.0", add_build},
         CommandRow{"test", "Run the kernel suite inside the built images",
                    R"(Without a GPU the result is never pass (exit code 4). It is pass-interpreted where
 the kernels' PTX, as the image's nvcc made it, was executed by our interpreter on
@@ -145,8 +146,7 @@ driver is too old must be refused by the CUDA runtime, on a stand-in for that
 driver. Each attempt has a control that must pass. Exit code 1 if a rejected
 cell works after all, if an attempt is inconclusive (no network ...), or if
 none was possible.)",
-                   "cudamatrix test matrix.yaml --prove-rejected --where cuda=12.4.1 --network host",
-                   add_test},
+                   "cudamatrix test matrix.yaml --prove-rejected --where cuda=12.4.1", add_test},
         CommandRow{"run", "The main job: check, lock if missing, render, build, test, report",
                    R"(Rejected and unknown cells are skipped and counted. Reports in all formats are
 also written to the folder of --out: report.txt, .json, .xml, .tap, .md and .html.
@@ -164,7 +164,7 @@ log is shown. A build that the network or a registry's server spoilt is tried
 again, a failing test never. A further run does what changed, failed or was not
 reached, and says what it leaves. --dry-run prints the programs that would be
 started.)",
-                   "cudamatrix run matrix.yaml --network host --out cudamatrix-out/training --failed",
+                   "cudamatrix run matrix.yaml --out cudamatrix-out/training --failed",
                    add_run},
         CommandRow{"sbom", "Write what built images hold, as SPDX and CycloneDX",
                    R"(Asks each image that is built which packages of its distribution and of python it

@@ -123,8 +123,9 @@ void ImageOptions::add_output(const Arguments& app) {
 }
 
 void ImageOptions::add_build(const Arguments& app) {
-    app.add_option("--network", network,
-                   "Network of image builds, instead of build.network of the matrix file")
+    app.add_option(
+           "--network", network,
+           "Network of image builds, instead of build.network of the matrix file; default is the engine's own")
         .one_of({"none", "default", "host"});
     app.add_option(
            "--ca-bundle", ca_bundle,

@@ -60,7 +60,7 @@ struct BuildSettings {
     /// Where bases of distributions come from: auto (an official image, where the lock has its digest; else
     /// bootstrapped), registry or bootstrap.
     std::string base_from = "auto";
-    std::string network = "none";  ///< network of image builds: none, host or default; the user's choice
+    std::string network = "default";  ///< of image builds: none, host or default, which is the engine's own
     std::string cache =
         "mounts";  ///< mounts: BuildKit keeps packages and wheels for the next build; none: it does not
     std::string snapshot;     ///< of the distributions' archives: 20261101T000000Z; empty: today's state

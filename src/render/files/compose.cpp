@@ -219,7 +219,8 @@ Result<Data::Object> compose_model(const ComposeInput& input) {
                  {"project", project(matrix)},
                  {"services", std::move(services)},
                  {"gpu_services", std::move(gpu_services)},
-                 {"build", Object{{"network_any", true}, {"network", matrix.build.network}}}};
+                 {"build", Object{{"network_any", matrix.build.network != "default"},
+                                  {"network", matrix.build.network}}}};
     put(model, "secrets", secrets_of(input));
     put(model, "named_volumes", named_volumes(plan));
     return model;

@@ -163,7 +163,8 @@ std::string from_image(const std::string& path, const std::string& beside, const
 // `what`: the options that tell the image from its proof.
 std::string build_line(const ImageInput& input, const std::string& what) {
     const auto& build = input.matrix.build;
-    std::string line = fmt::format("DOCKER_BUILDKIT=1 docker build --network={}", build.network);
+    std::string line = "DOCKER_BUILDKIT=1 docker build";
+    if (build.network != "default") line += " --network=" + build.network;
     if (input.image.arch != "x86_64") line += " --platform=" + input.image.platform();
     if (!build.ca_bundle.empty())
         line +=

@@ -58,7 +58,7 @@ struct ImageFolder {
 /// Whether packages and wheels stay in cache mounts of BuildKit.
 [[nodiscard]] bool uses_cache_mounts(const Matrix& matrix);
 
-/// What rendered files say where `build: network` is none, which it is where nobody chose: empty otherwise.
+/// What rendered files say where `build: network` is none: empty otherwise.
 [[nodiscard]] std::string no_network_note(const Matrix& matrix);
 
 }  // namespace cudamatrix

@@ -31,7 +31,7 @@ struct BuildRequest {
     std::string target;                ///< stage to build; empty: the last one
     std::string reference;             ///< name:tag of the result; empty: none (with `export_to`)
     std::string platform;              ///< linux/arm64; empty: the engine's own
-    std::string network;               ///< none, host or default: the user's choice, nothing else ever
+    std::string network;               ///< none, host or default (the engine's own), nothing else ever
     std::string ca_bundle;             ///< given as the secret `ca`; empty: none
     std::string netrc;                 ///< ... as the secret `netrc`
     std::vector<std::pair<std::string, std::string>> labels;

@@ -5,7 +5,9 @@ namespace cudamatrix::engine {
 
 void add_build_arguments(const BuildRequest& request, const std::string& reference, Argv& argv) {
     if (!request.platform.empty()) argv.insert(argv.end(), {"--platform", request.platform});
-    if (!request.network.empty()) argv.insert(argv.end(), {"--network", request.network});
+    // The engine's own has no name: to podman "default" would be a network that is called so.
+    if (!request.network.empty() && request.network != "default")
+        argv.insert(argv.end(), {"--network", request.network});
     if (!request.dockerfile.empty()) argv.insert(argv.end(), {"--file", request.dockerfile.string()});
     if (!request.target.empty()) argv.insert(argv.end(), {"--target", request.target});
     if (!reference.empty()) argv.insert(argv.end(), {"--tag", reference});

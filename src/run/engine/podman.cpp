@@ -60,11 +60,9 @@ std::string stored_name(std::string_view reference) {
     return (has_registry || is_id || reference.empty() ? "" : "localhost/") + std::string(reference);
 }
 
-// docker's format keeps what OCI's has no place for (HEALTHCHECK). The network "default" would be one of that
-// name.
-Argv build_in_format(BuildRequest request, Argv argv) {
+// docker's format keeps what OCI's has no place for (HEALTHCHECK).
+Argv build_in_format(const BuildRequest& request, Argv argv) {
     argv.insert(argv.end(), {"--format", "docker"});
-    if (request.network == "default") request.network.clear();
     add_build_arguments(request, stored_name(request.reference), argv);
     return argv;
 }

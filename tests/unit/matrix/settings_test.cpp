@@ -40,7 +40,7 @@ TEST_CASE("defaults are those of the header") {
     CHECK(matrix.name == "matrix");
     CHECK_FALSE(matrix.expect_cells.has_value());
     CHECK(matrix.stages.empty());
-    CHECK(build_of(matrix) == " none app /workspace");
+    CHECK(build_of(matrix) == " default app /workspace");
 }
 
 TEST_CASE("a name comes from the file's stem, fit for a folder") {

@@ -99,11 +99,11 @@ TEST_CASE("dialect: one of several builders gives back what it made, unless it w
     build.reference = "cudamatrix/m:i";
     build.builder = "farm";
     CHECK(text::join(docker().build(build), " ") ==
-          "buildx build --builder farm --progress plain --load --network default --tag cudamatrix/m:i ctx");
+          "buildx build --builder farm --progress plain --load --tag cudamatrix/m:i ctx");
     build.reference.clear();
     build.export_to = "/out";
     CHECK(text::join(docker().build(build), " ") ==
-          "buildx build --builder farm --progress plain --network default --output type=local,dest=/out ctx");
+          "buildx build --builder farm --progress plain --output type=local,dest=/out ctx");
 }
 
 TEST_CASE("dialect: podman run is hardened, argument for argument, and takes a GPU by CDI") {
