@@ -104,7 +104,9 @@ compose.yaml starts one service for each image, or those under `services:`, and
 runs on any machine. Two overlays add the GPUs: compose.gpu.yaml reserves them
 (docker), compose.cdi.yaml names them by CDI (podman):
     docker compose -f compose.yaml -f compose.gpu.yaml up
-What images: and services: add is judged too.
+A service without a command waits for `docker compose exec NAME bash`. Images have
+a healthcheck: that of images:, or else `import torch`, or whether libcudart is
+found. What images: and services: add is judged too.
 
 The kernel sources are in OUT/suite. `build` copies them, and the files that
 images: copies, into the build contexts. To build the target `proof` by hand,

@@ -122,6 +122,13 @@ List limits_of(const Service& service) {
     return out;
 }
 
+// Images start a shell, which ends at once without a terminal: a service without a command of its own waits
+// for `docker compose exec NAME bash`, and `init` ends it at once when it is stopped.
+List command_of(const Service& service) {
+    if (service.command.empty()) return {"sleep", "infinity"};
+    return {service.command.begin(), service.command.end()};
+}
+
 // What the matrix file says nothing of: every GPU, where the image can use one.
 Service silent_service(const Image& image) {
     Service service;
@@ -140,7 +147,7 @@ Object service_model(const ComposeService& planned, const Service& service, cons
         {"platform", input.images[planned.image].platform()},
         {"restart_any", !service.restart.empty()},
         {"restart", service.restart}};
-    put(out, "command", {service.command.begin(), service.command.end()});
+    put(out, "command", command_of(service));
     put(out, "environment", environment_of(service));
     put(out, "ports", texts_of(service.ports));
     put(out, "volumes", volumes_of(service, input.matrix_folder));

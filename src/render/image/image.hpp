@@ -93,7 +93,7 @@ struct Image {
     std::string entry;             ///< name of its entry of images; empty: the matrix file has none
     std::vector<std::string> apt;  ///< packages that the entry adds
     std::vector<Copy> copy;        ///< what the entry copies; lies in the context below kCopyFolder
-    Healthcheck healthcheck;       ///< of the entry
+    Healthcheck healthcheck;       ///< of the entry, or else what its torch or its CUDA is asked
     /// Where services mount named volumes: the image's user must be able to write there.
     std::vector<std::string> folders;
 

@@ -79,6 +79,14 @@ std::vector<std::string> volume_folders(const std::vector<Service>& services, co
     return {folders.begin(), folders.end()};
 }
 
+// Cheap, and true without a GPU, which a container need not have: torch loads all that it is linked to, and
+// the loader's cache says where the runtime library is. An image with neither has nothing that can break.
+Healthcheck own_healthcheck(const Image& image) {
+    if (!image.torch.empty()) return {{"python3", "-c", "import torch"}, "1m", "30s", "2m", {}};
+    if (image.cudart.empty()) return {};
+    return {{"grep", "-qF", image.cudart, "/etc/ld.so.cache"}, "1m", "10s", {}, {}};
+}
+
 // The image of a cell under an entry, or why there is none.
 std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const ImageEntry& entry,
                                                const Cell& cell, const Facts& facts,
@@ -95,6 +103,7 @@ std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const Image
     }
     // The entry's name stands for what it adds: the id says what the cell is.
     image->id = image_id(*image, facts);
+    image->healthcheck = entry.healthcheck.test.empty() ? own_healthcheck(*image) : entry.healthcheck;
     if (entry.name.empty()) return resolved;
     if (!entry.pip.empty() || !entry.env.empty()) {
         auto named = *image;
@@ -111,7 +120,6 @@ std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const Image
     for (const auto& package : entry.apt)
         image->apt.push_back(package.text);
     image->copy = entry.copy;
-    image->healthcheck = entry.healthcheck;
     return resolved;
 }
 

@@ -64,7 +64,7 @@ class Render(Cli):
         self.write(NEWER)
         before = self.tree("o u t")
         drift = self.call("render", name, *out, "--check", code=1)
-        self.assertIn("\n-USER root\n+USER 65532:65532\n CMD [", drift.stdout)
+        self.assertIn("\n-USER root\n+USER 65532:65532\n HEALTHCHECK ", drift.stdout)
         self.assertRegex(drift.stdout, r"\norphan     images/debian12-cu13.4.3/Dockerfile: it belongs to no cell any more\n")
         self.assertEqual(self.tree("o u t"), before)
         document = self.json_of("render", name, *out, "--check")
