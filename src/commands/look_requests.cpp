@@ -16,7 +16,8 @@ using measure::MeasureRequest;
 
 void note_packages(const Value& value, Named& named) {
     for (const auto& [written, version] : value.items) {
-        if (version != kCompanionVersion) named.packages[pep440::canonical_name(written)].insert(version);
+        if (version != kCompanionVersion && version != kNoPackage)
+            named.packages[pep440::canonical_name(written)].insert(version);
     }
 }
 

@@ -141,7 +141,8 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
         return ValueProblem{fmt::format("packages: {} is a field of its own: expected another package", name),
                             fmt::format("write it as a field: torch{}",
                                         is_python_version(text) ? fmt::format(": {}", text) : std::string())};
-    if (text == kCompanionVersion || text == kAnyVersion ||
+    const bool refused = text == kNoPackage && text::lower(name) == "numpy";
+    if (text == kCompanionVersion || text == kAnyVersion || refused ||
         (text.size() <= kLongestVersion && is_python_version(text)))
         return std::nullopt;
     return ValueProblem{fmt::format("packages: invalid version {} of {}: expected an exact version such as "
@@ -150,7 +151,8 @@ std::optional<ValueProblem> check_package(std::string_view name, std::string_vie
                                     in_quotes(text), name),
                         text.find_first_of("<>=~!*") != std::string_view::npos
                             ? "write the version alone: pins are exact"
-                            : ""};
+                        : text == kNoPackage ? "leave it out: only numpy comes by itself, and can be none"
+                                             : ""};
 }
 
 std::optional<ValueProblem> check_variable(std::string_view name, std::string_view text) {

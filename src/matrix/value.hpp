@@ -17,6 +17,8 @@ namespace cudamatrix {
 inline constexpr std::string_view kCompanionVersion = "auto";
 /// The version of a package that is not pinned: what pip would take for the cell.
 inline constexpr std::string_view kAnyVersion = "any";
+/// The version of numpy that stands for none: images with torch get one otherwise.
+inline constexpr std::string_view kNoPackage = "none";
 
 /// A condition of NVIDIA_REQUIRE_* on the host ("cuda>=12.4 brand=tesla,driver<536"): letters, digits and
 /// these marks. It is judged and never rendered. Those of nvidia/cuda have up to two thousand characters.

@@ -65,7 +65,7 @@ FixOption set_packages(const std::vector<std::pair<std::string, std::string>>& i
 std::vector<Package> packages_of(const Context& context) {
     std::vector<Package> out;
     for (const auto& [written, text] : items_of(context.cell)) {
-        if (text == kCompanionVersion || text == kAnyVersion) continue;
+        if (text == kCompanionVersion || text == kAnyVersion || text == kNoPackage) continue;
         Package package;
         package.name = pep440::canonical_name(written);
         package.text = fmt::format("{} {}", package.name, text);

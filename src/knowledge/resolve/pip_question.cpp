@@ -50,6 +50,7 @@ bool add_packages(const Context& context, std::vector<std::string>& pins, std::s
     const auto* value = context.cell.value(Field::packages);
     if (value == nullptr) return true;
     for (const auto& [written, version] : value->items) {
+        if (version == kNoPackage) continue;
         const auto name = pep440::canonical_name(written);
         const bool open = version == kAnyVersion || version == kCompanionVersion;
         const bool valid = is_name(name) && (open || is_version(version));

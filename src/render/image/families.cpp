@@ -99,6 +99,9 @@ std::string find_torch(Request& request) {
     auto& image = request.image;
     const auto text = request.text(Field::torch);
     if (const auto* packages = request.cell.get(Field::packages)) image.packages = packages->items;
+    const auto refused =
+        std::erase_if(image.packages, [](const auto& package) { return package.second == kNoPackage; });
+    image.refuses_numpy = refused != 0 && !text.empty() && text != "none";
     std::ranges::sort(image.packages);
     if (text.empty() || text == "none") return {};
     if (const auto nightly = nightly_of(text)) {

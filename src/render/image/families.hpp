@@ -55,6 +55,8 @@ inline constexpr std::string_view kDefault = "debian";
 [[nodiscard]] bool has_compiler(const Request& request, const Row& os);
 [[nodiscard]] std::string find_companions(Request& request);   ///< packages whose version is `auto` or `any`
 [[nodiscard]] std::string find_constraints(Request& request);  ///< of packages that nobody wrote
+/// The numpy that an image with torch gets where the cell says nothing of it; refuses nothing.
+[[nodiscard]] std::string find_numpy(Request& request);
 /// Refuses packages of which the facts know that no wheel is there for the image's python and machine.
 [[nodiscard]] std::string find_wheels(Request& request);
 [[nodiscard]] std::string find_environment(Request& request);

@@ -82,6 +82,9 @@ struct Image {
     std::vector<std::pair<std::string, std::string>>
         packages;                         ///< wheels besides torch, each at an exact version
     std::vector<std::string> companions;  ///< of those, what the facts chose for auto and any: a line each
+    std::string
+        numpy;  ///< what the facts chose beside torch, where the cell says nothing of it; no part of the id
+    bool refuses_numpy = false;  ///< the cell does: `packages: {numpy: none}`
     /// What the facts keep out of the dependencies that `lock` finds: "numpy<2".
     std::vector<std::string> constraints;
     std::vector<std::pair<std::string, std::string>> env;  ///< variables of the cell that images carry

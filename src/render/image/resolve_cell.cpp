@@ -103,6 +103,7 @@ std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& 
     for (const auto step : request.family->steps) {
         if (auto reason = step(request); !reason.empty()) return reason;
     }
+    if (auto reason = family::find_numpy(request); !reason.empty()) return reason;
     if (!request.family->distribution) {
         if (auto reason = family::find_package_sources(request); !reason.empty()) return reason;
     }
@@ -154,6 +155,7 @@ std::string image_id(const Image& image, const Facts& facts) {
     if (made != nullptr && image.flavour != made->flavours.front()) id += "-" + image.flavour;
     if (image.arch != kArch) id += "-" + image.arch;
     if (!image.packages.empty()) id += "-pkg" + short_hash(image.packages);
+    if (image.refuses_numpy) id += "-nonumpy";
     if (!image.env.empty()) id += "-env" + short_hash(image.env);
     return id;
 }
@@ -164,6 +166,7 @@ std::string content_key(const Image& image) {
                                   image.torch_variant, image.python);
     for (const auto& reference : image.references())
         key += " " + reference;
+    if (image.refuses_numpy) key += "\nnumpy none";
     for (const auto& [name, value] : image.packages)
         key += fmt::format("\n{} {}", name, value);
     key += "\n";
@@ -204,6 +207,7 @@ PackageRequests package_requests(const Image& image) {
                                     ? "torch==" + image.torch
                                     : fmt::format("torch=={}+{}", image.torch, image.torch_variant));
     }
+    if (!image.numpy.empty()) wanted.wheels.push_back("numpy==" + image.numpy);
     for (const auto& [name, version] : image.packages)
         wanted.wheels.push_back(name + "==" + version);
     if (!wanted.wheels.empty() || standalone) wanted.installer.push_back(image.installer);

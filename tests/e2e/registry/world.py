@@ -211,7 +211,7 @@ def cells_of_families():
                       {"family": "nvidia-cuda", "cuda": CUDA, "os": "ubuntu22.04", "flavour": "runtime", "driver": "580.65.06", "gpu": "T4"},
                       {"family": "cpu", "python": "3.11", "os": "debian12", "packages": demo}],
             "torch": [{"family": "pytorch", "torch": "2.6.0+cu124", "flavour": "runtime", "packages": demo},
-                      {"family": "cpu", "torch": "2.6.0+cpu", "python": "3.11", "os": "debian12"}],
+                      {"family": "cpu", "torch": "2.6.0+cpu", "python": "3.11", "os": "debian12", "packages": {"numpy": "none"}}],
             "ngc": [{"family": "ngc", "torch": "2.10.0", "flavour": "devel", "packages": demo}]}
 
 

@@ -364,6 +364,34 @@ TEST_CASE("a package whose version is auto gets the release that goes with the t
           "packages numpy auto: the cell names no python, and the tag of its image neither");
 }
 
+TEST_CASE(
+    "torch gets a numpy that goes with it, unless the cell has one, refuses it or has packages of its own") {
+    const auto with = [](const std::string& more) { return one("set: {os: debian12, " + more + "}\n"); };
+    const auto image = with("torch: 2.2.0, python: \"3.11\"");
+    CHECK(image.numpy == "1.26.4");
+    CHECK(image.constraints.empty());
+    CHECK(image.companions ==
+          Texts{"numpy 1.26.4 goes with torch 2.2.0 and python 3.11 [package-numpy-1.26.2-and-others]"});
+    CHECK(package_requests(image).wheels == Texts{"torch==2.2.0", "numpy==1.26.4"});
+    CHECK(image.id == "debian12-torch2.2.0_cu121");
+    // The newest has no wheels for python 3.10.
+    CHECK(with("torch: 2.6.0, python: \"3.10\"").numpy == "2.2.6");
+    CHECK(with("torch: 2.6.0, packages: {torchvision: auto}").numpy.starts_with("2."));
+    const auto refused = with("torch: 2.6.0, packages: {numpy: none}");
+    CHECK(refused.numpy.empty());
+    CHECK(refused.packages.empty());
+    CHECK(refused.companions.empty());
+    CHECK(refused.id == "debian12-torch2.6.0_cu124-nonumpy");
+    CHECK(package_requests(refused).wheels == Texts{"torch==2.6.0"});
+    CHECK(with("torch: 2.6.0, packages: {numpy: 1.26.4}").numpy.empty());
+    CHECK(with("torch: 2.6.0, packages: {timm: \"1.0.15\"}").numpy.empty());
+    CHECK(with("python: \"3.11\"").numpy.empty());
+    CHECK(with("python: \"3.11\", packages: {numpy: none}").id == with("python: \"3.11\"").id);
+    CHECK(one("set: {family: pytorch, torch: 2.6.0, packages: {numpy: none}}\n").id ==
+          one("set: {family: pytorch, torch: 2.6.0}\n").id);
+    CHECK(one("set: {family: pytorch, torch: 2.6.0}\n").numpy.empty());
+}
+
 TEST_CASE("a package whose version is any gets the release that pip would take, as a pin") {
     using Pairs = std::vector<std::pair<std::string, std::string>>;
     const auto image = one(
