@@ -166,8 +166,7 @@ log is shown. A build that the network or a registry's server spoilt is tried
 again, a failing test never. A further run does what changed, failed or was not
 reached, and says what it leaves. --dry-run prints the programs that would be
 started.)",
-                   "cudamatrix run matrix.yaml --out cudamatrix-out/training --failed",
-                   add_run},
+                   "cudamatrix run matrix.yaml --out cudamatrix-out/training --failed", add_run},
         CommandRow{"sbom", "Write what built images hold, as SPDX and CycloneDX",
                    R"(Asks each image that is built which packages of its distribution and of python it
 holds, in containers without network, and adds what the lock pins of that: hashes,
