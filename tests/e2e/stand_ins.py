@@ -19,6 +19,12 @@ RUN printf 'deb {ARCHIVE} {SUITE} main\\n' > /etc/apt/sources.list \\
  && apt-get update -q && apt-get install -y -q --no-install-recommends python3 python3-venv python3-pip \\
  && apt-get clean && rm -rf /var/lib/apt/lists/*
 
+# Debian alone, which asks its archive where nobody here can reach it.
+FROM scratch AS official
+ADD base.tar /
+RUN rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* \\
+ && printf 'deb http://192.0.2.1/debian {SUITE} main\\n' > /etc/apt/sources.list
+
 FROM plain AS compiler
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends g++-11 g++ \\
  && apt-get clean && rm -rf /var/lib/apt/lists/*

@@ -161,6 +161,7 @@ std::string pins_hash(const Image& image, const Lock& lock, const ImagePins* of_
             wheel.url.clear();
     }
     pins.held.clear();  // no part of what is built
+    pins.sum.clear();
     return sha256(lock_text(part));
 }
 

@@ -252,6 +252,7 @@ class LockReader {
             pins.*list = wheel_pins(array(wheels, name));
         // Locks of before have none, and neither has an image whose base holds nothing of what it asks for.
         if (json.is_object() && json.contains("held")) pins.held = held_names(object(json, "held"));
+        if (json.is_object() && json.contains("sum")) pins.sum = string(json, "sum");
         if (clean && !problem_.empty()) problem_ += " (image " + id + ")";
         return pins;
     }

@@ -5,8 +5,9 @@
 //   references."HOST/REPO:TAG"       {digest: "sha256:.."}: a base from a registry; the key is absent without
 //   any images.ID                        {asked, index, apt: {LIST: ["NAME=VERSION"]},
 //                                     wheels: {LIST: [{name, version, sha256, url}]},
-//                                     held: {LIST: ["NAME"]}}; the key url is absent where the index's
-//                                     address for it would say nothing to others, held without any
+//                                     held: {LIST: ["NAME"]}, sum}; the key url is absent where the index's
+//                                     address for it would say nothing to others, held without any, sum (a
+//                                     hash of all others of these) in locks of before
 //   configurations."IMAGE"               {digest, as_of, arch: [..], cuda, requires, requires_aarch64}: what
 //                                     the configuration of an image says that rules read, of bases and of
 //                                     what cells name by `image`; of the last three those that it says. The
@@ -90,6 +91,9 @@ struct ImagePins {
     /// What is asked for and in none of them, for a registry's base holds it: names by the name of the list.
     /// What a bootstrapped base holds is in BasePins.
     std::map<std::string, std::vector<std::string>, std::less<>> held = {};
+    /// What `lock` wrote of all that: a pin that is gone or another makes it wrong (was_edited). Empty: they
+    /// were resolved now, or a lock of before has none.
+    std::string sum = {};
     friend bool operator==(const ImagePins&, const ImagePins&) = default;
 };
 
@@ -135,6 +139,9 @@ struct Lock {
 
 /// Everything about an image that its pins depend on, as a hash.
 [[nodiscard]] std::string asked_of(const Image& image);
+
+/// Whether the pins are others than `lock` wrote; false where nothing says so.
+[[nodiscard]] bool was_edited(const ImagePins& pins);
 
 /// What the lock lacks for `image`, in words that follow "it has": "no pin of libcudart11.0 (list runtime)".
 /// Empty: it covers the image.

@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/sha256.hpp"
 #include "render/lock/lock_file.hpp"
 
 namespace cudamatrix {
@@ -45,6 +46,10 @@ Json image_json(const ImagePins& pins) {
     return image;
 }
 
+std::string sum_of(const ImagePins& pins) {
+    return sha256(to_text(image_json(pins), false));
+}
+
 Json configurations_json(const Lock& lock) {
     Json out = Json::object();
     for (const auto& [name, image] : lock.configurations) {
@@ -77,8 +82,11 @@ std::string lock_text(const Lock& lock) {
             Json{{"sha256", base.sha256}, {"command", base.command}, {"packages", apt_json(base.packages)}};
     }
     Json images = Json::object();
-    for (const auto& [id, pins] : lock.images)
+    for (const auto& [id, pins] : lock.images) {
         images[id] = image_json(pins);
+        images[id]["sum"] =
+            pins.sum.empty() ? sum_of(pins) : pins.sum;  // what was edited stays known as such
+    }
     Json whole{{"schema_version", kLockSchema}, {"tool", lock.tool},         {"facts", lock.facts},
                {"templates", lock.templates},   {"bases", std::move(bases)}, {"images", std::move(images)}};
     Json references = Json::object();
@@ -88,6 +96,10 @@ std::string lock_text(const Lock& lock) {
     if (!lock.configurations.empty()) whole["configurations"] = configurations_json(lock);
     if (lock.verdicts) whole["verdicts"] = verdicts_json(*lock.verdicts);
     return to_text(whole) + "\n";
+}
+
+bool was_edited(const ImagePins& pins) {
+    return !pins.sum.empty() && pins.sum != sum_of(pins);
 }
 
 Result<bool> write_lock(const std::filesystem::path& path, const Lock& lock) {

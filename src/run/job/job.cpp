@@ -224,12 +224,20 @@ Status require_locked(const Job& job) {
         return input_failure(fmt::format("--locked: there is no {}", name), fix);
     Failure failure{ExitCode::findings, {}};
     for (const auto& image : job.plan.images) {
+        if (!job.plan.is_chosen(image)) continue;
         const auto missing = missing_pins(image, job.plan.lock);
-        if (missing.empty() || !job.plan.is_chosen(image)) continue;
-        failure.diagnostics.push_back(
-            Diagnostic::error(fmt::format("--locked: {} does not cover {}: it has {}", name, image.id,
-                                          text::join(missing, ", and ")))
-                .with_fix(fix));
+        const auto* pins = job.plan.lock.pins(image);
+        if (!missing.empty()) {
+            failure.diagnostics.push_back(
+                Diagnostic::error(fmt::format("--locked: {} does not cover {}: it has {}", name, image.id,
+                                              text::join(missing, ", and ")))
+                    .with_fix(fix));
+        } else if (pins != nullptr && was_edited(*pins)) {
+            failure.diagnostics.push_back(
+                Diagnostic::error(
+                    fmt::format("--locked: {}: the pins of {} are not those that lock wrote", name, image.id))
+                    .with_fix(fmt::format("take back what was edited, or {} --update={}", fix, image.id)));
+        }
     }
     if (!failure.diagnostics.empty()) return failure;
     return Done{};

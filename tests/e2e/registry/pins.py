@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import stand_ins
-from world import (AGAIN, DEVEL, DOCKER, GATEWAY, NGC, PYTHON, PYTORCH, REGISTRY, RUNTIME, WORK, RegistryTest, World, answers,
+from world import (AGAIN, DEBIAN, DEVEL, DOCKER, GATEWAY, NGC, PYTHON, PYTORCH, REGISTRY, RUNTIME, WORK, RegistryTest, World, answers,
                    cells_of_families, cudamatrix, docker, forget_images, matrix, real_name)
 
 
@@ -21,7 +21,7 @@ class Pins(RegistryTest):
                 path = matrix(name, cells)
                 self.done(cudamatrix("lock", path))
                 self.assertIn("already pinned", self.done(cudamatrix("lock", path)).stdout)
-        for name, wanted in {"plain": [RUNTIME, DEVEL, PYTHON], "torch": [PYTORCH, PYTHON], "ngc": [NGC]}.items():
+        for name, wanted in {"plain": [RUNTIME, DEVEL, PYTHON], "torch": [PYTORCH, PYTHON], "official": [DEBIAN], "ngc": [NGC]}.items():
             self.assertEqual({reference: pin["digest"] for reference, pin in self.lock_of(name)["references"].items()},
                              {real_name(reference): World.digests[reference] for reference in wanted})
 
@@ -37,7 +37,7 @@ class Pins(RegistryTest):
                 for base in re.findall(r"^FROM (\S+[:@]\S+) AS", text, re.M):
                     place, _, digest = base.partition("@")
                     found[place.removeprefix(REGISTRY + "/")] = digest
-        wanted = (RUNTIME, DEVEL, PYTHON, PYTORCH, NGC)
+        wanted = (RUNTIME, DEVEL, PYTHON, PYTORCH, DEBIAN, NGC)
         self.assertEqual(found, {reference: World.digests[reference] for reference in wanted})
 
     def test_04_images_of_every_family_are_built_on_what_the_digest_names(self):
@@ -64,7 +64,7 @@ class Pins(RegistryTest):
 
     def test_05_the_wheel_of_the_loopback_index_is_in_the_images(self):
         images = docker("image", "ls", "--format", "{{.Repository}}:{{.Tag}}").split()
-        for family in ("plain:debian12", "plain:cpu", "ngc:ngc", "torch:pytorch"):
+        for family in ("plain:debian12", "official:debian12", "plain:cpu", "ngc:ngc", "torch:pytorch"):
             with self.subTest(family):
                 image = next(i for i in images if f"/{family}" in i and "pkg" in i and "-proof" not in i)
                 said = docker("run", "--rm", "--network", "none", image, "/opt/venv/bin/python", "-c", "import loopback_demo as d; print(d.VALUE)")

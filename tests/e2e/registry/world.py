@@ -34,19 +34,21 @@ INSTALLER = "hub/library/python:3.14-slim-trixie"  # where a standalone python i
 AGAIN = "hub/library/python:again"
 ROCKY_CUDA = "13.0.2"  # the newest that has an image of Rocky Linux
 ROCKY = [f"hub/nvidia/cuda:{ROCKY_CUDA}-{flavour}-rockylinux9" for flavour in ("base", "devel")]
+DEBIAN = "hub/library/debian:bookworm"
 FOREIGN = "hub/nvidia/cuda:12.4.1-base-ubuntu22.04"
 PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia/pytorch:26.01-py3"
 
 
 def matrix(name, cells, registry=REGISTRY, security=None, build="", images=(), gateway=GATEWAY):
-    """A matrix file in a folder of its own, in which everything comes from the loopback."""
+    """A matrix file in a folder of its own, in which everything comes from the loopback. Family debian is bootstrapped, but in `official`."""
+    base_from = "auto" if name == "official" else "bootstrap"
     path = WORK / name / "matrix.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     mirrors = {"docker.io": f"{registry}/hub", "nvcr.io": f"{registry}/nvcr", "pypi": f"{gateway}/simple", "pytorch": f"{gateway}/whl",
                "debian": f"{gateway}/debian", "debian-security": security or f"{gateway}/debian-security", "ubuntu": f"{gateway}/ubuntu",
                "rockylinux": f"{gateway}/local/rocky", "http://snapshot.debian.org/archive": f"{gateway}/snapshots",
                "python-build-standalone": f"{gateway}/local/pythons"}
-    path.write_text(f"version: 1\nname: {name}\nbuild: {{base_from: bootstrap, network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
+    path.write_text(f"version: 1\nname: {name}\nbuild: {{base_from: {base_from}, network: host{build}}}\nmirrors: {json.dumps(mirrors)}\ninclude:\n" +
                     "".join(f"  - {json.dumps(cell)}\n" for cell in cells) + (f"images: {json.dumps(images)}\n" if images else ""), encoding="utf-8")
     return path
 
@@ -181,6 +183,7 @@ def make_stand_ins():
     for reference in ROCKY:
         digests[reference] = images.push(reference, "rocky")
     images.push(INSTALLER, "plain")
+    digests[DEBIAN] = images.push(DEBIAN, "official")
     moved = images.push(AGAIN, "compiler", state=", pushed again")
     (WORK / "digests.json").write_text(json.dumps([digests, moved]))
 
@@ -212,6 +215,7 @@ def cells_of_families():
                       {"family": "cpu", "python": "3.11", "os": "debian12", "packages": demo}],
             "torch": [{"family": "pytorch", "torch": "2.6.0+cu124", "flavour": "runtime", "packages": demo},
                       {"family": "cpu", "torch": "2.6.0+cpu", "python": "3.11", "os": "debian12", "packages": {"numpy": "none"}}],
+            "official": [{"family": "debian", "os": "debian12", "python": "3.11", "packages": demo}],
             "ngc": [{"family": "ngc", "torch": "2.10.0", "flavour": "devel", "packages": demo}]}
 
 

@@ -174,6 +174,14 @@ TEST_CASE("session: --locked refuses what the lock does not cover, and starts no
           start + "no pin of libcudart11.0 (list runtime)");
     CHECK(refused("\"g++-11=11.3.0-12\"", "\"g++-12=11.3.0-12\"") == start + "no pin of g++-11 (list devel)");
     CHECK(refused("\"libnvvm4=1.0\",", "") == start + "no pin of libnvvm4 (list toolkit)");
+    // What the image does not ask for by name: a dependency, another version, a hash.
+    const auto edited =
+        fmt::format("--locked: {}: the pins of debian12-cu11.8.0 are not those that lock wrote",
+                    world.lock_file().string());
+    CHECK(refused("\"libcudart11.0=", "\"libc-bin=2.36-9\", \"libcudart11.0=") == edited);
+    CHECK(refused("11.8.89~11.8.0-5", "11.8.89~11.8.0-6") == edited);
+    std::ofstream(world.lock_file()) << lock;
+    CHECK(world.render().ok());
     CHECK(world.fake.calls("build").size() == builds);
 }
 
