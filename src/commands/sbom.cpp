@@ -23,6 +23,7 @@ Action add_sbom(const Arguments& app) {
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::sbom_formats()));
     options->engine.add(app);
+    options->add_build(app);
     return [options](const World& world) { return sbom(*options, world); };
 }
 

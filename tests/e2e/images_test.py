@@ -17,6 +17,7 @@ del sys.argv[1:4]
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
 MATRIX = WORK / "matrix.yaml"
 OUT = WORK / "out"
+BUILD = ["--network", "host", "--ca-bundle", "/etc/ssl/certs/ca-certificates.crt"]
 LISTED = json.loads(subprocess.run([PROGRAM, "kernels", "list", "--format", "json"], stdout=subprocess.PIPE, check=True).stdout)
 COMPUTE = {"V100": 7.0, "T4": 7.5, "L4": 8.9, "H100": 9.0, "B200": 10.0, "RTX 5090": 12.0}
 NVCC = {"11.8.0": "11.8", "12.4.1": "12.4", "13.4.3": "13.4"}
@@ -36,8 +37,8 @@ def remove_images():
 
 def run(*extra, matrix=MATRIX, out=OUT):
     """cudamatrix run: progress to our own stderr, the report as JSON back."""
-    got = subprocess.run([PROGRAM, "run", matrix, "--out", out, "--engine", "docker", "--network", "host", "--format", "json",
-                          "--ca-bundle", "/etc/ssl/certs/ca-certificates.crt", *extra], stdout=subprocess.PIPE, text=True)
+    got = subprocess.run([PROGRAM, "run", matrix, "--out", out, "--engine", "docker", "--format", "json", *BUILD, *extra], stdout=subprocess.PIPE,
+                         text=True)
     return got.returncode, json.loads(got.stdout) if got.stdout else None
 
 
@@ -146,6 +147,24 @@ class Images(unittest.TestCase):
             self.assertTrue((OUT / name).is_file())
             got = subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.compose-spec", OUT / name], capture_output=True, text=True)
             self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+
+    def test_4_bills_of_materials_are_valid_and_say_what_the_images_hold(self):
+        got = subprocess.run([PROGRAM, "sbom", MATRIX, "--out", OUT, "--engine", "docker", "--format", "json", *BUILD], capture_output=True, text=True)
+        self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+        images = json.loads(got.stdout)["images"]
+        self.assertEqual(len(images), len(json.loads((OUT / "report.json").read_text())["images"]))
+        python = pathlib.Path(shutil.which("pyspdxtools")).parent / "python"
+        files = [OUT / name for image in images for name in image["files"]]
+        self.assertEqual(len(files), 2 * len(images))
+        valid = subprocess.run([python, SOURCE / "tests/e2e/sbom_schema_test.py", SOURCE, *files], capture_output=True, text=True)
+        self.assertEqual(valid.returncode, 0, valid.stdout + valid.stderr)
+        for image in images:
+            held = {p["name"]: p for p in json.loads((OUT / image["files"][0]).read_text())["packages"]}
+            self.assertIn("libc6", held)
+            if "torch" in image["id"]:
+                self.assertTrue(held["torch"]["versionInfo"].startswith("2.6.0"), held["torch"])
+                self.assertEqual(len(held["torch"]["checksums"][0]["checksumValue"]), 64)
+                self.assertIn("numpy", held)
 
     def test_5_a_second_run_builds_nothing(self):
         start = time.monotonic()

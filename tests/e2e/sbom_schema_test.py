@@ -1,5 +1,5 @@
-"""The bills of materials that unit.report compares byte by byte are valid by the formats' own rules.
-Usage: sbom_schema_test.py SOURCE_DIR   (python packages spdx-tools and cyclonedx-python-lib[json-validation])"""
+"""Bills of materials are valid by the formats' own rules: those that unit.report compares byte by byte, and other FILEs.
+Usage: sbom_schema_test.py SOURCE_DIR [FILE...]   (python packages spdx-tools and cyclonedx-python-lib[json-validation])"""
 import json
 import pathlib
 import sys
@@ -32,3 +32,7 @@ for name, mistakes_in, spoilt in (("sbom.spdx.json", mistakes_in_spdx, ('"SPDXRe
     bad = good.replace(*spoilt)
     assert bad != good and mistakes_in(bad), f"{name}: the validator accepts {spoilt[1]}"
     print(f"{name}: valid")
+for path in map(pathlib.Path, sys.argv[2:]):
+    mistakes = (mistakes_in_spdx if path.name.endswith(".spdx.json") else mistakes_in_cyclonedx)(path.read_text())
+    assert not mistakes, f"{path.name}: {mistakes}"
+    print(f"{path.name}: valid")
