@@ -105,6 +105,8 @@ def build(argv):
         hang()
     if fault("build_fails") or any(fault("build_fails:" + os.path.basename(c)) for c in [context]):
         fail("#6 ERROR: executor failed running [/bin/sh -c false]: exit code: 1\n\x1b[31mfailed to solve\x1b[0m")
+    if target not in ("", "lock") and fault("stage_fails"):
+        fail("Error: building at STEP \"RUN false\": exit status 1")
     if target == "lock" and any(fault("lock_fails:" + part) for part in context.split("/")):
         fail("#6 ERROR: executor failed running [/bin/sh -c apt-get update]: exit code: 100")
     for word in FAULTS:  # build_unreached:N: the first N builds do not reach the registry

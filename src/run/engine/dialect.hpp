@@ -84,6 +84,7 @@ struct Dialect {
     std::string_view install;  ///< what to do where its program is missing
     std::string_view repair;   ///< ... where none of its clients works
     GpuForm gpus = GpuForm::none;
+    bool shares_running_steps = false;  ///< builds that run side by side make a step that they share once
 
     Argv (*probe)() = nullptr;  ///< succeeds where the engine can work; JSON on stdout
     Probed (*read_probe)(const Outcome&) = nullptr;

@@ -32,6 +32,7 @@ Status BuildSteps::add() {
     for (const auto index : images_) {
         if (job_.plan.images[index].references().empty()) add_base(job_.plan.images[index]);
     }
+    add_shared_stages();
     for (const auto index : images_)
         add_image(index);
     return Done{};
@@ -138,15 +139,21 @@ StepResult BuildSteps::make_base(const Image& image, const Tell& tell) {
     return {false, "FAILED " + failure.diagnostics.front().message};
 }
 
+std::vector<std::size_t> BuildSteps::base_of(std::size_t index) const {
+    const auto& image = job_.plan.images[index];
+    const auto base = base_steps_.find(image.base_name());
+    if (base == base_steps_.end() || !image.references().empty()) return {};
+    return {base->second};
+}
+
 void BuildSteps::add_image(std::size_t index) {
     const auto& image = job_.plan.images[index];
-    std::vector<std::size_t> after;
-    if (const auto base = base_steps_.find(image.base_name());
-        base != base_steps_.end() && image.references().empty())
-        after.push_back(base->second);
+    auto after = base_of(index);
     for (const bool proof : {false, true}) {
         if (!proof && work_.present(index).image_current) continue;
         Step step{proof ? StepKind::proof : StepKind::image, image.id, after, Work::kBuilds, {}, {}};
+        for (const auto stage : stages_before_[{index, proof}])
+            step.after.push_back(stage);
         step.work = [this, index, proof](const Tell& tell) { return build(index, proof, tell); };
         step.command = [this, index, proof]() -> std::optional<Command> {
             return build_command(job_.engine, request_for(index, proof));

@@ -17,6 +17,7 @@
 #include "run/job/job.hpp"
 #include "run/job/journal.hpp"
 #include "run/job/schedule.hpp"
+#include "run/job/shared_stages.hpp"
 
 namespace cudamatrix::job {
 
@@ -112,22 +113,35 @@ class BuildSteps {
     void find_revision();
     void not_run(std::size_t index, const Failure& why);
     void add_base(const Image& image);
+    void add_shared_stages();
     void add_image(std::size_t index);
+    [[nodiscard]] std::vector<std::size_t> base_of(std::size_t index) const;
     StepResult make_base(const Image& image, const Tell& tell);
     StepResult build(std::size_t index, bool proof, const Tell& tell);
+    StepResult build_stage(const SharedStage& stage, const Tell& tell);
     StepResult fail(ImageResult& result, const Failure& failure) const;
     [[nodiscard]] Status fill_context(std::size_t index, bool proof) const;
     [[nodiscard]] Status stage(std::size_t index) const;
     [[nodiscard]] Status write_suite(std::size_t index) const;
     [[nodiscard]] Status link_reused() const;
     [[nodiscard]] engine::BuildRequest request_for(std::size_t index, bool proof) const;
+    [[nodiscard]] engine::BuildRequest request_for(const SharedStage& stage) const;
+    [[nodiscard]] BuildFile build_file(std::size_t index, bool proof) const;
+
+    // What one call of the engine builds.
+    struct Target {
+        std::size_t index = 0;  // of its image in the plan
+        bool proof = false;
+    };
 
     Work& work_;
     Job& job_;
-    std::vector<std::size_t> images_;                ///< to be built, or their proof
-    std::map<std::string, std::size_t> base_steps_;  ///< by Image::base_name
-    std::map<std::string, BootstrapTar> bases_;      ///< by the same; each is written by its step
-    std::string revision_;                           ///< of the matrix file and what it names; empty: of none
+    std::vector<std::size_t> images_;  ///< to be built, or their proof
+    std::vector<Target> targets_;      ///< what shared_stages is asked about
+    std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> stages_before_;  ///< steps, by target
+    std::map<std::string, std::size_t> base_steps_;                                   ///< by Image::base_name
+    std::map<std::string, BootstrapTar> bases_;  ///< by the same; each is written by its step
+    std::string revision_;                       ///< of the matrix file and what it names; empty: of none
 };
 
 /// Adds what runs the suite, inside the cell's image, for every planned cell. A result of an earlier run

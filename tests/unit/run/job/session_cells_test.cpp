@@ -69,7 +69,7 @@ TEST_CASE(
 }
 
 TEST_CASE("session: of several GPUs that fit, each is given cells") {
-    World world(text::replace_all(kTwoCells, "[T4, H100]", "[H100, H200]"));
+    World world(text::replace_all(kTwoCells, "[T4, H100]", "[H100, H100 PCIe]"));
     world.fake.script(
         "nvidia-smi",
         "echo '0, NVIDIA H100 PCIe, 9.0, 550.54.15'\necho '1, NVIDIA H100 PCIe, 9.0, 550.54.15'");
@@ -110,6 +110,50 @@ TEST_CASE("session: podman and buildah pin, build and prove as docker does") {
         for (const auto& call : built)
             CHECK(std::count(call.begin(), call.end(), "--layers") == (name == "buildah" ? 1 : 0));
         CHECK(world.ran().images.front().reused);
+    }
+}
+
+TEST_CASE("session: what builds that run side by side share is made once, before them") {
+    World world(std::string(kTwoCells) +
+                "images:\n"
+                "  - {name: a, env: {MODE: a}}\n"
+                "  - {name: b, env: {MODE: b}}\n");
+    world.fake.install("podman");
+    std::filesystem::remove(world.fake.client());
+    world.settings.engine = "podman";
+    REQUIRE(world.lock().ok());
+    const auto targets = [&] {
+        std::vector<std::string> out;
+        for (const auto& call : world.fake.calls("build")) {
+            const auto target = std::ranges::find(call, "--target");
+            if (target != call.end() && *(target + 1) != "lock") out.push_back(*(target + 1));
+        }
+        std::ranges::sort(out);
+        return out;
+    };
+    SUBCASE("one after the other they take it from the engine's cache") {
+        CHECK(world.ran().exit_code == 4);
+        CHECK(targets().empty());
+    }
+    SUBCASE("side by side") {
+        world.settings.jobs = 2;
+        CHECK(world.ran().exit_code == 4);
+        const auto made = targets();
+        CHECK_FALSE(made.empty());
+        CHECK(std::ranges::adjacent_find(made) == made.end());
+        CHECK(world.progress.find("[stage 1/") != std::string::npos);
+        CHECK(world.progress.find(" of 2 builds") != std::string::npos);
+    }
+    SUBCASE("what fails there fails all of them, with its log") {
+        world.settings.jobs = 2;
+        world.fake.faults("stage_fails");
+        const auto report = world.ran();
+        CHECK(report.exit_code == 1);
+        for (const auto& image : report.images) {
+            CHECK(image.error.starts_with("shared stage "));
+            CHECK(fs::exists(world.settings.out / image.log));
+        }
+        CHECK(world.fake.calls("run").empty());
     }
 }
 

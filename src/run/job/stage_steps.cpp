@@ -1,0 +1,89 @@
+// Stages that several builds share, each a step before them.
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "run/job/folder.hpp"
+#include "run/job/lock.hpp"
+#include "run/job/work.hpp"
+
+namespace cudamatrix::job {
+
+// Builds that run side by side would each make what they share, but on an engine that sees it.
+void BuildSteps::add_shared_stages() {
+    if (job_.settings.jobs < 2 || job_.engine.dialect->shares_running_steps) return;
+    std::vector<BuildFile> files;
+    for (const auto index : images_) {
+        for (const bool proof : {false, true}) {
+            if (!proof && work_.present(index).image_current) continue;
+            targets_.push_back({index, proof});
+            files.push_back(build_file(index, proof));
+        }
+    }
+    for (auto& stage : shared_stages(files)) {
+        const auto first = targets_[stage.files.front()];
+        const auto name = fmt::format("{} of {}", stage.name, text::count(stage.files.size(), "build"));
+        Step step{StepKind::stage, name, base_of(first.index), Work::kBuilds, {}, {}};
+        step.work = [this, stage](const Tell& tell) { return build_stage(stage, tell); };
+        step.command = [this, stage]() -> std::optional<Command> {
+            return build_command(job_.engine, request_for(stage));
+        };
+        const auto number = work_.add(std::move(step));
+        // It is built in the context of the first, which nobody else may fill meanwhile.
+        for (const bool proof : {false, true})
+            stages_before_[{first.index, proof}].push_back(number);
+        for (const auto file : stage.files) {
+            auto& before = stages_before_[{targets_[file].index, targets_[file].proof}];
+            if (std::ranges::count(before, number) == 0) before.push_back(number);
+        }
+    }
+}
+
+BuildFile BuildSteps::build_file(std::size_t index, bool proof) const {
+    BuildFile file;
+    const auto& rendered = job_.plan.rendering.images[index];
+    for (const auto& artifact : job_.plan.rendering.artifacts) {
+        if (artifact.path.parent_path() != rendered.folder) continue;
+        const auto name = artifact.path.filename().string();
+        if (name == (proof ? kProofFile : "Dockerfile")) file.dockerfile = artifact.content;
+        file.context.emplace(name, artifact.sha256.empty() ? sha256(artifact.content) : artifact.sha256);
+    }
+    const auto& image = job_.plan.images[index];
+    if (const auto* bootstrap = job_.plan.bootstrap(image); bootstrap != nullptr)
+        file.context.emplace(bootstrap->file, bootstrap->base);
+    if (proof) {
+        for (const auto& [path, content] : job_.plan.rendering.suite) {
+            if (is_in_context(path, image)) file.context.emplace("suite/" + path, sha256(content));
+        }
+    }
+    return file;
+}
+
+StepResult BuildSteps::build_stage(const SharedStage& stage, const Tell& tell) {
+    const auto first = targets_[stage.files.front()];
+    const auto start = job_.progress.seconds();
+    const auto log = fmt::format("logs/build-stage-{}-{}.log", stage.name, stage.key.substr(0, 12));
+    auto call = build_call(job_, fmt::format("shared stage {}", stage.name), log);
+    call.tell = tell;
+    auto status = fill_context(first.index, first.proof);
+    if (status.ok()) status = engine_build(job_.engine, request_for(stage), call);
+    if (status.ok()) return {true, fmt::format("built in {:.0f} s", job_.progress.seconds() - start)};
+    StepResult failed{false, "interrupted", {}};
+    for (const auto file : stage.files) {
+        auto& result = job_.plan.report.images[targets_[file].index];
+        result.log = log;
+        failed = fail(result, status.failure());
+    }
+    return failed;
+}
+
+engine::BuildRequest BuildSteps::request_for(const SharedStage& stage) const {
+    const auto first = targets_[stage.files.front()];
+    auto request = request_for(first.index, first.proof);
+    request.target = stage.name;
+    request.reference.clear();
+    request.labels = {{std::string(engine::kInputsLabel), stage.key}};
+    return request;
+}
+
+}  // namespace cudamatrix::job
