@@ -214,8 +214,10 @@ def run(argv):
     name = values(argv, "--name")[0]
     containers = os.path.join(STATE, "containers")
     os.makedirs(containers, exist_ok=True)
-    with open(os.path.join(containers, name), "w", encoding="utf-8") as container:
+    # With its label from the first moment on, whenever this client is killed.
+    with open(os.path.join(STATE, f"{name}.new"), "w", encoding="utf-8") as container:
         container.write(values(argv, "--label")[0])
+    os.replace(os.path.join(STATE, f"{name}.new"), os.path.join(containers, name))
     if fault("run_hangs"):
         hang()
     if fault("run_floods"):
