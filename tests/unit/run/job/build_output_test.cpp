@@ -4,9 +4,12 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "base/text.hpp"
 #include "temp_folder.hpp"
 
+using namespace cudamatrix;
 using namespace cudamatrix::job;
 
 TEST_CASE("build output: of an image build the steps are told, each once, and errors") {

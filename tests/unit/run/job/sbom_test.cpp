@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "run/engine/dialect.hpp"
 #include "unit/run/job/session_world.hpp"
 
 using namespace cudamatrix;
