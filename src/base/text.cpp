@@ -24,6 +24,14 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
+std::vector<std::string> last_lines(std::string_view text, std::size_t most) {
+    text = trim(text);
+    if (text.empty()) return {};
+    auto lines = split(text, '\n');
+    if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+    return lines;
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string out;
     for (const auto& part : parts)

@@ -29,6 +29,9 @@ namespace cudamatrix::text {
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
+
+/// The last `most` lines of what trim leaves of `text`; none where that is nothing.
+[[nodiscard]] std::vector<std::string> last_lines(std::string_view text, std::size_t most);
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 [[nodiscard]] std::string lower(std::string_view text);  ///< ASCII only
 [[nodiscard]] std::string replace_all(std::string_view text, std::string_view from, std::string_view to);

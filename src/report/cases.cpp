@@ -22,7 +22,7 @@ std::string group_of(const std::string& id) {
 Case case_of(const CellResult& cell, const TestResult& test) {
     Case out;
     out.classname = cell.id + "." + group_of(test.id);
-    out.name = test.part.empty() ? test.id : test.id + "[" + test.part + "]";
+    out.name = test_name(test);
     out.seconds = test.milliseconds / 1000;
     out.kind = kind_of(test.status);
     out.type = test.fault.empty() ? std::string(to_string(test.status)) : test.fault;

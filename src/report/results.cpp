@@ -310,6 +310,14 @@ std::string_view build_word(const ImageResult& image) {
     return image.built ? "built" : "-";
 }
 
+std::string test_name(const TestResult& test) {
+    return test.part.empty() ? test.id : test.id + "[" + test.part + "]";
+}
+
+bool has_passed(CellOutcome outcome) {
+    return outcome == CellOutcome::passed || outcome == CellOutcome::passed_without_gpu;
+}
+
 bool is_failure(TestStatus status) {
     return status != TestStatus::pass && status != TestStatus::skip;
 }

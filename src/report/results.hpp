@@ -232,6 +232,12 @@ struct ImageCounts {
 /// "built", "reused", "failed", "not run"; "-" where nothing was to be built.
 [[nodiscard]] std::string_view build_word(const ImageResult& image);
 
+/// "cmp.vadd[gpu]": the test with what it ran on.
+[[nodiscard]] std::string test_name(const TestResult& test);
+
+/// Whether all that was attempted of it is well, on a GPU or as far as can be without one.
+[[nodiscard]] bool has_passed(CellOutcome outcome);
+
 /// Whether the test makes its cell red: everything but pass and skip.
 [[nodiscard]] bool is_failure(TestStatus status);
 

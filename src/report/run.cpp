@@ -24,29 +24,16 @@ std::string size_text(std::uint64_t bytes) {
     return bytes == 0 ? "-" : text::human_bytes(bytes);
 }
 
-std::string name_of(const TestResult& test) {
-    return test.part.empty() ? test.id : test.id + "[" + test.part + "]";
-}
-
 // The last lines of a test's output, each cut to the terminal.
 std::string evidence_tail(std::string_view evidence, std::size_t width) {
-    evidence = text::trim(evidence);
-    std::size_t start = evidence.size();
-    for (std::size_t lines = 0; lines < kEvidenceLines && start != 0 && start != std::string_view::npos;
-         ++lines) {
-        start = evidence.rfind('\n', start - 1);
-    }
-    if (start != 0 && start != std::string_view::npos) evidence.remove_prefix(start + 1);
     std::string out;
-    if (evidence.empty()) return out;
-    for (const auto& line : text::split(evidence, '\n')) {
+    for (const auto& line : text::last_lines(evidence, kEvidenceLines))
         out += "      | " + clipped(text::trim(line), width - 8) + "\n";
-    }
     return out;
 }
 
 std::string failure_text(const TestResult& test, const TextOptions& options) {
-    std::string out = "    " + clipped(name_of(test), options.width - 14) + "  " +
+    std::string out = "    " + clipped(test_name(test), options.width - 14) + "  " +
                       coloured(to_string(test.status), Colour::red, options.colour) + "\n";
     std::vector<std::string> why;
     if (!test.reason.empty()) why.push_back(test.reason);

@@ -90,12 +90,10 @@ std::string totals_table(const RunReport& report) {
 
 // The last lines of a test's output.
 std::string end_of(std::string_view evidence) {
-    auto lines = text::split(text::trim(evidence), '\n');
-    if (lines.size() > kLinesOfEvidence) lines.erase(lines.begin(), lines.end() - kLinesOfEvidence);
     std::string out;
-    for (const auto& line : lines)
+    for (const auto& line : text::last_lines(evidence, kLinesOfEvidence))
         out += inside_html(clipped(line, kColumnsOfEvidence)) + "\n";
-    return out == "\n" ? std::string() : "\n<pre>\n" + out + "</pre>\n\n";
+    return out.empty() ? out : "\n<pre>\n" + out + "</pre>\n\n";
 }
 
 std::string failing_test(const TestResult& test) {
@@ -104,8 +102,7 @@ std::string failing_test(const TestResult& test) {
     if (!test.fault.empty()) why.push_back("fault " + test.fault);
     if (!test.summary.empty()) why.push_back(test.summary);
     if (!test.hint.empty()) why.push_back("hint: " + test.hint);
-    const auto name = test.part.empty() ? test.id : test.id + "[" + test.part + "]";
-    return fmt::format("- **{}** {}: {}\n", to_string(test.status), plain(clipped(name, 100)),
+    return fmt::format("- **{}** {}: {}\n", to_string(test.status), plain(clipped(test_name(test), 100)),
                        plain(clipped(text::join(why, "; "), 600))) +
            end_of(test.evidence);
 }

@@ -165,9 +165,7 @@ bool heals_by_itself(std::string_view output) {
 std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t most) {
     const auto content = file::read(log, kLargestLog);
     if (!content.ok()) return {};
-    auto lines = text::split(text::trim(*content), '\n');
-    if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
-    return lines;
+    return text::last_lines(*content, most);
 }
 
 }  // namespace cudamatrix::job

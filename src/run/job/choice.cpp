@@ -87,9 +87,7 @@ class EarlierRuns {
         const auto said = found == last_.end() ? std::string() : found->second;
         const auto* tested = journal_->last(id);
         if (tested == nullptr) return said.empty() ? std::string(kUnfinished) : said;
-        const bool passed =
-            tested->outcome == CellOutcome::passed || tested->outcome == CellOutcome::passed_without_gpu;
-        if (!passed) return std::string(kFailed);
+        if (!report::has_passed(tested->outcome)) return std::string(kFailed);
         return said.empty() ? std::string(kPassed) : said;
     }
 

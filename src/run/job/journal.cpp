@@ -134,8 +134,7 @@ void Journal::load(std::string_view content) {
         auto result = result_from(*json);
         if (!result) continue;
         auto id = result->id;
-        const bool good =
-            result->outcome == CellOutcome::passed || result->outcome == CellOutcome::passed_without_gpu;
+        const bool good = report::has_passed(result->outcome);
         steps_.insert_or_assign(step_key("test", id), StepRecord{"test", id, good, result->seconds});
         entries_.insert_or_assign(std::move(id), Entry{string_or(*json, "key"), std::move(*result)});
     }

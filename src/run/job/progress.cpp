@@ -115,13 +115,12 @@ void Board::end(std::size_t step, bool good, std::string_view text, const std::v
 }
 
 Board::Running* Board::running(std::size_t step) {
-    const auto found = std::ranges::find_if(running_, [&](const Running& one) { return one.step == step; });
+    const auto found = std::ranges::find(running_, step, &Running::step);
     return found == running_.end() ? nullptr : &*found;
 }
 
 std::string Board::stamped(std::string_view line) const {
-    const auto elapsed = static_cast<long>(seconds());
-    return fmt::format("[{:2}:{:02}] {}", elapsed / 60, elapsed % 60, text::printable(line));
+    return fmt::format("[{:>5}] {}", clock_text(seconds()), text::printable(line));
 }
 
 void Board::tell(const std::vector<std::string>& lines) {
@@ -173,11 +172,11 @@ std::string Board::totals() const {
 
 // By what each step took last time.
 std::string Board::time_left() const {
-    if (steps_.empty() || expected_.size() != steps_.size()) return {};
+    if (expected_.size() != steps_.size()) return {};
+    if (std::ranges::any_of(expected_, [](double each) { return each < 0; })) return {};
     auto seconds_left = expected_;
     for (const auto& one : running_)
         seconds_left[one.step] = std::max(1.0, seconds_left[one.step] - (seconds() - one.since));
-    if (std::ranges::any_of(expected_, [](double each) { return each < 0; })) return {};
     const auto left = time_needed(steps_, slots_, seconds_left);
     return left < 1 ? std::string() : about(left) + " left";
 }
