@@ -48,7 +48,7 @@ Status BuildSteps::find_work() {
             continue;
         }
         CM_TRY(work_.look_at(i));
-        if (!work_.present(i).current) {
+        if (!work_.present(i).is_current()) {
             images_.push_back(i);
             continue;
         }
@@ -146,41 +146,47 @@ std::vector<std::size_t> BuildSteps::base_of(std::size_t index) const {
     return {base->second};
 }
 
+std::vector<BuildSteps::Target> BuildSteps::targets_of(std::size_t index) const {
+    if (work_.present(index).runtime.is_current) return {{index, true}};
+    return {{index, false}, {index, true}};
+}
+
 void BuildSteps::add_image(std::size_t index) {
     const auto& image = job_.plan.images[index];
     auto after = base_of(index);
-    for (const bool proof : {false, true}) {
-        if (!proof && work_.present(index).image_current) continue;
-        Step step{proof ? StepKind::proof : StepKind::image, image.id, after, Work::kBuilds, {}, {}};
-        for (const auto stage : stages_before_[{index, proof}])
+    for (const auto target : targets_of(index)) {
+        const auto kind = target.proof ? StepKind::proof : StepKind::image;
+        Step step{kind, image.id, after, Work::kBuilds, {}, {}};
+        for (const auto stage : stages_before_[target])
             step.after.push_back(stage);
-        step.work = [this, index, proof](const Tell& tell) { return build(index, proof, tell); };
-        step.command = [this, index, proof]() -> std::optional<Command> {
-            return build_command(job_.engine, request_for(index, proof));
+        step.work = [this, target](const Tell& tell) { return build(target, tell); };
+        step.command = [this, target]() -> std::optional<Command> {
+            return build_command(job_.engine, request_for(target));
         };
         after = {work_.add(std::move(step))};
     }
     work_.proof_steps.emplace(index, after.front());
 }
 
-StepResult BuildSteps::build(std::size_t index, bool proof, const Tell& tell) {
+StepResult BuildSteps::build(Target target, const Tell& tell) {
+    const auto [index, proof] = target;
     auto& result = job_.plan.report.images[index];
     const auto start = job_.progress.seconds();
     result.log = log_name(job_.plan.images[index], proof);
     auto call = build_call(job_, result.id, result.log);
     call.tell = tell;
-    auto status = fill_context(index, proof);
-    if (status.ok()) status = engine_build(job_.engine, request_for(index, proof), call);
+    auto status = fill_context(target);
+    if (status.ok()) status = engine_build(job_.engine, request_for(target), call);
     const auto seconds = job_.progress.seconds() - start;
     result.seconds += seconds;
-    if (status.ok()) status = work_.look_at(index);
+    if (status.ok()) status = proof ? work_.look_at_proof(index) : work_.look_at_image(index);
     const auto& there = work_.present(index);
-    if (status.ok() && !(proof ? there.current : there.image_current))
+    const auto& made = proof ? there.proof : there.runtime;
+    if (status.ok() && !made.is_current)
         status = environment_failure(result.id + ": the engine does not hold what it built");
     if (!status.ok()) return fail(result, status.failure());
     if (proof) record(there, result);
-    return {true, fmt::format("built in {:.0f} s, {}", seconds,
-                              text::human_bytes(proof ? there.proof.bytes : there.runtime.bytes))};
+    return {true, fmt::format("built in {:.0f} s, {}", seconds, text::human_bytes(made.info.bytes))};
 }
 
 StepResult BuildSteps::fail(ImageResult& result, const Failure& failure) const {
@@ -191,7 +197,8 @@ StepResult BuildSteps::fail(ImageResult& result, const Failure& failure) const {
 
 // What the rendered files of an image stand on. The kernels lie in the output folder once: a context gets
 // them when its proof is built.
-Status BuildSteps::fill_context(std::size_t index, bool proof) const {
+Status BuildSteps::fill_context(Target target) const {
+    const auto [index, proof] = target;
     const auto& image = job_.plan.images[index];
     if (image.references().empty()) {
         const auto folder = job_.settings.out / job_.plan.rendering.images[index].folder;
@@ -218,7 +225,8 @@ Status BuildSteps::write_suite(std::size_t index) const {
     return Done{};
 }
 
-engine::BuildRequest BuildSteps::request_for(std::size_t index, bool proof) const {
+engine::BuildRequest BuildSteps::request_for(Target target) const {
+    const auto [index, proof] = target;
     const auto& rendered = job_.plan.rendering.images[index];
     engine::BuildRequest request;
     request.context = job_.settings.out / rendered.folder;

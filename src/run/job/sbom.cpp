@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/pep440.hpp"
 #include "render/files/dockerfile_model.hpp"
 #include "run/engine/engine.hpp"
 #include "run/job/clean.hpp"
@@ -65,12 +66,11 @@ std::pair<std::string, std::string> distribution_of(std::string_view os) {
 
 class Holdings {
   public:
-    Holdings(Job& job, const Work& work, std::size_t index)
-        : job_(job), image_(job.plan.images[index]), present_(work.present(index)) {
+    Holdings(Job& job, std::size_t index, std::string id) : job_(job), image_(job.plan.images[index]) {
         const auto [name, version] = distribution_of(image_.os);
         vendor_ = name;
         sbom_.image = job.plan.rendering.images[index].reference;
-        sbom_.digest = present_.runtime.id;
+        sbom_.digest = std::move(id);
         sbom_.distro = name + "-" + version;
     }
 
@@ -96,7 +96,7 @@ class Holdings {
   private:
     Status list(const Lister& lister) {
         engine::RunRequest request;
-        request.image = present_.runtime.id;
+        request.image = sbom_.digest;
         request.name =
             engine::container_name(job_.settings.run_id, fmt::format("sbom-{}-{}", lister.type, image_.id));
         request.run_id = job_.settings.run_id;
@@ -132,7 +132,7 @@ class Holdings {
             }
             Component one{.type = std::string(lister.type), .name = words[0], .version = words[1]};
             if (lister.type == "pypi")
-                one.name = normalised(one.name);
+                one.name = pep440::canonical_name(one.name);
             else
                 one.vendor = vendor_;
             if (words.size() == 3) one.arch = words[2];
@@ -140,16 +140,6 @@ class Holdings {
             if (one.name != "gpg-pubkey") sbom_.components.push_back(std::move(one));
         }
         return Done{};
-    }
-
-    // PyPA's normalised name.
-    static std::string normalised(std::string_view name) {
-        std::string out;
-        for (const char c : text::lower(name)) {
-            const bool dash = c == '-' || c == '_' || c == '.';
-            if (!dash || out.empty() || out.back() != '-') out += dash ? '-' : c;
-        }
-        return out;
     }
 
     // What was installed by hash has that hash; a pin that the image does not hold is a problem.
@@ -207,7 +197,6 @@ class Holdings {
 
     Job& job_;
     const Image& image_;
-    const Present& present_;
     std::string vendor_;
     report::Sbom sbom_;
     std::vector<std::string> problems_;
@@ -219,21 +208,19 @@ Result<report::SbomReport> write_sboms(Job& job, std::string_view created) {
     report::SbomReport out;
     const auto& plan = job.plan.report;
     out.tool = {plan.version, plan.facts_date, plan.facts_hash};
-    CM_TRY_ASSIGN(auto journal, Journal::open(job.settings.out / "journal.jsonl"));
-    Work work(job, std::move(journal));
     for (std::size_t i = 0; i < job.plan.images.size(); ++i) {
         const auto& image = job.plan.images[i];
         if (!job.plan.is_chosen(image)) continue;
         auto& told = out.images.emplace_back();
         told.id = image.id;
-        CM_TRY(work.look_at(i));
-        const auto& there = work.present(i);
-        if (!there.image_current) {
+        const auto& rendered = job.plan.rendering.images[i];
+        CM_TRY_ASSIGN(auto held, held_by_engine(job, rendered.reference, rendered.inputs));
+        if (!held.is_current) {
             told.problems.push_back(fmt::format("it is {}: cudamatrix build makes it",
-                                                there.runtime.id.empty() ? "not built" : "of other inputs"));
+                                                held.info.id.empty() ? "not built" : "of other inputs"));
             continue;
         }
-        Holdings holdings(job, work, i);
+        Holdings holdings(job, i, std::move(held.info.id));
         auto read = holdings.read();
         if (!read.ok() && read.failure().code != ExitCode::findings) return read.failure();
         if (!read.ok()) {

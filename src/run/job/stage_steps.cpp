@@ -14,10 +14,9 @@ void BuildSteps::add_shared_stages() {
     if (job_.settings.jobs < 2 || job_.engine.dialect->shares_running_steps) return;
     std::vector<BuildFile> files;
     for (const auto index : images_) {
-        for (const bool proof : {false, true}) {
-            if (!proof && work_.present(index).image_current) continue;
-            targets_.push_back({index, proof});
-            files.push_back(build_file(index, proof));
+        for (const auto target : targets_of(index)) {
+            targets_.push_back(target);
+            files.push_back(build_file(target));
         }
     }
     for (auto& stage : shared_stages(files)) {
@@ -33,13 +32,14 @@ void BuildSteps::add_shared_stages() {
         for (const bool proof : {false, true})
             stages_before_[{first.index, proof}].push_back(number);
         for (const auto file : stage.files) {
-            auto& before = stages_before_[{targets_[file].index, targets_[file].proof}];
+            auto& before = stages_before_[targets_[file]];
             if (std::ranges::count(before, number) == 0) before.push_back(number);
         }
     }
 }
 
-BuildFile BuildSteps::build_file(std::size_t index, bool proof) const {
+BuildFile BuildSteps::build_file(Target target) const {
+    const auto [index, proof] = target;
     BuildFile file;
     const auto& rendered = job_.plan.rendering.images[index];
     for (const auto& artifact : job_.plan.rendering.artifacts) {
@@ -65,7 +65,7 @@ StepResult BuildSteps::build_stage(const SharedStage& stage, const Tell& tell) {
     const auto log = fmt::format("logs/build-stage-{}-{}.log", stage.name, stage.key.substr(0, 12));
     auto call = build_call(job_, fmt::format("shared stage {}", stage.name), log);
     call.tell = tell;
-    auto status = fill_context(first.index, first.proof);
+    auto status = fill_context(first);
     if (status.ok()) status = engine_build(job_.engine, request_for(stage), call);
     if (status.ok()) return {true, fmt::format("built in {:.0f} s", job_.progress.seconds() - start)};
     StepResult failed{false, "interrupted", {}};
@@ -78,8 +78,7 @@ StepResult BuildSteps::build_stage(const SharedStage& stage, const Tell& tell) {
 }
 
 engine::BuildRequest BuildSteps::request_for(const SharedStage& stage) const {
-    const auto first = targets_[stage.files.front()];
-    auto request = request_for(first.index, first.proof);
+    auto request = request_for(targets_[stage.files.front()]);
     request.target = stage.name;
     request.reference.clear();
     request.labels = {{std::string(engine::kInputsLabel), stage.key}};

@@ -16,10 +16,6 @@ constexpr const char* kSuiteProgram = "/opt/cudamatrix/bin/suite";
 constexpr unsigned kMostCpus = 4;          // of one container: others work beside it
 constexpr std::size_t kFailingTests = 20;  // failing tests of a cell that are told at once
 
-bool has_passed(const CellResult& cell) {
-    return cell.outcome == CellOutcome::passed || cell.outcome == CellOutcome::passed_without_gpu;
-}
-
 std::vector<std::string> failing_tests(const CellResult& cell) {
     std::vector<std::string> lines;
     for (const auto& test : cell.tests) {
@@ -43,7 +39,6 @@ struct TestSteps::Attempt {
 
 // Cells without a current image, and those that an earlier run proved, are settled here.
 Status TestSteps::add() {
-    std::set<std::size_t> looked_at;
     std::size_t reused = 0;
     for (auto& cell : job_.plan.report.cells) {
         if (cell.outcome != CellOutcome::planned) continue;
@@ -55,14 +50,14 @@ Status TestSteps::add() {
             add_step(attempt, proof->second);
             continue;
         }
-        if (looked_at.insert(index).second) {
+        if (!work_.present(index).looked_at) {
             CM_TRY(work_.look_at(index));
         }
         const auto& there = work_.present(index);
-        if (!there.current) {
+        if (!there.is_current()) {
             cell.outcome = CellOutcome::errored;
             cell.reason = fmt::format("its image {} is {}: cudamatrix build makes it", cell.image,
-                                      there.proof.id.empty() ? "not built" : "of other inputs");
+                                      there.proof.info.id.empty() ? "not built" : "of other inputs");
             continue;
         }
         record(there, image);
@@ -118,7 +113,7 @@ TestSteps::Attempt TestSteps::attempt_for(CellResult& cell, std::size_t index) {
 
 std::string TestSteps::key_of(const Attempt& attempt) const {
     Sha256 hash;
-    hash.update(kVersion).update("\n").update(work_.present(attempt.index).proof.id).update("\n");
+    hash.update(kVersion).update("\n").update(work_.present(attempt.index).proof.info.id).update("\n");
     for (const auto& argument : attempt.arguments)
         hash.update(argument).update("\n");
     if (attempt.gpu.index) {
@@ -131,7 +126,7 @@ std::string TestSteps::key_of(const Attempt& attempt) const {
 
 bool TestSteps::take_earlier(const Attempt& attempt) const {
     const auto* earlier = work_.journal.find(attempt.cell->id, key_of(attempt));
-    if (earlier == nullptr || !has_passed(*earlier)) return false;
+    if (earlier == nullptr || !report::has_passed(earlier->outcome)) return false;
     auto& cell = *attempt.cell;
     cell.outcome = earlier->outcome;
     cell.proof = earlier->proof;
@@ -146,7 +141,7 @@ bool TestSteps::take_earlier(const Attempt& attempt) const {
 StepResult TestSteps::prove(const Attempt& attempt, const Tell& tell) {
     auto& cell = *attempt.cell;
     cell.proof = Proof::built;
-    if (take_earlier(attempt)) return {has_passed(cell), "proved by an earlier run, reused"};
+    if (take_earlier(attempt)) return {report::has_passed(cell.outcome), "proved by an earlier run, reused"};
     if (attempt.gpu.index) tell(fmt::format("on GPU {}", *attempt.gpu.index));
     const auto start = job_.progress.seconds();
     const SuiteCall call{{job_.settings.run_id, cell.id, required_tests(*attempt.image)},
@@ -166,7 +161,7 @@ StepResult TestSteps::prove(const Attempt& attempt, const Tell& tell) {
     compare_with_rules(*attempt.image, attempt.device.compute, cell);
     if (const auto noted = work_.journal.append(cell, key_of(attempt)); !noted.ok())
         return work_.stop(noted.failure());
-    return {has_passed(cell),
+    return {report::has_passed(cell.outcome),
             fmt::format("{}{} ({:.0f} s)", report::tests_text(cell),
                         cell.reason.empty() ? "" : ": " + cell.reason, cell.seconds),
             failing_tests(cell)};
@@ -175,7 +170,7 @@ StepResult TestSteps::prove(const Attempt& attempt, const Tell& tell) {
 engine::RunRequest TestSteps::request_for(const Attempt& attempt) const {
     const bool torch = !attempt.image->torch.empty();
     // By its id it is the image that was looked at, whatever its tag is by then.
-    const auto& id = work_.present(attempt.index).proof.id;
+    const auto& id = work_.present(attempt.index).proof.info.id;
     engine::RunRequest request;
     request.image = id.empty() ? job_.plan.rendering.images[attempt.index].proof_reference : id;
     request.name = engine::container_name(job_.settings.run_id, attempt.cell->id);

@@ -19,22 +19,31 @@ std::size_t Work::add(Step step) {
     return steps_.size() - 1;
 }
 
-Status Work::look_at(std::size_t index) {
+Result<Held> held_by_engine(const Job& job, const std::string& reference, const std::string& inputs) {
+    CM_TRY_ASSIGN(auto info, engine::inspect(job.engine, reference, job.settings.cancellation));
+    if (!info) return Held{};
+    const auto label = info->labels.find(std::string(engine::kInputsLabel));
+    const bool is_current = label != info->labels.end() && label->second == inputs;
+    return Held{std::move(*info), is_current};
+}
+
+Status Work::look_at_image(std::size_t index) {
     const auto& rendered = job.plan.rendering.images[index];
-    const auto is_of = [](const std::optional<engine::ImageInfo>& info, const std::string& inputs) {
-        if (!info) return false;
-        const auto label = info->labels.find(std::string(engine::kInputsLabel));
-        return label != info->labels.end() && label->second == inputs;
-    };
-    const auto* cancellation = job.settings.cancellation;
-    CM_TRY_ASSIGN(auto runtime, engine::inspect(job.engine, rendered.reference, cancellation));
-    CM_TRY_ASSIGN(auto proof, engine::inspect(job.engine, rendered.proof_reference, cancellation));
-    auto& there = present_[index];
-    there = {};
-    there.image_current = is_of(runtime, rendered.inputs);
-    there.current = there.image_current && is_of(proof, rendered.proof_inputs);
-    if (runtime) there.runtime = std::move(*runtime);
-    if (proof) there.proof = std::move(*proof);
+    CM_TRY_ASSIGN(present_[index].runtime, held_by_engine(job, rendered.reference, rendered.inputs));
+    return Done{};
+}
+
+Status Work::look_at_proof(std::size_t index) {
+    const auto& rendered = job.plan.rendering.images[index];
+    CM_TRY_ASSIGN(present_[index].proof,
+                  held_by_engine(job, rendered.proof_reference, rendered.proof_inputs));
+    return Done{};
+}
+
+Status Work::look_at(std::size_t index) {
+    CM_TRY(look_at_image(index));
+    CM_TRY(look_at_proof(index));
+    present_[index].looked_at = true;
     return Done{};
 }
 
@@ -108,10 +117,10 @@ Status Work::run() {
 
 void record(const Present& present, ImageResult& result) {
     result.built = true;
-    result.digest = present.runtime.id;
-    result.runtime_bytes = present.runtime.bytes;
-    result.proof_bytes = present.proof.bytes;
-    const auto& labels = present.runtime.labels;
+    result.digest = present.runtime.info.id;
+    result.runtime_bytes = present.runtime.info.bytes;
+    result.proof_bytes = present.proof.info.bytes;
+    const auto& labels = present.runtime.info.labels;
     if (const auto named = labels.find(std::string(kRevisionLabel)); named != labels.end())
         result.revision = text::printable(named->second);
 }
@@ -166,7 +175,7 @@ Status carry_out(Job& job, Goals goals) {
     CM_TRY_ASSIGN(auto journal, Journal::open(job.settings.out / "journal.jsonl"));
     Graph graph(job, std::move(journal));
     CM_TRY(graph.add(goals));
-    const auto done = graph.work.run();
+    auto done = graph.work.run();
     if (goals.build) {
         CM_TRY(graph.build.settle());
     }

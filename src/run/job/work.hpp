@@ -7,9 +7,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/rehearsal.hpp"
@@ -46,13 +46,21 @@ struct Step {
     std::function<std::optional<Command>()> command;
 };
 
-/// Whether the engine holds an image and its proof made from exactly what was rendered, and what it says
-/// about them.
+/// What the engine holds by some name. Current: it was made from exactly what was rendered.
+struct Held {
+    engine::ImageInfo info;  ///< empty: nothing
+    bool is_current = false;
+};
+[[nodiscard]] Result<Held> held_by_engine(const Job& job, const std::string& reference,
+                                          const std::string& inputs);
+
+/// An image and its proof.
 struct Present {
-    bool image_current = false;
-    bool current = false;  ///< both are
-    engine::ImageInfo runtime;
-    engine::ImageInfo proof;
+    bool looked_at = false;  ///< since the command began
+    Held runtime;
+    Held proof;
+
+    [[nodiscard]] bool is_current() const { return runtime.is_current && proof.is_current; }
 };
 
 /// Writes what the engine says of a current image into its result.
@@ -68,8 +76,10 @@ class Work {
 
     std::size_t add(Step step);
 
-    /// Asks the engine about image `index` of the plan.
+    /// Ask the engine about image `index` of the plan: both, or what was just built.
     [[nodiscard]] Status look_at(std::size_t index);
+    [[nodiscard]] Status look_at_image(std::size_t index);
+    [[nodiscard]] Status look_at_proof(std::size_t index);
     [[nodiscard]] const Present& present(std::size_t index) const { return present_[index]; }
 
     /// Ends the whole: what was met would hit every further step as well. Always a failed step.
@@ -108,6 +118,15 @@ class BuildSteps {
     [[nodiscard]] Status settle();
 
   private:
+    // What one call of the engine builds.
+    struct Target {
+        std::size_t index = 0;  // of its image in the plan
+        bool proof = false;
+        friend bool operator<(const Target& a, const Target& b) {
+            return std::pair(a.index, a.proof) < std::pair(b.index, b.proof);
+        }
+    };
+
     [[nodiscard]] Status find_work();
     [[nodiscard]] Status check() const;
     void find_revision();
@@ -116,32 +135,27 @@ class BuildSteps {
     void add_shared_stages();
     void add_image(std::size_t index);
     [[nodiscard]] std::vector<std::size_t> base_of(std::size_t index) const;
+    [[nodiscard]] std::vector<Target> targets_of(std::size_t index) const;  ///< that are not current
     StepResult make_base(const Image& image, const Tell& tell);
-    StepResult build(std::size_t index, bool proof, const Tell& tell);
+    StepResult build(Target target, const Tell& tell);
     StepResult build_stage(const SharedStage& stage, const Tell& tell);
     StepResult fail(ImageResult& result, const Failure& failure) const;
-    [[nodiscard]] Status fill_context(std::size_t index, bool proof) const;
+    [[nodiscard]] Status fill_context(Target target) const;
     [[nodiscard]] Status stage(std::size_t index) const;
     [[nodiscard]] Status write_suite(std::size_t index) const;
     [[nodiscard]] Status link_reused() const;
-    [[nodiscard]] engine::BuildRequest request_for(std::size_t index, bool proof) const;
+    [[nodiscard]] engine::BuildRequest request_for(Target target) const;
     [[nodiscard]] engine::BuildRequest request_for(const SharedStage& stage) const;
-    [[nodiscard]] BuildFile build_file(std::size_t index, bool proof) const;
-
-    // What one call of the engine builds.
-    struct Target {
-        std::size_t index = 0;  // of its image in the plan
-        bool proof = false;
-    };
+    [[nodiscard]] BuildFile build_file(Target target) const;
 
     Work& work_;
     Job& job_;
-    std::vector<std::size_t> images_;  ///< to be built, or their proof
-    std::vector<Target> targets_;      ///< what shared_stages is asked about
-    std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> stages_before_;  ///< steps, by target
-    std::map<std::string, std::size_t> base_steps_;                                   ///< by Image::base_name
-    std::map<std::string, BootstrapTar> bases_;  ///< by the same; each is written by its step
-    std::string revision_;                       ///< of the matrix file and what it names; empty: of none
+    std::vector<std::size_t> images_;                           ///< to be built, or their proof
+    std::vector<Target> targets_;                               ///< what shared_stages is asked about
+    std::map<Target, std::vector<std::size_t>> stages_before_;  ///< steps
+    std::map<std::string, std::size_t> base_steps_;             ///< by Image::base_name
+    std::map<std::string, BootstrapTar> bases_;                 ///< by the same; each is written by its step
+    std::string revision_;  ///< of the matrix file and what it names; empty: of none
 };
 
 /// Adds what runs the suite, inside the cell's image, for every planned cell. A result of an earlier run
