@@ -74,6 +74,9 @@ void store(Warp& warp, const Instruction& in, Mask lanes) {
     const Row& base = warp.source(in.from[0]);
     const unsigned size = static_cast<unsigned>(in.width) * in.count;
     const bool races = warp.launch().options.races;
+    const AccessKind kind = (in.flags & kReleases) != 0 ? AccessKind::release
+                            : (in.flags & kStrong) != 0 ? AccessKind::atomic
+                                                        : AccessKind::write;
     const Row* from[8];
     for (unsigned i = 0; i < in.count; ++i)
         from[i] = &warp.source(element(warp, in, i, in.from[1]));
@@ -81,15 +84,12 @@ void store(Warp& warp, const Instruction& in, Mask lanes) {
         const std::uint64_t address = base.lane[l] + static_cast<std::uint64_t>(in.offset);
         const Place place = locate(warp, in, l, address, size);
         check_not_in_flight(warp, l, place, address, size);
-        if (races) {
-            const AccessKind kind = (in.flags & kReleases) != 0 ? AccessKind::release
-                                    : (in.flags & kStrong) != 0 ? AccessKind::atomic
-                                                                : AccessKind::write;
-            record_access(warp, l, place, size, kind, has_values(place, in, from, l));
-        }
+        const auto is_silent = [&] { return has_values(place, in, from, l); };
+        if (races) check_access(warp, l, place, size, kind, std::cref(is_silent));
         for (unsigned i = 0; i < in.count; ++i)
             store_value(place.bytes + i * in.width, from[i]->lane[l], in.width);
         if (place.written != nullptr) std::memset(place.written, 1, size);
+        if (races) publish_access(warp, l, place, size, kind);
     });
 }
 

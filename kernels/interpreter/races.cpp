@@ -56,51 +56,96 @@ bool ordered(const Record& then, const Record& now, const Block& block) {
                    who + (wrote ? " wrote" : " read") + ", and nothing orders the two");
 }
 
-}  // namespace
+struct Records {
+    std::uint64_t* writes;
+    std::uint64_t* reads;
+};
 
-void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind, bool silent) {
-    if (!warp.launch().options.races) return;
-    if (place.space != Space::shared && place.space != Space::global) return;
-    Block& block = warp.block();
-    std::uint64_t* writes = nullptr;
-    std::uint64_t* reads = nullptr;
-    if (place.space == Space::shared) {
-        writes = place.owner->last_writes();
-        reads = place.owner->last_reads();
-    } else {
-        writes = reinterpret_cast<std::uint64_t*>(place.allocation->last_write.get());
-        reads = reinterpret_cast<std::uint64_t*>(place.allocation->last_read.get());
-    }
-    const bool atomic = kind == AccessKind::atomic || kind == AccessKind::release;
-    if (atomic) block.synchronise(warp, place, kind == AccessKind::release);
-    Record now{warp.launch().number,
-               static_cast<std::uint32_t>(block.number() & kBlockBits),
-               warp.index() * kLanes + static_cast<std::uint32_t>(lane),
-               block.clock(warp.index()),
-               atomic,
-               0};
-    if (place.owner != nullptr && place.owner != &block)
-        place.owner->visit(block.first_warp() + warp.index(), now.clock);
-    if (now.clock > 0x1ffff) return;  // more barriers than a record counts
+Records records_of(const Place& place) {
+    if (place.space == Space::shared) return {place.owner->last_writes(), place.owner->last_reads()};
+    return {reinterpret_cast<std::uint64_t*>(place.allocation->last_write.get()),
+            reinterpret_cast<std::uint64_t*>(place.allocation->last_read.get())};
+}
+
+bool is_watched(Warp& warp, const Place& place) {
+    return warp.launch().options.races && (place.space == Space::shared || place.space == Space::global);
+}
+
+bool is_atomic(AccessKind kind) {
+    return kind == AccessKind::atomic || kind == AccessKind::release;
+}
+
+Record record_of(Warp& warp, int lane, AccessKind kind) {
+    const Block& block = warp.block();
+    return {warp.launch().number,
+            static_cast<std::uint32_t>(block.number() & kBlockBits),
+            warp.index() * kLanes + static_cast<std::uint32_t>(lane),
+            block.clock(warp.index()),
+            is_atomic(kind),
+            0};
+}
+
+bool is_countable(const Record& record) {
+    return record.clock <= 0x1ffff;
+}  // barriers that a record counts
+
+/// Calls `visit` with each word that is accessed and the bytes of it.
+template <class Visit>
+void each_word(const Place& place, unsigned size, Visit&& visit) {
     for (std::uint64_t at = place.offset; at < place.offset + size; at = at / 4 * 4 + 4) {
         const std::uint64_t word = at / 4;
         const auto count = std::min<std::uint64_t>(place.offset + size, word * 4 + 4) - at;
-        now.bytes = ((1U << count) - 1) << (at % 4);
-        const Record write = unpacked(__atomic_load_n(writes + word, __ATOMIC_RELAXED));
-        const Record read = unpacked(__atomic_load_n(reads + word, __ATOMIC_RELAXED));
-        const bool write_harmless = silent || (write.atomic && now.atomic);
-        if ((write.bytes & now.bytes) != 0 && !write_harmless && !ordered(write, now, block))
-            report(warp, lane, place, word, kind, write, true);
-        if (kind != AccessKind::read && !silent && (read.bytes & now.bytes) != 0 &&
-            !(read.atomic && now.atomic) && !ordered(read, now, block))
-            report(warp, lane, place, word, kind, read, false);
-        if (kind != AccessKind::read) {
-            __atomic_store_n(writes + word, packed(now), __ATOMIC_RELAXED);
-        } else if (ordered(read, now, block)) {
-            // Of several unordered readers the first is kept.
-            __atomic_store_n(reads + word, packed(now), __ATOMIC_RELAXED);
-        }
+        visit(word, static_cast<std::uint32_t>(((1U << count) - 1) << (at % 4)));
     }
+}
+
+}  // namespace
+
+void check_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind,
+                  const std::function<bool()>& is_silent) {
+    if (!is_watched(warp, place)) return;
+    Block& block = warp.block();
+    if (is_atomic(kind)) block.synchronise(warp, place, kind == AccessKind::release);
+    Record now = record_of(warp, lane, kind);
+    if (place.owner != nullptr && place.owner != &block)
+        place.owner->visit(block.first_warp() + warp.index(), now.clock);
+    if (!is_countable(now)) return;
+    const Records records = records_of(place);
+    each_word(place, size, [&](std::uint64_t word, std::uint32_t bytes) {
+        now.bytes = bytes;
+        // Acquires what the other block stored before it published.
+        const Record write = unpacked(__atomic_load_n(records.writes + word, __ATOMIC_ACQUIRE));
+        const Record read = unpacked(__atomic_load_n(records.reads + word, __ATOMIC_RELAXED));
+        const auto conflicts = [&](const Record& then) {
+            return (then.bytes & bytes) != 0 && !(then.atomic && now.atomic) && !ordered(then, now, block) &&
+                   !(is_silent && is_silent());
+        };
+        if (conflicts(write)) report(warp, lane, place, word, kind, write, true);
+        if (kind != AccessKind::read && conflicts(read)) report(warp, lane, place, word, kind, read, false);
+    });
+}
+
+void publish_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind) {
+    if (!is_watched(warp, place)) return;
+    Record now = record_of(warp, lane, kind);
+    if (!is_countable(now)) return;
+    const Records records = records_of(place);
+    each_word(place, size, [&](std::uint64_t word, std::uint32_t bytes) {
+        now.bytes = bytes;
+        if (kind != AccessKind::read) {
+            __atomic_store_n(records.writes + word, packed(now), __ATOMIC_RELEASE);
+            return;
+        }
+        // Of several unordered readers the first is kept.
+        const Record read = unpacked(__atomic_load_n(records.reads + word, __ATOMIC_RELAXED));
+        if (ordered(read, now, warp.block()))
+            __atomic_store_n(records.reads + word, packed(now), __ATOMIC_RELAXED);
+    });
+}
+
+void record_access(Warp& warp, int lane, const Place& place, unsigned size, AccessKind kind) {
+    check_access(warp, lane, place, size, kind);
+    publish_access(warp, lane, place, size, kind);
 }
 
 }  // namespace cudamatrix::suite::ptx

@@ -198,6 +198,28 @@ TEST_CASE("interpreter: races") {
     CHECK(fault(without, {}, {2, 1, 1}).find("race: ") != std::string::npos);
 }
 
+TEST_CASE("interpreter: blocks that run at once may write one value") {
+    // Each writes 7 to all of 4,096 words; whoever comes second finds it there.
+    const std::string same =
+        "mov.u32 %r2, 0; mov.u32 %r3, VALUE; mov.u64 %rd2, %rd1;\n"
+        "A: st.global.u32 [%rd2], %r3;\nadd.s64 %rd2, %rd2, 4; add.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p1, %r2, 4096; @%p1 bra A;";
+    const auto races = [&](const std::string& value) {
+        std::string body = same;
+        body.replace(body.find("VALUE"), 5, value);
+        for (int round = 0; round < 20; ++round) {
+            PtxMachine machine(ptx_kernel(body));
+            machine.options.threads = 4;
+            const std::uint64_t address = machine.memory.allocate(4 * 4096, "");
+            const std::string error = machine.launch("k", {8, 1, 1}, {1, 1, 1}, address);
+            if (!error.empty()) return from_line(error);
+        }
+        return std::string();
+    };
+    CHECK(races("7") == "");
+    CHECK(races("%ctaid.x").find("race: writes byte ") != std::string::npos);
+}
+
 TEST_CASE("interpreter: lanes that part meet again") {
     // Each lane counts its own loop; then all vote, which they can only do together.
     const std::string loop =
