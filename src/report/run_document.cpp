@@ -7,159 +7,16 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "report/json.hpp"
+#include "report/json_members.hpp"
 #include "report/layout.hpp"
 #include "report/run_reports.hpp"
 
 namespace cudamatrix::report {
 namespace {
 
-constexpr std::size_t kMostMistakes = 20;
 constexpr std::array<std::string_view, 4> kCommands{"render", "build", "test", "run"};
 constexpr std::array<std::string_view, 4> kVerdicts{"accepted", "degraded", "rejected", "unknown"};
 constexpr std::array kExitCodes{0, 1, 2, 3, 4, 130};
-
-// Where a value stands; the text is made only for a message.
-struct Step {
-    const Step* above = nullptr;
-    std::string_view name;  ///< of a member; empty: an element of a list
-    std::size_t index = 0;
-
-    [[nodiscard]] std::string path() const {
-        if (above == nullptr) return "$";
-        return above->path() + (name.empty() ? fmt::format("[{}]", index) : "." + clipped(name, 60));
-    }
-};
-
-class Mistakes {
-  public:
-    explicit Mistakes(std::string_view file) : file_(file) {}
-
-    void add(const Step& at, std::string_view what) {
-        if (++number_ > kMostMistakes) return;
-        failure_.diagnostics.push_back(
-            Diagnostic::error(fmt::format("{}: {}", at.path(), what), {file_, 0, 0}));
-    }
-    [[nodiscard]] bool empty() const { return number_ == 0; }
-    [[nodiscard]] Failure take() && {
-        if (number_ > kMostMistakes)
-            failure_.diagnostics.back().notes.push_back(
-                fmt::format("and {}", text::count(number_ - kMostMistakes, "more mistake")));
-        return std::move(failure_);
-    }
-
-  private:
-    std::string file_;
-    std::size_t number_ = 0;
-    Failure failure_{ExitCode::bad_input, {}};
-};
-
-// A value as a message shows it.
-std::string value_text(const Json& json) {
-    if (json.is_object()) return "an object";
-    if (json.is_array()) return "a list";
-    return clipped(to_text(json, false), 60);
-}
-
-// An object of the document. What is missing or of another kind is a mistake, and reads as nothing.
-class Members {
-  public:
-    Members(Mistakes& mistakes, const Json& json, const Step& at)
-        : mistakes_(mistakes), json_(json), at_(at) {
-        if (!json.is_object())
-            mistakes.add(at, fmt::format("found {}, expected an object", value_text(json)));
-    }
-
-    [[nodiscard]] const Json* find(std::string_view name, bool is_required = true) const {
-        const auto* found = member(json_, name);
-        if (found == nullptr && is_required && json_.is_object()) mistakes_.add({&at_, name}, "missing");
-        return found;
-    }
-    void wrong(std::string_view name, const Json& found, std::string_view expected) const {
-        mistakes_.add({&at_, name}, fmt::format("found {}, expected {}", value_text(found), expected));
-    }
-    std::string text(std::string_view name) const {
-        const auto* found = find(name);
-        if (found != nullptr && found->is_string()) return found->get<std::string>();
-        if (found != nullptr) wrong(name, *found, "a text");
-        return {};
-    }
-    std::string filled(std::string_view name) const {
-        auto value = text(name);
-        if (const auto* found = find(name, false); value.empty() && found != nullptr && found->is_string())
-            wrong(name, *found, "a text that is not empty");
-        return value;
-    }
-    template <class Values>
-    std::string one_of(std::string_view name, const Values& words) const {
-        const auto* found = find(name);
-        if (found == nullptr) return {};
-        if (found->is_string() && std::ranges::count(words, found->get_ref<const std::string&>()) != 0)
-            return found->get<std::string>();
-        std::vector<std::string> all;
-        for (const auto word : words)
-            all.emplace_back(word);
-        wrong(name, *found, text::join(all, ", "));
-        return {};
-    }
-    template <class Values>
-    auto value(std::string_view name, const Values& values) const {
-        std::vector<std::string_view> words;
-        for (const auto each : values)
-            words.push_back(to_string(each));
-        return value_named(one_of(name, words), values).value_or(values[0]);
-    }
-    bool truth(std::string_view name, bool is_required = true) const {
-        const auto* found = find(name, is_required);
-        if (found != nullptr && !found->is_boolean()) wrong(name, *found, "true or false");
-        return found != nullptr && found->is_boolean() && found->get<bool>();
-    }
-    std::uint64_t whole(std::string_view name) const {
-        const auto* found = find(name);
-        if (found != nullptr && found->is_number_unsigned()) return found->get<std::uint64_t>();
-        if (found != nullptr) wrong(name, *found, "a whole number");
-        return 0;
-    }
-    double number(std::string_view name) const {
-        const auto* found = find(name);
-        if (found != nullptr && found->is_number() && found->get<double>() >= 0) return found->get<double>();
-        if (found != nullptr) wrong(name, *found, "a number that is not negative");
-        return 0;
-    }
-    /// `use` gets each element with its place.
-    template <class Use>
-    void each(std::string_view name, const Use& use, bool is_required = true) const {
-        const auto* found = find(name, is_required);
-        if (found == nullptr) return;
-        if (!found->is_array()) return wrong(name, *found, "a list");
-        const Step list{&at_, name};
-        for (std::size_t i = 0; i < found->size(); ++i)
-            use((*found)[i], Step{&list, {}, i});
-    }
-    std::vector<std::string> texts(std::string_view name, bool is_required = true) const {
-        std::vector<std::string> out;
-        each(
-            name,
-            [&](const Json& json, const Step& at) {
-                if (!json.is_string())
-                    return mistakes_.add(at, fmt::format("found {}, expected a text", value_text(json)));
-                out.push_back(json.get<std::string>());
-            },
-            is_required);
-        return out;
-    }
-    /// The object `name`; `use` gets its members.
-    template <class Use>
-    void object(std::string_view name, const Use& use) const {
-        if (const auto* found = find(name)) use(Members(mistakes_, *found, Step{&at_, name}));
-    }
-    [[nodiscard]] const Json& json() const { return json_; }
-    [[nodiscard]] Mistakes& mistakes() const { return mistakes_; }
-
-  private:
-    Mistakes& mistakes_;
-    const Json& json_;
-    const Step& at_;
-};
 
 Metric read_metric(const Members& in) {
     Metric metric;
@@ -188,7 +45,7 @@ TestResult read_test(const Members& in) {
     test.code_path = in.text("code_path");
     test.fatbin = in.texts("fatbin");
     test.milliseconds = in.number("milliseconds");
-    in.each("metrics", [&](const Json& json, const Step& at) {
+    in.each("metrics", [&](const Json& json, const JsonPlace& at) {
         test.metrics.push_back(read_metric({in.mistakes(), json, at}));
     });
     test.evidence = in.text("evidence");
@@ -215,7 +72,7 @@ CellResult read_cell(const Members& in) {
     cell.image = in.text("image");
     cell.log = in.text("log");
     cell.seconds = in.number("seconds");
-    in.each("tests", [&](const Json& json, const Step& at) {
+    in.each("tests", [&](const Json& json, const JsonPlace& at) {
         cell.tests.push_back(read_test({in.mistakes(), json, at}));
     });
     cell.chosen = in.find("chosen", false) == nullptr || in.truth("chosen");
@@ -242,11 +99,11 @@ ImageResult read_image(const Members& in) {
 
 template <class Result>
 void refuse_twins(Mistakes& mistakes, std::string_view list, const std::vector<Result>& results) {
-    const Step top;
-    const Step step{&top, list};
+    const JsonPlace top;
+    const JsonPlace step{&top, list};
     std::unordered_set<std::string_view> ids;
     for (std::size_t i = 0; i < results.size(); ++i) {
-        if (const Step at{&step, {}, i}; !ids.insert(results[i].id).second)
+        if (const JsonPlace at{&step, {}, i}; !ids.insert(results[i].id).second)
             mistakes.add(at, fmt::format("the id {} stands there twice", clipped(results[i].id, 100)));
     }
 }
@@ -282,10 +139,10 @@ void read_head(const Members& in, RunReport& report) {
 
 // `written` is what we would write for what we read of `found`: a member that it lacks has no meaning, and
 // another value contradicts the rest of the report. What `found` lacks is of a newer report.
-void compare(Mistakes& mistakes, const Json& found, const Json& written, const Step& at) {
+void compare(Mistakes& mistakes, const Json& found, const Json& written, const JsonPlace& at) {
     if (found.is_object() && written.is_object()) {
         for (const auto& [name, value] : found.items()) {
-            const Step below{&at, name};
+            const JsonPlace below{&at, name};
             if (const auto* other = member(written, name)) {
                 compare(mistakes, value, *other, below);
             } else {
@@ -294,7 +151,7 @@ void compare(Mistakes& mistakes, const Json& found, const Json& written, const S
         }
     } else if (found.is_array() && written.is_array() && found.size() == written.size()) {
         for (std::size_t i = 0; i < found.size(); ++i)
-            compare(mistakes, found[i], written[i], Step{&at, {}, i});
+            compare(mistakes, found[i], written[i], JsonPlace{&at, {}, i});
     } else if (found != written) {
         mistakes.add(at, fmt::format("found {}, but by the rest of the report it is {}", value_text(found),
                                      value_text(written)));
@@ -309,7 +166,7 @@ class Comparison final : public DocumentSink {
     void member(std::string_view name, const Json& value) override {
         written_.insert(name);
         if (const auto* found = cudamatrix::member(found_, name))
-            compare(mistakes_, *found, value, Step{&top_, name});
+            compare(mistakes_, *found, value, JsonPlace{&top_, name});
     }
     void begin_array(std::string_view name) override {
         written_.insert(name);
@@ -318,20 +175,20 @@ class Comparison final : public DocumentSink {
         next_ = 0;
     }
     void element(const Json& value) override {
-        compare(mistakes_, elements_->at(next_), value, Step{&list_, {}, next_});
+        compare(mistakes_, elements_->at(next_), value, JsonPlace{&list_, {}, next_});
         ++next_;
     }
     void end_array() override {}
     void finish() {
         for (const auto& [name, value] : found_.items()) {
-            if (written_.count(name) == 0) mistakes_.add(Step{&top_, name}, "unknown member");
+            if (written_.count(name) == 0) mistakes_.add(JsonPlace{&top_, name}, "unknown member");
         }
     }
 
   private:
     Mistakes& mistakes_;
     const Json& found_;
-    Step top_, list_;
+    JsonPlace top_, list_;
     const Json* elements_ = nullptr;  ///< read, so it is a list with as many elements as are written
     std::size_t next_ = 0;
     std::unordered_set<std::string_view> written_;
@@ -370,15 +227,15 @@ Result<RunReport> read_run_json(std::string_view text, std::string_view file) {
     }
     CM_TRY(is_run_report(*json, file));
     Mistakes mistakes(file);
-    const Step top;
+    const JsonPlace top;
     const Members in(mistakes, *json, top);
     RunReport report;
     read_head(in, report);
-    in.each("images", [&](const Json& each, const Step& at) {
+    in.each("images", [&](const Json& each, const JsonPlace& at) {
         report.images.push_back(read_image({mistakes, each, at}));
     });
     std::unordered_set<std::string> cells;
-    in.each("cells", [&](const Json& each, const Step& at) {
+    in.each("cells", [&](const Json& each, const JsonPlace& at) {
         auto cell = read_cell({mistakes, each, at});
         cell.again = !cells.insert(cell.cell).second;
         report.cells.push_back(std::move(cell));
