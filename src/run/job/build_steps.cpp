@@ -2,6 +2,7 @@
 #include <system_error>
 
 #include "base/file.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "render/output/output_folder.hpp"
 #include "run/job/build_output.hpp"
@@ -40,14 +41,24 @@ Status BuildSteps::add() {
 
 // Images that are not current; the others are done.
 Status BuildSteps::find_work() {
+    std::vector<std::size_t> asked;
     for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
         const auto& image = job_.plan.images[i];
         if (!job_.plan.is_chosen(image)) continue;
         if (const auto why = job_.plan.not_run.find(image.id); why != job_.plan.not_run.end()) {
             not_run(i, why->second);
-            continue;
+        } else {
+            asked.push_back(i);
         }
-        CM_TRY(work_.look_at(i));
+    }
+    // Each question is a program that starts.
+    CM_TRY(parallel_for(asked.size(), 1, [&](std::size_t begin, std::size_t end) -> Status {
+        for (auto at = begin; at < end; ++at)
+            CM_TRY(work_.look_at(asked[at]));
+        return Done{};
+    }));
+    for (const auto i : asked) {
+        const auto& image = job_.plan.images[i];
         if (!work_.present(i).is_current()) {
             images_.push_back(i);
             continue;
