@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import time
 
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 8
@@ -75,7 +76,7 @@ class World:
         path = self.root / "state/calls.jsonl"
         if not path.exists():
             return []
-        argvs = [json.loads(line)["argv"] for line in path.read_text().splitlines()]
+        argvs = [json.loads(line)["argv"] for line in path.read_text().split("\n")[:-1]]
         return [(argv[0], " ".join(argv)) for argv in argvs]
 
     def finished_steps(self):
@@ -115,12 +116,14 @@ def containers_of(world):
     return sorted(os.listdir(folder)) if folder.is_dir() else []
 
 
-def once(moment):
-    """Kills a run after `moment` seconds; gives how many steps it had finished by then."""
+def once(calls, pause):
+    """Kills a run `pause` seconds after it has called the engine so often; gives how many steps it had finished by then."""
     with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
         world = World(root)
         process = world.start()
-        time.sleep(moment)
+        while len(world.calls()) < calls and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(pause)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         assert not world.torn_files(), f"torn: {world.torn_files()}"
@@ -150,19 +153,18 @@ def once(moment):
 def main():
     with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
         world = World(root)
-        begin = time.monotonic()
         code, said = world.finish()
-        whole = time.monotonic() - begin
         assert code == 4, f"without a kill the run ends with {code}:\n{said}"
+        whole = len(world.calls())
     chance = random.Random(SEED)
     finished = []
     for number in range(TIMES):
-        moment = chance.uniform(0.0, whole)
+        calls, pause = chance.randint(0, whole), chance.uniform(0, 0.1)
         try:
-            finished.append(once(moment))
+            finished.append(once(calls, pause))
         except AssertionError as error:
-            sys.exit(f"kill {number + 1} of {TIMES}, after {moment:.3f} s of {whole:.1f} s (seed {SEED}): {error}")
-    print(f"{TIMES} kills within {whole:.1f} s (seed {SEED}): nothing torn, nothing lost, nothing repeated; {sum(finished)} finished steps were kept, "
+            sys.exit(f"kill {number + 1} of {TIMES}, {pause:.3f} s behind call {calls} of {whole} (seed {SEED}): {error}")
+    print(f"{TIMES} kills among {whole} calls of the engine (seed {SEED}): nothing torn, nothing lost, nothing repeated; {sum(finished)} finished steps were kept, "
           f"in {sum(1 for n in finished if n)} runs")
 
 
