@@ -200,6 +200,13 @@ lookup::CudaTag tag_on(const Request& request, std::string_view os, std::string_
                                    request.cell.has(Field::cudnn));
 }
 
+// torch brings CUDA's libraries in its wheels: nobody loads a second set of them. One without CUDA does not.
+std::string find_flavour(Request& request) {
+    const bool is_said = request.cell.has(Field::flavour) || request.cell.has(Field::cudnn);
+    if (request.torch && !is_said && request.image.torch_cuda != "None") request.image.flavour = "base";
+    return {};
+}
+
 std::string find_os(Request& request) {
     if (!request.cuda)
         return fmt::format(
@@ -257,9 +264,9 @@ std::string find_base(Request& request) {
 }  // namespace
 
 std::span<const Step> nvidia_cuda_steps() {
-    static constexpr Step steps[] = {find_toolkit,     find_torch,      find_torch_index, find_os,
-                                     find_base,        find_compiler,   find_python,      find_companions,
-                                     find_constraints, find_environment};
+    static constexpr Step steps[] = {find_toolkit,    find_torch,       find_torch_index, find_flavour,
+                                     find_os,         find_base,        find_compiler,    find_python,
+                                     find_companions, find_constraints, find_environment};
     return steps;
 }
 

@@ -249,3 +249,34 @@ TEST_CASE(
     CHECK(cuda > 400);
     CHECK(all.size() - cuda > 150);
 }
+
+TEST_CASE(
+    "torch, which brings CUDA's libraries, stands on the base of nvidia-cuda unless the cell wants more") {
+    const auto base_of = [](std::string_view fields) {
+        const auto matrix = read_matrix_text(
+            fmt::format("version: 1\ninclude: [{{family: nvidia-cuda, os: ubuntu22.04, cuda: 12.4.1, {}}}]\n",
+                        fields),
+            "matrix.yaml");
+        REQUIRE(matrix.ok());
+        std::vector<PlannedCell> cells;
+        for_each_cell(*matrix, [&](const Cell& cell) {
+            cells.push_back({cell, "one"});
+            return true;
+        });
+        const auto plan = plan_images(*matrix, cells, Facts::embedded());
+        REQUIRE(plan.images.size() == 1);
+        return plan.images.front().base_reference + " " + plan.images.front().id;
+    };
+    const std::string tag = "docker.io/nvidia/cuda:12.4.1-", id = " nvidia-cuda-ubuntu22.04-cu12.4.1";
+    CHECK(base_of("torch: 2.6.0") == tag + "base-ubuntu22.04" + id + "-torch2.6.0_cu124-py3.10-base");
+    CHECK(base_of("torch: 2.6.0, flavour: base") == base_of("torch: 2.6.0"));
+    CHECK(base_of("torch: 2.6.0, flavour: runtime") ==
+          tag + "runtime-ubuntu22.04" + id + "-torch2.6.0_cu124-py3.10");
+    CHECK(base_of("torch: 2.6.0, flavour: devel") ==
+          tag + "devel-ubuntu22.04" + id + "-torch2.6.0_cu124-py3.10-devel");
+    CHECK(base_of("torch: 2.6.0, cudnn: \"9\"") ==
+          tag + "cudnn-runtime-ubuntu22.04" + id + "-cudnn-torch2.6.0_cu124-py3.10");
+    CHECK(base_of("torch: 2.6.0+cpu") == tag + "runtime-ubuntu22.04" + id + "-torch2.6.0_cpu-py3.10");
+    CHECK(base_of("torch: none") == tag + "runtime-ubuntu22.04" + id);
+    CHECK(base_of("python: \"3.10\"") == tag + "runtime-ubuntu22.04" + id + "-py3.10");
+}
