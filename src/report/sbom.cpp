@@ -176,6 +176,8 @@ std::string cyclonedx_json(const Sbom& sbom) {
 }
 
 std::string sbom_text(const SbomReport& report) {
+    if (report.images.empty())
+        return "no image: no chosen cell is accepted and can be rendered; cudamatrix check says why\n";
     std::string out;
     for (const auto& image : report.images) {
         if (!image.files.empty())

@@ -88,6 +88,8 @@ TEST_CASE("sbom: what the command says") {
     const SbomReport report{{{"a", {"sbom/a.spdx.json", "sbom/a.cdx.json"}, 90, {}},
                              {"b", {}, 0, {"it is not built: cudamatrix build makes it"}}},
                             {"0.1.0", "2026-11-01", "abc"}};
+    CHECK(sbom_text({}) ==
+          "no image: no chosen cell is accepted and can be rendered; cudamatrix check says why\n");
     CHECK(sbom_text(report) ==
           "a: 90 components in sbom/a.spdx.json, sbom/a.cdx.json\n"
           "b: it is not built: cudamatrix build makes it\n");
