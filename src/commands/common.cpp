@@ -170,7 +170,8 @@ void ImageOptions::add_engine(const Arguments& app) {
     app.add_option("--jobs,-j", jobs, "Images built, and cells tested without a GPU, at a time")
         .between(1, 64)
         .show_default();
-    app.add_option("--build-timeout", build_minutes, "Minutes that one build may take (60)")
+    app.add_option("--build-timeout", build_minutes,
+                   "Minutes that one build, or one bootstrap of a base, may take (60)")
         .between(1, 24 * 60)
         .type_name("MINUTES");
     app.add_option("--retries", retries, "How often a build is repeated that the network or a server spoilt")

@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes kLimit{15};
-
 // Beside each tar lies a note of how it was made: a tar without a fitting note is not trusted.
 std::string note(const Bootstrap& bootstrap, const std::string& digest) {
     auto environment = Json::array();
@@ -91,7 +89,7 @@ Command command_for(const Bootstrap& bootstrap, const BootstrapContext& context,
     command.environment = context.environment;
     for (const auto& [name, value] : bootstrap.environment)
         command.environment[name] = value;
-    command.time_limit = kLimit;
+    command.time_limit = context.limit;
     command.output_limit = 1u << 20;
     return command;
 }
@@ -113,9 +111,12 @@ Status make(const Bootstrap& bootstrap, const BootstrapContext& context, const f
     if (outcome.how == Ended::cancelled) return Failure{ExitCode::interrupted, {}};
     if (!outcome.success()) {
         const auto reason = reason_of(outcome);
-        return environment_failure(fmt::format("the base of {} cannot be bootstrapped: {}: {}: {}",
-                                               bootstrap.base, program, outcome.describe(), reason),
-                                   fix_of(bootstrap, reason));
+        const bool too_long = outcome.how == Ended::timed_out;
+        return environment_failure(
+            fmt::format("the base of {} cannot be bootstrapped: {}: {}{}{}", bootstrap.base, program,
+                        outcome.describe(), reason.empty() ? "" : ": ", reason),
+            too_long ? "check the network, or give it longer: --build-timeout MINUTES"
+                     : fix_of(bootstrap, reason));
     }
     return Done{};
 }

@@ -50,6 +50,7 @@ struct BootstrapContext {
     Environment environment;       ///< of this process
     const Cancellation* cancellation = nullptr;
     Progress progress;
+    std::chrono::milliseconds limit{std::chrono::minutes(60)};
     bool anew = false;  ///< make it again, though it is there; what was there is kept until settle_bootstrap
 };
 

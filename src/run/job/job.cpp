@@ -193,8 +193,9 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
 }
 
 BootstrapContext bootstrap_context(Job& job, bool anew) {
-    return {job.settings.out / "bootstrap", job.settings.environment, job.settings.cancellation,
-            [&job](std::string_view line) { job.progress.say(line); }, anew};
+    return {job.settings.out / "bootstrap", job.settings.environment,
+            job.settings.cancellation,      [&job](std::string_view line) { job.progress.say(line); },
+            job.settings.build_limit,       anew};
 }
 
 BuildCall build_call(const Job& job, std::string what, const std::filesystem::path& log) {

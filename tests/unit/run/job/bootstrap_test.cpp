@@ -98,6 +98,19 @@ TEST_CASE("bootstrap: a failing command is an environment failure, and leaves no
     CHECK(fs::is_empty(tool.context().folder));
 }
 
+TEST_CASE("bootstrap: one that takes longer than a step may is ended and leaves no tar behind") {
+    const Bootstrapper tool("printf half > \"$1\"; exec sleep 1000");
+    auto context = tool.context();
+    context.limit = 500ms;
+    const auto made = ensure_bootstrap(tool.bootstrap, context);
+    REQUIRE_FALSE(made.ok());
+    const auto& problem = made.failure().diagnostics.front();
+    CHECK(problem.message ==
+          "the base of bookworm cannot be bootstrapped: bootstrapper: timed out after 1 s");
+    CHECK(problem.fix == "check the network, or give it longer: --build-timeout MINUTES");
+    CHECK(fs::is_empty(context.folder));
+}
+
 TEST_CASE("bootstrap: a command that says success and writes nothing is a failure") {
     const Bootstrapper tool("exit 0");
     CHECK_FALSE(ensure_bootstrap(tool.bootstrap, tool.context()).ok());
