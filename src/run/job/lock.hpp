@@ -94,6 +94,9 @@ struct RegistryBases {
 /// them, where the lock has no bootstrapped base for them yet, or `scope` moves bases.
 [[nodiscard]] TakenBases undecided_bases(const Job& job, const LockScope& scope);
 
+/// Nothing under the image's own packages has changed.
+[[nodiscard]] bool same_base(const Image& image, const Lock& before, const Lock& after);
+
 /// What is to be pinned: bases from registries have their digests already.
 struct LockWork {
     Lock lock;  ///< the one that is there, with those digests
