@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/images.hpp"
-#include "render/image/resolve_cell.hpp"
 #include "render/templates/context.hpp"
 
 namespace cudamatrix {
@@ -264,45 +263,6 @@ class LockReader {
 };
 
 }  // namespace
-
-const BasePins* Lock::base(const Image& image) const {
-    const auto found = bases.find(image.base_name());
-    return found == bases.end() ? nullptr : &found->second;
-}
-
-const RegistryBase* Lock::registry_base(std::string_view reference) const {
-    const auto found = references.find(reference);
-    return found == references.end() ? nullptr : &found->second;
-}
-
-const ImageConfiguration* Lock::configuration(std::string_view reference) const {
-    const auto found = configurations.find(reference);
-    return found == configurations.end() ? nullptr : &found->second;
-}
-
-const ImagePins* Lock::pins(const Image& image) const {
-    const auto found = images.find(image.id);
-    return found == images.end() || found->second.asked != asked_of(image) ? nullptr : &found->second;
-}
-
-std::string asked_of(const Image& image) {
-    const auto wanted = package_requests(image);
-    std::string all = fmt::format("{} {} {} {} {}\n", image.family, image.suite, image.arch, image.python,
-                                  image.torch_index_default ? "default" : image.torch_variant);
-    for (const auto* list : {&wanted.devel, &wanted.toolkit, &wanted.python, &wanted.runtime, &wanted.cuda,
-                             &wanted.wheels, &wanted.installer}) {
-        all += text::join(*list, " ") + "\n";
-    }
-    for (const auto& reference : image.references())
-        all += reference + "\n";
-    if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
-    if (!image.constraints.empty()) all += "constraints " + text::join(image.constraints, " ") + "\n";
-    // What else such an image asks its base for; a bootstrapped one has the choice of a standalone python
-    // only.
-    if (!image.references().empty() || !image.python_release.empty())
-        all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);
-    return sha256(all);
-}
 
 Result<Lock> parse_lock(std::string_view text, std::string_view name) {
     LockReader reader(name);

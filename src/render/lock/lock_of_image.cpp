@@ -1,8 +1,9 @@
-// What a lock lacks for an image: all that the image asks for by name has to be among its pins, or in its
-// base.
+// What a lock has for an image and what it lacks: all that the image asks for by name has to be among its
+// pins, or in its base.
 #include <algorithm>
 #include <utility>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/pep440.hpp"
@@ -96,6 +97,45 @@ std::vector<std::string> missing_pins(const Image& image, const Lock& lock) {
     for (const auto& [list, names] : gaps_in(*pins, image, lock))
         out.push_back(fmt::format("no pin of {} (list {})", text::join(names, ", "), list));
     return out;
+}
+
+const BasePins* Lock::base(const Image& image) const {
+    const auto found = bases.find(image.base_name());
+    return found == bases.end() ? nullptr : &found->second;
+}
+
+const RegistryBase* Lock::registry_base(std::string_view reference) const {
+    const auto found = references.find(reference);
+    return found == references.end() ? nullptr : &found->second;
+}
+
+const ImageConfiguration* Lock::configuration(std::string_view reference) const {
+    const auto found = configurations.find(reference);
+    return found == configurations.end() ? nullptr : &found->second;
+}
+
+const ImagePins* Lock::pins(const Image& image) const {
+    const auto found = images.find(image.id);
+    return found == images.end() || found->second.asked != asked_of(image) ? nullptr : &found->second;
+}
+
+std::string asked_of(const Image& image) {
+    const auto wanted = package_requests(image);
+    std::string all = fmt::format("{} {} {} {} {}\n", image.family, image.suite, image.arch, image.python,
+                                  image.torch_index_default ? "default" : image.torch_variant);
+    for (const auto* list : {&wanted.devel, &wanted.toolkit, &wanted.python, &wanted.runtime, &wanted.cuda,
+                             &wanted.wheels, &wanted.installer}) {
+        all += text::join(*list, " ") + "\n";
+    }
+    for (const auto& reference : image.references())
+        all += reference + "\n";
+    if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
+    if (!image.constraints.empty()) all += "constraints " + text::join(image.constraints, " ") + "\n";
+    // What else such an image asks its base for; a bootstrapped one has the choice of a standalone python
+    // only.
+    if (!image.references().empty() || !image.python_release.empty())
+        all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);
+    return sha256(all);
 }
 
 TakenBases taken_bases(const std::optional<Lock>& lock) {
