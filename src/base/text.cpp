@@ -273,4 +273,18 @@ std::optional<std::int64_t> day_number(std::string_view text) {
     return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
+std::string snapshot_time(std::string_view text) {
+    if (is_date(text))
+        return fmt::format("{}{}{}T000000Z", text.substr(0, 4), text.substr(5, 2), text.substr(8));
+    if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return {};
+    const auto number = [&](std::size_t from, int below) {
+        const char tens = text[from];
+        const char ones = text[from + 1];
+        return text::is_digit(tens) && text::is_digit(ones) && (tens - '0') * 10 + ones - '0' < below;
+    };
+    const auto day = fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
+    return is_date(day) && number(9, 24) && number(11, 60) && number(13, 60) ? std::string(text)
+                                                                             : std::string();
+}
+
 }  // namespace cudamatrix

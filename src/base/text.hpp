@@ -90,6 +90,10 @@ namespace cudamatrix {
     return day_number(text).has_value();
 }
 
+/// What snapshot services call a time: of a day its first second (2026-11-01 is 20261101T000000Z), of such a
+/// time itself. Empty for what is neither.
+[[nodiscard]] std::string snapshot_time(std::string_view text);
+
 // What differs between two texts, line by line.
 
 /// The unified diff (three lines of context, head lines with the two names); empty where the texts are equal.

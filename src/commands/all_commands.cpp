@@ -84,9 +84,14 @@ that cells name by image:, require of the host: every command judges by that,
 without a network.
 
 A second run changes no pin: a tag that moved or vanished is a finding (exit
-code 1). --update moves pins on purpose. With build: {snapshot: 2026-11-01} in
-the matrix file, packages are resolved as the archive was on that day. No other
-command writes cudamatrix.lock, except that run creates a missing one.
+code 1). --update moves pins on purpose. No other command writes cudamatrix.lock,
+except that run creates a missing one.
+
+Packages of Debian and Ubuntu come from the state that the archive had when today
+began, if its snapshot service has it: a live archive drops what is pinned. If not,
+the live archive is taken, and a line says so. The lock keeps what it took until
+`lock --update`. build: {snapshot: none} in the matrix file always takes the live
+archive, {snapshot: 2026-11-01} the state of that day.
 
 --only IMAGE..., --cell, --where and --failed choose what is pinned; all other pins
 and verdicts stay.)",

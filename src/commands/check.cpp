@@ -49,7 +49,7 @@ std::vector<Diagnostic> not_rendered(const Loaded& loaded) {
     });
     std::vector<Diagnostic> notes;
     for (const auto& group :
-         grouped(refusals_of(loaded.matrix, cells, loaded.facts, taken_bases(loaded.lock)))) {
+         grouped(refusals_of(loaded.matrix, cells, loaded.facts, taken_by(loaded.lock)))) {
         const auto first = std::ranges::find(cells, group.first_cell, &PlannedCell::id);
         notes.push_back(
             Diagnostic::note(fmt::format("{} {} accepted and cannot be rendered, first {}: {}",

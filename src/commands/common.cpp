@@ -268,8 +268,8 @@ namespace {
 
 // No service has the state of a day that is still to come.
 Status snapshot_has_been(const BuildSettings& build, std::string_view today) {
-    if (build.snapshot.empty()) return Done{};
     const std::string_view time = build.snapshot;
+    if (snapshot_time(time).empty()) return Done{};
     const auto day = fmt::format("{}-{}-{}", time.substr(0, 4), time.substr(4, 2), time.substr(6, 2));
     if (day <= today) return Done{};
     return Failure{ExitCode::bad_input,

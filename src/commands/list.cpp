@@ -18,7 +18,7 @@ struct ListOptions {
 // Only what can work gets an image.
 ImagePlan images_of(const Loaded& loaded) {
     return plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts,
-                       taken_bases(loaded.lock));
+                       taken_by(loaded.lock));
 }
 
 Result<ExitCode> list(const ListOptions& options, const World& world) {

@@ -99,7 +99,7 @@ std::string inside(const std::string& file, const std::filesystem::path& out) {
 Result<report::OriginReport> origins_of(const std::string& file, const RenderOptions& options,
                                         const Loaded& loaded, const std::filesystem::path& out) {
     auto plan = plan_images(loaded.matrix, lint::cells_with_image(loaded.judgement), loaded.facts,
-                            taken_bases(loaded.lock));
+                            taken_by(loaded.lock));
     std::vector<std::string> names{"compose.yaml", "compose.gpu.yaml", "compose.cdi.yaml",
                                    std::string(kMakeBaseFile)};
     for (const auto& image : plan.images)

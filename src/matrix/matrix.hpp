@@ -63,7 +63,9 @@ struct BuildSettings {
     std::string network = "default";  ///< of image builds: none, host or default, which is the engine's own
     std::string cache =
         "mounts";  ///< mounts: BuildKit keeps packages and wheels for the next build; none: it does not
-    std::string snapshot;     ///< of the distributions' archives: 20261101T000000Z; empty: today's state
+    /// The state of the distributions' archives: auto (the one that the lock has taken), none (today's) or
+    /// 20261101T000000Z.
+    std::string snapshot = "auto";
     Location snapshot_where;  ///< where it is written
     std::string user = "app";
     std::string workdir = "/workspace";

@@ -81,21 +81,6 @@ bool is_user(std::string_view text) {
            !is_system_account(text);
 }
 
-// Of a day, its first second: 2026-11-01 is 20261101T000000Z. Nothing for what is no time.
-std::string snapshot_time(std::string_view text) {
-    if (is_date(text))
-        return fmt::format("{}{}{}T000000Z", text.substr(0, 4), text.substr(5, 2), text.substr(8));
-    if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return {};
-    const auto number = [&](std::size_t from, int below) {
-        const char tens = text[from];
-        const char ones = text[from + 1];
-        return text::is_digit(tens) && text::is_digit(ones) && (tens - '0') * 10 + ones - '0' < below;
-    };
-    const auto day = fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2));
-    return is_date(day) && number(9, 24) && number(11, 60) && number(13, 60) ? std::string(text)
-                                                                             : std::string();
-}
-
 struct BuildKey {
     std::string_view name;
     std::string BuildSettings::*member;
@@ -113,8 +98,9 @@ constexpr auto kBuildKeys = std::to_array<BuildKey>({
     {"network", &BuildSettings::network,
      [](std::string_view text) { return text == "none" || text == "host" || text == "default"; },
      "none, host or default"},
-    {"snapshot", &BuildSettings::snapshot, [](std::string_view text) { return !snapshot_time(text).empty(); },
-     "a day such as 2026-11-01 or a time such as 20261101T120000Z"},
+    {"snapshot", &BuildSettings::snapshot,
+     [](std::string_view text) { return text == "auto" || text == "none" || !snapshot_time(text).empty(); },
+     "auto, none, a day such as 2026-11-01 or a time such as 20261101T120000Z"},
     {"user", &BuildSettings::user, is_user,
      "a user name such as app (lower-case letters, digits, '_' and '-') that distributions do not use"},
     {"workdir", &BuildSettings::workdir, is_workdir,
@@ -212,7 +198,7 @@ void read_build(Reader& reader, const Node&, const Node& node) {
             if (found->member == &BuildSettings::snapshot) build.snapshot_where = member.where;
         }
     }
-    build.snapshot = snapshot_time(build.snapshot);
+    if (const auto time = snapshot_time(build.snapshot); !time.empty()) build.snapshot = time;
     for (const auto& [file, beside] : {std::pair{&build.ca_bundle, &build.ca_bundle_beside},
                                        std::pair{&build.netrc, &build.netrc_beside}}) {
         if (file->empty()) continue;

@@ -199,7 +199,7 @@ Json sections() {
                                          {"cache", one_of({"mounts", "none"})},
                                          {"netrc", word("the path of a netrc file")},
                                          {"network", one_of({"none", "host", "default"})},
-                                         {"snapshot", word("packages as of a day (2026-11-01) or a time")},
+                                         {"snapshot", word("auto, none, a day (2026-11-01) or a time")},
                                          {"user", word()},
                                          {"workdir", word("an absolute path in the images")}}))},
             {"mirrors", or_nothing(map_of(word()))},

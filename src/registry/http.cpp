@@ -359,9 +359,11 @@ Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
         if (!again)
             return environment_failure(fmt::format("{}: {}", name, why),
                                        hint_for(got.code, options.ca_advice));
-        if (tries >= options.attempts)
-            return environment_failure(fmt::format("{}: {} ({})", name, why, text::count(tries, "attempt")),
+        if (tries >= options.attempts) {
+            const auto times = tries == 1 ? "" : fmt::format(" ({})", text::count(tries, "attempt"));
+            return environment_failure(fmt::format("{}: {}{}", name, why, times),
                                        hint_for(got.code, options.ca_advice));
+        }
         if (wait > options.longest_wait)
             return environment_failure(
                 fmt::format("{}: {}, and it asks for a pause of {} s", name, why,

@@ -51,6 +51,8 @@ DEFECTS = [
     # pins and the lock
     ("render", "render/lock/lock_file.cpp", "        if (version != kLockSchema) {", "        if (false) {"),
     ("render", "render/lock/lock_file.cpp", "if (!is_wheel_name(pin.name) || !is_wheel_version(pin.version)) {", "if (!is_wheel_name(pin.name)) {"),
+    ("render", "render/lock/lock_file.cpp", "if (time.empty() || snapshot_time(time) != time)", "if (snapshot_time(time).empty())"),
+    ("render", "render/image/package_sources.cpp", 'row->text("snapshots_scheme") == "https") return {};', 'row->text("snapshots_scheme") == "http") return {};'),
     ("render", "render/files/lock_request.cpp", "!is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {", "!is_wheel_version(pin.version)) {"),
     ("render", "render/files/lock_request.cpp", "return got && want && *got == *want && (want->suffix().empty() || got->suffix() == want->suffix());", "return got && want && *got == *want;"),
     # images and folders

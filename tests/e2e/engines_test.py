@@ -17,7 +17,7 @@ del sys.argv[1:4]
 MATRIX = """version: 1
 name: engines
 set: {driver: "580.65.06", gpu: T4, python: "3.11", family: debian, os: debian12}
-build: {base_from: bootstrap}
+build: {base_from: bootstrap, snapshot: none}
 """
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
 IMAGE = "cudamatrix/engines:debian12-py3.11"

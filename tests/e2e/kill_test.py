@@ -25,7 +25,7 @@ axes:
   gpu: [T4, H100]
   cuda: ["11.8.0"]
   os: debian12
-build: {base_from: bootstrap}
+build: {base_from: bootstrap, snapshot: none}
 images:
   - {name: a, env: {MODE: a}}
   - {name: b, env: {MODE: b}}

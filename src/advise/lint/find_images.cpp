@@ -40,6 +40,13 @@ bool is_asked(const Search& search, std::size_t index) {
     for (std::size_t i = 0; i < plan.images.size(); ++i) {
         if (questions(without, plan.images[i]) != questions(search.matrix, search.plan.images[i]))
             return true;
+        // `lock` asks the services of snapshots where the choice is its own.
+        const auto& facts = search.input.facts;
+        for (const auto& archive : plan.images[i].snapshot_archives) {
+            if (snapshot_service(facts, without.mirrors, archive) !=
+                snapshot_service(facts, search.matrix.mirrors, archive))
+                return true;
+        }
     }
     return false;
 }

@@ -33,6 +33,7 @@ constexpr Column kPackageArchives[] = {
     {"url", Kind::text},
     {"snapshots", Kind::text},
     {"snapshots_first", Kind::date},
+    {"snapshots_scheme", Kind::text},
 };
 
 constexpr Schema kSystemSchemas[] = {

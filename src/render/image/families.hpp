@@ -25,7 +25,7 @@ struct Request {
     std::optional<lookup::Cuda> cuda;
     std::optional<lookup::Torch> torch;
     std::optional<Row> os;
-    const TakenBases& taken;
+    const Taken& taken;
 
     [[nodiscard]] std::string text(Field field) const;
 };

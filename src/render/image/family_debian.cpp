@@ -72,7 +72,7 @@ std::string find_distribution_base(Request& request) {
     const auto& from = request.matrix.build.base_from;
     const auto official = lookup::distribution_image(request.facts, image.os, image.arch);
     if (image.family == kDebian) {
-        const bool taken = request.taken.contains(official) && !needs_certificates(request);
+        const bool taken = request.taken.bases.contains(official) && !needs_certificates(request);
         if (from == "bootstrap" || (from == "auto" && !taken)) {
             image.suite = request.os->text("codename");
             return {};

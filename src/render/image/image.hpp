@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,6 +41,16 @@ struct Indexes {
 /// Official images of distributions that images are built on where `build: {base_from: auto}` leaves the
 /// choice: those whose digest the lock has. All others are bootstrapped.
 using TakenBases = std::set<std::string, std::less<>>;
+
+/// By archive (debian, ubuntu) the time of its state that images get where `build: {snapshot: auto}` leaves
+/// the choice. Of all others they get the state of the day.
+using TakenSnapshots = std::map<std::string, std::string, std::less<>>;
+
+/// What the lock has decided where the matrix file says auto.
+struct Taken {
+    TakenBases bases;
+    TakenSnapshots snapshots;
+};
 
 struct Image {
     std::string id;                  ///< folder, tag and compose service: "debian12-cu11.8.0"
@@ -97,6 +108,9 @@ struct Image {
     std::vector<std::string> apt;  ///< packages that the entry adds
     std::vector<Copy> copy;        ///< what the entry copies; lies in the context below kCopyFolder
     Healthcheck healthcheck;       ///< of the entry, or else what its torch or its CUDA is asked
+    /// Under `build: {snapshot: auto}` the archives whose earlier state it can be given, all or none of them;
+    /// TakenSnapshots names the first. Empty: no service has them, or its base cannot ask that one.
+    std::vector<std::string> snapshot_archives;
     /// Where services mount named volumes: the image's user must be able to write there.
     std::vector<std::string> folders;
 
@@ -110,6 +124,11 @@ struct Image {
     /// What the bootstrapped base is called, in the lock and in messages: bookworm, bookworm-arm64.
     [[nodiscard]] std::string base_name() const;
 };
+
+/// Where the earlier states of an archive (debian) lie, through the mirror map: what stands before "/TIME".
+/// Empty: no service is known.
+[[nodiscard]] std::string snapshot_service(const Facts& facts, const Mirrors& mirrors,
+                                           std::string_view archive);
 
 /// What `reference` is pulled as: the longest prefix of it that is a key of `mirrors` ("docker.io",
 /// "docker.io/nvidia") is replaced by its value.

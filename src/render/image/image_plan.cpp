@@ -89,8 +89,7 @@ Healthcheck own_healthcheck(const Image& image) {
 
 // The image of a cell under an entry, or why there is none.
 std::variant<Image, std::string> resolve_entry(const Matrix& matrix, const ImageEntry& entry,
-                                               const Cell& cell, const Facts& facts,
-                                               const TakenBases& taken) {
+                                               const Cell& cell, const Facts& facts, const Taken& taken) {
     ExtendedCell extended(cell);
     auto conflict = extended.add_packages(entry.pip);
     if (conflict.empty()) conflict = extended.add_env(entry.env);
@@ -132,7 +131,7 @@ void add_left_out(Image& shared, const std::vector<std::string>& names) {
 // The images as they grow, cell by cell.
 class Planner {
   public:
-    Planner(const Matrix& matrix, const Facts& facts, const TakenBases& taken)
+    Planner(const Matrix& matrix, const Facts& facts, const Taken& taken)
         : matrix_(matrix), entries_(matrix.deployment.images), facts_(facts), taken_(taken) {
         // Without entries there is one that adds nothing.
         if (entries_.empty()) entries_.emplace_back();
@@ -186,7 +185,7 @@ class Planner {
     const Matrix& matrix_;
     std::vector<ImageEntry> entries_;
     const Facts& facts_;
-    const TakenBases& taken_;
+    const Taken& taken_;
     ImagePlan plan_;
     std::map<std::string, std::size_t> by_content_;
     std::set<std::string> ids_;
@@ -196,7 +195,7 @@ class Planner {
 }  // namespace
 
 ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells, const Facts& facts,
-                      const TakenBases& taken) {
+                      const Taken& taken) {
     Planner planner(matrix, facts, taken);
     for (const auto& cell : cells)
         planner.add(cell);

@@ -33,7 +33,7 @@ struct ImagePlan {
 /// is left to the PTX. Cells without either get the lowest target from 6.0 on (the suite's floor) and the
 /// highest. ptx: the highest of them.
 [[nodiscard]] ImagePlan plan_images(const Matrix& matrix, const std::vector<PlannedCell>& cells,
-                                    const Facts& facts, const TakenBases& taken = {});
+                                    const Facts& facts, const Taken& taken = {});
 
 /// The cells that get none for one reason.
 struct RefusalGroup {
@@ -48,7 +48,7 @@ struct RefusalGroup {
 [[nodiscard]] std::vector<RefusalGroup> grouped(const std::vector<Refusal>& refusals);
 /// Those of plan_images, without making the images.
 [[nodiscard]] std::vector<Refusal> refusals_of(const Matrix& matrix, const std::vector<PlannedCell>& cells,
-                                               const Facts& facts, const TakenBases& taken = {});
+                                               const Facts& facts, const Taken& taken = {});
 
 /// Targets of a toolkit's nvcc ("13.0") by which code for every GPU since 6.0, the suite's floor,
 /// is made: the lowest of each major, ascending. Empty where no fact knows the toolkit.

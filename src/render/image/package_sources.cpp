@@ -9,7 +9,14 @@
 #include "knowledge/facts/lookup.hpp"
 #include "render/image/families.hpp"
 
-namespace cudamatrix::family {
+namespace cudamatrix {
+
+std::string snapshot_service(const Facts& facts, const Mirrors& mirrors, std::string_view archive) {
+    const auto row = facts.row(fmt::format("archive-{}", archive));
+    return row && row->has("snapshots") ? mirrored(row->text("snapshots"), mirrors) : std::string();
+}
+
+namespace family {
 namespace {
 
 // The names of its archives in the facts and the mirror map.
@@ -55,18 +62,43 @@ std::string find_archives(const Request& request, const Archives& archives, Pack
     return {};
 }
 
-// Its address at the time of the snapshot, or why there is none.
-std::string find_snapshot(const Request& request, std::string_view name, std::string& address) {
-    const auto& time = request.matrix.build.snapshot;
-    const auto row = archive_row(request, name);
-    if (!row || !row->has("snapshots"))
+// Its address at that time, or why there is none.
+std::string find_snapshot(const Request& request, std::string_view name, const std::string& time,
+                          std::string& address) {
+    const auto service = snapshot_service(request.facts, request.matrix.mirrors, name);
+    if (service.empty())
         return fmt::format("build: snapshot: no service is known that has earlier states of {}", name);
+    const auto row = archive_row(request, name);
     const auto day = fmt::format("{}-{}-{}", time.substr(0, 4), time.substr(4, 2), time.substr(6, 2));
     if (row->has("snapshots_first") && day < row->text("snapshots_first"))
         return fmt::format("build: snapshot {}: those of {} begin on {}", day, name,
                            row->text("snapshots_first"));
-    address = mirrored(row->text("snapshots"), request.matrix.mirrors) + "/" + time;
+    address = service + "/" + time;
     return {};
+}
+
+// See Image::snapshot_archives. The official image of a distribution has no certificates, and what the lock
+// says holds for every site: neither its mirrors nor its certificates count.
+std::vector<std::string> archives_with_snapshots(const Request& request, const Archives& archives) {
+    std::vector<std::string> names;
+    for (const auto name : {archives.packages, archives.security}) {
+        if (name.empty()) continue;
+        const auto row = archive_row(request, name);
+        if (!row || !row->has("snapshots")) return {};
+        if (request.family->distribution && row->text("snapshots_scheme") == "https") return {};
+        names.emplace_back(name);
+    }
+    return names;
+}
+
+// Empty: the archive as it is.
+std::string time_of_archives(const Request& request) {
+    const auto& said = request.matrix.build.snapshot;
+    const auto& open = request.image.snapshot_archives;
+    if (said == "none" || (said == "auto" && open.empty())) return {};
+    if (said != "auto") return said;
+    const auto taken = request.taken.snapshots.find(open.front());
+    return taken == request.taken.snapshots.end() ? std::string() : taken->second;
 }
 
 }  // namespace
@@ -74,12 +106,15 @@ std::string find_snapshot(const Request& request, std::string_view name, std::st
 std::string find_package_sources(Request& request) {
     const auto archives = archives_of(request.image);
     const auto& [packages, security] = archives;
+    if (request.matrix.build.snapshot == "auto")
+        request.image.snapshot_archives = archives_with_snapshots(request, archives);
     auto& sources = request.image.sources;
-    sources.snapshot = request.matrix.build.snapshot;
-    if (sources.snapshot.empty()) return find_archives(request, archives, sources);
-    if (auto reason = find_snapshot(request, packages, sources.archive); !reason.empty()) return reason;
+    sources.snapshot = time_of_archives(request);
+    const auto& time = sources.snapshot;
+    if (time.empty()) return find_archives(request, archives, sources);
+    if (auto reason = find_snapshot(request, packages, time, sources.archive); !reason.empty()) return reason;
     sources.security = sources.archive;
-    return security.empty() ? std::string() : find_snapshot(request, security, sources.security);
+    return security.empty() ? std::string() : find_snapshot(request, security, time, sources.security);
 }
 
 std::string find_indexes(Request& request) {
@@ -164,4 +199,6 @@ std::string find_compiler(Request& request) {
     return {};
 }
 
-}  // namespace cudamatrix::family
+}  // namespace family
+
+}  // namespace cudamatrix

@@ -38,7 +38,7 @@ std::vector<RefusalGroup> grouped(const std::vector<Refusal>& refusals) {
 
 // Of cells that differ in nothing that an image depends on one is asked.
 std::vector<Refusal> refusals_of(const Matrix& matrix, const std::vector<PlannedCell>& cells,
-                                 const Facts& facts, const TakenBases& taken) {
+                                 const Facts& facts, const Taken& taken) {
     if (!matrix.deployment.images.empty()) return plan_images(matrix, cells, facts, taken).refusals;
     auto fields = image_fields();
     fields.insert(Field::gpu);  // its host may say the architecture

@@ -97,7 +97,7 @@ std::string registry_id(const Image& image) {
 }  // namespace
 
 std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell, const Facts& facts,
-                                              const TakenBases& taken) {
+                                              const Taken& taken) {
     Request request{matrix, cell, facts, nullptr, {}, {}, {}, {}, taken};
     if (auto reason = begin(request); !reason.empty()) return reason;
     for (const auto step : request.family->steps) {

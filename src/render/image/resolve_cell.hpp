@@ -11,7 +11,7 @@ namespace cudamatrix {
 
 /// The image that `cell` alone would get (without id, cells, compute and ptx), or why it gets none.
 [[nodiscard]] std::variant<Image, std::string> resolve_cell(const Matrix& matrix, const Cell& cell,
-                                                            const Facts& facts, const TakenBases& taken = {});
+                                                            const Facts& facts, const Taken& taken = {});
 
 /// The folder of the templates that render `image`: "debian", "registry".
 [[nodiscard]] std::string template_folder(const Image& image);

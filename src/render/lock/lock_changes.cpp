@@ -107,6 +107,21 @@ void compare_configurations(const Lock& before, const Lock& after, std::vector<s
     }
 }
 
+void compare_snapshots(const Lock& before, const Lock& after, std::vector<std::string>& lines) {
+    for (const auto& [archive, time] : after.snapshots) {
+        const auto old = before.snapshots.find(archive);
+        if (old == before.snapshots.end()) {
+            lines.push_back(fmt::format("{}: snapshot {} pinned", archive, time));
+        } else if (old->second != time) {
+            lines.push_back(fmt::format("{}: snapshot {} -> {}", archive, old->second, time));
+        }
+    }
+    for (const auto& [archive, time] : before.snapshots) {
+        if (!after.snapshots.contains(archive))
+            lines.push_back(fmt::format("{}: snapshot {} is gone: the live archive", archive, time));
+    }
+}
+
 // One line for all cells: `check --against-lock` has one for each.
 void compare_verdicts(const Lock& before, const Lock& after, std::vector<std::string>& lines) {
     if (before.verdicts == after.verdicts) return;
@@ -150,6 +165,7 @@ std::vector<std::string> lock_changes(const Lock& before, const Lock& after) {
     compare_all(before.references, after.references, lines);
     compare_all(before.images, after.images, lines);
     compare_configurations(before, after, lines);
+    compare_snapshots(before, after, lines);
     compare_verdicts(before, after, lines);
     std::ranges::sort(lines);
     return lines;

@@ -60,6 +60,7 @@ class LockReader {
         }
         for (const auto& [id, image] : object(json, "images").items())
             lock.images[id] = image_pins(id, image);
+        if (json.contains("snapshots")) lock.snapshots = snapshots(object(json, "snapshots"));
         if (json.contains("configurations"))
             lock.configurations = configurations(object(json, "configurations"));
         // Locks of before recorded no verdicts.
@@ -172,6 +173,19 @@ class LockReader {
         RegistryBase base{string(json, "digest")};
         if (!is_image_digest(base.digest)) problem(fmt::format("\"{}\" is not an image digest", base.digest));
         return base;
+    }
+
+    // They become a part of addresses in Dockerfiles.
+    TakenSnapshots snapshots(const Json& json) {
+        TakenSnapshots out;
+        for (const auto& [archive, item] : json.items()) {
+            auto time = item.is_string() ? item.get<std::string>() : std::string();
+            if (!is_id(archive)) problem(fmt::format("\"{}\" is not the name of an archive", archive));
+            if (time.empty() || snapshot_time(time) != time)
+                problem(fmt::format("\"{}\" is not the time of a snapshot of {}", time, archive));
+            out[archive] = std::move(time);
+        }
+        return out;
     }
 
     std::map<std::string, ImageConfiguration, std::less<>> configurations(const Json& json) {

@@ -8,6 +8,9 @@
 //                                     held: {LIST: ["NAME"]}, sum}; the key url is absent where the index's
 //                                     address for it would say nothing to others, held without any, sum (a
 //                                     hash of all others of these) in locks of before
+//   snapshots.ARCHIVE                    the time (20261101T000000Z) of the state of debian or ubuntu that
+//                                     images take packages from where the matrix file leaves the choice
+//                                     (snapshot: auto). The key is absent without any: the live archive
 //   configurations."IMAGE"               {digest, as_of, arch: [..], cuda, requires, requires_aarch64}: what
 //                                     the configuration of an image says that rules read, of bases and of
 //                                     what cells name by `image`; of the last three those that it says. The
@@ -121,6 +124,7 @@ struct Lock {
     std::optional<RecordedVerdicts> verdicts = {};         ///< nullopt: of a lock of before
     /// By the canonical reference with a tag or a digest, not with both.
     std::map<std::string, ImageConfiguration, std::less<>> configurations = {};
+    TakenSnapshots snapshots = {};
     friend bool operator==(const Lock&, const Lock&) = default;
 
     [[nodiscard]] const BasePins* base(const Image& image) const;
@@ -164,8 +168,9 @@ struct PinGap {
 /// "Torch==2.6.0" asks for torch; a package is its own name.
 [[nodiscard]] std::string name_of_request(std::string_view request);
 
-/// What images are built on in place of a bootstrapped base: the bases whose digest the lock has.
-[[nodiscard]] TakenBases taken_bases(const std::optional<Lock>& lock);
+/// What images are built on in place of a bootstrapped base, the bases whose digest the lock has, and the
+/// states of archives that it has taken.
+[[nodiscard]] Taken taken_by(const std::optional<Lock>& lock);
 
 /// How a lock names an image in `configurations`: a tag that is not written is latest, beside a digest none
 /// counts. Nothing for what is no reference.

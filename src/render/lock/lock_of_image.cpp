@@ -138,11 +138,12 @@ std::string asked_of(const Image& image) {
     return sha256(all);
 }
 
-TakenBases taken_bases(const std::optional<Lock>& lock) {
-    TakenBases taken;
+Taken taken_by(const std::optional<Lock>& lock) {
+    Taken taken;
     if (!lock) return taken;
     for (const auto& [reference, base] : lock->references)
-        taken.insert(reference);
+        taken.bases.insert(reference);
+    taken.snapshots = lock->snapshots;
     return taken;
 }
 

@@ -93,6 +93,7 @@ std::string lock_text(const Lock& lock) {
     for (const auto& [reference, base] : lock.references)
         references[reference] = Json{{"digest", base.digest}};
     if (!references.empty()) whole["references"] = std::move(references);
+    if (!lock.snapshots.empty()) whole["snapshots"] = lock.snapshots;
     if (!lock.configurations.empty()) whole["configurations"] = configurations_json(lock);
     if (lock.verdicts) whole["verdicts"] = verdicts_json(*lock.verdicts);
     return to_text(whole) + "\n";

@@ -61,16 +61,23 @@ bool is_foreign(std::string_view reason) {
            reason.find("can neither be executed natively") != std::string_view::npos;
 }
 
+}  // namespace
+
+bool is_of_snapshot(const std::vector<std::string>& command) {
+    return std::ranges::any_of(command, [](const std::string& word) {
+        return word.find("check-valid-until=no") != std::string::npos;
+    });
+}
+
+namespace {
+
 std::string fix_of(const Bootstrap& bootstrap, std::string_view reason) {
     if (is_foreign(reason))
         return "bootstrap it on a machine of that architecture, or register an emulator (Debian, Ubuntu: "
                "apt-get install arch-test qemu-user-static binfmt-support)";
     // Archives withdraw a suite some time after its end of life; what takes from a snapshot asks for its
     // state then.
-    const bool is_of_snapshot = std::ranges::any_of(bootstrap.command, [](const std::string& word) {
-        return word.find("check-valid-until=no") != std::string::npos;
-    });
-    if (reason.find("404") != std::string_view::npos && !is_of_snapshot)
+    if (reason.find("404") != std::string_view::npos && !is_of_snapshot(bootstrap.command))
         return fmt::format(
             "its archive no longer has {}: build: {{snapshot: DATE}} in the matrix file takes it "
             "as it was on that day",

@@ -54,6 +54,9 @@ struct BootstrapContext {
     bool anew = false;  ///< make it again, though it is there; what was there is kept until settle_bootstrap
 };
 
+/// Whether such a command takes packages from an earlier state of the archive.
+[[nodiscard]] bool is_of_snapshot(const std::vector<std::string>& command);
+
 /// Gives the tar of `bootstrap`, making it where it is missing, torn or made by another command. A missing
 /// mmdebstrap and a failing one are environment failures (exit code 3); an interrupt is a Failure without
 /// diagnostics. A tar under its final name is always whole.

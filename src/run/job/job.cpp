@@ -159,7 +159,7 @@ Status render_again(Job& job, Lock lock) {
 }
 
 Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::string_view command,
-                       const TakenBases* taken) {
+                       const Taken* taken) {
     Plan plan;
     plan.report = empty_report(input, settings, command);
     std::vector<PlannedCell> cells;
@@ -173,7 +173,7 @@ Result<Plan> make_plan(const RunInput& input, const RunSettings& settings, std::
         }
     }
     auto images =
-        plan_images(input.matrix, cells, input.facts, taken == nullptr ? taken_bases(input.lock) : *taken);
+        plan_images(input.matrix, cells, input.facts, taken == nullptr ? taken_by(input.lock) : *taken);
     plan.images = std::move(images.images);
     add_images(plan);
     std::map<std::string, std::string, std::less<>> refused;

@@ -64,9 +64,9 @@ struct Job {
 [[nodiscard]] std::filesystem::path lock_path(const Matrix& matrix);
 
 /// Plans and renders with the lock of `input` (an absent one pins nothing). Reads files only; uses no
-/// network. `taken`: see TakenBases; nullptr: those of the lock.
+/// network. `taken`: see Taken; nullptr: what the lock has.
 [[nodiscard]] Result<Plan> make_plan(const RunInput& input, const RunSettings& settings,
-                                     std::string_view command, const TakenBases* taken = nullptr);
+                                     std::string_view command, const Taken* taken = nullptr);
 
 /// Done where every pattern of --cell means a cell, else an input failure with the nearest.
 [[nodiscard]] Status check_cells(const RunInput& input, const Choice& choice);

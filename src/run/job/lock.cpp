@@ -8,6 +8,29 @@
 
 namespace cudamatrix::job {
 
+HttpOptions http_options(const Job& job) {
+    const auto& build = job.input.matrix.build;
+    HttpOptions options;
+    options.environment = job.settings.environment;
+    if (!build.netrc.empty()) options.environment["NETRC"] = build.netrc;
+    options.ca_bundle = build.ca_bundle;
+    options.ca_advice =
+        "name the site's certificates: build: {ca_bundle: FILE} in the matrix file, or --ca-bundle";
+    options.mirrors = job.input.matrix.mirrors;
+    options.cancellation = job.settings.cancellation;
+    return options;
+}
+
+bool same_snapshot(const Image& image, const Lock& before, const Lock& after) {
+    if (image.snapshot_archives.empty()) return true;
+    const auto& archive = image.snapshot_archives.front();
+    const auto old = before.snapshots.find(archive);
+    const auto now = after.snapshots.find(archive);
+    const bool had = old != before.snapshots.end();
+    const bool has = now != after.snapshots.end();
+    return had == has && (!had || old->second == now->second);
+}
+
 bool same_base(const Image& image, const Lock& before, const Lock& after) {
     const auto same = [](const auto* old, const auto* now) {
         return old != nullptr && now != nullptr && *old == *now;
@@ -37,8 +60,8 @@ Result<RecordedVerdicts> verdicts_of(const Job& job, const Lock& lock) {
     return report::verdicts_to_record(matrix, anew);
 }
 
-// Plans anew, on these official images in place of bootstrapped bases.
-Status plan_on(Job& job, const TakenBases& taken) {
+// Plans anew, with these decisions in place of the lock's.
+Status plan_on(Job& job, const Taken& taken) {
     const auto command = job.plan.report.command;
     auto engine = std::pair(job.plan.report.engine, job.plan.report.engine_why);
     const bool gpu = job.plan.report.gpu;
@@ -49,16 +72,15 @@ Status plan_on(Job& job, const TakenBases& taken) {
 }
 
 // What a registry has of them is built on, the others are bootstrapped.
-Result<RegistryBases> decide_bases(Job& job, const LockScope& scope, bool check) {
+Result<RegistryBases> decide_bases(Job& job, const LockScope& scope, bool check, Taken& taken) {
     const auto undecided = undecided_bases(job, scope);
     if (undecided.empty()) return resolve_bases(job, scope, check);
-    auto taken = taken_bases(job.input.lock);
-    taken.insert(undecided.begin(), undecided.end());
+    taken.bases.insert(undecided.begin(), undecided.end());
     CM_TRY(plan_on(job, taken));
     CM_TRY_ASSIGN(auto bases, resolve_bases(job, scope, check, undecided));
     if (bases.left.empty()) return bases;
     for (const auto& [reference, why] : bases.left) {
-        taken.erase(reference);
+        taken.bases.erase(reference);
         job.progress.say(fmt::format("{} is not to be had, its distribution is bootstrapped: {}", reference,
                                      text::printable(why)));
     }
@@ -70,10 +92,18 @@ Result<RegistryBases> decide_bases(Job& job, const LockScope& scope, bool check)
 
 Result<LockWork> plan_lock(Job& job, const LockScope& scope, bool check) {
     CM_TRY(bases_stay_under_others(job.plan, scope));
-    CM_TRY_ASSIGN(auto bases, decide_bases(job, scope, check));
+    auto taken = taken_by(job.input.lock);
+    CM_TRY(decide_snapshots(job, scope, taken.snapshots));
+    // Which archive a base is asked about decides whether it can be an official image.
+    if (taken.snapshots != job.plan.lock.snapshots) {
+        CM_TRY(plan_on(job, taken));
+    }
+    CM_TRY_ASSIGN(auto bases, decide_bases(job, scope, check, taken));
     const auto& plan = job.plan;
     LockWork work;
     work.lock = plan.lock;
+    work.lock.snapshots = std::move(taken.snapshots);
+    if (job.input.matrix.build.snapshot != "auto") work.lock.snapshots.clear();
     work.scope = scope;
     work.findings = std::move(bases.findings);
     work.unreached = std::move(bases.unreached);

@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.hpp"
 #include "base/result.hpp"
+#include "registry/http.hpp"
 #include "render/image/image.hpp"
 #include "render/lock/lock_file.hpp"
 #include "run/job/job.hpp"
@@ -34,6 +35,8 @@ class LockScope {
         return references_ || named_.count(canonical) > 0;
     }
     [[nodiscard]] bool bases() const { return bases_; }
+    /// The states of archives: all pins stand on them.
+    [[nodiscard]] bool snapshots() const { return references_ && bases_ && apt_ && wheels_; }
     [[nodiscard]] bool apt(std::string_view image) const { return apt_ || named_.count(image) > 0; }
     [[nodiscard]] bool wheels(std::string_view image) const { return wheels_ || named_.count(image) > 0; }
 
@@ -78,6 +81,9 @@ struct RegistryBases {
 /// The images that chosen cells name by `image`, as the lock names them, sorted.
 [[nodiscard]] std::vector<std::string> named_images(const Job& job);
 
+/// How the network is asked: with the proxies, certificates, netrc and mirrors of the matrix file.
+[[nodiscard]] HttpOptions http_options(const Job& job);
+
 /// Asks the registries, through the mirror map, for the bases of the images: what the lock has no digest for
 /// or `scope` moves is taken as it is now; of the rest (only where `check`) it is seen whether the tag still
 /// has the digest that is pinned. Without such a base nothing is asked. One registry that cannot be asked
@@ -96,6 +102,15 @@ struct RegistryBases {
 
 /// Nothing under the image's own packages has changed.
 [[nodiscard]] bool same_base(const Image& image, const Lock& before, const Lock& after);
+
+/// `build: {snapshot: auto}`: for the archives of chosen images that have no packages pinned yet, or that
+/// `scope` moves, asks their services whether they have the state of the beginning of today. `taken`: what
+/// the lock has; what is had goes into it, all else out of it, and is told in a line each. Failures: an
+/// interrupt.
+[[nodiscard]] Status decide_snapshots(Job& job, const LockScope& scope, TakenSnapshots& taken);
+
+/// Whether packages of the image come from the same state of its archive, as far as the locks decide that.
+[[nodiscard]] bool same_snapshot(const Image& image, const Lock& before, const Lock& after);
 
 /// What is to be pinned: bases from registries have their digests already.
 struct LockWork {

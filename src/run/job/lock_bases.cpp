@@ -7,7 +7,6 @@
 #include "base/image_reference.hpp"
 #include "base/text.hpp"
 #include "look/measure/image_news.hpp"
-#include "registry/http.hpp"
 #include "registry/oci.hpp"
 
 namespace cudamatrix::job {
@@ -244,19 +243,10 @@ std::vector<std::string> named_images(const Job& job) {
 
 Result<RegistryBases> resolve_bases(Job& job, const LockScope& scope, bool check,
                                     const TakenBases& optional) {
-    const auto& matrix = job.input.matrix;
     const auto wanted = wanted_images(job, scope, check);
     RegistryBases out;
     if (wanted.empty()) return out;
-    HttpOptions options;
-    options.environment = job.settings.environment;
-    if (!matrix.build.netrc.empty()) options.environment["NETRC"] = matrix.build.netrc;
-    options.ca_bundle = matrix.build.ca_bundle;
-    options.ca_advice =
-        "name the site's certificates: build: {ca_bundle: FILE} in the matrix file, or --ca-bundle";
-    options.mirrors = matrix.mirrors;
-    options.cancellation = job.settings.cancellation;
-    CM_TRY_ASSIGN(auto http, Http::open(std::move(options)));
+    CM_TRY_ASSIGN(auto http, Http::open(http_options(job)));
     Asker asker(*http, job, scope);
     std::size_t number = 0;
     for (const auto& [reference, architectures] : wanted) {

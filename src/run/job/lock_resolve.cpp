@@ -76,23 +76,22 @@ class Resolver {
         return Done{};
     }
 
-    // Packages were resolved on a base. One that has moved under an image that could not be resolved, or on
-    // which nothing could be, goes back to what it was, with all that was resolved on it.
+    // Packages were resolved on a base, and in a state of an archive. One that has moved under an image that
+    // could not be resolved, or on which nothing could be, goes back to what it was, with all that was
+    // resolved on it.
     void put_back(Lock& lock) {
         for (std::size_t before = 0; before != unresolved.size();) {
             before = unresolved.size();
             for (const auto* image : work_.images) {
-                const auto why = unresolved.find(image->id);
-                if (why == unresolved.end() || same_base(*image, job_.plan.lock, lock)) continue;
-                if (job_.plan.lock.pins(*image) == nullptr && is_base_of_resolved(*image)) continue;
-                for (const auto& reference : image->references()) {
-                    restore(job_.plan.lock.references, lock.references, reference);
-                    restore(job_.plan.lock.configurations, lock.configurations, reference);
+                if (!unresolved.contains(image->id)) continue;
+                if (!same_base(*image, job_.plan.lock, lock) && holds_back(*image, share_base)) {
+                    put_base_back(*image, lock);
+                    hold_back(*image, share_base);
                 }
-                if (image->references().empty())
-                    restore(job_.plan.lock.bases, lock.bases, image->base_name());
-                for (const auto* other : work_.images) {
-                    if (share_base(*image, *other)) unresolved.emplace(other->id, why->second);
+                if (!same_snapshot(*image, job_.plan.lock, lock) && holds_back(*image, share_archive)) {
+                    const auto& archive = image->snapshot_archives.front();
+                    restore(job_.plan.lock.snapshots, lock.snapshots, archive);
+                    hold_back(*image, share_archive);
                 }
             }
         }
@@ -119,10 +118,44 @@ class Resolver {
             mine, [&](const std::string& reference) { return std::ranges::count(its, reference) > 0; });
     }
 
-    [[nodiscard]] bool is_base_of_resolved(const Image& image) const {
-        return std::ranges::any_of(work_.images, [&](const Image* other) {
-            return share_base(image, *other) && !unresolved.contains(other->id);
-        });
+    static bool share_archive(const Image& one, const Image& other) {
+        return !one.snapshot_archives.empty() && one.snapshot_archives == other.snapshot_archives;
+    }
+
+    // Whether what the image shares with others, and could not be resolved on, is not to move.
+    template <class Share>
+    [[nodiscard]] bool holds_back(const Image& image, const Share& share) const {
+        return had_pins(image) || std::ranges::none_of(work_.images, [&](const Image* other) {
+                   return share(image, *other) && !unresolved.contains(other->id);
+               });
+    }
+
+    template <class Share>
+    void hold_back(const Image& image, const Share& share) {
+        const auto why = unresolved.at(image.id);
+        for (const auto* other : work_.images) {
+            if (share(image, *other)) unresolved.emplace(other->id, why);
+        }
+    }
+
+    void put_base_back(const Image& image, Lock& lock) const {
+        const auto& old = job_.plan.lock;
+        for (const auto& reference : image.references()) {
+            restore(old.references, lock.references, reference);
+            restore(old.configurations, lock.configurations, reference);
+        }
+        if (image.references().empty()) restore(old.bases, lock.bases, image.base_name());
+    }
+
+    // For what it asked in the state of the archive that the lock had taken.
+    [[nodiscard]] bool had_pins(const Image& image) const {
+        auto then = image;
+        if (!same_snapshot(image, job_.plan.lock, work_.lock)) {
+            const auto& taken = job_.plan.lock.snapshots;
+            const auto old = taken.find(image.snapshot_archives.front());
+            then.sources.snapshot = old == taken.end() ? std::string() : old->second;
+        }
+        return job_.plan.lock.pins(then) != nullptr;
     }
 
     // The tar of the image's suite, recorded in `lock`; made again once where bases move.

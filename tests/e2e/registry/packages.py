@@ -131,6 +131,21 @@ class Packages(RegistryTest):
         self.assertIn("the build failed: error: Failed to install cpython-3.12", refused.stderr)
         self.assertIn("Hash mismatch", refused.stderr)
 
+    def test_without_a_day_the_lock_takes_the_snapshot_of_today_and_keeps_it(self):
+        path = matrix("today", [cells_of_families()["plain"][2]], build=", snapshot: auto")
+        before = len(World.gateway.asked)
+        self.done(cudamatrix("lock", path))
+        asked = World.gateway.asked[before:]
+        taken = self.lock_of("today")["snapshots"]
+        self.assertEqual(list(taken), ["debian"])
+        self.assertRegex(taken["debian"], r"^\d{8}T000000Z$")
+        for archive, suite in (("debian", "bookworm"), ("debian-security", "bookworm-security")):
+            self.assertTrue(any(a.startswith(f"/snapshots/{archive}/{taken['debian']}/dists/{suite}/") for a in asked), asked)
+        self.assertEqual([a for a in asked if a.startswith("/debian")], [])
+        before = len(World.gateway.asked)
+        self.assertIn("already pinned", self.done(cudamatrix("lock", path)).stdout)
+        self.assertEqual([a for a in World.gateway.asked[before:] if a.startswith("/snapshots")], [])
+
     def test_what_is_locked_as_of_a_day_comes_from_the_snapshots(self):
         path = matrix("dated", [cells_of_families()["plain"][2]], build=", snapshot: 2026-11-01")
         before = len(World.gateway.asked)

@@ -56,21 +56,24 @@ TEST_CASE("a name comes from the file's stem, fit for a folder") {
     CHECK(name_of("") == "matrix");
 }
 
-TEST_CASE("a snapshot is a day or a time") {
+TEST_CASE("a snapshot is auto, none, a day or a time") {
     const auto snapshot = [](const std::string& value) {
         return accepted("version: 1\nset: {cuda: 12}\nbuild: {snapshot: " + value + "}\n").build.snapshot;
     };
     CHECK(snapshot("2026-11-01") == "20261101T000000Z");
     CHECK(snapshot("\"2026-02-28\"") == "20260228T000000Z");
     CHECK(snapshot("20261101T235959Z") == "20261101T235959Z");
-    CHECK(accepted("version: 1\nset: {cuda: 12}\n").build.snapshot.empty());
+    CHECK(snapshot("auto") == "auto");
+    CHECK(snapshot("none") == "none");
+    CHECK(accepted("version: 1\nset: {cuda: 12}\n").build.snapshot == "auto");
     for (const std::string value :
          {"2026-02-29", "2026-13-01", "26-11-01", "2026-11-01 ", "2026-11-01T00:00:00Z", "20261101",
           "20261101T240000Z", "20261101T006000Z", "20261101T000060Z", "20260230T000000Z", "20261101t000000z",
-          "20261101T0000 0Z", "latest", "../x", "20261101T000000Z/"}) {
+          "20261101T0000 0Z", "latest", "", "Auto", "NONE", "auto ", "../x", "20261101T000000Z/"}) {
         CHECK(matrix_test::refusal("version: 1\nset: {cuda: 12}\nbuild: {snapshot: \"" + value + "\"}\n") ==
               "3:19: invalid snapshot \"" + value +
-                  "\": expected a day such as 2026-11-01 or a time such as 20261101T120000Z");
+                  "\": expected auto, none, a day such as 2026-11-01 or a time such as "
+                  "20261101T120000Z");
     }
 }
 

@@ -97,7 +97,7 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
     out.matrix = std::move(matrix).value();
     auto lock = read_lock(folder / kLockFile);
     REQUIRE(lock.ok());
-    out.plan = test::plan_of(out.matrix, Facts::embedded(), taken_bases(*lock));
+    out.plan = test::plan_of(out.matrix, Facts::embedded(), taken_by(*lock));
     if (lock->has_value()) out.lock = **lock;
     if (updating()) answer_today(folder / kLockFile, out.lock, out.plan.images);
     RenderSettings settings;

@@ -140,6 +140,42 @@ TEST_CASE("bases from registries are read, written and compared by their digests
         CHECK(parse_lock(text::replace_all(text, name, good), "l").ok());
 }
 
+TEST_CASE("states of archives are read, written and compared by their times") {
+    Lock lock;
+    lock.snapshots = {{"debian", "20261121T000000Z"}, {"ubuntu", "20261122T000000Z"}};
+    const auto text = lock_text(lock);
+    CHECK(text.find("  \"snapshots\": {\n    \"debian\": \"20261121T000000Z\",\n    \"ubuntu\": "
+                    "\"20261122T000000Z\"\n  }") != std::string::npos);
+    const auto back = parse_lock(text, "l");
+    REQUIRE(back.ok());
+    CHECK(*back == lock);
+    CHECK(taken_by(*back).snapshots == lock.snapshots);
+    CHECK(lock_text(Lock{}).find("snapshots") == std::string::npos);
+    CHECK(parse_lock(lock_text(Lock{}), "l")->snapshots.empty());
+    const auto refused = [&](std::string_view from, std::string_view to) {
+        CAPTURE(to);
+        const auto bad = parse_lock(text::replace_all(text, from, to), "l");
+        REQUIRE_FALSE(bad.ok());
+        CHECK(bad.failure().code == ExitCode::bad_input);
+        return text::replace_all(bad.failure().diagnostics.front().message, "l is not a lock file: ", "");
+    };
+    for (const std::string bad : {"", "2026-11-21", "none", "20261121T000000Z ", "20261121t000000z",
+                                  "20261121T240000Z", "20260230T000000Z", "20261121T000000Z/../x", "$(id)"})
+        CHECK(refused("20261121T000000Z", bad) == "\"" + bad + "\" is not the time of a snapshot of debian");
+    CHECK(refused("\"20261121T000000Z\"", "1") == "\"\" is not the time of a snapshot of debian");
+    CHECK(refused("\"debian\"", "\"deb ian\"") == "\"deb ian\" is not the name of an archive");
+    CHECK(refused("\"snapshots\": {", "\"snapshots\": [], \"was\": {") == "an object is missing: snapshots");
+    auto after = lock;
+    after.snapshots["debian"] = "20261123T000000Z";
+    after.snapshots.erase("ubuntu");
+    CHECK(lock_changes(lock, after) ==
+          std::vector<std::string>{"debian: snapshot 20261121T000000Z -> 20261123T000000Z",
+                                   "ubuntu: snapshot 20261122T000000Z is gone: the live archive"});
+    CHECK(lock_changes(Lock{}, lock) == std::vector<std::string>{"debian: snapshot 20261121T000000Z pinned",
+                                                                 "ubuntu: snapshot 20261122T000000Z pinned"});
+    CHECK(lock_changes(lock, lock).empty());
+}
+
 TEST_CASE("an image on a registry's bases is covered by their digests, not by a bootstrap tar") {
     auto image = image_of("ubuntu22.04-cu12.4.1");
     image.suite.clear();

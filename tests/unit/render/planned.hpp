@@ -19,7 +19,7 @@ struct Planned {
 };
 
 [[nodiscard]] inline ImagePlan plan_of(const Matrix& matrix, const Facts& facts = Facts::embedded(),
-                                       const TakenBases& taken = {}) {
+                                       const Taken& taken = {}) {
     std::vector<PlannedCell> cells;
     for_each_cell(matrix, [&](const Cell& cell) {
         cells.push_back({cell, cell_id(matrix, cell)});

@@ -123,6 +123,58 @@ TEST_CASE("package sources: by name, by prefix, or as they were at a time") {
     CHECK(asked_of(image) != asked_of(one("set: {" + debian + "build: {snapshot: 2026-11-02}\n")));
 }
 
+TEST_CASE("snapshot auto: what the lock has taken, where a service has the archive and the base can ask it") {
+    const std::string time = "20261121T000000Z";
+    const Taken taken{{}, {{"debian", time}, {"ubuntu", time}, {"ubuntu-ports", time}, {"rockylinux", time}}};
+    const auto image = [&](const std::string& yaml) {
+        const auto got = test::planned("set: {" + yaml);
+        auto plan = test::plan_of(got.matrix, Facts::embedded(), taken);
+        for (const auto& refusal : plan.refusals)
+            MESSAGE(refusal.reason);
+        REQUIRE(plan.images.size() == 1);
+        return plan.images.front();
+    };
+    const Texts both{"debian", "debian-security"};
+    const std::string debian = "cuda: \"11.8.0\"}\n";
+    const std::string cpu = "family: cpu, os: debian12, python: \"3.11\"}\n";
+    const std::string cuda = "family: nvidia-cuda, cuda: \"12.4.1\", os: ubuntu22.04}\n";
+    for (const auto& cell : {debian, cpu}) {
+        const auto& found = image(cell);
+        CHECK(found.snapshot_archives == both);
+        CHECK(found.sources.archive == "http://snapshot.debian.org/archive/debian/" + time);
+        CHECK(found.sources.security == "http://snapshot.debian.org/archive/debian-security/" + time);
+        CHECK(asked_of(found) == asked_of(one("set: {" + cell + "build: {snapshot: 2026-11-21}\n")));
+        CHECK(asked_of(found) != asked_of(one("set: {" + cell)));
+    }
+    CHECK(image(cuda).snapshot_archives == Texts{"ubuntu"});
+    CHECK(image(cuda).sources.archive == "http://snapshot.ubuntu.com/ubuntu/" + time);
+    // What the lock says holds on a site with mirrors of its own, too.
+    CHECK(image(debian + "mirrors: {debian: \"http://a.org/d\"}\n").sources.snapshot == time);
+    CHECK(image(debian + "mirrors: {\"http://snapshot.debian.org\": \"http://a.org/s\"}\n").sources.archive ==
+          "http://a.org/s/archive/debian/" + time);
+    // No service has these; and an official image cannot ask one that turns to https, whatever the site has.
+    for (const std::string cell :
+         {"family: ubuntu, os: ubuntu22.04}\n",
+          "family: ubuntu, os: ubuntu22.04}\nbuild: {ca_bundle: a.pem}\n",
+          "family: ubuntu, os: ubuntu22.04}\nmirrors: {\"http://snapshot.ubuntu.com\": \"http://a.org/s\"}\n",
+          "family: nvidia-cuda, cuda: \"12.4.1\", os: ubuntu22.04, arch: aarch64}\n",
+          "family: nvidia-cuda, cuda: \"12.4.1\", os: rockylinux9}\n",
+          "family: rockylinux, os: rockylinux9}\n"}) {
+        CAPTURE(cell);
+        CHECK(image(cell).snapshot_archives.empty());
+        CHECK(image(cell).sources.snapshot.empty());
+    }
+    // What the file says goes before what the lock has.
+    for (const auto& cell : {debian, cpu, cuda}) {
+        const auto none = image(cell + "build: {snapshot: none}\n");
+        CHECK(none.sources.snapshot.empty());
+        CHECK(none.snapshot_archives.empty());
+        const auto day = image(cell + "build: {snapshot: 2026-11-01}\n");
+        CHECK(day.sources.snapshot == "20261101T000000Z");
+        CHECK(day.snapshot_archives.empty());
+    }
+}
+
 TEST_CASE("indexes and standalone pythons: by name, by prefix, or where the tools ask by themselves") {
     const auto indexes = [](const std::string& mirrors) {
         const auto& found =

@@ -67,6 +67,7 @@ class World {
         REQUIRE(matrix.ok());
         matrix->build.network = network;
         if (!base_from.empty()) matrix->build.base_from = base_from;
+        if (!snapshot.empty()) matrix->build.snapshot = snapshot;
         auto facts = Facts::embedded();
         const auto read = read_lock(lock_file());
         REQUIRE(read.ok());
@@ -103,6 +104,7 @@ class World {
     RunSettings settings;
     std::string network = "default";
     std::string base_from = "bootstrap";  ///< no test asks a registry by the way; empty: as the file says
+    std::string snapshot = "none";        ///< ... nor a service of snapshots
     std::string progress;
 };
 
