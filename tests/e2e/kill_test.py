@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import time
 
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 8
