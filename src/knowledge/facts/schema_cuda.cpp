@@ -20,6 +20,17 @@ constexpr Column kCudaFamilies[] = {
     {"skipped", Kind::version, Form::list},
 };
 
+// os: of packages, the distribution whose archive has them.
+constexpr Column kCudaLibraries[] = {
+    {"cuda", Kind::version, Form::scalar, kRequired, "cuda_releases.cuda"},
+    {"cuda_from", Kind::text, Form::scalar, kRequired},
+    {"os", Kind::text, Form::list, kOptional, "operating_systems.os"},
+    {"packages", Kind::text, Form::list},
+    {"pins", Kind::text, Form::list},
+};
+
+constexpr std::string_view kCudaLibrariesOneOf[] = {"packages", "pins"};
+
 constexpr Column kCudaReleases[] = {
     {"cuda", Kind::version, Form::scalar, kRequired},
     {"minor", Kind::version, Form::scalar, kRequired, "cuda_toolkits.cuda"},
@@ -159,6 +170,7 @@ constexpr Column kMsvcToolsets[] = {
 constexpr Schema kCudaSchemas[] = {
     {"architectures", "arch-*", kArchitectures},
     {"cuda_families", "cuda-family-{major}", kCudaFamilies},
+    {"cuda_libraries", "libraries-{cuda_from}-{cuda}", kCudaLibraries, kCudaLibrariesOneOf},
     {"cuda_releases", "cuda-{cuda}", kCudaReleases},
     {"cuda_runtimes", "cuda-runtime-{major}", kCudaRuntimes},
     {"cuda_toolkits", "cuda-toolkit-{cuda}", kCudaToolkits},
