@@ -73,6 +73,9 @@ Json value_of(const FieldInfo& field) {
             json = of_types({"string", "number"});  // versions may be written without quotes: 12.4, 13
     }
     json["description"] = std::string(field.accepts);
+    if (field.field == Field::flavour)
+        json["description"] =
+            "base: CUDA's runtime library; runtime: its math libraries and NCCL too; devel: nvcc";
     return json;
 }
 

@@ -15,12 +15,13 @@ name: lint
 include:
   - {family: debian, cuda: "11.8.0", os: debian12}
   - {family: debian, cuda: "13.4.3", os: debian13, flavour: devel}
+  - {family: debian, cuda: "12.4.1", os: debian13, flavour: runtime}
   - {family: nvidia-cuda, cuda: "12.4.1", os: ubuntu22.04, flavour: runtime}
   - {family: nvidia-cuda, cuda: "12.4.1", os: ubuntu22.04, flavour: base, python: "3.12"}
   - {family: nvidia-cuda, cuda: "12.4.1", os: rockylinux9, flavour: devel, python: "3.9"}
   - {family: ubuntu, cuda: "13.4.3", os: ubuntu24.04, flavour: devel, python: "3.13"}
   - {family: ubuntu, cuda: "13.4.3", os: ubuntu22.04}
-  - {family: rockylinux, cuda: "13.4.3", os: rockylinux9}
+  - {family: rockylinux, cuda: "13.4.3", os: rockylinux9, flavour: runtime}
   - {family: rockylinux, torch: 2.6.0+cu124, os: rockylinux8, python: "3.11"}
   - {family: pytorch, torch: 2.6.0+cu124, flavour: runtime}
   - {family: cpu, python: "3.12", os: debian12}

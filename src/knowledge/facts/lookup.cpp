@@ -179,6 +179,12 @@ std::optional<Row> toolkit_source(const Facts& facts, std::string_view family, s
     return best;
 }
 
+std::optional<Row> cuda_libraries(const Facts& facts, const Version& cuda, std::string_view from,
+                                  std::string_view os) {
+    const auto row = facts.row(fmt::format("libraries-{}-{}", from, cuda.text()));
+    return row && (!row->has("os") || contains(row->list("os"), os)) ? row : std::nullopt;
+}
+
 std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::string_view name) {
     if (auto named = mirror_of(mirrors, name); !named.empty()) return named;
     const auto row = facts.row(fmt::format("archive-{}", name));

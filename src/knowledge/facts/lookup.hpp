@@ -98,6 +98,10 @@ struct Torch {
                                                 std::string_view os, const Version& cuda,
                                                 std::string_view from);
 
+/// The row of cuda_libraries for `cuda` (exact) as `from` (archive, wheels) supplies it on `os`.
+[[nodiscard]] std::optional<Row> cuda_libraries(const Facts& facts, const Version& cuda,
+                                                std::string_view from, std::string_view os);
+
 /// Where a site has the source `name` of package_archives: by its name in the map, or by a prefix of its
 /// address; empty: the map says nothing of it.
 [[nodiscard]] std::string mirror_of_source(const Facts& facts, const Mirrors& mirrors, std::string_view name);

@@ -64,6 +64,7 @@ Object cuda_model(const Image& image, bool pinned) {
                 {"requirements", kCudaRequirements},
                 {"hashed", pinned},
                 {"wheel_root", image.wheel_root},
+                {"libraries", wheels && !image.cuda_libraries.empty()},
                 {"runtime_files", List{}}};
     if (wheels) {
         cuda["runtime_files"] = List{

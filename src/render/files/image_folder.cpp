@@ -223,6 +223,11 @@ List dockerfile_header(const ImageInput& input) {
             fmt::format("Judged and not rendered: env {} (of NVIDIA's variables images carry no other than "
                         "NVIDIA_VISIBLE_DEVICES and NVIDIA_DRIVER_CAPABILITIES)",
                         name));
+    const auto is_nccl = [](const std::string& one) { return one.find("nccl") != std::string::npos; };
+    const auto& libraries = input.image.cuda_libraries;
+    if (!libraries.empty() && std::ranges::none_of(libraries, is_nccl))
+        lines.emplace_back(
+            fmt::format("Without NCCL, which the archive of {} does not have", input.image.os));
     if (!input.image.sources.snapshot.empty())
         lines.emplace_back("Packages of the distribution as its archive was at " +
                            input.image.sources.snapshot);

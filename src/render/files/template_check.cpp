@@ -17,7 +17,7 @@ namespace cudamatrix {
 namespace {
 
 // A cell for each way through the templates of each family: a toolkit from the archive and from wheels, in
-// both flavours; torch of a wheel and of the base; python of the distribution, of the base and standalone;
+// each flavour; torch of a wheel and of the base; python of the distribution, of the base and standalone;
 // packages without a toolkit; dnf; nothing but a python. And images and services with everything that they
 // can say.
 constexpr std::string_view kSample = R"(version: 1
@@ -26,6 +26,7 @@ include:
   - {gpu: T4, cuda: "11.8.0", os: debian12}
   - {gpu: T4, cuda: "11.8.0", os: debian12, flavour: devel}
   - {gpu: T4, cuda: "13.4.3", os: debian12}
+  - {gpu: T4, cuda: "13.4.3", os: debian12, flavour: runtime}
   - {gpu: T4, cuda: "13.4.3", os: debian12, flavour: devel, packages: {timm: "0.6.13"}}
   - {gpu: T4, torch: 2.6.0+cu118, python: "3.11", os: debian12, env: {HF_HOME: /cache}}
   - {gpu: T4, python: "3.11", os: debian12}
@@ -36,6 +37,7 @@ include:
   - {family: nvidia-cuda, gpu: H100, cuda: "12.4.1", os: ubuntu22.04, arch: aarch64, python: "3.12", packages: {timm: "0.6.13"}}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: rockylinux9, python: "3.9", packages: {timm: "0.6.13"}}
   - {family: ubuntu, gpu: T4, cuda: "13.4.3", os: ubuntu24.04}
+  - {family: ubuntu, gpu: T4, cuda: "13.4.3", os: ubuntu24.04, flavour: runtime}
   - {family: ubuntu, gpu: T4, cuda: "13.4.3", os: ubuntu24.04, flavour: devel, python: "3.13"}
   - {family: rockylinux, gpu: T4, torch: 2.9.0+cu130, os: rockylinux9, python: "3.12"}
   - {family: pytorch, gpu: T4, torch: 2.6.0+cu124, os: ubuntu22.04, python: "3.11", packages: {timm: "0.6.13"}}

@@ -15,6 +15,7 @@ constexpr string_view kBoth[] = {"x86_64", "aarch64"};
 constexpr string_view kIntel[] = {"x86_64"};
 constexpr string_view kRuntimeDevel[] = {"runtime", "devel"};
 constexpr string_view kAllFlavours[] = {"runtime", "base", "devel"};
+constexpr string_view kDistributionFlavours[] = {"base", "runtime", "devel"};
 constexpr string_view kDevel[] = {"devel"};
 constexpr Field kNoCudnn[] = {Field::cudnn, Field::cuda_compat};
 constexpr Field kNoCompat[] = {Field::cuda_compat};
@@ -29,13 +30,13 @@ std::string cuda_of_variant(string_view variant) {
 
 std::span<const Family> all() {
     static const Family families[] = {
-        {"debian", kRuntimeDevel, kBoth, kNoCudnn, distribution_steps(), true},
+        {"debian", kDistributionFlavours, kBoth, kNoCudnn, distribution_steps(), true},
         {"nvidia-cuda", kAllFlavours, kBoth, kNoCompat, nvidia_cuda_steps()},
         {"pytorch", kRuntimeDevel, kIntel, kNoCompat, pytorch_steps()},
         {"ngc", kDevel, kBoth, kNoCudnn, ngc_steps()},
         {"cpu", kRuntimeDevel, kBoth, kNoCudnn, cpu_steps()},
-        {"ubuntu", kRuntimeDevel, kBoth, kNoCudnn, distribution_steps(), true},
-        {"rockylinux", kRuntimeDevel, kBoth, kNoCudnn, distribution_steps(), true},
+        {"ubuntu", kDistributionFlavours, kBoth, kNoCudnn, distribution_steps(), true},
+        {"rockylinux", kDistributionFlavours, kBoth, kNoCudnn, distribution_steps(), true},
     };
     return families;
 }

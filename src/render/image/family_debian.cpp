@@ -124,6 +124,21 @@ std::string find_source(Request& request) {
     return {};
 }
 
+// NVIDIA's runtime flavour has the math libraries and NCCL. A torch with CUDA brings its own of them.
+std::string find_libraries(Request& request) {
+    auto& image = request.image;
+    const bool brought = !image.torch_cuda.empty() && image.torch_cuda != "None";
+    if (image.flavour != "runtime" || !request.cuda || brought) return {};
+    const auto row = lookup::cuda_libraries(request.facts, request.cuda->exact, image.cuda_from, image.os);
+    const bool archive = image.cuda_from == "archive";
+    if (row) image.cuda_libraries = strings(row->list(archive ? "packages" : "pins"));
+    if (!image.cuda_libraries.empty()) return {};
+    return fmt::format(
+        "flavour runtime: no fact names the math libraries of CUDA {} from {} on {} (cuda_libraries); write "
+        "flavour: base for the runtime library alone, or devel",
+        image.cuda, archive ? "the archive" : "wheels", image.os);
+}
+
 // Whether this toolkit compiles with the gcc that the image has anyway; only a stage that nobody ships may
 // get another one.
 bool takes_compiler(const Request& request, const lookup::Cuda& cuda) {
@@ -179,10 +194,11 @@ std::string find_suite_toolkit(Request& request) {
 }  // namespace
 
 std::span<const Step> distribution_steps() {
-    static constexpr Step steps[] = {
-        find_toolkit,           find_torch,      find_torch_index,   find_distribution, find_package_sources,
-        find_distribution_base, find_source,     find_suite_toolkit, find_compiler,     find_python,
-        find_toolkit_base,      find_companions, find_constraints,   find_environment};
+    static constexpr Step steps[] = {find_toolkit,      find_torch,           find_torch_index,
+                                     find_distribution, find_package_sources, find_distribution_base,
+                                     find_source,       find_libraries,       find_suite_toolkit,
+                                     find_compiler,     find_python,          find_toolkit_base,
+                                     find_companions,   find_constraints,     find_environment};
     return steps;
 }
 

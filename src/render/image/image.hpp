@@ -64,7 +64,7 @@ struct Image {
     PackageSources sources;           ///< of those packages
     Indexes indexes;                  ///< of wheels
     std::string suite;                ///< bookworm; empty where a registry has the base
-    std::string flavour;              ///< runtime or devel
+    std::string flavour;              ///< base, runtime or devel
     std::string arch;                 ///< x86_64
     std::string cuda;                 ///< exact toolkit release, empty: none
     std::string cudart;               ///< soname of its runtime library; empty: no fact says which
@@ -78,18 +78,20 @@ struct Image {
     std::vector<std::string> cuda_packages;  ///< archive: packages that the whole toolkit is installed with
     std::vector<std::string> cuda_runtime;   ///< archive: packages that programs need to run
     std::vector<std::string> cuda_pins;      ///< wheels: requirements, every component of one release
-    std::string compiler;                    ///< g++-11: host compiler of nvcc and of the suite
-    std::string torch;                       ///< exact release, empty: none
-    std::string torch_variant;               ///< cu124, cpu
-    std::string torch_cuda;                  ///< 12.4; "None", as torch says it, for a build without CUDA
-    bool torch_from_base = false;            ///< the base brings it: nothing installs it
-    bool torch_index_default = true;         ///< installed bare from the default index
-    std::string torch_index;                 ///< else: URL of its variant's index, through the mirror map
-    std::string python;                      ///< minor of its python, empty: none, or whichever the base has
-    std::string python_from;                 ///< distribution, base or standalone; empty: the image gets none
-    std::string python_release;              ///< standalone: 3.12.16
-    std::string installer;                   ///< requirement of what installs wheels: uv==0.13.8
-    std::string resolver;                    ///< ... of what `lock` resolves them with: pip>=24.0,<=25.3
+    /// What the flavour runtime adds to these: packages of the archive, or requirements.
+    std::vector<std::string> cuda_libraries;
+    std::string compiler;             ///< g++-11: host compiler of nvcc and of the suite
+    std::string torch;                ///< exact release, empty: none
+    std::string torch_variant;        ///< cu124, cpu
+    std::string torch_cuda;           ///< 12.4; "None", as torch says it, for a build without CUDA
+    bool torch_from_base = false;     ///< the base brings it: nothing installs it
+    bool torch_index_default = true;  ///< installed bare from the default index
+    std::string torch_index;          ///< else: URL of its variant's index, through the mirror map
+    std::string python;               ///< minor of its python, empty: none, or whichever the base has
+    std::string python_from;          ///< distribution, base or standalone; empty: the image gets none
+    std::string python_release;       ///< standalone: 3.12.16
+    std::string installer;            ///< requirement of what installs wheels: uv==0.13.8
+    std::string resolver;             ///< ... of what `lock` resolves them with: pip>=24.0,<=25.3
     std::vector<std::pair<std::string, std::string>>
         packages;                         ///< wheels besides torch, each at an exact version
     std::vector<std::string> companions;  ///< of those, what the facts chose for auto and any: a line each

@@ -25,7 +25,7 @@ struct ImagePlan {
 /// Groups `cells` by what their image holds, once for each entry of images that matches them (or once, where
 /// the matrix has none). A cell that no entry matches is refused, and one that an entry which matches it
 /// cannot serve: no image of it is made silently without the others. Fields that the matrix leaves open are
-/// filled in for rendering only: family debian, flavour runtime, arch x86_64, and the newest distribution
+/// filled in for rendering only: family debian, its first flavour, arch x86_64, and the newest distribution
 /// that supplies the toolkit and has a python for the torch wheel.
 ///
 /// compute of an image: the union of its cells' compute capabilities (`compute`, else the GPU's), each

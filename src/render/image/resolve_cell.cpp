@@ -187,9 +187,13 @@ PackageRequests package_requests(const Image& image) {
             wanted.devel.insert(wanted.devel.end(), image.cuda_packages.begin(), image.cuda_packages.end());
         if (!whole) wanted.toolkit = image.cuda_unpack;
         wanted.runtime = image.cuda_runtime;
+        wanted.runtime.insert(wanted.runtime.end(), image.cuda_libraries.begin(), image.cuda_libraries.end());
     }
     const bool standalone = image.python_from == "standalone";
-    if (image.cuda_from == "wheels") wanted.cuda = image.cuda_pins;
+    if (image.cuda_from == "wheels") {
+        wanted.cuda = image.cuda_pins;
+        wanted.cuda.insert(wanted.cuda.end(), image.cuda_libraries.begin(), image.cuda_libraries.end());
+    }
     // What fetches a toolkit of wheels, or a standalone python, where no registry has a base for that.
     if (image.base_reference.empty() && (image.cuda_from == "wheels" || standalone))
         wanted.python.emplace_back("python3-venv");

@@ -30,11 +30,12 @@ namespace cudamatrix {
 // Dockerfile.
 
 struct PackageRequests {
-    std::vector<std::string> devel;      ///< apt packages of the stage that compiles
-    std::vector<std::string> toolkit;    ///< apt packages that are unpacked there
-    std::vector<std::string> python;     ///< apt packages of the stage that fetches a wheel toolkit
-    std::vector<std::string> runtime;    ///< apt packages of what users ship
-    std::vector<std::string> cuda;       ///< requirements of the wheel toolkit, complete without dependencies
+    std::vector<std::string> devel;    ///< apt packages of the stage that compiles
+    std::vector<std::string> toolkit;  ///< apt packages that are unpacked there
+    std::vector<std::string> python;   ///< apt packages of the stage that fetches a wheel toolkit
+    std::vector<std::string> runtime;  ///< apt packages of what users ship
+    std::vector<std::string>
+        cuda;  ///< requirements of the wheel toolkit and its libraries, complete without dependencies
     std::vector<std::string> wheels;     ///< requirements of the image
     std::vector<std::string> installer;  ///< requirement of what installs those, in the build only
 };

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/pep440.hpp"
+#include "render/image/families.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "render/lock/lock_file.hpp"
 
@@ -132,9 +133,12 @@ std::string asked_of(const Image& image) {
     if (!image.sources.snapshot.empty()) all += "snapshot " + image.sources.snapshot + "\n";
     if (!image.constraints.empty()) all += "constraints " + text::join(image.constraints, " ") + "\n";
     // What else such an image asks its base for; a bootstrapped one has the choice of a standalone python
-    // only.
+    // only. Locks of before call the flavour base of distributions runtime.
+    const auto* made = family::named(image.family);
+    const bool was_runtime = made != nullptr && made->distribution && image.flavour == "base";
     if (!image.references().empty() || !image.python_release.empty())
-        all += fmt::format("{} {} {}\n", image.flavour, image.python_from, image.python_release);
+        all += fmt::format("{} {} {}\n", was_runtime ? "runtime" : image.flavour, image.python_from,
+                           image.python_release);
     return sha256(all);
 }
 

@@ -26,6 +26,11 @@ constexpr auto kArchive =
     2500_MB;  // the needed parts of the archive's toolkit: downloads and what they unpack to
 constexpr auto kArchiveFull = 5500_MB;  // the whole toolkit, as the devel flavour ships it
 constexpr auto kWheels = 3000_MB;       // a toolkit from wheels
+// The math libraries and NCCL, by their sizes of that month: 2.1 GB of the archive and what is
+// downloaded; 2.4 GB of wheels where they are fetched, in what compiles and in the image, and in a cache
+// mount.
+constexpr auto kLibrariesArchive = 3000_MB;
+constexpr auto kLibrariesWheels = 9000_MB;
 constexpr auto kTorch = 11000_MB;  // torch and its CUDA libraries, unpacked in a cache mount and in the image
 constexpr auto kTorchBase = 9000_MB;  // a base with them: what is pulled, and what it unpacks to
 constexpr auto kTorchCpu = 1500_MB;   // torch without CUDA
@@ -71,6 +76,8 @@ std::uint64_t engine_bytes_needed(const std::vector<const Image*>& images) {
             bytes += image->cuda_from == "wheels"                             ? kWheels
                      : image->flavour == "devel" && !image->compiles_beside() ? kArchiveFull
                                                                               : kArchive;
+        if (!image->cuda_libraries.empty())
+            bytes += image->cuda_from == "wheels" ? kLibrariesWheels : kLibrariesArchive;
         if (!image->torch.empty() && !image->torch_from_base)
             bytes += image->torch_variant == "cpu" ? kTorchCpu : kTorch;
     }

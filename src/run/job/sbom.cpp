@@ -158,8 +158,7 @@ class Holdings {
         // what programs run on.
         if (image_.cuda_from == "wheels" && !image_.cuda.empty()) {
             for (const auto& wheel : pins->cuda) {
-                if (image_.flavour != "devel" && wheel.name.find("cuda-runtime") == std::string::npos)
-                    continue;
+                if (!is_kept(wheel.name)) continue;
                 sbom_.components.push_back({.type = "pypi",
                                             .name = wheel.name,
                                             .version = wheel.version,
@@ -167,6 +166,13 @@ class Holdings {
                                             .url = wheel.url});
             }
         }
+    }
+
+    // Whether files of that wheel of the toolkit are in the image.
+    [[nodiscard]] bool is_kept(const std::string& wheel) const {
+        const auto asks = [&](const std::string& request) { return name_of_request(request) == wheel; };
+        return image_.flavour == "devel" || wheel.find("cuda-runtime") != std::string::npos ||
+               std::ranges::any_of(image_.cuda_libraries, asks);
     }
 
     Component* must_hold(std::string_view type, const std::string& name, const std::string& version) {

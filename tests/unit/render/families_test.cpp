@@ -87,7 +87,7 @@ void add_others(const Facts& facts, std::vector<Combination>& all) {
     for (const auto& row : facts.rows("distribution_images")) {
         const auto os = row.text("os");
         for (const auto arch : row.list("arch")) {
-            for (const auto* flavour : {"runtime", "devel"}) {
+            for (const auto* flavour : {"base", "runtime", "devel"}) {
                 all.push_back({joined({{"family", os.substr(0, os.find_first_of("0123456789"))},
                                        {"os", os},
                                        {"arch", arch},
@@ -98,11 +98,14 @@ void add_others(const Facts& facts, std::vector<Combination>& all) {
     }
     for (const auto& row : facts.rows("toolkit_sources")) {
         const auto os = row.list("os").front();
-        all.push_back({joined({{"family", row.text("family")},
-                               {"os", os},
-                               {"cuda", row.text("cuda")},
-                               {"cuda_from", row.text("cuda_from")}}),
-                       lookup::distribution_image(facts, os, "x86_64")});
+        for (const auto* flavour : {"base", "runtime"}) {
+            all.push_back({joined({{"family", row.text("family")},
+                                   {"os", os},
+                                   {"cuda", row.text("cuda")},
+                                   {"cuda_from", row.text("cuda_from")},
+                                   {"flavour", flavour}}),
+                           lookup::distribution_image(facts, os, "x86_64")});
+        }
     }
     for (const auto& row : facts.rows("python_images")) {
         for (const auto arch : row.list("arch")) {

@@ -14,7 +14,7 @@ namespace cudamatrix::test {
     image.family = "debian";
     image.os = "debian12";
     image.suite = "bookworm";
-    image.flavour = "runtime";
+    image.flavour = "base";
     image.arch = "x86_64";
     image.compiler = "g++-12";
     return image;

@@ -102,6 +102,38 @@ TEST_CASE("the address of a wheel is kept where it says something to others") {
     CHECK(kept("https://files.example.org/" + std::string(1000, 'x') + ".whl").empty());
 }
 
+TEST_CASE("each library of the flavour runtime needs its pin, in the answer and in the lock") {
+    auto packages = archive_image();
+    packages.cuda_libraries = {"libcublas11", "libcufft10"};
+    const std::string apt = "Inst libcudart11.0 (1 D [amd64])\nInst libcublas11 (1 D [amd64])\n";
+    Answers answers{{"base.txt", "adduser=3.134\n"},
+                    {"apt-devel.txt", "Inst g++-12 (12.2 D [amd64])\n"},
+                    {"apt-toolkit.txt",
+                     "'http://x/a.deb' nvidia-cuda-toolkit_11.8_amd64.deb 1 SHA256:a\n"
+                     "'http://x/b.deb' libcudart11.0_11.8_amd64.deb 1 SHA256:b\n"},
+                    {"apt-runtime.txt", apt}};
+    const auto missing = read_resolution(packages, answer(answers));
+    REQUIRE_FALSE(missing.ok());
+    CHECK(missing.failure().diagnostics.front().message ==
+          "the answer apt-runtime.txt of the lock cannot be believed: it says nothing of libcufft10");
+    answers["apt-runtime.txt"] = apt + "Inst libcufft10 (1 D [amd64])\n";
+    const auto whole = read_resolution(packages, answer(answers));
+    REQUIRE(whole.ok());
+    CHECK(gaps_in(whole->pins, packages, {}).size() == 0);
+
+    auto wheels = image_of("debian12-cu13.4.3-runtime");
+    wheels.cuda_from = "wheels";
+    wheels.cuda_pins = {"nvidia-cuda-runtime==13.4.92"};
+    wheels.cuda_libraries = {"nvidia-cublas==13.8.0.4"};
+    ImagePins pins;
+    pins.devel = {{"g++-12", "12.2"}};
+    pins.python = {{"python3-venv", "3.11"}};
+    pins.cuda = {{"nvidia-cuda-runtime", "13.4.92", std::string(64, 'a'), {}}};
+    const auto gaps = gaps_in(pins, wheels, {});
+    REQUIRE(gaps.size() == 1);
+    CHECK(gaps[0].names == std::vector<std::string>{"nvidia-cublas==13.8.0.4"});
+}
+
 TEST_CASE("packages that are unpacked are read from the files' names") {
     const Answers answers{
         {"base.txt", "adduser=3.134\n"},

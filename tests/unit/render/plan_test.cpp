@@ -40,7 +40,7 @@ zip: [[cuda, os]]
     CHECK(first.cells.front() == "drv470.161.03-t4-cu11.8.0-debian12");
     CHECK(first.family == "debian");
     CHECK(first.suite == "bookworm");
-    CHECK(first.flavour == "runtime");
+    CHECK(first.flavour == "base");
     CHECK(first.arch == "x86_64");
     CHECK(first.cuda == "11.8.0");
     CHECK(first.cuda_from == "archive");
@@ -207,6 +207,61 @@ TEST_CASE("a toolkit of wheels whose runtime library no fact names is refused") 
           "CUDA 20.0.1 has no source for family debian on debian12");
 }
 
+TEST_CASE("the flavour runtime has the math libraries and NCCL, from where the toolkit is") {
+    const auto libraries = [](const std::string& rest) {
+        return one(fmt::format("set: {{{}}}\n", rest)).cuda_libraries;
+    };
+    const auto holds = [](const Texts& all, const std::string& name) {
+        return std::ranges::find(all, name) != all.end();
+    };
+    const auto wheels = libraries("cuda: \"13.4.3\", os: debian12, flavour: runtime");
+    CHECK(wheels == Texts{"nvidia-cublas==13.8.0.4", "nvidia-cufft==12.4.0.43", "nvidia-curand==10.4.4.72",
+                          "nvidia-cusolver==12.3.5.3", "nvidia-cusparse==12.8.6.72", "nvidia-npp==13.2.0.58",
+                          "nvidia-nvjpeg==13.2.3.58", "nvidia-cuda-nvrtc==13.4.92",
+                          "nvidia-nvjitlink==13.4.92", "nvidia-nccl-cu13==2.32.3"});
+    CHECK(libraries("cuda: \"13.4.3\", family: rockylinux, flavour: runtime") == wheels);
+    const auto archive = libraries("cuda: \"12.4.1\", os: debian13, flavour: runtime");
+    CHECK(holds(archive, "libcublas12"));
+    CHECK(holds(archive, "libnccl2"));
+    CHECK_FALSE(holds(libraries("cuda: \"11.8.0\", os: debian12, flavour: runtime"), "libnccl2"));
+    const auto image = one("set: {cuda: \"12.4.1\", os: debian13, flavour: runtime}\n");
+    CHECK(image.id == "debian13-cu12.4.1-runtime");
+    CHECK(holds(package_requests(image).runtime, "libcusparse12"));
+    CHECK(package_requests(image).cuda.empty());
+    CHECK(libraries("cuda: \"13.4.3\", os: debian12").empty());
+    CHECK(libraries("cuda: \"13.4.3\", os: debian12, flavour: base").empty());
+    CHECK(libraries("cuda: \"13.4.3\", os: debian12, flavour: devel").empty());
+    CHECK(libraries("os: debian12, flavour: runtime").empty());
+    // Torch has them, one without CUDA has not.
+    CHECK(libraries("cuda: \"13.0.3\", os: debian12, flavour: runtime, torch: 2.9.0+cu130").empty());
+    CHECK_FALSE(libraries("cuda: \"13.0.3\", os: debian12, flavour: runtime, torch: 2.9.0+cpu").empty());
+}
+
+TEST_CASE("the flavour runtime is refused where no fact names the libraries of the toolkit") {
+    const auto row = [](const std::string& columns) {
+        return "  - {" + columns + ", source: \"https://example.org/\", confidence: read}\n";
+    };
+    const auto facts = rules::with_tables(
+        {{"cuda_releases", row(R"(id: cuda-20.0.1, cuda: "20.0.1", minor: "20.0")")},
+         {"cuda_toolkits", row(R"(id: cuda-toolkit-20.0, cuda: "20.0", ptx_isa: "15.0", targets: ["12.0"])")},
+         {"cuda_runtimes", row(R"(id: cuda-runtime-20, major: "20", soname: "libcudart.so.20", )"
+                               R"(wheel_root: "nvidia/cu20")")},
+         {"toolkit_sources",
+          row(R"(id: toolkit-debian12-wheels-20.0.1, family: "debian", os: "debian12", cuda: "20.0.1", )"
+              R"(cuda_from: "wheels", pins: ["nvidia-cuda-nvcc==20.0.1"])") +
+              row(R"(id: toolkit-debian13-archive-20.0.1, family: "debian", os: "debian13", cuda: "20.0.1", )"
+                  R"(cuda_from: "archive", package: "nvidia-cuda-toolkit")")},
+         {"cuda_libraries", row(R"(id: libraries-archive-20.0.1, cuda: "20.0.1", cuda_from: "archive", )"
+                                R"(os: ["debian11"], packages: ["libcublas20"])")}});
+    CHECK(refusal("set: {os: debian12, cuda: \"20.0.1\", flavour: runtime}\n", facts) ==
+          "flavour runtime: no fact names the math libraries of CUDA 20.0.1 from wheels on debian12 "
+          "(cuda_libraries); write flavour: base for the runtime library alone, or devel");
+    // Those of another distribution's archive are of no use.
+    CHECK(refusal("set: {os: debian13, cuda: \"20.0.1\", flavour: runtime}\n", facts) ==
+          "flavour runtime: no fact names the math libraries of CUDA 20.0.1 from the archive on debian13 "
+          "(cuda_libraries); write flavour: base for the runtime library alone, or devel");
+}
+
 TEST_CASE("a package without a wheel for the python of its image is refused before pip is asked") {
     const auto of = [](const std::string& rest) {
         return refusal(fmt::format("set: {{os: debian13, {}}}\n", rest));
@@ -286,7 +341,7 @@ TEST_CASE("ids are injective, and legal as tag, service and folder") {
     const auto got = planned(R"(axes:
   cuda: ["11.8.0", "12.4.1", "13.0.3", "13.4.3"]
   os: [debian12, debian13]
-  flavour: [runtime, devel]
+  flavour: [base, runtime, devel]
   compiler: [gcc-10, gcc-11, gcc-12]
   packages: [{a: "1"}, {a: "2"}, {b: "1"}]
   env: [{A: "1"}, {A: "2"}]
@@ -300,7 +355,7 @@ TEST_CASE("ids are injective, and legal as tag, service and folder") {
         CHECK(image.id.find('+') == std::string::npos);
         CHECK(image.id.find("..") == std::string::npos);
     }
-    CHECK(got.plan.images.size() + got.plan.refusals.size() == 288);
+    CHECK(got.plan.images.size() + got.plan.refusals.size() == 432);
     CHECK(got.plan.images.size() > 100);
 }
 

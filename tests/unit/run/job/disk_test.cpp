@@ -16,7 +16,7 @@ Image image(const std::string& suite, const std::string& cuda, const std::string
             const std::string& torch) {
     Image one;
     one.suite = suite;
-    one.flavour = "runtime";
+    one.flavour = "base";
     one.cuda = cuda;
     one.suite_cuda = cuda;
     one.cuda_from = source;
@@ -38,6 +38,11 @@ TEST_CASE("disk: the quickstart's images stay below 40 GB, and more content need
     auto devel = archive;
     devel.flavour = "devel";
     CHECK(engine_bytes_needed({&devel}) > engine_bytes_needed({&archive}));
+    for (auto full : {archive, wheels}) {
+        const auto thin = engine_bytes_needed({&full});
+        full.cuda_libraries = {"libraries"};
+        CHECK(engine_bytes_needed({&full}) > thin + 2'400'000'000u);
+    }
     auto beside = torch;
     beside.suite_cuda = "11.8.0";
     beside.cuda_from = "archive";

@@ -318,7 +318,7 @@ std::string compiler_of(const World& world, const std::string& id) {
 void check_what_keeps_its_pins(const std::string& arch, const std::string& ending, const std::string& base) {
     INFO(arch);
     World world(
-        "version: 1\nname: two\naxes: {flavour: [runtime, devel]}\n"
+        "version: 1\nname: two\naxes: {flavour: [base, devel]}\n"
         "set: {cuda: \"11.8.0\", os: debian12, driver: \"550.54.15\", gpu: T4, arch: " +
         arch + "}\n");
     const auto good = "debian12-cu11.8.0" + ending, bad = "debian12-cu11.8.0-devel" + ending;

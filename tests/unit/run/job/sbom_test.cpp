@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "run/engine/dialect.hpp"
 #include "unit/run/job/session_world.hpp"
 
@@ -100,6 +101,48 @@ TEST_CASE("sbom: an image that holds something else than the lock pins, or answe
         if (entry.path().extension() != ".json") continue;
         CHECK(content_of(entry.path()).find('\x1b') == std::string::npos);
     }
+}
+
+TEST_CASE("sbom: of a toolkit's wheels those whose files the image keeps") {
+    const std::vector<std::pair<std::string, std::string>> wheels{
+        {"nvidia-cuda-nvcc", "13.4.92"},    {"nvidia-nvvm", "13.4.92"},
+        {"nvidia-cuda-crt", "13.4.92"},     {"nvidia-cuda-runtime", "13.4.92"},
+        {"nvidia-cuda-cccl", "13.3.4.3.1"}, {"nvidia-cublas", "13.8.0.4"},
+        {"nvidia-cufft", "12.4.0.43"},      {"nvidia-curand", "10.4.4.72"},
+        {"nvidia-cusolver", "12.3.5.3"},    {"nvidia-cusparse", "12.8.6.72"},
+        {"nvidia-npp", "13.2.0.58"},        {"nvidia-nvjpeg", "13.2.3.58"},
+        {"nvidia-cuda-nvrtc", "13.4.92"},   {"nvidia-nvjitlink", "13.4.92"},
+        {"nvidia-nccl-cu13", "2.32.3"}};
+    std::string items;
+    for (const auto& [name, version] : wheels)
+        items += fmt::format(R"({}{{"metadata": {{"name": "{}", "version": "{}"}}, "download_info": )"
+                             R"({{"url": "", "archive_info": {{"hashes": {{"sha256": "{}"}}}}}}}})",
+                             items.empty() ? "" : ", ", name, version, std::string(64, 'a'));
+    const auto kept = [&](const std::string& flavour) {
+        World world(
+            "version: 1\nname: one\nset: {driver: \"580.65.06\", gpu: T4, cuda: \"13.4.3\", "
+            "os: debian12, flavour: " +
+            flavour + "}\n");
+        world.answer("apt-devel.txt", "Inst g++-12 (12.2.0-14 Debian:12.1/stable [amd64])\n");
+        world.answer("apt-python.txt", "Inst python3-venv (3.11.2-1 Debian:12.1/stable [amd64])\n");
+        world.answer("pip-cuda.json", R"({"version": "1", "install": [)" + items + "]}");
+        hold(world, "base-files\t12.4+deb12u12\tamd64\n");
+        REQUIRE(world.lock().ok());
+        REQUIRE(world.build().ok());
+        const auto report = sboms(world);
+        REQUIRE(report.images.size() == 1);
+        REQUIRE(report.images[0].problems.empty());
+        const auto spdx = content_of(world.settings.out / report.images[0].files[0]);
+        std::string names;
+        for (const auto& [name, version] : wheels) {
+            if (spdx.find(fmt::format("pkg:pypi/{}@{}", name, version)) != std::string::npos)
+                names += (names.empty() ? "" : " ") + name.substr(7);
+        }
+        return names;
+    };
+    CHECK(kept("base") == "cuda-runtime");
+    CHECK(kept("runtime") ==
+          "cuda-runtime cublas cufft curand cusolver cusparse npp nvjpeg cuda-nvrtc nvjitlink nccl-cu13");
 }
 
 TEST_CASE("sbom: no image is chosen, or the engine has none") {
