@@ -148,6 +148,7 @@ class BuildSteps {
     [[nodiscard]] engine::BuildRequest request_for(const SharedStage& stage) const;
     [[nodiscard]] BuildFile build_file(Target target) const;
 
+    mutable std::mutex contexts_;  // two stages may be made in the context of one image
     Work& work_;
     Job& job_;
     std::vector<std::size_t> images_;                           ///< to be built, or their proof

@@ -309,7 +309,7 @@ TEST_CASE("snapshot auto: under images that are not chosen the state does not mo
 
 TEST_CASE("snapshot auto: the state goes back with what cannot be resolved in it") {
     Dated service("plain",
-                  "axes: {flavour: [runtime, devel]}\nset: {cuda: \"11.8.0\", os: debian12, driver: "
+                  "axes: {flavour: [base, devel]}\nset: {cuda: \"11.8.0\", os: debian12, driver: "
                   "\"550.54.15\", gpu: T4}\n");
     service.world.answer("apt-devel.txt",
                          "Inst g++-11 (1.0 Debian:12.1/stable [amd64])\n"

@@ -137,7 +137,9 @@ TEST_CASE("session: what builds that run side by side share is made once, before
     }
     SUBCASE("side by side") {
         world.settings.jobs = 2;
-        CHECK(world.ran().exit_code == 4);
+        const auto report = world.ran();
+        CAPTURE(world.progress);
+        CHECK(report.exit_code == 4);
         const auto made = targets();
         CHECK_FALSE(made.empty());
         CHECK(std::ranges::adjacent_find(made) == made.end());
