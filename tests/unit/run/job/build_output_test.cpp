@@ -92,7 +92,7 @@ TEST_CASE("build output: what passes by itself is told from what does not") {
          {"toomanyrequests: You have reached your pull rate limit",
           "unexpected status code 503 Service Unavailable",
           "E: Failed to fetch http://archive.example.org/x.deb  502  Bad Gateway [IP: 1.2.3.4 80]",
-          "Temporary failure resolving 'deb.debian.org'", "net/http: TLS handshake timeout",
+          "Temporary failure resolving 'archive.example.org'", "net/http: TLS handshake timeout",
           "read: connection reset by peer",
           "error sending request for url (https://wheels.example.org/simple/)", "curl: (56) Recv failure",
           "dial tcp 1.2.3.4:443: i/o timeout", "HTTP 429 too many requests"}) {
