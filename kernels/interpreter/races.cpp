@@ -85,9 +85,10 @@ Record record_of(Warp& warp, int lane, AccessKind kind) {
             0};
 }
 
+/// Not where there were more barriers than a record counts.
 bool is_countable(const Record& record) {
     return record.clock <= 0x1ffff;
-}  // barriers that a record counts
+}
 
 /// Calls `visit` with each word that is accessed and the bytes of it.
 template <class Visit>

@@ -22,6 +22,11 @@ using test::planned;
 using test::refusal;
 using Texts = std::vector<std::string>;
 
+// A row of a table of facts.
+std::string row(const std::string& columns) {
+    return "  - {" + columns + ", source: \"https://example.org/\", confidence: read}\n";
+}
+
 }  // namespace
 
 TEST_CASE("cells that differ in driver, GPU or compute share one image") {
@@ -192,9 +197,6 @@ TEST_CASE("an index whose address no fact knows has to be named") {
 }
 
 TEST_CASE("a toolkit of wheels whose runtime library no fact names is refused") {
-    const auto row = [](const std::string& columns) {
-        return "  - {" + columns + ", source: \"https://example.org/\", confidence: read}\n";
-    };
     const auto facts = rules::with_tables(
         {{"cuda_releases", row(R"(id: cuda-20.0.1, cuda: "20.0.1", minor: "20.0")")},
          {"cuda_toolkits", row(R"(id: cuda-toolkit-20.0, cuda: "20.0", ptx_isa: "15.0", targets: ["12.0"])")},
@@ -238,9 +240,6 @@ TEST_CASE("the flavour runtime has the math libraries and NCCL, from where the t
 }
 
 TEST_CASE("the flavour runtime is refused where no fact names the libraries of the toolkit") {
-    const auto row = [](const std::string& columns) {
-        return "  - {" + columns + ", source: \"https://example.org/\", confidence: read}\n";
-    };
     const auto facts = rules::with_tables(
         {{"cuda_releases", row(R"(id: cuda-20.0.1, cuda: "20.0.1", minor: "20.0")")},
          {"cuda_toolkits", row(R"(id: cuda-toolkit-20.0, cuda: "20.0", ptx_isa: "15.0", targets: ["12.0"])")},
