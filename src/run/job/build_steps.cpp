@@ -211,7 +211,6 @@ StepResult BuildSteps::fail(ImageResult& result, const Failure& failure) const {
 Status BuildSteps::fill_context(Target target) const {
     const auto [index, proof] = target;
     const auto& image = job_.plan.images[index];
-    const std::lock_guard lock(contexts_);
     if (image.references().empty()) {
         const auto folder = job_.settings.out / job_.plan.rendering.images[index].folder;
         CM_TRY(file::link_or_copy(bases_.find(image.base_name())->second.path,

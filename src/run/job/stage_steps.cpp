@@ -29,6 +29,7 @@ void BuildSteps::add_shared_stages() {
         };
         const auto number = work_.add(std::move(step));
         // It is built in the context of the first, which nobody else may fill meanwhile.
+        contexts_[first.index];
         for (const bool proof : {false, true})
             stages_before_[{first.index, proof}].push_back(number);
         for (const auto file : stage.files) {
@@ -65,6 +66,7 @@ StepResult BuildSteps::build_stage(const SharedStage& stage, const Tell& tell) {
     const auto log = fmt::format("logs/build-stage-{}-{}.log", stage.name, stage.key.substr(0, 12));
     auto call = build_call(job_, fmt::format("shared stage {}", stage.name), log);
     call.tell = tell;
+    const std::lock_guard alone(contexts_.at(first.index));
     auto status = fill_context(first);
     if (status.ok()) status = engine_build(job_.engine, request_for(stage), call);
     if (status.ok()) return {true, fmt::format("built in {:.0f} s", job_.progress.seconds() - start)};

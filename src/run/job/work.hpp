@@ -148,7 +148,6 @@ class BuildSteps {
     [[nodiscard]] engine::BuildRequest request_for(const SharedStage& stage) const;
     [[nodiscard]] BuildFile build_file(Target target) const;
 
-    mutable std::mutex contexts_;  // two stages may be made in the context of one image
     Work& work_;
     Job& job_;
     std::vector<std::size_t> images_;                           ///< to be built, or their proof
@@ -156,7 +155,8 @@ class BuildSteps {
     std::map<Target, std::vector<std::size_t>> stages_before_;  ///< steps
     std::map<std::string, std::size_t> base_steps_;             ///< by Image::base_name
     std::map<std::string, BootstrapTar> bases_;                 ///< by the same; each is written by its step
-    std::string revision_;  ///< of the matrix file and what it names; empty: of none
+    std::map<std::size_t, std::mutex> contexts_;  ///< by image: one stage at a time is made in its context
+    std::string revision_;                        ///< of the matrix file and what it names; empty: of none
 };
 
 /// Adds what runs the suite, inside the cell's image, for every planned cell. A result of an earlier run
