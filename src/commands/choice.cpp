@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "matrix/spelling.hpp"
 
 namespace cudamatrix {

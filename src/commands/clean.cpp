@@ -1,6 +1,6 @@
 #include "run/job/clean.hpp"
 
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

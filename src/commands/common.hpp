@@ -15,7 +15,6 @@
 #include "matrix/matrix.hpp"
 #include "render/lock/lock_file.hpp"
 #include "report/inputs.hpp"
-#include "run/job/session.hpp"
 
 namespace cudamatrix {
 
@@ -33,74 +32,6 @@ struct MatrixOptions {
 
     /// All of it but --host: every command that judges can be asked what if.
     void add(const Arguments& app);
-};
-
-/// Which images and cells are attempted.
-struct ChoiceOptions {
-    static constexpr unsigned kMostImages = 100'000;
-
-    std::vector<std::string> only;
-    std::vector<std::string> cells;
-    std::string where;
-    bool failed = false;
-    unsigned max_images = 0;  ///< 0: any number
-
-    void add(const Arguments& app);
-    [[nodiscard]] bool is_given() const;
-    /// As it can be typed again.
-    [[nodiscard]] std::vector<std::string> words() const;
-};
-
-/// Input failures: values that are none of their field, fields that there are not.
-[[nodiscard]] Result<Choice> choice_of(const ChoiceOptions& options, const Facts& facts, const World& world);
-
-/// Which engine a command works with.
-struct EngineOptions {
-    std::string name = "auto";
-    std::string host;     ///< --engine-host URL
-    std::string builder;  ///< --builder NAME
-
-    void add(const Arguments& app);
-    /// With a builder of its own for what any can build.
-    void add_builder(const Arguments& app);
-};
-
-/// Options of every command that works with images.
-struct ImageOptions {
-    MatrixOptions input;
-    std::string out;  ///< --out DIR; empty: cudamatrix-out/NAME
-    std::string format;
-    EngineOptions engine;
-    std::string network;
-    std::string ca_bundle;
-    std::string netrc;
-    std::string templates;
-    std::string suite;
-    std::string level = "quick";
-    unsigned soak_minutes = 10;
-    unsigned jobs = 1;
-    unsigned retries = 2;
-    unsigned build_minutes = 0;  ///< 0: the default
-    unsigned test_minutes = 0;
-    bool fail_fast = false;
-    bool dry_run = false;
-    ChoiceOptions choice;
-    bool require_gpu = false;
-    bool accept_static = false;
-    bool strict = false;
-    bool locked = false;
-
-    void add_output(const Arguments& app);
-    /// What takes the place of build: in the matrix file; part of what is rendered.
-    void add_build(const Arguments& app);
-    /// With add_build.
-    void add_engine(const Arguments& app);
-    /// How the steps of build, test and run are gone through.
-    void add_schedule(const Arguments& app);
-    /// What passing without a GPU counts as.
-    void add_gpu_demand(const Arguments& app);
-    /// How much of the suite is run.
-    void add_level(const Arguments& app);
 };
 
 /// A matrix with everything that judging gave. Cells point into the matrix, so the whole stays where it is.
@@ -126,17 +57,8 @@ struct Loaded {
 /// Lets long judging and searching end on an interrupt, and says on stderr now and then how far it is.
 [[nodiscard]] OnProgress watched(const World& world);
 
-/// The same for commands that work with images: options over the matrix file's build settings, warnings to
-/// stderr.
-[[nodiscard]] Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options,
-                                                              const World& world);
-
 /// --look, and --look=deep.
 void add_look(const Arguments& app, std::string& look);
-
-/// What passing without a GPU counts as, and what skipped cells do.
-void add_gpu_demand(const Arguments& app, bool& require_gpu, bool& accept_static);
-void add_strict(const Arguments& app, bool& strict);
 
 /// --facts DIR.
 void add_facts_folder(const Arguments& app, std::string& facts);
@@ -186,13 +108,6 @@ Status publish(Report& report, std::string_view name, const std::string& format,
 /// No row can have been looked up after today, nor after the day that --on supposes, where that is later.
 [[nodiscard]] Result<Facts> load_facts(const std::string& overlay, const World& world,
                                        const std::string& on = {});
-
-/// What the main job looks at; outlived by `loaded`.
-[[nodiscard]] RunInput run_input(const Loaded& loaded);
-/// The settings of the main job: options over matrix file; progress lines go to stderr. Fails as choice_of
-/// does.
-[[nodiscard]] Result<RunSettings> run_settings(const ImageOptions& options, const Loaded& loaded,
-                                               const World& world);
 
 /// Prints the diagnostics to stderr, with excerpts of the files that they point into; gives the exit code.
 ExitCode report_failure(const Failure& failure, const World& world);

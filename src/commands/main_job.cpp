@@ -1,7 +1,7 @@
 // build, test and run: the same options, each going one step further than the one before.
 
 #include "base/text.hpp"
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "report/formats.hpp"
 #include "run/prove/rejection_attempt.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "advise/lint/find.hpp"
 #include "base/text.hpp"
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
 #include "report/formats.hpp"

@@ -1,7 +1,7 @@
 // report: prints the reports of render, build, test and run again, from their JSON, several of them as one.
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "report/formats.hpp"
 #include "report/run_document.hpp"
 

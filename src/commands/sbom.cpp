@@ -1,4 +1,4 @@
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {

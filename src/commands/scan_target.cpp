@@ -5,7 +5,7 @@
 
 #include "base/image_reference.hpp"
 #include "base/text.hpp"
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "commands/index_options.hpp"
 #include "look/scan/image.hpp"
 #include "look/scan/wheel.hpp"

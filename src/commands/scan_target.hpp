@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/common.hpp"
+#include "commands/image_options.hpp"
 #include "look/scan/local.hpp"
 #include "run/engine/engine.hpp"
 
