@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What `cudamatrix build` costs beside the same `docker build` commands typed by hand, paired in each round.
-Usage: overhead.py CUDAMATRIX MATRIX OUT [ROUNDS] [--cold] [--option=...]...   (root; a docker daemon; the lock covers MATRIX)
+Usage: overhead.py CUDAMATRIX MATRIX OUT [ROUNDS] [--cold|--shared] [--option=...]...   (root; a docker daemon; the lock covers MATRIX)
 
 The commands by hand are those of `build --dry-run`. Before each half the images lose their tags; with --cold the build cache goes, too. Then: how
-long a further `run` takes where all images are current and all cells proved."""
+long a further `run` takes where all images are current and all cells proved. --shared tells something else: what the images cost alone, each with an
+empty cache, beside all of them in one build."""
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -16,7 +18,8 @@ words = [word for word in sys.argv[1:] if not word.startswith("--")]
 PROGRAM, MATRIX, OUT = words[:3]
 ROUNDS = int(words[3]) if len(words) > 3 else 5
 COLD = "--cold" in sys.argv
-OPTIONS = [word for word in sys.argv[1:] if word.startswith("--") and word != "--cold"]
+SHARED = "--shared" in sys.argv
+OPTIONS = [word for word in sys.argv[1:] if word.startswith("--") and word not in ("--cold", "--shared")]
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
 
 
@@ -31,7 +34,7 @@ def cudamatrix(command, *arguments):
 
 def forget(references):
     subprocess.run([DOCKER, "image", "rm", "--force", *references], capture_output=True, check=False)
-    if COLD:
+    if COLD or SHARED:
         subprocess.run([DOCKER, "builder", "prune", "--all", "--force"], capture_output=True, check=True)
 
 
@@ -42,9 +45,29 @@ def by_hand(steps):
     return time.monotonic() - start
 
 
+def held():
+    """Bytes of the build cache, which holds what images share once."""
+    rows = subprocess.run([DOCKER, "system", "df", "--format", "{{.Type}} {{.Size}}"], capture_output=True, text=True, check=True).stdout
+    number, unit = re.search(r"^Build Cache ([\d.]+)([kMGT]?)B", rows, re.M).groups()
+    return float(number) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[unit]
+
+
+def shared(images, references):
+    def measured(*only):
+        forget(references)
+        seconds = cudamatrix("build", *only)[0]
+        return seconds, held()
+    alone = {image["id"]: measured("--only", image["id"]) for image in images}
+    together = measured()
+    for name, (seconds, size) in {**alone, "each alone": map(sum, zip(*alone.values())), "all in one": together}.items():
+        print(f"{name:32} {seconds:8.1f} s {size / 1e9:8.2f} GB")
+
+
 def main():
     _, report = cudamatrix("build")
     references = [image["reference"] + ending for image in report["images"] for ending in ("-proof", "")]
+    if SHARED:
+        return shared(report["images"], references)
     forget(references)
     _, rehearsal = cudamatrix("build", "--dry-run")
     steps = [step for step in rehearsal["steps"] if step["kind"] in ("build", "proof")]

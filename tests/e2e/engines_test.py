@@ -11,6 +11,8 @@ import sys
 import time
 import unittest
 
+from podman_store import Store
+
 PROGRAM, SOURCE, WORK = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
 del sys.argv[1:4]
 # Neither nvcc nor torch: what differs between the engines is all here, and the build takes a minute.
@@ -21,29 +23,14 @@ build: {base_from: bootstrap, snapshot: none}
 """
 DOCKER = "/usr/bin/docker" if os.path.exists("/usr/bin/docker") else "docker"
 IMAGE = "cudamatrix/engines:debian12-py3.11"
-# Raised limits and crun do not work on every machine on which these tests run: that is the engine's own configuration.
-CONTAINERS = """[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-[containers]
-default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
-"""
-
-
-def environment(store):
-    """For podman and buildah with a store of their own."""
-    conf, storage = WORK / "containers.conf", WORK / f"{store}.conf"
-    conf.write_text(CONTAINERS)
-    storage.write_text(f'[storage]\ndriver = "overlay"\ngraphroot = "{WORK}/{store}/root"\nrunroot = "{WORK}/{store}/run"\n')
-    return dict(os.environ, CONTAINERS_CONF=str(conf), CONTAINERS_STORAGE_CONF=str(storage))
 
 
 def podman(store, *arguments, check=True):
-    got = subprocess.run(["podman", *arguments], capture_output=True, text=True, env=environment(store))
-    if check and got.returncode != 0:
-        raise AssertionError(f"podman {' '.join(arguments)}: {got.stdout}{got.stderr}")
-    return got.stdout.strip()
+    return Store(WORK, store).podman(*arguments, check=check)
+
+
+def environment(store):
+    return dict(os.environ, **Store(WORK, store).environment)
 
 
 def cudamatrix(command, *arguments, store="podman"):
@@ -88,12 +75,9 @@ class Engines(unittest.TestCase):
 
     @staticmethod
     def forget():
-        """podman's stores are mounts as well as files."""
-        for store in ("podman", "buildah"):
-            if (WORK / store).exists():
-                podman(store, "system", "reset", "--force", check=False)
-                subprocess.run(["umount", WORK / store / "root/overlay"], capture_output=True)
-                shutil.rmtree(WORK / store, ignore_errors=True)
+        if WORK.exists():
+            for store in ("podman", "buildah"):
+                Store(WORK, store).forget()
 
     def check(self, engine):
         code, report = run(engine)

@@ -14,12 +14,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "registry")]
 import files
 import logins
+import many
 import packages
 import pins
 import world
 
 # What is locked first is built and moved on by what follows, and the last test ends the registry.
-PARTS = {"pins": [pins.Pins, files.Files], "logins": [logins.Logins], "packages": [packages.Packages]}
+PARTS = {"pins": [pins.Pins, files.Files], "logins": [logins.Logins], "packages": [packages.Packages],
+         "docker": [many.Many], "podman": [many.Many]}
 
 
 def load_tests(loader, _tests, _pattern):

@@ -40,9 +40,9 @@ PYTORCH, NGC = "hub/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "nvcr/nvidia
 
 
 def matrix(name, cells, registry=REGISTRY, security=None, build="", images=(), gateway=GATEWAY):
-    """A matrix file in a folder of its own, in which everything comes from the loopback. Family debian is bootstrapped, but in `official`; archives are live ones,
-    where `build` does not say otherwise."""
-    base_from = "auto" if name == "official" else "bootstrap"
+    """A matrix file in a folder of its own, in which everything comes from the loopback. Family debian is bootstrapped, but in `official` and `many`;
+    archives are live ones, where `build` does not say otherwise."""
+    base_from = "auto" if name in ("official", "many") else "bootstrap"
     if "snapshot:" not in build:
         build += ", snapshot: none"
     path = WORK / name / "matrix.yaml"
