@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
@@ -181,6 +182,19 @@ Status link_or_copy(const fs::path& from, const fs::path& to) {
         return fail(error.message());
     }
     return Done{};
+}
+
+Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make(std::string_view parent,
+                                                               std::string_view name) {
+    auto path = fmt::format("{}/cudamatrix-{}.XXXXXX", parent.empty() ? "/tmp" : parent, name);
+    if (mkdtemp(path.data()) == nullptr)
+        return environment_failure(fmt::format("cannot make the folder {}", text::printable(path)));
+    return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(std::move(path)));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
 }
 
 }  // namespace cudamatrix::file

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -13,6 +16,9 @@ namespace cudamatrix::file {
 /// The whole regular file. Input failures: it is missing, something else, unreadable or larger than `limit`
 /// bytes.
 [[nodiscard]] Result<std::string> read(const std::filesystem::path& path, std::uint64_t limit);
+
+/// What `read` does, or what does it elsewhere: in a commit.
+using Reader = std::function<Result<std::string>(const std::filesystem::path& path, std::uint64_t limit)>;
 
 /// Replaces `path` by `content` at once, by a synced file that is renamed over it; false, and nothing
 /// touched, when the content is already there. A target that is a symbolic link or a directory is refused.
@@ -35,5 +41,22 @@ enum class Compared { same, other, missing, no_file };
 
 /// Makes `to` a hard link to `from`, or a copy across file systems. Replaces `to` at once or not at all.
 [[nodiscard]] Status link_or_copy(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// A folder of one's own, which goes with all that is in it.
+class TemporaryFolder {
+  public:
+    /// PARENT/cudamatrix-NAME.XXXXXX; an empty parent is /tmp.
+    [[nodiscard]] static Result<std::unique_ptr<TemporaryFolder>> make(std::string_view parent,
+                                                                       std::string_view name);
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+    std::string path_;
+};
 
 }  // namespace cudamatrix::file

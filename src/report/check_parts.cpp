@@ -102,25 +102,6 @@ std::string where_it_strikes(const Finding& finding, Verdict cell) {
                        finding.stage == Stage::torch_compile ? "torch.compile" : to_string(finding.stage));
 }
 
-std::vector<const Finding*> deciding_findings(const DecidingStages& deciding, const JudgedCell& cell,
-                                              const std::vector<const FindingGroup*>& findings) {
-    std::vector<const Finding*> out;
-    if (cell.verdict == Verdict::accepted) return out;
-    for (const auto* group : findings) {
-        if (deciding.weigh(group->finding.stage, group->verdict(), cell.cell) == cell.verdict)
-            out.push_back(&group->finding);
-    }
-    return out;
-}
-
-std::vector<const Finding*> deciding_findings(const DecidingStages& deciding, const JudgedCell& cell,
-                                              const Judgement& judgement) {
-    std::vector<const FindingGroup*> groups;
-    for (const auto id : cell.findings)
-        groups.push_back(&judgement.findings[id]);
-    return deciding_findings(deciding, cell, groups);
-}
-
 namespace {
 
 std::string deciding_text(const CheckReport& report, const DecidingStages& deciding, const JudgedCell& cell) {

@@ -42,15 +42,6 @@ struct BriefFindings {
 /// Findings that lack the same fact about the same value are one.
 [[nodiscard]] BriefFindings brief_findings(const Judgement& judgement);
 
-/// Those of the cell's findings that alone give it its verdict, in their order.
-[[nodiscard]] std::vector<const Finding*> deciding_findings(const DecidingStages& deciding,
-                                                            const JudgedCell& cell,
-                                                            const std::vector<const FindingGroup*>& findings);
-
-[[nodiscard]] std::vector<const Finding*> deciding_findings(const DecidingStages& deciding,
-                                                            const JudgedCell& cell,
-                                                            const Judgement& judgement);
-
 /// "runtime", or "no torch.compile" where the finding's stage does not decide the verdict.
 [[nodiscard]] std::string where_it_strikes(const Finding& finding, Verdict cell);
 

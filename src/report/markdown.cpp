@@ -66,4 +66,26 @@ std::string rule(std::size_t columns) {
     return out + "\n";
 }
 
+void Comment::section(std::string_view head, const std::vector<std::string>& items, std::string_view tail,
+                      std::string_view noun, std::size_t room) {
+    auto size = text_.size() + head.size() + tail.size();
+    std::size_t fitting = 0;
+    while (fitting < items.size() && size + items[fitting].size() <= room)
+        size += items[fitting++].size();
+    if (fitting != items.size()) left_out_.push_back(text::count(items.size() - fitting, noun));
+    if (fitting == 0) return;
+    text_ += head;
+    for (std::size_t i = 0; i < fitting; ++i)
+        text_ += items[i];
+    text_ += tail;
+}
+
+std::string Comment::finish() && {
+    if (!left_out_.empty())
+        text_ +=
+            fmt::format("\nLeft out, for a comment holds {} characters: {}. The other reports have them.\n",
+                        kMarkdownLimit, text::join(left_out_, ", "));
+    return std::move(text_);
+}
+
 }  // namespace cudamatrix::report::markdown

@@ -18,4 +18,24 @@ namespace cudamatrix::report::markdown {
 [[nodiscard]] std::string row(const std::vector<std::string>& cells);
 [[nodiscard]] std::string rule(std::size_t columns);
 
+inline constexpr std::size_t kMarkdownLimit = 65'536;  ///< of the body of a comment, in characters
+
+/// Text up to that limit. What is added comes whole or is counted.
+class Comment {
+  public:
+    void add(std::string_view text) { text_ += text; }
+
+    /// `head`, the items that fit below `room`, `tail`. Where none fits: nothing.
+    void section(std::string_view head, const std::vector<std::string>& items, std::string_view tail,
+                 std::string_view noun, std::size_t room = kMarkdownLimit - kKept);
+    /// The text, and a sentence that says what is left out.
+    [[nodiscard]] std::string finish() &&;
+
+  private:
+    static constexpr std::size_t kKept = 1000;  // characters, for that sentence
+
+    std::string text_;
+    std::vector<std::string> left_out_;
+};
+
 }  // namespace cudamatrix::report::markdown

@@ -11,48 +11,15 @@
 namespace cudamatrix::report {
 namespace {
 
+using markdown::Comment;
 using markdown::inside_html;
 using markdown::plain;
 
-constexpr std::size_t kKept = 1000;           // characters, for the sentence that says what is left out
 constexpr std::size_t kForFailures = 45'000;  // characters up to the last of them
 constexpr std::size_t kListedOpenly = 40;     // cells; more are folded
 constexpr std::size_t kTestsOfFailure = 10;
 constexpr std::size_t kLinesOfEvidence = 8;
 constexpr std::size_t kColumnsOfEvidence = 200;
-
-// Text up to the limit. What is added comes whole or is counted.
-class Comment {
-  public:
-    void add(std::string_view text) { text_ += text; }
-
-    /// `head`, the items that fit below `room`, `tail`. Where none fits: nothing.
-    void section(std::string_view head, const std::vector<std::string>& items, std::string_view tail,
-                 std::string_view noun, std::size_t room = kMarkdownLimit - kKept) {
-        auto size = text_.size() + head.size() + tail.size();
-        std::size_t fitting = 0;
-        while (fitting < items.size() && size + items[fitting].size() <= room)
-            size += items[fitting++].size();
-        if (fitting != items.size()) left_out_.push_back(text::count(items.size() - fitting, noun));
-        if (fitting == 0) return;
-        text_ += head;
-        for (std::size_t i = 0; i < fitting; ++i)
-            text_ += items[i];
-        text_ += tail;
-    }
-    [[nodiscard]] std::string finish() && {
-        if (!left_out_.empty())
-            text_ += fmt::format(
-                "\nLeft out, for a comment holds {} characters: {}. The other reports have "
-                "them.\n",
-                kMarkdownLimit, text::join(left_out_, ", "));
-        return std::move(text_);
-    }
-
-  private:
-    std::string text_;
-    std::vector<std::string> left_out_;
-};
 
 // "passed without a GPU"
 std::string_view outcome_words(CellOutcome outcome) {

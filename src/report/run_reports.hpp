@@ -31,7 +31,6 @@ void write_run(const RunReport& report, DocumentSink& document);
 /// The same for a comment on a pull request: what it came to, failures with the end of their output, images
 /// and cells. No text becomes markup. Never more than GitHub takes; what does not fit is counted.
 [[nodiscard]] std::string run_markdown(const RunReport& report);
-inline constexpr std::size_t kMarkdownLimit = 65'536;  ///< of the body of a comment, in characters
 
 /// A page that stands alone (page.hpp): the cells as a grid of two chosen axes with filters and a search, and
 /// the details of each. Logs are links relative to the page. No text becomes markup.

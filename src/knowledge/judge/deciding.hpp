@@ -1,10 +1,12 @@
-// Which stages decide the verdict of a cell (`stages:`).
+// Which stages decide the verdict of a cell (`stages:`), and which findings do.
 #pragma once
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "knowledge/finding/finding.hpp"
+#include "knowledge/judge/judge.hpp"
 #include "knowledge/resolve/context.hpp"
 #include "matrix/matrix.hpp"
 
@@ -28,5 +30,14 @@ class DecidingStages {
   private:
     std::optional<std::array<bool, kStageCount>> named_;
 };
+
+/// Those of the cell's findings that alone give it its verdict, in their order.
+[[nodiscard]] std::vector<const Finding*> deciding_findings(const DecidingStages& deciding,
+                                                            const JudgedCell& cell,
+                                                            const std::vector<const FindingGroup*>& findings);
+
+[[nodiscard]] std::vector<const Finding*> deciding_findings(const DecidingStages& deciding,
+                                                            const JudgedCell& cell,
+                                                            const Judgement& judgement);
 
 }  // namespace cudamatrix

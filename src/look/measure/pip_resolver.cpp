@@ -48,32 +48,13 @@ struct Pip {
     std::string version;
 };
 
-// A folder of one's own below $TMPDIR, which goes with all that is in it.
-class Workshop {
-  public:
-    static Result<std::unique_ptr<Workshop>> open(const Environment& environment) {
-        const auto set = value_of(environment, {"TMPDIR"});
-        auto path = fmt::format("{}/cudamatrix-pip.XXXXXX", set.empty() ? "/tmp" : set);
-        if (mkdtemp(path.data()) == nullptr)
-            return environment_failure(fmt::format("cannot make the folder {}", text::printable(path)));
-        std::unique_ptr<Workshop> workshop(new Workshop(path));
-        CM_TRY(file::make_directories(path + "/guard"));
-        CM_TRY(file::create(path + "/guard/sitecustomize.py", kGuard));
-        return workshop;
-    }
-    ~Workshop() {
-        std::error_code error;
-        fs::remove_all(path_, error);
-    }
-    Workshop(const Workshop&) = delete;
-    Workshop& operator=(const Workshop&) = delete;
-
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    explicit Workshop(std::string path) : path_(std::move(path)) {}
-    std::string path_;
-};
+// A folder with the guard in it.
+Result<std::unique_ptr<file::TemporaryFolder>> open_workshop(const Environment& environment) {
+    CM_TRY_ASSIGN(auto workshop, file::TemporaryFolder::make(value_of(environment, {"TMPDIR"}), "pip"));
+    CM_TRY(file::make_directories(workshop->path() + "/guard"));
+    CM_TRY(file::create(workshop->path() + "/guard/sitecustomize.py", kGuard));
+    return workshop;
+}
 
 // Of pip's own variables those that say how an index is reached: others (PIP_CONSTRAINT, PIP_PRE,
 // PIP_NO_DEPS) would change the question.
@@ -295,7 +276,7 @@ class Resolving {
 
 Result<PipAnswers> ask_pip(const PipRequest& request, const Facts& facts) {
     if (request.questions.empty()) return PipAnswers{};
-    CM_TRY_ASSIGN(const auto workshop, Workshop::open(request.environment));
+    CM_TRY_ASSIGN(const auto workshop, open_workshop(request.environment));
     Resolving resolving(request, facts, workshop->path());
     resolving.find_pips();
     resolving.run_all();

@@ -1,8 +1,8 @@
 #include "run/job/source_revision.hpp"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/git.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::job {
@@ -19,37 +19,6 @@ SourceRevision none(std::string why) {
     return {{}, std::move(why)};
 }
 
-class Git {
-  public:
-    Git(const std::filesystem::path& folder, const Environment& environment, const Cancellation* cancellation)
-        : folder_(folder.string()), environment_(environment), cancellation_(cancellation) {
-        environment_["LC_ALL"] = "C";
-    }
-
-    // A monitor of the file system is a program that the repository names.
-    Result<Outcome> ask(const std::vector<std::string>& question) const {
-        Command command;
-        command.argv = {
-            "git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", folder_};
-        command.argv.insert(command.argv.end(), question.begin(), question.end());
-        command.environment = environment_;
-        command.time_limit = std::chrono::seconds(60);
-        return run(command, cancellation_);
-    }
-
-  private:
-    std::string folder_;
-    Environment environment_;
-    const Cancellation* cancellation_;
-};
-
-std::string reason(const Result<Outcome>& answer) {
-    if (!answer.ok()) return "git could not be asked";
-    if (answer->how != Ended::exited) return "git: " + answer->describe();
-    const auto lines = text::split(text::trim(answer->err), '\n');
-    return "git: " + text::printable(text::trim(lines.front()));
-}
-
 }  // namespace
 
 SourceRevision source_revision(const std::filesystem::path& folder, const std::vector<std::string>& files,
@@ -57,13 +26,13 @@ SourceRevision source_revision(const std::filesystem::path& folder, const std::v
     if (!find_program("git", environment)) return none("there is no git on PATH");
     const Git git(folder, environment, cancellation);
     const auto known = git.ask({"ls-files", "--", files.front()});
-    if (!known.ok() || !known->success()) return none(reason(known));
+    if (!known.ok() || !known->success()) return none(why_git_failed(known));
     if (known->out.empty()) return none("git does not know the matrix file");
 
     std::vector<std::string> question{"status", "--porcelain=v2", "--branch", "--"};
     question.insert(question.end(), files.begin(), files.end());
     const auto status = git.ask(question);
-    if (!status.ok() || !status->success()) return none(reason(status));
+    if (!status.ok() || !status->success()) return none(why_git_failed(status));
     SourceRevision found;
     bool dirty = false;
     for (const auto& line : text::split(status->out, '\n')) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "report/markdown.hpp"
 #include "report/run_reports.hpp"
 #include "unit/report/fixtures.hpp"
 
@@ -52,8 +53,8 @@ TEST_CASE("run markdown: what was not chosen is counted and not listed") {
 TEST_CASE("run markdown: many cells are folded, and what is too much for a comment is counted") {
     CHECK(contains(run_markdown(with_cells(66)), "<details><summary>44 cells</summary>\n\n| cell |"));
     const auto text = run_markdown(with_cells(10'000));
-    CHECK(text.size() <= kMarkdownLimit);
-    CHECK(text.size() > kMarkdownLimit / 2);
+    CHECK(text.size() <= markdown::kMarkdownLimit);
+    CHECK(text.size() > markdown::kMarkdownLimit / 2);
     CHECK(times(text, "<details>") == times(text, "</details>"));
     const auto at = text.find("\nLeft out, for a comment holds 65536 characters: ");
     REQUIRE(at != std::string::npos);
@@ -81,7 +82,7 @@ TEST_CASE("run markdown: however large or hostile, it is a comment, and no text 
                     hostile;
         }
         const auto text = run_markdown(report);
-        CHECK(text.size() <= kMarkdownLimit);
+        CHECK(text.size() <= markdown::kMarkdownLimit);
         CHECK(fixtures::terminal_safe(text));
         CHECK(times(text, "<details>") == times(text, "</details>"));
         CHECK(times(text, "<pre>") == times(text, "</pre>"));
