@@ -67,6 +67,21 @@ edits of the file where possible. Exit code 1 if there is an error or a warning,
 A comment `# lint: allow ID[, ID...][: reason]` suppresses a finding. It applies
 to its own line, to the line below it, or, above the first line, to the file.)",
                    "cudamatrix lint matrix.yaml --format json", add_lint},
+        CommandRow{"diff", "Show what moved between two states: cells, pins, facts, sizes",
+                   R"(Each side is one of
+  a matrix file       judged as of today (--on); its pins are those of the lock
+                      beside it
+  cudamatrix.lock     the verdicts that it recorded, and its pins
+  report.json         what `run` wrote: outcomes of cells, sizes of images
+  a folder of facts   rows; with --matrix also the verdicts of that matrix
+  REV:PATH            one of these in a git commit, e.g. HEAD~1:./matrix.yaml
+Compare two of a kind, or a matrix file with a lock.
+
+Prints cells whose verdict moved, once for each reason, the worse ones first; new
+and gone cells; versions and digests that moved; rows of facts; sizes. --format
+markdown is a comment for a pull request. Exit code 1 if a cell, a pin or a fact
+moved. A size alone does not count, nor a row that was only looked up again.)",
+                   "cudamatrix diff main:./matrix.yaml matrix.yaml --format markdown", add_diff},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    R"(Prints every cell with its verdict. --format github-matrix prints the accepted
 and degraded cells on one line, for fromJSON. --images lists the images that

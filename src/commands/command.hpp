@@ -106,6 +106,7 @@ struct CommandRow {
 [[nodiscard]] std::span<const CommandRow> all_commands();
 
 Action add_check(const Arguments& app);
+Action add_diff(const Arguments& app);
 Action add_lint(const Arguments& app);
 Action add_list(const Arguments& app);
 Action add_lock(const Arguments& app);

@@ -254,11 +254,11 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
 }
 
 Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong,
-                                const Spelling& names) {
-    CM_TRY_ASSIGN(auto content, file::read(path, kFileBytes));
+                                const Spelling& names, const file::Reader& read) {
+    CM_TRY_ASSIGN(auto content, read(path, kFileBytes));
     auto matrix = read_matrix_text(content, path.string(), also_wrong, names);
     if (!matrix.ok()) return matrix;
-    CM_TRY(read_requirements(matrix->path, matrix->deployment.images));
+    CM_TRY(read_requirements(matrix->path, matrix->deployment.images, read));
     return matrix;
 }
 

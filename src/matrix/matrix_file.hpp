@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "matrix/matrix.hpp"
@@ -19,9 +20,10 @@ using AlsoWrong = std::function<std::vector<Diagnostic>(const Matrix&)>;
 
 /// All mistakes are reported in one Failure (exit code 2), each with file:line:col, what was found and
 /// expected. Values in usual spellings are read as what they mean (Matrix::respelt); `names` knows those of
-/// the facts.
+/// the facts. `read` gets the file, and what it names beside it.
 [[nodiscard]] Result<Matrix> read_matrix_file(const std::filesystem::path& path,
-                                              const AlsoWrong& also_wrong = {}, const Spelling& names = {});
+                                              const AlsoWrong& also_wrong = {}, const Spelling& names = {},
+                                              const file::Reader& read = file::read);
 
 /// The same for a text; `name` stands for the file in messages.
 [[nodiscard]] Result<Matrix> read_matrix_text(std::string_view text, std::string_view name,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "matrix/matrix.hpp"
 #include "matrix/spelling.hpp"
@@ -202,7 +203,8 @@ void read_mirrors(Reader& reader, const yaml::Node& key, const yaml::Node& node)
 void read_images(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 /// Reads the requirements files that `images` name, beside the matrix file, into their `pip`; reports all
 /// mistakes.
-[[nodiscard]] Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images);
+[[nodiscard]] Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images,
+                                       const file::Reader& read);
 void read_services(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 
 }  // namespace cudamatrix

@@ -103,6 +103,16 @@ std::span<const ReportFormat<ScanReport>> scan_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<DiffReport>> diff_formats() {
+    using Format = ReportFormat<DiffReport>;
+    static constexpr std::array formats{
+        Format{"text", diff_text},
+        Format{"json", diff_json},
+        Format{"markdown", diff_markdown},
+    };
+    return formats;
+}
+
 std::span<const ReportFormat<SuggestReport>> suggest_formats() {
     using Format = ReportFormat<SuggestReport>;
     static constexpr std::array formats{

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "render/image/image_plan.hpp"
+#include "report/diff.hpp"
 #include "report/inputs.hpp"
 #include "report/knowledge_reports.hpp"
 #include "report/matrix_reports.hpp"
@@ -87,6 +88,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const KernelsFormat> kernels_formats();
 [[nodiscard]] std::span<const ReportFormat<KernelsBuildReport>> kernels_build_formats();
 [[nodiscard]] std::span<const ReportFormat<ScanReport>> scan_formats();
+[[nodiscard]] std::span<const ReportFormat<DiffReport>> diff_formats();
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();
 [[nodiscard]] std::span<const ReportFormat<LintReport>> lint_formats();

@@ -67,12 +67,13 @@ void add_requirement(std::vector<Diagnostic>& problems, ImageEntry& image, std::
     }
 }
 
-void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Diagnostic>& problems) {
+void read_file(const std::string& matrix_path, const file::Reader& read, ImageEntry& image,
+               std::vector<Diagnostic>& problems) {
     const auto path = std::filesystem::path(matrix_path).parent_path() / image.requirements.text;
     const auto refuse = [&](std::string why) {
         problems.push_back(Diagnostic::error("pip: " + std::move(why), image.requirements.where));
     };
-    const auto content = file::read(path, kRequirementsBytes);
+    const auto content = read(path, kRequirementsBytes);
     if (!content.ok()) return refuse(content.failure().diagnostics.front().message);
     if (const auto bad = text::invalid_utf8(*content))
         return refuse(fmt::format("{} is not valid UTF-8 at byte {}", image.requirements.text, *bad + 1));
@@ -89,10 +90,11 @@ void read_file(const std::string& matrix_path, ImageEntry& image, std::vector<Di
 
 }  // namespace
 
-Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images) {
+Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images,
+                         const file::Reader& read) {
     std::vector<Diagnostic> problems;
     for (auto& image : images) {
-        if (!image.requirements.text.empty()) read_file(matrix_path, image, problems);
+        if (!image.requirements.text.empty()) read_file(matrix_path, read, image, problems);
     }
     if (problems.empty()) return Done{};
     return first_hundred(std::move(problems));

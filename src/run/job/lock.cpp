@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "advise/review/verdict_changes.hpp"
 #include "base/text.hpp"
-#include "report/against_lock.hpp"
 
 namespace cudamatrix::job {
 
@@ -50,14 +50,14 @@ namespace {
 Result<RecordedVerdicts> verdicts_of(const Job& job, const Lock& lock) {
     const auto& [matrix, facts, judgement, locked] = job.input;
     if (lock.configurations == job.plan.lock.configurations)
-        return report::verdicts_to_record(matrix, judgement);
+        return review::verdicts_to_record(matrix, judgement);
     const auto known = with_configurations(facts, lock);
     JudgeOptions as_of;
     as_of.today = job.settings.judged_on;
     as_of.on_progress = [&](const JudgingProgress&) { return !job.interrupted(); };
     CM_TRY_ASSIGN(auto anew, judge(matrix, known, as_of));
     judge_deployment(matrix, known, as_of.today, anew);
-    return report::verdicts_to_record(matrix, anew);
+    return review::verdicts_to_record(matrix, anew);
 }
 
 // Plans anew, with these decisions in place of the lock's.

@@ -14,7 +14,7 @@ namespace {
 Lock recorded(const Judged& data) {
     Lock lock;
     lock.facts = "abc";
-    lock.verdicts = verdicts_to_record(data.matrix, data.judgement);
+    lock.verdicts = review::verdicts_to_record(data.matrix, data.judgement);
     return lock;
 }
 
@@ -49,9 +49,9 @@ TEST_CASE("against the lock: what moved says why; new, gone and renamed cells do
     const auto judged = data.report();
     const auto report = compare_verdicts(judged, lock, "x.lock");
     REQUIRE(report.ok());
-    REQUIRE(report->moved.size() == 2);
-    CHECK(report->moved[0].worse);
-    CHECK_FALSE(report->moved[1].worse);
+    REQUIRE(report->cells.moved.size() == 2);
+    CHECK(report->cells.moved[0].worse);
+    CHECK_FALSE(report->cells.moved[1].worse);
     const auto text = against_lock_text(*report);
     CHECK(text.find("worse: drv470.161.03-py3.12: accepted -> rejected (driver-supports-cuda)\n  error: ") ==
           0);
@@ -71,7 +71,7 @@ TEST_CASE("against the lock: other rules with the same verdict move nothing") {
     const auto judged = data.report();
     const auto report = compare_verdicts(judged, lock, "x.lock");
     REQUIRE(report.ok());
-    CHECK(report->moved.empty());
+    CHECK(report->cells.moved.empty());
 }
 
 TEST_CASE("against the lock: where nothing can be compared, nothing is green") {

@@ -1,0 +1,37 @@
+// What `diff` and the like compare: each side from a name on the command line.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "advise/review/diff.hpp"
+#include "commands/common.hpp"
+
+namespace cudamatrix {
+
+enum class SideKind : std::uint8_t { matrix, lock, facts, run };
+[[nodiscard]] std::string_view to_string(SideKind kind);
+
+/// A side with what its verdicts are looked up in; it stays where it is.
+struct LoadedSide {
+    SideKind kind = SideKind::matrix;
+    review::Side side;
+    std::optional<Matrix> matrix = {};
+    std::optional<Judgement> judgement = {};
+};
+
+struct SideOptions {
+    std::string facts;   ///< --facts DIR, for both sides
+    std::string on;      ///< --on DATE; empty: today
+    std::string matrix;  ///< --matrix FILE: what is judged with each of two folders of facts
+};
+
+/// `name` is a matrix file, which is judged and has the lock beside it; a *.lock; a *.json that `run` wrote;
+/// a folder of facts; or REV:PATH, one of these in a commit, as git takes it. Fails as their readers do.
+[[nodiscard]] Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name,
+                                                            const SideOptions& options, const World& world);
+
+}  // namespace cudamatrix
