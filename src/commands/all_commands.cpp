@@ -73,7 +73,8 @@ to its own line, to the line below it, or, above the first line, to the file.)",
                       beside it
   cudamatrix.lock     the verdicts that it recorded, and its pins
   report.json         what `run` wrote: outcomes of cells, sizes of images
-  a folder of facts   rows; with --matrix also the verdicts of that matrix
+  a folder of facts   its own rows; with --matrix also the verdicts of that matrix
+                      with each folder laid over the embedded facts
   REV:PATH            one of these in a git commit, e.g. HEAD~1:./matrix.yaml
 Compare two of a kind, or a matrix file with a lock.
 

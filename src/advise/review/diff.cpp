@@ -60,7 +60,7 @@ Diff compare(const Side& before, const Side& now) {
     if (both(before.lock.has_value(), now.lock.has_value(), "pins", out))
         out.pins = pins_moved(*before.lock, *now.lock);
     if (both(before.facts.has_value(), now.facts.has_value(), "facts", out))
-        out.facts = compare_facts(*before.facts, *now.facts);
+        out.facts = compare_facts(before.facts->laid_over(), now.facts->laid_over());
     return out;
 }
 

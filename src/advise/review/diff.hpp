@@ -19,7 +19,7 @@ struct Side {
     std::string name;
     std::optional<Verdicts> cells = {};
     std::optional<Lock> lock = {};
-    std::optional<Facts> facts = {};
+    std::optional<Facts> facts = {};                  ///< of a folder: its own rows are compared
     std::map<std::string, std::uint64_t> bytes = {};  ///< of images that were built, by their id
 };
 

@@ -64,14 +64,15 @@ std::string_view to_string(RowChange change) {
     return "changed";
 }
 
-std::vector<FactChange> compare_facts(const Facts& before, const Facts& now) {
+std::vector<FactChange> compare_facts(std::span<const Table> before, std::span<const Table> now) {
     std::vector<FactChange> out;
-    for (const auto& table : now.tables()) {
-        auto old = rows_of(before.rows(table.name));
-        for (const auto& row : table.rows) {
+    const auto compare_table = [&](std::string_view name, std::span<const Row> then,
+                                   std::span<const Row> rows) {
+        auto old = rows_of(then);
+        for (const auto& row : rows) {
             const auto found = old.find(row.id());
             if (found == old.end()) {
-                out.push_back(change_of(RowChange::added, table.name, row));
+                out.push_back(change_of(RowChange::added, name, row));
                 continue;
             }
             auto columns = changed_columns(found->second, row);
@@ -79,12 +80,21 @@ std::vector<FactChange> compare_facts(const Facts& before, const Facts& now) {
             if (columns.empty()) continue;
             const bool says_the_same = std::ranges::all_of(
                 columns, [](const auto& column) { return std::ranges::count(kOfLooking, column.name) != 0; });
-            auto change = change_of(says_the_same ? RowChange::checked : RowChange::changed, table.name, row);
+            auto change = change_of(says_the_same ? RowChange::checked : RowChange::changed, name, row);
             change.columns = std::move(columns);
             out.push_back(std::move(change));
         }
         for (const auto& [id, row] : old)
-            out.push_back(change_of(RowChange::gone, table.name, row));
+            out.push_back(change_of(RowChange::gone, name, row));
+    };
+    for (const auto& table : now) {
+        const auto then = std::ranges::find(before, table.name, &Table::name);
+        compare_table(table.name, then == before.end() ? std::span<const Row>() : std::span(then->rows),
+                      table.rows);
+    }
+    for (const auto& table : before) {
+        if (std::ranges::find(now, table.name, &Table::name) == now.end())
+            compare_table(table.name, table.rows, {});
     }
     return out;
 }

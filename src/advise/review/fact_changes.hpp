@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,9 @@ struct FactChange {
     std::string as_of = {};                  ///< likewise
 };
 
-/// Every row that differs, in the order of the tables of `now`; what is gone comes last in its table.
-[[nodiscard]] std::vector<FactChange> compare_facts(const Facts& before, const Facts& now);
+/// Every row that differs, in the order of the tables of `now`, then of those that only `before` has; what is
+/// gone comes last in its table.
+[[nodiscard]] std::vector<FactChange> compare_facts(std::span<const Table> before,
+                                                    std::span<const Table> now);
 
 }  // namespace cudamatrix::review
