@@ -17,6 +17,23 @@ bool names_an_error(std::string_view line) {
     return low.starts_with("e: ");  // apt
 }
 
+// The last line that names an error, with the causes that uv names below it.
+class LastError {
+  public:
+    void take(std::string_view line) {
+        constexpr std::string_view kCause = "cause: ";
+        if (names_an_error(line)) {
+            text_ = line;
+        } else if (!text_.empty() && line.starts_with(kCause)) {
+            text_ += fmt::format(": {}", line.substr(kCause.size()));
+        }
+    }
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
+
 // BuildKit's plain progress: "#6 0.120 /bin/sh: useradd: not found", "#6 ERROR: ...". The number names the
 // step.
 struct StepLine {
@@ -40,14 +57,14 @@ std::optional<StepLine> step_line(std::string_view line) {
     return out;
 }
 
-// What the failed step itself said: its last line that names an error, with the causes that uv names below
-// it, else its last line.
+// What the failed step itself said: its last error, else its last line.
 std::string failed_step(const std::vector<std::string>& lines) {
     std::string_view failed;
     for (const auto& line : lines) {
         if (const auto at = step_line(line); at && at->failed) failed = at->step;
     }
-    std::string last, error;
+    std::string last;
+    LastError error;
     for (const auto& line : lines) {
         const auto at = step_line(line);
         if (failed.empty() || !at || at->step != failed || at->text.empty() || at->failed ||
@@ -55,14 +72,9 @@ std::string failed_step(const std::vector<std::string>& lines) {
             continue;
         }
         last = at->text;
-        constexpr std::string_view kCause = "cause: ";
-        if (names_an_error(at->text)) {
-            error = at->text;
-        } else if (!error.empty() && at->text.starts_with(kCause)) {
-            error += fmt::format(": {}", at->text.substr(kCause.size()));
-        }
+        error.take(at->text);
     }
-    return error.empty() ? last : error;
+    return error.text().empty() ? last : error.text();
 }
 
 // What python, apt, uv and curl (which dnf and git use) say of a certificate that they do not trust; often
@@ -82,7 +94,8 @@ std::string refused_certificate(std::string_view output) {
 std::string deciding_line(std::string_view output) {
     const auto lines = text::split(output, '\n');
     if (auto said = failed_step(lines); !said.empty()) return said;
-    std::string last, error, summary;
+    std::string last, summary;
+    LastError error;
     for (const auto& line : lines) {
         // podman's own summary, behind what the step wrote to stderr and before all that went to stdout.
         if (summary.empty() && line.find("building at STEP") != std::string::npos) {
@@ -94,12 +107,12 @@ std::string deciding_line(std::string_view output) {
         const auto trimmed = text::trim(line);
         if (trimmed.empty() || trimmed.starts_with("---")) continue;
         last = trimmed;
-        if (names_an_error(trimmed) && trimmed.find("executor failed running") == std::string::npos &&
+        if (trimmed.find("executor failed running") == std::string::npos &&
             trimmed.find("did not complete successfully") == std::string::npos) {
-            error = trimmed;
+            error.take(trimmed);
         }
     }
-    if (!error.empty()) return error;
+    if (!error.text().empty()) return error.text();
     return summary.empty() ? last : summary;
 }
 

@@ -82,6 +82,12 @@ TEST_CASE("build output: the line that says why a build failed") {
                     "#9 ERROR: executor failed running [/bin/sh]: exit code: 1\n") ==
         "error: Failed to fetch: `https://files.example.org/a.whl`: invalid peer certificate: UnknownIssuer; a certificate was "
         "not trusted (invalid peer certificate: UnknownIssuer): name your site's by --ca-bundle FILE");
+    CHECK(build_error("error: No solution found when resolving dependencies\n"
+                      "  cause: Because demo was not found in the package registry\n"
+                      "Error: building at STEP \"RUN uv\": while running runtime: exit status 1\n"
+                      "[2/2] STEP 5/20: RUN uv\n") ==
+          "error: No solution found when resolving dependencies: Because demo was not found in the package "
+          "registry");
     CHECK(build_error("something\nthe last word\n") == "the last word");
     CHECK(build_error("").empty());
     CHECK(build_error("error: \x1b[2J" + std::string(1000, 'y')).size() == 300);
