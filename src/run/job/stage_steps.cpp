@@ -21,6 +21,9 @@ void BuildSteps::add_shared_stages() {
     }
     for (auto& stage : shared_stages(files)) {
         const auto first = targets_[stage.files.front()];
+        // An image and its proof are made one after the other anyway.
+        const auto is_of_first = [&](std::size_t file) { return targets_[file].index == first.index; };
+        if (std::ranges::all_of(stage.files, is_of_first)) continue;
         const auto name = fmt::format("{} of {}", stage.name, text::count(stage.files.size(), "build"));
         Step step{StepKind::stage, name, base_of(first.index), Work::kBuilds, {}, {}};
         step.work = [this, stage](const Tell& tell) { return build_stage(stage, tell); };

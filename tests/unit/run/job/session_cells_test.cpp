@@ -113,34 +113,53 @@ TEST_CASE("session: podman and buildah pin, build and prove as docker does") {
     }
 }
 
+namespace {
+
+// A world whose only engine is podman, locked.
+void take_podman(World& world) {
+    world.fake.install("podman");
+    std::filesystem::remove(world.fake.client());
+    world.settings.engine = "podman";
+    REQUIRE(world.lock().ok());
+}
+
+// The stages that were built by themselves, sorted.
+std::vector<std::string> stages_built(const World& world) {
+    std::vector<std::string> out;
+    for (const auto& call : world.fake.calls("build")) {
+        const auto target = std::ranges::find(call, "--target");
+        if (target != call.end() && *(target + 1) != "lock") out.push_back(*(target + 1));
+    }
+    std::ranges::sort(out);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("session: an image and its proof are made one after the other and need no shared stage") {
+    World world{std::string(kTwoCells)};
+    take_podman(world);
+    world.settings.jobs = 2;
+    CHECK(world.ran().exit_code == 4);
+    CHECK(stages_built(world).empty());
+}
+
 TEST_CASE("session: what builds that run side by side share is made once, before them") {
     World world(std::string(kTwoCells) +
                 "images:\n"
                 "  - {name: a, env: {MODE: a}}\n"
                 "  - {name: b, env: {MODE: b}}\n");
-    world.fake.install("podman");
-    std::filesystem::remove(world.fake.client());
-    world.settings.engine = "podman";
-    REQUIRE(world.lock().ok());
-    const auto targets = [&] {
-        std::vector<std::string> out;
-        for (const auto& call : world.fake.calls("build")) {
-            const auto target = std::ranges::find(call, "--target");
-            if (target != call.end() && *(target + 1) != "lock") out.push_back(*(target + 1));
-        }
-        std::ranges::sort(out);
-        return out;
-    };
+    take_podman(world);
     SUBCASE("one after the other they take it from the engine's cache") {
         CHECK(world.ran().exit_code == 4);
-        CHECK(targets().empty());
+        CHECK(stages_built(world).empty());
     }
     SUBCASE("side by side") {
         world.settings.jobs = 2;
         const auto report = world.ran();
         CAPTURE(world.progress);
         CHECK(report.exit_code == 4);
-        const auto made = targets();
+        const auto made = stages_built(world);
         CHECK_FALSE(made.empty());
         CHECK(std::ranges::adjacent_find(made) == made.end());
         CHECK(world.progress.find("[stage 1/") != std::string::npos);
