@@ -29,7 +29,7 @@ class Place {
         : world_(world), git_({}, world.environment, world.cancellation), path_(name) {
         std::error_code error;
         const auto colon = name.find(':');
-        if (fs::exists(name, error) || colon == std::string::npos) return;
+        if (fs::exists(name, error) || colon == std::string::npos || colon == 0) return;
         revision_ = name.substr(0, colon);
         path_ = name.substr(colon + 1);
     }
@@ -82,7 +82,7 @@ class Place {
         if (revision_.empty()) return path_;
         CM_TRY_ASSIGN(copy_, file::TemporaryFolder::make(value_of(world_.environment, {"TMPDIR"}), "facts"));
         const auto listed = git_.ask({"ls-tree", "--name-only", "-z", in_commit(path_)});
-        if (!listed.ok() || !listed->success()) return no_revision(why_git_failed(listed)).failure();
+        if (!listed.ok() || !listed->success()) return no_revision(why_git_failed(listed));
         for (const auto& name : text::split(listed->out, '\0')) {
             const fs::path file(name);
             if (file.extension() != ".yaml" || file != file.filename()) continue;
@@ -97,7 +97,7 @@ class Place {
   private:
     [[nodiscard]] std::string in_commit(const std::string& path) const { return revision_ + ":" + path; }
 
-    [[nodiscard]] Result<bool> no_revision(const std::string& why) const {
+    [[nodiscard]] Failure no_revision(const std::string& why) const {
         return input_failure(fmt::format("{}: neither a file nor a path of a commit: {}",
                                          text::printable(in_commit(path_)), why),
                              fmt::format("name {}; REV:./PATH is below this folder", kExpected));

@@ -115,6 +115,7 @@ a.yaml -> b.yaml: 1 verdict as before, 1 moved, 2 new, 0 gone
         facts = self.facts("f", ROW)
         self.refused("diff", name, says="NOW")
         self.refused("diff", name, "none.yaml", says="no such file or folder: none.yaml")
+        self.refused("diff", ":matrix.yaml", name, says="no such file or folder: :matrix.yaml")
         self.refused("diff", "HEAD:none.yaml", name, says=("HEAD:none.yaml: neither a file nor a path of a commit: git: fatal: ", "REV:./PATH"))
         self.refused("diff", "--", "-p:x", name, says="a revision does not begin with -")
         self.refused("diff", name, facts, says="matrix.yaml is a matrix file and f is a folder of facts: they have nothing in common")
