@@ -1,6 +1,7 @@
 // Questions to git about a repository. It runs nothing that the repository names, and takes no lock.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ class Git {
     Git(const std::filesystem::path& folder, const Environment& environment,
         const Cancellation* cancellation);
 
-    /// What `git QUESTION..` answers, of at most `limit` bytes: what passes that is a failure of the input.
+    /// What `git QUESTION..` answers; one of more than `limit` bytes is cut off (Ended::flooded).
     [[nodiscard]] Result<Outcome> ask(const std::vector<std::string>& question,
                                       std::uint64_t limit = 8u << 20) const;
 

@@ -130,8 +130,7 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
     as_of.today = loaded->today;
     as_of.list_cells = list_cells;
     as_of.on_progress = watched(world);
-    CM_TRY_ASSIGN(loaded->judgement, judge(loaded->matrix, loaded->facts, as_of));
-    judge_deployment(loaded->matrix, loaded->facts, loaded->today, loaded->judgement);
+    CM_TRY_ASSIGN(loaded->judgement, judge_whole(loaded->matrix, loaded->facts, as_of));
     warn_of_age(tool_info(loaded->facts, loaded->today), world);
     return loaded;
 }

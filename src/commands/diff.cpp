@@ -9,6 +9,7 @@ namespace {
 
 struct DiffOptions {
     std::string before, now;
+    std::string facts;
     SideOptions sides;
     std::string format;
     std::string out;
@@ -20,26 +21,27 @@ bool is_of_matrix(SideKind kind) {
 }
 
 Result<ExitCode> perform(const DiffOptions& options, const World& world) {
-    CM_TRY_ASSIGN(const auto before, load_side(options.before, options.sides, world));
-    CM_TRY_ASSIGN(const auto now, load_side(options.now, options.sides, world));
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.sides.on));
+    CM_TRY_ASSIGN(const auto before, load_side(options.before, facts, options.sides, world));
+    CM_TRY_ASSIGN(const auto now, load_side(options.now, facts, options.sides, world));
     if (before->kind != now->kind && !(is_of_matrix(before->kind) && is_of_matrix(now->kind))) {
         return input_failure(
             fmt::format("{} is {} and {} is {}: they have nothing in common", text::printable(options.before),
                         to_string(before->kind), text::printable(options.now), to_string(now->kind)),
             "compare two of a kind, or a matrix file with a lock");
     }
-    const bool facts = now->kind == SideKind::facts;
-    if (facts ? !options.sides.facts.empty() : !options.sides.matrix.empty()) {
-        return input_failure(facts ? "--facts is for matrix files: the sides are folders of facts themselves"
-                                   : "--matrix is for two folders of facts: it is judged with each",
-                             facts ? "leave it out" : "leave it out, or compare two folders of facts");
+    const bool folders = now->kind == SideKind::facts;
+    if (folders ? !options.facts.empty() : !options.sides.matrix.empty()) {
+        return input_failure(folders
+                                 ? "--facts is for matrix files: the sides are folders of facts themselves"
+                                 : "--matrix is for two folders of facts: it is judged with each",
+                             folders ? "leave it out" : "leave it out, or compare two folders of facts");
     }
     const auto diff = review::compare(before->side, now->side);
     if (!diff.compared)
         return input_failure(text::join(diff.notes, "; "),
                              "write the lock again with this version: cudamatrix lock");
-    CM_TRY_ASSIGN(const auto known, load_facts(options.sides.facts, world, options.sides.on));
-    report::DiffReport report{diff, tool_info(known, world.today), text_options(world)};
+    report::DiffReport report{diff, tool_info(facts, world.today), text_options(world)};
     report.text.verbose = options.verbose;
     CM_TRY(publish(report, "diff", options.format, options.out,
                    report::format_named(report::diff_formats(), options.format)->write));
@@ -57,7 +59,7 @@ Action add_diff(const Arguments& app) {
     app.add_option("--matrix", options->sides.matrix,
                    "Between two folders of facts: judge this matrix file with each, and show what moves")
         .type_name("FILE");
-    add_facts_folder(app, options->sides.facts);
+    add_facts_folder(app, options->facts);
     add_day(app, options->sides.on);
     app.add_flag("-v,--verbose", options->verbose, "List every line, not 40 of a kind");
     add_format(app, options->format, report::names_of(report::diff_formats()));

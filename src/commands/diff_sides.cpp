@@ -1,8 +1,7 @@
 #include "commands/diff_sides.hpp"
 
-#include <algorithm>
+#include <array>
 #include <filesystem>
-#include <map>
 
 #include "base/file.hpp"
 #include "base/git.hpp"
@@ -117,15 +116,15 @@ Failure named_as_written(Failure failure, const std::string& folder, const std::
     return failure;
 }
 
+// Judges by `facts`, and by what the lock beside the matrix says of images.
 Status judge_side(const fs::path& path, const Facts& facts, const file::Reader& read,
                   const SideOptions& options, const World& world, LoadedSide& side) {
     CM_TRY_ASSIGN(side.matrix, read_matrix_file(path, rules::mistakes_in_ids, lookup::names_in(facts), read));
-    const auto known = side.side.lock ? with_configurations(facts, *side.side.lock) : facts;
     JudgeOptions judging;
     judging.today = options.on.empty() ? world.today : options.on;
     judging.on_progress = watched(world);
-    CM_TRY_ASSIGN(side.judgement, judge(*side.matrix, known, judging));
-    judge_deployment(*side.matrix, known, judging.today, *side.judgement);
+    const auto known = side.side.lock ? with_configurations(facts, *side.side.lock) : facts;
+    CM_TRY_ASSIGN(side.judgement, judge_whole(*side.matrix, known, judging));
     side.side.cells = review::judged_verdicts(*side.matrix, *side.judgement);
     return Done{};
 }
@@ -136,7 +135,6 @@ void take_run(const RunReport& report, review::Side& side) {
         "passed", "passed_without_gpu", "planned", "skipped", "failed", "errored"};
     auto& cells = side.cells.emplace();
     cells.words = kOutcomes;
-    std::map<std::string, std::string, std::less<>> reasons;
     for (const auto& cell : report.cells) {
         RecordedVerdict verdict{std::string(to_string(cell.outcome)), {}};
         for (const auto& test : cell.tests) {
@@ -145,13 +143,8 @@ void take_run(const RunReport& report, review::Side& side) {
         }
         cells.by_cell.emplace(cell.id, std::move(verdict));
         cells.order.push_back(cell.id);
-        reasons.emplace(cell.id, cell.reason);
+        if (!cell.reason.empty()) cells.reasons.emplace(cell.id, cell.reason);
     }
-    cells.because = [reasons = std::move(reasons)](std::string_view cell) {
-        const auto found = reasons.find(cell);
-        return found == reasons.end() || found->second.empty() ? std::vector<std::string>()
-                                                               : std::vector{found->second};
-    };
     for (const auto& image : report.images) {
         if (image.runtime_bytes != 0) side.bytes.emplace(image.id, image.runtime_bytes);
     }
@@ -173,8 +166,8 @@ std::string_view to_string(SideKind kind) {
     return "a matrix file";
 }
 
-Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const SideOptions& options,
-                                              const World& world) {
+Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const Facts& facts,
+                                              const SideOptions& options, const World& world) {
     Place place(name, world);
     CM_TRY_ASSIGN(const bool is_folder, place.is_folder());
     auto out = std::make_unique<LoadedSide>();
@@ -183,9 +176,9 @@ Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const Sid
     if (is_folder) {
         out->kind = SideKind::facts;
         CM_TRY_ASSIGN(const auto folder, place.tables());
-        auto facts = load_facts(folder, world, options.on);
-        if (!facts.ok()) return named_as_written(facts.failure(), folder, name);
-        out->side.facts = *std::move(facts);
+        auto own = load_facts(folder, world, options.on);
+        if (!own.ok()) return named_as_written(own.failure(), folder, name);
+        out->side.facts = *std::move(own);
         if (!options.matrix.empty())
             CM_TRY(judge_side(options.matrix, *out->side.facts, file::read, options, world, *out));
     } else if (ending == ".lock") {
@@ -199,7 +192,6 @@ Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const Sid
         CM_TRY_ASSIGN(const auto report, report::read_run_json(text, name));
         take_run(report, out->side);
     } else {
-        CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.on));
         CM_TRY_ASSIGN(const auto lock, place.beside(kLockFile));
         if (lock) {
             CM_TRY_ASSIGN(out->side.lock,

@@ -24,14 +24,14 @@ struct LoadedSide {
 };
 
 struct SideOptions {
-    std::string facts;   ///< --facts DIR, for both sides
     std::string on;      ///< --on DATE; empty: today
     std::string matrix;  ///< --matrix FILE: what is judged with each of two folders of facts
 };
 
 /// `name` is a matrix file, which is judged and has the lock beside it; a *.lock; a *.json that `run` wrote;
-/// a folder of facts; or REV:PATH, one of these in a commit, as git takes it. Fails as their readers do.
-[[nodiscard]] Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name,
+/// a folder of facts; or REV:PATH, one of these in a commit, as git takes it. A matrix file is judged with
+/// `facts`. Fails as their readers do.
+[[nodiscard]] Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const Facts& facts,
                                                             const SideOptions& options, const World& world);
 
 }  // namespace cudamatrix

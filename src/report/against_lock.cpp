@@ -15,13 +15,6 @@ std::string fix_of(const CheckReport& check) {
     return "cudamatrix lock " + check.matrix.path;
 }
 
-std::string list_text(std::string_view title, const std::vector<std::string>& cells) {
-    std::string out;
-    for (const auto& cell : cells)
-        out += fmt::format("{}: {}\n", title, cell);
-    return out;
-}
-
 }  // namespace
 
 Result<AgainstLock> compare_verdicts(const CheckReport& check, const Lock& lock, std::string_view path) {
@@ -49,7 +42,10 @@ std::string against_lock_text(const AgainstLock& report) {
     }
     for (const auto* error : report.errors)
         out += render(*error, {});
-    out += list_text("new", report.cells.fresh) + list_text("gone", report.cells.gone);
+    for (const auto& fresh : report.cells.fresh)
+        out += fmt::format("new: {}\n", fresh.cell);
+    for (const auto& cell : report.cells.gone)
+        out += fmt::format("gone: {}\n", cell);
     if (!report.cells.moved.empty()) out += "accept them: " + text::printable(fix_of(report.check)) + "\n";
     out += fmt::format("{}: {} as in {}, {} moved, {} new, {} gone\n", clipped(report.check.matrix.name, 60),
                        text::count(report.cells.same, "verdict"), report.lock, report.cells.moved.size(),
@@ -77,7 +73,8 @@ std::string against_lock_json(const AgainstLock& report) {
     document.array("errors", report.errors, [](const Diagnostic* error) {
         return Json{{"line", error->where.line}, {"message", error->message}};
     });
-    document.array("new", report.cells.fresh, [](const std::string& cell) { return Json(cell); });
+    document.array("new", report.cells.fresh,
+                   [](const review::FreshCell& fresh) { return Json(fresh.cell); });
     document.array("gone", report.cells.gone, [](const std::string& cell) { return Json(cell); });
     return std::move(document).finish();
 }

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "report/check_parts.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 #include "report/markdown.hpp"
 
 namespace cudamatrix::report {
@@ -21,9 +22,7 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string value_text(const std::string& value) {
-    constexpr std::size_t longest = 60;
-    if (value.empty()) return "none";
-    return value.size() <= longest ? value : value.substr(0, longest) + "...";
+    return value.empty() ? "none" : clipped(value, 60);
 }
 
 // "toolkits cuda-13.0.2: min_driver 580.65.06 -> 580.82.07 (as of 2026-11-20)"
@@ -71,8 +70,8 @@ std::vector<Section> sections_of(const review::Diff& diff) {
     if (diff.cells) {
         for (const auto& [change, cells] : values_replaced(*diff.cells))
             values.lines.push_back(fmt::format("{} in {}", change, text::count(cells, "cell")));
-        for (const auto& cell : diff.cells->fresh)
-            fresh.lines.push_back(fmt::format("{}: {}", cell, verdict_text(diff.fresh.find(cell)->second)));
+        for (const auto& [cell, verdict] : diff.cells->fresh)
+            fresh.lines.push_back(fmt::format("{}: {}", cell, verdict_text(verdict)));
         gone.lines = diff.cells->gone;
     }
     for (const auto& row : diff.facts) {
@@ -198,9 +197,9 @@ std::string diff_json(const DiffReport& report) {
                      return Json{{"field", value.field}, {"before", value.before}, {"now", value.now}};
                  })}};
         });
-        document.array("new", diff.cells->fresh, [&](const std::string& cell) {
-            auto out = verdict_json(diff.fresh.find(cell)->second);
-            out["cell"] = cell;
+        document.array("new", diff.cells->fresh, [](const review::FreshCell& fresh) {
+            auto out = verdict_json(fresh.verdict);
+            out["cell"] = fresh.cell;
             return out;
         });
         document.array("gone", diff.cells->gone, [](const std::string& cell) { return Json(cell); });

@@ -51,12 +51,9 @@ bool Diff::is_news() const {
 }
 
 Diff compare(const Side& before, const Side& now) {
-    Diff out{before.name, now.name, {}, {}, {}, {}, sizes_moved(before, now), {}, false};
-    if (both(before.cells.has_value(), now.cells.has_value(), "verdicts", out)) {
+    Diff out{before.name, now.name, {}, {}, {}, sizes_moved(before, now), {}, false};
+    if (both(before.cells.has_value(), now.cells.has_value(), "verdicts", out))
         out.cells = compare_verdicts(*before.cells, *now.cells);
-        for (const auto& cell : out.cells->fresh)
-            out.fresh.emplace(cell, now.cells->by_cell.find(cell)->second);
-    }
     if (both(before.lock.has_value(), now.lock.has_value(), "pins", out))
         out.pins = pins_moved(*before.lock, *now.lock);
     if (both(before.facts.has_value(), now.facts.has_value(), "facts", out))

@@ -32,7 +32,6 @@ struct SizeChange {
 struct Diff {
     std::string before, now;  ///< names of the sides
     std::optional<VerdictChanges> cells;
-    RecordedVerdicts fresh;          ///< the verdicts of `cells->fresh`
     std::vector<std::string> pins;   ///< lock_changes of all but the verdicts
     std::vector<FactChange> facts;   ///< in the order of their tables
     std::vector<SizeChange> sizes;   ///< in the order of their ids; they are no news by themselves

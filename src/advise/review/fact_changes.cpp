@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "base/text.hpp"
 
@@ -14,10 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kOfLooking{"as_of", "source"};
 
 std::string text_of(const facts::Values& values) {
-    std::string out;
-    for (const auto value : values)
-        out += (out.empty() ? "" : ", ") + std::string(value);
-    return out;
+    return text::join({values.begin(), values.end()}, ", ");
 }
 
 std::vector<ColumnChange> changed_columns(const Row& before, const Row& now) {

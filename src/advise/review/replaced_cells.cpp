@@ -17,7 +17,7 @@ std::string text_of(const Cell& cell, Field field) {
 // A cell of either side, with a hash of each of its values.
 struct Candidate {
     const std::string* id;
-    const Cell* cell;
+    const JudgedCell* cell;
     std::array<std::size_t, kFieldCount> hashes{};
     std::size_t all = 0;
     bool paired = false;
@@ -33,7 +33,7 @@ std::vector<Candidate> candidates_of(const CellsById& cells) {
     for (const auto& [id, cell] : cells) {
         Candidate candidate{&id, cell, {}, 0, false};
         for (const auto& field : all_fields()) {
-            const auto text = text_of(*cell, field.field);
+            const auto text = text_of(cell->cell, field.field);
             const auto hash =
                 text.empty() ? 0 : std::hash<std::string>()(std::string(field.name) + "=" + text);
             candidate.hashes[static_cast<std::size_t>(field.field)] = hash;
@@ -77,7 +77,7 @@ class Pairing {
             if (cells.gone.size() != 1 || cells.fresh.size() != 1) continue;
             auto& before = *cells.gone.front();
             auto& now = *cells.fresh.front();
-            auto changes = changes_between(*before.cell, *now.cell);
+            auto changes = changes_between(before.cell->cell, now.cell->cell);
             if (changes.size() > (a == b ? 1 : 2)) continue;  // two values with one hash
             before.paired = now.paired = true;
             out_.push_back({*before.id, *now.id, std::move(changes)});

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "matrix/matrix.hpp"
+#include "knowledge/judge/judge.hpp"
 
 namespace cudamatrix::review {
 
-using CellsById = std::map<std::string, const Cell*, std::less<>>;
+using CellsById = std::map<std::string, const JudgedCell*, std::less<>>;
 
 /// A field with another value; empty: the cell has none.
 struct ValueChange {

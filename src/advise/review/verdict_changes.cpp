@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "knowledge/finding/finding.hpp"
-#include "knowledge/judge/deciding.hpp"
 
 namespace cudamatrix::review {
 namespace {
@@ -34,33 +33,33 @@ RecordedVerdicts verdicts_to_record(const Matrix& matrix, const Judgement& judge
     return out;
 }
 
+std::vector<std::string> Verdicts::because(std::string_view cell) const {
+    std::vector<std::string> lines;
+    if (const auto judged = cells.find(cell); judged != cells.end()) {
+        for (const auto* finding : deciding_findings(deciding, *judged->second, *judgement))
+            lines.push_back(finding_line(*finding));
+        if (lines.empty() && !judged->second->held.empty()) lines.push_back(judged->second->held);
+    } else if (const auto reason = reasons.find(cell); reason != reasons.end()) {
+        lines.push_back(reason->second);
+    }
+    return lines;
+}
+
 Verdicts judged_verdicts(const Matrix& matrix, const Judgement& judgement) {
     Verdicts out;
     out.by_cell = verdicts_to_record(matrix, judgement);
-    std::map<std::string_view, const JudgedCell*> cells;
+    out.judgement = &judgement;
+    out.deciding = DecidingStages(matrix);
     for (const auto& cell : judgement.cells) {
         out.order.push_back(cell.id);
-        cells.emplace(cell.id, &cell);
-        out.cells.emplace(cell.id, &cell.cell);
+        out.cells.emplace(cell.id, &cell);
     }
-    out.because = [&judgement, deciding = DecidingStages(matrix),
-                   cells = std::move(cells)](std::string_view id) {
-        std::vector<std::string> lines;
-        const auto found = cells.find(id);
-        if (found == cells.end()) return lines;
-        const auto& cell = *found->second;
-        for (const auto* finding : deciding_findings(deciding, cell, judgement))
-            lines.push_back(finding_line(*finding));
-        if (lines.empty() && !cell.held.empty()) lines.push_back(cell.held);
-        return lines;
-    };
     return out;
 }
 
 Verdicts recorded_verdicts(const RecordedVerdicts& recorded) {
     Verdicts out;
     out.by_cell = recorded;
-    out.because = [](std::string_view) { return std::vector<std::string>(); };
     for (const auto& [cell, verdict] : recorded)
         out.order.push_back(cell);
     return out;
@@ -111,13 +110,12 @@ VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now) {
         const auto other = was.find(id);
         const auto old = before.by_cell.find(other == was.end() ? std::string_view(id) : other->second);
         if (old == before.by_cell.end()) {
-            out.fresh.push_back(id);
+            out.fresh.push_back({id, verdict});
         } else if (old->second.verdict == verdict.verdict) {
             ++out.same;
         } else {
             const bool worse = badness(now, verdict) > badness(now, old->second);
-            out.moved.push_back({id, old->first == id ? std::string() : old->first, old->second, verdict,
-                                 now.because(id), worse});
+            out.moved.push_back({id, old->second, verdict, now.because(id), worse});
         }
     }
     for (const auto& id : before.order) {

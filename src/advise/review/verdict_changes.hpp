@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "advise/review/replaced_cells.hpp"
+#include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
 #include "render/lock/lock_file.hpp"
@@ -22,11 +24,15 @@ namespace cudamatrix::review {
 struct Verdicts {
     RecordedVerdicts by_cell;
     std::vector<std::string> order;  ///< of the cells: that of the file, or of their ids
-    CellsById cells = {};            ///< of a judged matrix
-    std::span<const std::string_view> words = kVerdictWords;  ///< of verdicts, the best first
-    /// The findings that decide the verdict of a cell, one line each; none where it is accepted, or where
-    /// only rules are known.
-    std::function<std::vector<std::string>(std::string_view cell)> because;
+    std::span<const std::string_view> words = kVerdictWords;       ///< of verdicts, the best first
+    CellsById cells = {};                                          ///< of a judged matrix
+    const Judgement* judgement = nullptr;                          ///< that they are of
+    DecidingStages deciding = {};                                  ///< of that matrix
+    std::map<std::string, std::string, std::less<>> reasons = {};  ///< of a run's cells
+
+    /// Why the cell's verdict is what it is, one line each; none where it is accepted, or where only rules
+    /// are known.
+    [[nodiscard]] std::vector<std::string> because(std::string_view cell) const;
 };
 
 /// Those of a judged matrix; both are looked at again where a reason is asked for.
@@ -37,15 +43,20 @@ struct Verdicts {
 /// A cell whose verdict is another one than before.
 struct MovedVerdict {
     std::string cell;
-    std::string was;  ///< the cell in whose place it is, where that is another one; else empty
     RecordedVerdict before, now;
     std::vector<std::string> because;  ///< why it is what it is now
     bool worse = false;
 };
 
+/// A cell that there was not: no verdict of its moved.
+struct FreshCell {
+    std::string cell;
+    RecordedVerdict verdict;
+};
+
 struct VerdictChanges {
-    std::vector<MovedVerdict> moved;          ///< in the order of `now`, as `fresh`
-    std::vector<std::string> fresh;           ///< cells that there were not: no verdict of theirs moved
+    std::vector<MovedVerdict> moved;  ///< in the order of `now`, as `fresh`
+    std::vector<FreshCell> fresh;
     std::vector<std::string> gone;            ///< cells that there are no more
     std::vector<ReplacedCell> replaced = {};  ///< neither new nor gone: another value made them others
     std::size_t same = 0;                     ///< cells with the verdict of before, by whatever rules

@@ -91,6 +91,10 @@ struct JudgeOptions {
 /// judged.
 void judge_deployment(const Matrix& matrix, const Facts& facts, std::string_view today, Judgement& judgement);
 
+/// Both of them, as of the same day.
+[[nodiscard]] Result<Judgement> judge_whole(const Matrix& matrix, const Facts& facts,
+                                            const JudgeOptions& options);
+
 /// What the reader warns of, then what judging warns of, then the findings about images and services.
 [[nodiscard]] std::vector<Diagnostic> all_warnings(const Matrix& matrix, const Judgement& judgement);
 

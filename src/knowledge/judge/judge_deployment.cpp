@@ -288,6 +288,12 @@ void judge_deployment(const Matrix& matrix, const Facts& facts, std::string_view
     rules::mark_unknown(matrix, additions.unknown, judgement);
 }
 
+Result<Judgement> judge_whole(const Matrix& matrix, const Facts& facts, const JudgeOptions& options) {
+    auto judgement = judge(matrix, facts, options);
+    if (judgement.ok()) judge_deployment(matrix, facts, options.today, *judgement);
+    return judgement;
+}
+
 bool Judgement::deployment_has(Severity severity) const {
     return std::any_of(deployment.begin(), deployment.end(),
                        [&](const Diagnostic& each) { return each.severity == severity; });

@@ -55,8 +55,7 @@ Result<RecordedVerdicts> verdicts_of(const Job& job, const Lock& lock) {
     JudgeOptions as_of;
     as_of.today = job.settings.judged_on;
     as_of.on_progress = [&](const JudgingProgress&) { return !job.interrupted(); };
-    CM_TRY_ASSIGN(auto anew, judge(matrix, known, as_of));
-    judge_deployment(matrix, known, as_of.today, anew);
+    CM_TRY_ASSIGN(const auto anew, judge_whole(matrix, known, as_of));
     return review::verdicts_to_record(matrix, anew);
 }
 

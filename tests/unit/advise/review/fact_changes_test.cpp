@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 
@@ -13,12 +13,9 @@ constexpr std::string_view kRow =
     R"({id: gpu-x, name: "X 1", aliases: [], compute: "7.5", class: geforce, memory_gb: [8], source: "https://example.org/", confidence: read})";
 
 Facts facts_with(const std::string& rows) {
-    const auto folder = file::TemporaryFolder::make({}, "test");
-    REQUIRE(folder);
-    REQUIRE(file::create((*folder)->path() + "/gpus.yaml",
-                         "table: gpus\nas_of: \"2026-11-01\"\nrows:\n  - " + rows + "\n")
-                .ok());
-    auto facts = Facts::with_overlay((*folder)->path(), "2026-11-27");
+    const test::TempFolder folder;
+    folder.put("gpus.yaml", "table: gpus\nas_of: \"2026-11-01\"\nrows:\n  - " + rows + "\n");
+    auto facts = Facts::with_overlay(folder.path(), "2026-11-27");
     REQUIRE(facts);
     return *std::move(facts);
 }

@@ -18,7 +18,7 @@ class Cells {
         REQUIRE(judged);
         judgement_ = *std::move(judged);
         for (const auto& cell : judgement_.cells)
-            by_id.emplace(cell.id, &cell.cell);
+            by_id.emplace(cell.id, &cell);
     }
 
     review::CellsById by_id;
