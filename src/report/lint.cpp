@@ -22,7 +22,7 @@ std::string summary(const LintReport& report) {
         text::count(cell_count(report.judgement), "cell"), text::count(report.lint.images, "image"));
 }
 
-Json edits_json(const std::vector<lint::Edit>& edits) {
+Json edits_json(const std::vector<Edit>& edits) {
     return json_list(edits, [&](const auto& edit) {
         return Json{{"line", edit.line},
                     {"column", edit.column},

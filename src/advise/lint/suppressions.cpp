@@ -1,7 +1,6 @@
 #include "advise/lint/lint.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 
@@ -60,52 +59,6 @@ bool Suppressions::covers(std::string_view id, const Location& where) const {
     if (has(everywhere_)) return true;
     const auto line = by_line_.find(where.line);
     return line != by_line_.end() && has(line->second);
-}
-
-namespace {
-
-bool is_in(const yaml::Node& node, const Location& where) {
-    if (node.where == where) return true;
-    return std::ranges::any_of(node.items, [&](const yaml::Node& item) { return is_in(item, where); }) ||
-           std::ranges::any_of(node.members, [&](const yaml::Member& member) {
-               return member.first.where == where || is_in(member.second, where);
-           });
-}
-
-}  // namespace
-
-Places::Places(const Matrix& matrix) {
-    if (auto parsed = yaml::parse(matrix.source, matrix.path); parsed.ok()) root_ = std::move(parsed).value();
-}
-
-Location Places::value_of(std::string_view key) const {
-    const auto* node = root_.find(key);
-    return node == nullptr ? Location{} : node->where;
-}
-
-Location Places::mirror(std::string_view from) const {
-    const auto* mirrors = root_.find("mirrors");
-    if (mirrors == nullptr) return {};
-    for (const auto& [key, value] : mirrors->members) {
-        auto name = std::string_view(key.text);
-        while (name.ends_with('/'))
-            name.remove_suffix(1);
-        if (name == from) return key.where;
-    }
-    return {};
-}
-
-std::optional<Places::Entry> Places::entry_at(const Location& where) const {
-    static constexpr std::array<std::string_view, 5> sections{"exclude", "include", "rules", "waive",
-                                                              "images"};
-    for (const auto section : sections) {
-        const auto* list = root_.find(section);
-        if (list == nullptr) continue;
-        for (const auto& item : list->items) {
-            if (is_in(item, where)) return Entry{section, item.where};
-        }
-    }
-    return std::nullopt;
 }
 
 }  // namespace cudamatrix::lint

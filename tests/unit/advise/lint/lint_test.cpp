@@ -71,7 +71,7 @@ std::size_t check_edits(const Linted& linted) {
         if (finding.edits.empty()) continue;
         ++applied;
         CAPTURE(finding.message);
-        const auto text = lint::applied(linted.matrix.source, finding.edits);
+        const auto text = edited(linted.matrix.source, finding.edits);
         CAPTURE(text);
         const Linted again(text);
         CHECK(times(again, finding) == times(linted, finding) - 1);

@@ -1,13 +1,12 @@
-#include "advise/lint/lint.hpp"
+#include "advise/edit/editor.hpp"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
-#include "matrix/yaml.hpp"
 
-namespace cudamatrix::lint {
+namespace cudamatrix {
 namespace {
 
 constexpr std::uint64_t kCountingSteps = 1'000'000;
@@ -63,7 +62,7 @@ std::string_view content_of_line(std::string_view source, std::size_t start) {
 
 }  // namespace
 
-std::string applied(std::string_view source, std::vector<Edit> edits) {
+std::string edited(std::string_view source, std::vector<Edit> edits) {
     std::ranges::sort(edits, [](const Edit& a, const Edit& b) {
         return std::tie(a.line, a.column) > std::tie(b.line, b.column);
     });
@@ -258,10 +257,10 @@ std::vector<Edit> Editor::checked(std::vector<Edit> edits, std::uint64_t cells) 
         if (!start) return {};
         edits.push_back(between(*start, end_of_item(*start, in_flow(*start)), std::to_string(cells)));
     }
-    const auto fixed = read_matrix_text(applied(source_, edits), matrix_.path, {}, names_);
+    const auto fixed = read_matrix_text(edited(source_, edits), matrix_.path, {}, names_);
     if (!fixed.ok()) return {};
     const auto counted = count_cells(fixed.value(), kCountingSteps);
     return counted == cells ? edits : std::vector<Edit>{};
 }
 
-}  // namespace cudamatrix::lint
+}  // namespace cudamatrix

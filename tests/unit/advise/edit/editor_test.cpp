@@ -1,12 +1,11 @@
 // Edits of the text of a matrix file, in every way that YAML has to write a list.
-#include "advise/lint/lint.hpp"
+#include "advise/edit/editor.hpp"
 
 #include <doctest/doctest.h>
 
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
-using namespace cudamatrix::lint;
 
 namespace {
 
@@ -24,7 +23,7 @@ const Value& value_at(const Matrix& matrix, std::size_t axis, std::size_t row) {
 std::string without(std::string_view text, std::size_t axis, std::size_t row) {
     const auto matrix = matrix_of(text);
     const auto edit = Editor(matrix, Places(matrix)).remove(value_at(matrix, axis, row).where);
-    return edit ? applied(matrix.source, {*edit}) : "none";
+    return edit ? edited(matrix.source, {*edit}) : "none";
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ TEST_CASE("edit: members of maps") {
         for (const auto& [field, value] : matrix.set) {
             if (info(field).name != key) continue;
             const auto edit = Editor(matrix, Places(matrix)).remove_member(value.where, key);
-            return edit ? applied(matrix.source, {*edit}) : std::string("none");
+            return edit ? edited(matrix.source, {*edit}) : std::string("none");
         }
         return std::string("no such key");
     };
@@ -84,21 +83,21 @@ TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
     const Places places(matrix);
     const Editor editor(matrix, places);
     const auto& source = matrix.source;
-    CHECK(applied(source, {*editor.replace(value_at(matrix, 0, 0).where, "2.6.0+cu126")}) ==
+    CHECK(edited(source, {*editor.replace(value_at(matrix, 0, 0).where, "2.6.0+cu126")}) ==
           "version: 1\naxes: {torch: [\"2.6.0+cu126\", \"2.5.0\"], os: debian12}\nstages: [install]\n");
-    CHECK(applied(source, {*editor.remove(matrix.axes[1].where),
+    CHECK(edited(source, {*editor.remove(matrix.axes[1].where),
                            *editor.add_to_set("os", value_at(matrix, 1, 0).where)}) ==
           "version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"]}\nstages: [install]\nset: {os: debian12}\n");
-    CHECK(applied(source, {*editor.add_to_list(places.value_of("stages"), {"runtime"})})
+    CHECK(edited(source, {*editor.add_to_list(places.value_of("stages"), {"runtime"})})
               .ends_with("stages: [runtime, install]\n"));
     const auto block = matrix_of(
         "version: 1\naxes:\n  os: [debian12]\n  gpu: [T4, L4]\nset:\n  driver: \"550\"\nstages:\n- build\n");
     const Places block_places(block);
     const Editor of_block(block, block_places);
-    CHECK(applied(block.source, {*of_block.remove(block.axes[0].where),
+    CHECK(edited(block.source, {*of_block.remove(block.axes[0].where),
                                  *of_block.add_to_set("os", value_at(block, 0, 0).where)}) ==
           "version: 1\naxes:\n  gpu: [T4, L4]\nset:\n  os: debian12\n  driver: \"550\"\nstages:\n- build\n");
-    CHECK(applied(block.source, {*of_block.add_to_list(block_places.value_of("stages"), {"runtime"})})
+    CHECK(edited(block.source, {*of_block.add_to_list(block_places.value_of("stages"), {"runtime"})})
               .ends_with("stages:\n- runtime\n- build\n"));
 }
 
@@ -124,7 +123,7 @@ TEST_CASE("edit: only what reads as a file of the right number of cells is offer
     const auto edit = *editor.remove(value_at(matrix, 0, 1).where);
     const auto good = editor.checked({edit}, 1);
     REQUIRE(good.size() == 2);
-    CHECK(applied(matrix.source, good) == "version: 1\nexpect_cells: 1\naxes: {gpu: [T4]}\n");
+    CHECK(edited(matrix.source, good) == "version: 1\nexpect_cells: 1\naxes: {gpu: [T4]}\n");
     CHECK(editor.checked({edit}, 2).empty());
     CHECK(editor.checked({{3, 1, 3, 5, "axis"}}, 2).empty());
     CHECK(editor.checked({}, 2).empty());
