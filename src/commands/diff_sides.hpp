@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "advise/review/diff.hpp"
+#include "advise/diff/diff.hpp"
 #include "commands/common.hpp"
 
 namespace cudamatrix {

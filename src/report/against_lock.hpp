@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/review/verdict_changes.hpp"
+#include "advise/diff/verdict_changes.hpp"
 #include "base/diagnostic.hpp"
 #include "base/result.hpp"
 #include "render/lock/lock_file.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "advise/review/diff.hpp"
+#include "advise/diff/diff.hpp"
 #include "base/json.hpp"
 #include "report/inputs.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "advise/review/verdict_changes.hpp"
+#include "advise/diff/verdict_changes.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::job {

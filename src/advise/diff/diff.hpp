@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "advise/review/fact_changes.hpp"
-#include "advise/review/verdict_changes.hpp"
+#include "advise/diff/fact_changes.hpp"
+#include "advise/diff/verdict_changes.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "render/lock/lock_file.hpp"
 

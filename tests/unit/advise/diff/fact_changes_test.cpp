@@ -1,4 +1,4 @@
-#include "advise/review/fact_changes.hpp"
+#include "advise/diff/fact_changes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/review/replaced_cells.hpp"
+#include "advise/diff/replaced_cells.hpp"
 #include "knowledge/judge/deciding.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"

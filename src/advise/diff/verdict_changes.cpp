@@ -1,4 +1,4 @@
-#include "advise/review/verdict_changes.hpp"
+#include "advise/diff/verdict_changes.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "advise/review/replaced_cells.hpp"
+#include "advise/diff/replaced_cells.hpp"
 
 #include <algorithm>
 #include <array>

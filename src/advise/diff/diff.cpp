@@ -1,4 +1,4 @@
-#include "advise/review/diff.hpp"
+#include "advise/diff/diff.hpp"
 
 #include <algorithm>
 #include <set>
