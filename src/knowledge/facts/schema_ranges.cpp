@@ -10,8 +10,10 @@ constexpr bool kStrict = true;
 constexpr bool kEachMinor = true;
 
 constexpr Past kPast[] = {
-    {"cuda_images", "marked_eol"},           {"cuda_releases", "released"}, {"driver_branches", "released"},
-    {"package_archives", "snapshots_first"}, {"pythons", "released"},       {"torch_releases", "released"},
+    {"cuda_images", "marked_eol"},           {"cuda_releases", "released"},
+    {"driver_branches", "released"},         {"operating_systems", "released"},
+    {"package_archives", "snapshots_first"}, {"pythons", "released"},
+    {"torch_releases", "released"},
 };
 
 constexpr Order kOrders[] = {
@@ -31,6 +33,7 @@ constexpr Order kOrders[] = {
     {"driver_branches", "released", "eol"},
     {"driver_branches", "windows_oldest", "windows_newest"},
     {"operating_systems", "eol", "lts_eol"},
+    {"operating_systems", "released", "eol"},
     {"package_torch_floors", "torch_min", "torch_below", kStrict},
     {"pythons", "released", "eol"},
     {"torch_compiler_limits", "torch_first", "torch_last"},

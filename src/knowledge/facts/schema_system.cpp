@@ -13,6 +13,7 @@ constexpr Column kOperatingSystems[] = {
     {"glibc", Kind::version},
     {"gcc", Kind::number},
     {"python", Kind::version, Form::scalar, kOptional, "pythons.python"},
+    {"released", Kind::date},
     {"eol", Kind::month},
     {"lts_eol", Kind::month},
     {"externally_managed", Kind::truth},

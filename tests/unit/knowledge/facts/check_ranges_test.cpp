@@ -51,6 +51,11 @@ TEST_CASE("days that have been are not after today") {
         {{release + ", released: \"2026-12\"", ""},
          {release + ", released: \"2027-01\"",
           "'cuda-13.5.7': column 'released' holds '2027-01': expected no day after today, 2026-12-01"}});
+    const std::string system = "id: os-x, os: x, name: X, render: false";
+    check_cases("operating_systems",
+                {{system + ", released: \"2026-12-01\"", ""},
+                 {system + ", released: \"2026-12-02\"",
+                  "'os-x': column 'released' holds '2026-12-02': expected no day after today, 2026-12-01"}});
     check_cases("package_archives",
                 {{"id: archive-x, archive: x, snapshots_first: \"2030-01-01\"",
                   "'archive-x': column 'snapshots_first' holds '2030-01-01': expected no day after today, "
@@ -84,8 +89,12 @@ TEST_CASE("the lower end of a range is not above the upper one") {
         {{"id: package-torch-x, package: x, versions: \">=1,<2\", severity: error, consequence: x, "
           "torch_min: \"2.4\", torch_below: \"2.4\"",
           "'package-torch-x': column 'torch_min' holds '2.4': expected less than '2.4', its torch_below"}});
+    const std::string system = "id: os-x, os: x, name: X, render: false";
     check_cases("operating_systems",
-                {{"id: os-x, os: x, name: X, render: false, eol: \"2027-01\", lts_eol: \"2026-12-31\"",
+                {{system + ", released: \"2026-11-30\", eol: \"2026-11\"", ""},
+                 {system + ", released: \"2026-11-30\", eol: \"2026-11-29\"",
+                  "'os-x': column 'released' holds '2026-11-30': expected at most '2026-11-29', its eol"},
+                 {system + ", eol: \"2027-01\", lts_eol: \"2026-12-31\"",
                   "'os-x': column 'eol' holds '2027-01': expected at most '2026-12-31', its lts_eol"}});
 }
 
