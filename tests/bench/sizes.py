@@ -19,7 +19,7 @@ STACKS = {"torch": '{torch: 2.6.0+cu124, python: "3.11"}', "archive": '{cuda: "1
 
 def docker(*arguments, environment=None):
     begin = time.monotonic()
-    got = subprocess.run([DOCKER, *arguments], capture_output=True, text=True, env=dict(os.environ, DOCKER_BUILDKIT="1", **(environment or {})))
+    got = subprocess.run([DOCKER, *arguments], capture_output=True, text=True, env={**os.environ, "DOCKER_BUILDKIT": "1", **(environment or {})})
     if got.returncode != 0:
         sys.exit(f"docker {' '.join(arguments)}: {got.stderr[-3000:]}")
     return time.monotonic() - begin, got.stdout
@@ -51,7 +51,7 @@ def main():
     for name, cell in STACKS.items():
         matrix = OUT / f"{name}.yaml"
         matrix.write_text(f'version: 1\nname: sizes-{name}\ninclude: [{cell}]\nset: {{family: debian, os: debian12, driver: "580.65.06", gpu: A100 80GB}}\n'
-                          "build: {base_from: bootstrap, snapshot: none, user: root}\n")
+                          "build: {base_from: bootstrap, snapshot: none}\n")
         out = OUT / name
         cudamatrix("lock", matrix, out)
         build = next(step for step in cudamatrix("build", matrix, out, "--dry-run")["steps"] if step["kind"] == "build")
