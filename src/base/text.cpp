@@ -273,6 +273,16 @@ std::optional<std::int64_t> day_number(std::string_view text) {
     return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
+std::string months_later(std::string_view day, unsigned months) {
+    const auto number = day_number(day);
+    if (!number) return {};
+    const std::chrono::year_month_day from{std::chrono::sys_days{std::chrono::days{*number}}};
+    auto date = from + std::chrono::months(months);
+    if (!date.ok()) date = date.year() / date.month() / std::chrono::last;
+    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
 std::string snapshot_time(std::string_view text) {
     if (is_date(text))
         return fmt::format("{}{}{}T000000Z", text.substr(0, 4), text.substr(5, 2), text.substr(8));

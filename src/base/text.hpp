@@ -90,6 +90,10 @@ namespace cudamatrix {
     return day_number(text).has_value();
 }
 
+/// YYYY-MM-DD so many months after such a day, the last of the month where that is shorter; empty for what is
+/// no day.
+[[nodiscard]] std::string months_later(std::string_view day, unsigned months);
+
 /// What snapshot services call a time: of a day its first second (2026-11-01 is 20261101T000000Z), of such a
 /// time itself. Empty for what is neither.
 [[nodiscard]] std::string snapshot_time(std::string_view text);

@@ -83,6 +83,27 @@ and gone cells; versions and digests that moved; rows of facts; sizes. --format
 markdown is a comment for a pull request. Exit code 1 if a cell, a pin or a fact
 moved. A size alone does not count, nor a row that was only looked up again.)",
                    "cudamatrix diff main:./matrix.yaml matrix.yaml --format markdown", add_diff},
+        CommandRow{"upgrade", "Move the values of a matrix file on: newer torch, CUDA, drivers",
+                   R"(--to says where:
+  hold        every value to the newest of its line (driver branch, CUDA minor,
+              torch minor) with which no cell gets worse
+  next        beside that the newest torch, CUDA and python with which no cell gets
+              worse. A driver, python or system that ends within 12 months moves to
+              the one that lasts longest; values of an axis that have ended are dropped
+  ambitious   the newest torch (image, CUDA) with which a cell works, on the newest
+              hosts, with as many cells as possible: others may be lost
+  cuda=12.8.1,torch=2.8.0+cu128
+              these values
+An axis with one value gets the new one in its place, one with several gets it
+beside them; torchvision and its like follow torch. Only values that were out on
+the day (--on) are proposed, and the rules are asked about every cell.
+
+Prints what moves, which verdicts change and why, and the patch. --write edits the
+file instead: comments and layout stay. An edit that loses a cell that `keep:` of
+the file names, e.g. keep: [{gpu: V100}], is not written unless --lose is given.
+Exit code 0 if there is nothing to move or the file was written, 1 if there is
+a patch.)",
+                   "cudamatrix upgrade matrix.yaml --to next --write", add_upgrade},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    R"(Prints every cell with its verdict. --format github-matrix prints the accepted
 and degraded cells on one line, for fromJSON. --images lists the images that

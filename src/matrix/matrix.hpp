@@ -103,6 +103,7 @@ struct Matrix {
     std::vector<Location> include_where;
     std::vector<OwnRule> rules;
     std::vector<Waiver> waivers;
+    std::vector<Condition> keep;  ///< cells that an upgrade may not lose
     std::optional<std::uint64_t> expect_cells;
     std::vector<std::string> stages;  ///< that decide a verdict; empty: the default (DecidingStages)
     BuildSettings build;

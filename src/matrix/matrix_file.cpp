@@ -34,6 +34,7 @@ constexpr auto kSections = std::to_array<Section>({
      "a list of maps such as [{driver: \"<500\", cuda: \">=12\"}]"},
     {"include", read_include, Node::Kind::sequence, "a list of maps, one for each cell"},
     {"set", read_set, Node::Kind::map, "a map of fields and their values"},
+    {"keep", read_keep, Node::Kind::sequence, "a list of maps such as [{gpu: V100}]"},
     {"rules", read_rules, Node::Kind::sequence, "a list of rules"},
     {"waive", read_waive, Node::Kind::sequence, "a list of waivers"},
     {"stages", read_stages, Node::Kind::sequence, "a list such as [install, runtime]",

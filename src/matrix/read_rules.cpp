@@ -71,13 +71,24 @@ Condition read_condition(Reader& reader, const Node& key, const Node& node, std:
     return condition;
 }
 
-void read_exclude(Reader& reader, const Node& key, const Node& node) {
+namespace {
+
+void read_conditions(Reader& reader, const Node& key, const Node& node, std::vector<Condition>& into) {
     for (const auto& item : node.items) {
         auto condition = read_condition(reader, key, item, "it would cover every cell");
         condition.where = item.where;
-        if (item.kind == Node::Kind::map && !item.members.empty())
-            reader.matrix.exclude.push_back(std::move(condition));
+        if (item.kind == Node::Kind::map && !item.members.empty()) into.push_back(std::move(condition));
     }
+}
+
+}  // namespace
+
+void read_exclude(Reader& reader, const Node& key, const Node& node) {
+    read_conditions(reader, key, node, reader.matrix.exclude);
+}
+
+void read_keep(Reader& reader, const Node& key, const Node& node) {
+    read_conditions(reader, key, node, reader.matrix.keep);
 }
 
 void read_rules(Reader& reader, const Node& key, const Node& node) {

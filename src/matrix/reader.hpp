@@ -195,6 +195,7 @@ void read_zip(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_set(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_include(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_exclude(Reader& reader, const yaml::Node& key, const yaml::Node& node);
+void read_keep(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_rules(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_waive(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 void read_stages(Reader& reader, const yaml::Node& key, const yaml::Node& node);

@@ -194,6 +194,7 @@ Json sections() {
             {"exclude", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
             {"include", or_nothing({{"type", "array"}, {"items", defined("values")}})},
             {"set", or_nothing(defined("values"))},
+            {"keep", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
             {"rules", or_nothing({{"type", "array"}, {"items", rule()}})},
             {"waive", or_nothing({{"type", "array"}, {"items", waiver()}})},
             {"stages", list_of(one_of(stage_names()))},

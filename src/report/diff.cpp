@@ -174,36 +174,37 @@ std::string diff_markdown(const DiffReport& report) {
     return std::move(comment).finish();
 }
 
+void add_cell_changes(JsonDocument& document, const review::VerdictChanges& cells) {
+    document.member("same", cells.same);
+    document.array("verdicts", grouped(cells.moved), [](const review::MovedGroup& group) {
+        return Json{{"change", group.worse ? "worse" : "better"},
+                    {"before", verdict_json(group.before)},
+                    {"now", verdict_json(group.now)},
+                    {"because", group.because},
+                    {"cells", group.cells}};
+    });
+    document.array("replaced", cells.replaced, [](const review::ReplacedCell& pair) {
+        return Json{{"before", pair.before},
+                    {"now", pair.now},
+                    {"values", json_list(pair.changes, [](const review::ValueChange& value) {
+                         return Json{{"field", value.field}, {"before", value.before}, {"now", value.now}};
+                     })}};
+    });
+    document.array("new", cells.fresh, [](const review::FreshCell& fresh) {
+        auto out = verdict_json(fresh.verdict);
+        out["cell"] = fresh.cell;
+        return out;
+    });
+    document.array("gone", cells.gone, [](const std::string& cell) { return Json(cell); });
+}
+
 std::string diff_json(const DiffReport& report) {
     const auto& diff = report.diff;
     JsonDocument document(report.tool);
     document.member("before", diff.before);
     document.member("now", diff.now);
     document.member("moved", diff.is_news());
-    if (diff.cells) {
-        document.member("same", diff.cells->same);
-        document.array("verdicts", grouped(diff.cells->moved), [](const review::MovedGroup& group) {
-            return Json{{"change", group.worse ? "worse" : "better"},
-                        {"before", verdict_json(group.before)},
-                        {"now", verdict_json(group.now)},
-                        {"because", group.because},
-                        {"cells", group.cells}};
-        });
-        document.array("replaced", diff.cells->replaced, [](const review::ReplacedCell& pair) {
-            return Json{
-                {"before", pair.before},
-                {"now", pair.now},
-                {"values", json_list(pair.changes, [](const review::ValueChange& value) {
-                     return Json{{"field", value.field}, {"before", value.before}, {"now", value.now}};
-                 })}};
-        });
-        document.array("new", diff.cells->fresh, [](const review::FreshCell& fresh) {
-            auto out = verdict_json(fresh.verdict);
-            out["cell"] = fresh.cell;
-            return out;
-        });
-        document.array("gone", diff.cells->gone, [](const std::string& cell) { return Json(cell); });
-    }
+    if (diff.cells) add_cell_changes(document, *diff.cells);
     document.array("pins", diff.pins, [](const std::string& line) { return Json(line); });
     document.array("facts", diff.facts, fact_json);
     document.array("sizes", diff.sizes, [](const review::SizeChange& size) {

@@ -6,6 +6,7 @@
 #include "advise/diff/diff.hpp"
 #include "base/json.hpp"
 #include "report/inputs.hpp"
+#include "report/json.hpp"
 
 namespace cudamatrix::report {
 
@@ -22,6 +23,9 @@ struct DiffReport {
 [[nodiscard]] std::string diff_markdown(const DiffReport& report);
 /// All of it.
 [[nodiscard]] std::string diff_json(const DiffReport& report);
+
+/// same, verdicts, replaced, new, gone: what became of cells.
+void add_cell_changes(JsonDocument& document, const review::VerdictChanges& cells);
 
 /// "rejected (driver-supports-cuda)".
 [[nodiscard]] std::string verdict_text(const RecordedVerdict& verdict);

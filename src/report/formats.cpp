@@ -113,6 +113,16 @@ std::span<const ReportFormat<DiffReport>> diff_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<UpgradeReport>> upgrade_formats() {
+    using Format = ReportFormat<UpgradeReport>;
+    static constexpr std::array formats{
+        Format{"text", upgrade_text},
+        Format{"json", upgrade_json},
+        Format{"patch", upgrade_patch},
+    };
+    return formats;
+}
+
 std::span<const ReportFormat<SuggestReport>> suggest_formats() {
     using Format = ReportFormat<SuggestReport>;
     static constexpr std::array formats{
@@ -197,10 +207,10 @@ std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;
     };
-    static constexpr std::array rows{Row{"text", "txt"},          Row{"json", "json"},
-                                     Row{"junit", "xml"},         Row{"tap", "tap"},
-                                     Row{"markdown", "md"},       Row{"html", "html"},
-                                     Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
+    static constexpr std::array rows{
+        Row{"text", "txt"},    Row{"json", "json"},         Row{"junit", "xml"},
+        Row{"tap", "tap"},     Row{"markdown", "md"},       Row{"html", "html"},
+        Row{"patch", "patch"}, Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;
     }

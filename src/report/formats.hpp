@@ -18,6 +18,7 @@
 #include "report/results.hpp"
 #include "report/run_reports.hpp"
 #include "report/sbom.hpp"
+#include "report/upgrade.hpp"
 
 namespace cudamatrix::report {
 
@@ -89,6 +90,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const ReportFormat<KernelsBuildReport>> kernels_build_formats();
 [[nodiscard]] std::span<const ReportFormat<ScanReport>> scan_formats();
 [[nodiscard]] std::span<const ReportFormat<DiffReport>> diff_formats();
+[[nodiscard]] std::span<const ReportFormat<UpgradeReport>> upgrade_formats();
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();
 [[nodiscard]] std::span<const ReportFormat<LintReport>> lint_formats();

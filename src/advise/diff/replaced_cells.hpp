@@ -20,7 +20,7 @@ struct ValueChange {
 
 struct ReplacedCell {
     std::string before, now;           ///< ids
-    std::vector<ValueChange> changes;  ///< one or two, in the order of the fields
+    std::vector<ValueChange> changes;  ///< in the order of the fields
 };
 
 /// Of cells that are gone and cells that are new the pairs that differ in the values of one field, or of two

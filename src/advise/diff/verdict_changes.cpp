@@ -97,8 +97,14 @@ CellsById cells_of_one(const Verdicts& side, const Verdicts& other) {
 }  // namespace
 
 VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now) {
+    return compare_verdicts(before, now,
+                            replaced_cells(cells_of_one(before, now), cells_of_one(now, before)));
+}
+
+VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now,
+                                std::vector<ReplacedCell> replaced) {
     VerdictChanges out;
-    out.replaced = replaced_cells(cells_of_one(before, now), cells_of_one(now, before));
+    out.replaced = std::move(replaced);
     std::map<std::string_view, std::string_view> was;
     std::set<std::string_view> is_replaced;
     for (const auto& pair : out.replaced) {

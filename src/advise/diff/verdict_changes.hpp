@@ -74,5 +74,8 @@ struct MovedGroup {
 
 /// Where both sides are judged, cells that another value made others are compared with those that they were.
 [[nodiscard]] VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now);
+/// The same by somebody who knows which cells those are.
+[[nodiscard]] VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now,
+                                              std::vector<ReplacedCell> replaced);
 
 }  // namespace cudamatrix::review

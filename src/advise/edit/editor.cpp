@@ -207,9 +207,7 @@ std::optional<Edit> Editor::remove_member(const Location& value, std::string_vie
 }
 
 std::string_view Editor::text_at(const Location& where) const {
-    const auto start = offset_of(where);
-    if (!start) return {};
-    const auto text = source_.substr(*start, end_of_item(*start, in_flow(*start)) - *start);
+    const auto text = source_at(where);
     return text.size() > 1 && is_quote(text.front()) ? text.substr(1, text.size() - 2) : text;
 }
 
@@ -248,6 +246,29 @@ std::optional<Edit> Editor::add_to_list(const Location& where, const std::vector
     for (const auto& text : texts)
         lines += fmt::format("- {}\n{}", text, indent);
     return between(*start, *start, std::move(lines));
+}
+
+std::optional<Edit> Editor::add_behind(const Location& item, std::string_view text) const {
+    const auto start = offset_of(item);
+    if (!start) return std::nullopt;
+    const auto line = start_of_line(source_, *start);
+    if (in_flow(*start)) {
+        const auto end = end_of_item(*start, true);
+        // One item on each line stays so.
+        const auto before = source_.substr(line, *start - line);
+        const bool own_line = before.find_first_not_of(' ') == npos;
+        return between(end, end, fmt::format(",{}{}", own_line ? fmt::format("\n{}", before) : " ", text));
+    }
+    const auto lead = source_.substr(line, *start - line);
+    if (!text::trim(lead).starts_with('-') || text::trim(lead).size() != 1) return std::nullopt;
+    const auto end = end_of_line(source_, *start);
+    return between(end, end, fmt::format("\n{}{}", lead, text));
+}
+
+std::string_view Editor::source_at(const Location& where) const {
+    const auto start = offset_of(where);
+    if (!start) return {};
+    return source_.substr(*start, end_of_item(*start, in_flow(*start)) - *start);
 }
 
 std::vector<Edit> Editor::checked(std::vector<Edit> edits, std::uint64_t cells) const {

@@ -24,6 +24,8 @@ class Places {
 
     /// The number of expect_cells, the list of stages.
     [[nodiscard]] Location value_of(std::string_view key) const;
+    /// The value of `key` in the map that starts at `map`.
+    [[nodiscard]] Location member_of(const Location& map, std::string_view key) const;
     /// The key of the mirror `from`.
     [[nodiscard]] Location mirror(std::string_view from) const;
 
@@ -73,6 +75,11 @@ class Editor {
     /// Writes `texts` as new first items of the list that starts at `where`.
     [[nodiscard]] std::optional<Edit> add_to_list(const Location& where,
                                                   const std::vector<std::string>& texts) const;
+
+    /// Writes `text` as a new item behind the item of a list that starts at `item`.
+    [[nodiscard]] std::optional<Edit> add_behind(const Location& item, std::string_view text) const;
+    /// What stands from `where` to the end of its value, as it is written.
+    [[nodiscard]] std::string_view source_at(const Location& where) const;
 
     /// `edits`, with expect_cells moved to `cells`, if what they make is a matrix file of that many cells;
     /// else none.

@@ -14,6 +14,18 @@ bool is_in(const yaml::Node& node, const Location& where) {
            });
 }
 
+// The map that starts there: its first key does, too, where it is written without braces.
+const yaml::Node* node_at(const yaml::Node& node, const Location& where) {
+    if (node.kind == yaml::Node::Kind::map && node.where == where) return &node;
+    for (const auto& item : node.items) {
+        if (const auto* found = node_at(item, where)) return found;
+    }
+    for (const auto& member : node.members) {
+        if (const auto* found = node_at(member.second, where)) return found;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 Places::Places(const Matrix& matrix) {
@@ -23,6 +35,12 @@ Places::Places(const Matrix& matrix) {
 Location Places::value_of(std::string_view key) const {
     const auto* node = root_.find(key);
     return node == nullptr ? Location{} : node->where;
+}
+
+Location Places::member_of(const Location& map, std::string_view key) const {
+    const auto* node = node_at(root_, map);
+    const auto* value = node == nullptr ? nullptr : node->find(key);
+    return value == nullptr ? Location{} : value->where;
 }
 
 Location Places::mirror(std::string_view from) const {

@@ -38,8 +38,10 @@ FieldSet fields_of_conditions(const Matrix& matrix) {
         for (const auto& clause : condition.clauses)
             fields.insert(clause.field);
     };
-    for (const auto& condition : matrix.exclude)
-        add(condition);
+    for (const auto* list : {&matrix.exclude, &matrix.keep}) {
+        for (const auto& condition : *list)
+            add(condition);
+    }
     for (const auto& waiver : matrix.waivers)
         add(waiver.when);
     for (const auto& rule : matrix.rules) {

@@ -5,14 +5,6 @@
 namespace cudamatrix::rules {
 namespace {
 
-// YYYY-MM-DD some months later; the day is cut where it may not exist.
-std::string months_later(std::string_view date, unsigned months) {
-    const auto number = [](std::string_view text) { return Version::parse(text)->major(); };
-    const auto count = number(date.substr(0, 4)) * 12 + number(date.substr(5, 2)) - 1 + months;
-    return fmt::format("{}-{:02}-{:02}", count / 12, count % 12 + 1,
-                       std::min<std::uint32_t>(number(date.substr(8)), 28));
-}
-
 // The newest update of the same minor that has images, where it is newer.
 std::optional<Row> newer_update(const Facts& facts, const Row& row) {
     const auto mine = lookup::required_version(row, "cuda");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
@@ -86,7 +87,7 @@ TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
     CHECK(edited(source, {*editor.replace(value_at(matrix, 0, 0).where, "2.6.0+cu126")}) ==
           "version: 1\naxes: {torch: [\"2.6.0+cu126\", \"2.5.0\"], os: debian12}\nstages: [install]\n");
     CHECK(edited(source, {*editor.remove(matrix.axes[1].where),
-                           *editor.add_to_set("os", value_at(matrix, 1, 0).where)}) ==
+                          *editor.add_to_set("os", value_at(matrix, 1, 0).where)}) ==
           "version: 1\naxes: {torch: [2.6.0+cu127, \"2.5.0\"]}\nstages: [install]\nset: {os: debian12}\n");
     CHECK(edited(source, {*editor.add_to_list(places.value_of("stages"), {"runtime"})})
               .ends_with("stages: [runtime, install]\n"));
@@ -95,7 +96,7 @@ TEST_CASE("edit: a value replaced, a field moved under set, a stage added") {
     const Places block_places(block);
     const Editor of_block(block, block_places);
     CHECK(edited(block.source, {*of_block.remove(block.axes[0].where),
-                                 *of_block.add_to_set("os", value_at(block, 0, 0).where)}) ==
+                                *of_block.add_to_set("os", value_at(block, 0, 0).where)}) ==
           "version: 1\naxes:\n  gpu: [T4, L4]\nset:\n  os: debian12\n  driver: \"550\"\nstages:\n- build\n");
     CHECK(edited(block.source, {*of_block.add_to_list(block_places.value_of("stages"), {"runtime"})})
               .ends_with("stages:\n- runtime\n- build\n"));
@@ -127,4 +128,39 @@ TEST_CASE("edit: only what reads as a file of the right number of cells is offer
     CHECK(editor.checked({edit}, 2).empty());
     CHECK(editor.checked({{3, 1, 3, 5, "axis"}}, 2).empty());
     CHECK(editor.checked({}, 2).empty());
+}
+
+TEST_CASE("edit: an item added behind another, in every way to write a list") {
+    const auto behind = [](std::string_view text, std::size_t row) {
+        const auto matrix = matrix_of(text);
+        const auto edit =
+            Editor(matrix, Places(matrix)).add_behind(value_at(matrix, 0, row).where, "\"570\"");
+        return edit ? edited(matrix.source, {*edit}) : std::string("none");
+    };
+    CHECK(behind("version: 1\naxes: {driver: [\"470\", 535]}\n", 0) ==
+          "version: 1\naxes: {driver: [\"470\", \"570\", 535]}\n");
+    CHECK(behind("version: 1\naxes: {driver: [\"470\", 535 ]}  # two\n", 1) ==
+          "version: 1\naxes: {driver: [\"470\", 535, \"570\" ]}  # two\n");
+    CHECK(behind("version: 1\naxes:\n  driver: [\n    470,  # old\n    535  # new\n  ]\n", 1) ==
+          "version: 1\naxes:\n  driver: [\n    470,  # old\n    535,\n    \"570\"  # new\n  ]\n");
+    CHECK(behind("version: 1\naxes:\n  driver:\n  - 470  # old\n  - 535\nset: {gpu: T4}\n", 0) ==
+          "version: 1\naxes:\n  driver:\n  - 470  # old\n  - \"570\"\n  - 535\nset: {gpu: T4}\n");
+    CHECK(behind("version: 1\naxes:\n  driver:\n    - 470\n    - 535", 1) ==
+          "version: 1\naxes:\n  driver:\n    - 470\n    - 535\n    - \"570\"");
+    // One value is no list.
+    CHECK(behind("version: 1\naxes:\n  driver: 470\n", 0) == "none");
+}
+
+TEST_CASE("places: a member of a map, wherever the map stands") {
+    const auto place = [](std::string_view text, std::string_view key) {
+        const auto matrix = matrix_of(text);
+        const auto& map = matrix.set.empty() ? value_at(matrix, 0, 0) : matrix.set.front().second;
+        const auto where = Places(matrix).member_of(map.where, key);
+        return fmt::format("{}:{}", where.line, where.column);
+    };
+    CHECK(place("version: 1\nset: {packages: {timm: 0.6.13, x: \"1\"}}\n", "x") == "2:35");
+    CHECK(place("version: 1\nset:\n  packages:\n    timm: 0.6.13\n    x: \"1\"\n", "x") == "5:8");
+    CHECK(place("version: 1\naxes: {packages: [{timm: 0.6.13}, {timm: 0.9.2}]}\n", "timm") == "2:26");
+    CHECK(place("version: 1\nset: {packages: {timm: 0.6.13}}\n", "torch") == "0:0");
+    CHECK(place("version: 1\nset: {os: debian12}\n", "os") == "0:0");
 }

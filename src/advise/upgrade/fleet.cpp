@@ -1,0 +1,362 @@
+#include "advise/upgrade/fleet.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "advise/upgrade/newer_values.hpp"
+#include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
+#include "knowledge/facts/pep440.hpp"
+#include "knowledge/judge/own_rules.hpp"
+#include "knowledge/solve/explain.hpp"
+#include "matrix/value.hpp"
+
+namespace cudamatrix::upgrade {
+namespace {
+
+constexpr std::array kMoving{Field::torch,  Field::image,  Field::cuda,
+                             Field::driver, Field::python, Field::os};
+
+std::string_view text_of(const Cell& cell, const solve::Variable& variable) {
+    const auto* value = cell.get(variable.field);
+    if (value == nullptr) return {};
+    if (variable.package.empty()) return value->text;
+    for (const auto& [name, version] : value->items) {
+        if (name == variable.package) return version;
+    }
+    return {};
+}
+
+// A value that the cells have; what they do not name is a value, too.
+void add_present(solve::Variable& variable, const Cell& cell, std::string_view text) {
+    if (text.empty()) {
+        if (!variable.nothing()) variable.values.emplace_back(std::nullopt);
+    } else if (variable.package.empty()) {
+        variable.add(*cell.get(variable.field));
+    } else {
+        variable.add(Value{std::string(text), {}, {}});
+    }
+}
+
+void add_text(solve::Variable& variable, const std::string& text) {
+    if (!variable.package.empty()) {
+        variable.add(Value{text, {}, {}});
+        return;
+    }
+    auto value = value_from_text(variable.field, text);
+    if (std::holds_alternative<Value>(value)) variable.add(std::get<Value>(std::move(value)));
+}
+
+// Of a package that goes with torch: the release for that one.
+std::string companion_text(const Facts& facts, std::string_view package, std::string_view torch) {
+    const auto known = lookup::torch(facts, torch, "x86_64");
+    const auto row =
+        known ? lookup::torch_companion(facts, pep440::canonical_name(package), known->exact) : std::nullopt;
+    return row ? std::string(row->text("version")) : std::string();
+}
+
+}  // namespace
+
+bool moves(Field field) {
+    return std::ranges::find(kMoving, field) != kMoving.end();
+}
+
+Fleet::Fleet(const Matrix& matrix, const Judgement& judgement, const Facts& facts, const std::string& today,
+             const Wanted& wanted)
+    : matrix_(matrix), judgement_(judgement), facts_(facts), today_(today), own_(rules::own_rules(matrix)) {
+    collect_variables(wanted);
+    collect_units();
+    place_cells();
+}
+
+// One for each field and package that the file names, with its values and the newer ones.
+void Fleet::collect_variables(const Wanted& wanted) {
+    std::vector<solve::Variable> variables;
+    std::set<std::string> packages;
+    for (const auto& judged : judgement_.cells) {
+        if (const auto* value = judged.cell.get(Field::packages)) {
+            for (const auto& item : value->items)
+                packages.insert(item.first);
+        }
+    }
+    for (const auto& field : all_fields()) {
+        if (field.field == Field::packages || !matrix_.named.contains(field.field)) continue;
+        variables.push_back({.field = field.field, .ordered = compares_as_version(field.field)});
+    }
+    for (const auto& package : packages)
+        variables.push_back({.field = Field::packages, .package = package, .ordered = true});
+    for (auto& variable : variables) {
+        std::set<std::string_view> seen;
+        for (const auto& judged : judgement_.cells) {
+            const auto text = text_of(judged.cell, variable);
+            if (seen.insert(text).second) add_present(variable, judged.cell, text);
+        }
+    }
+    add_candidates(variables, wanted);
+    auto setting = solve::setting_of(matrix_, own_);
+    cache_.emplace(facts_, today_, std::move(variables), setting);
+}
+
+void Fleet::add_candidates(std::vector<solve::Variable>& variables, const Wanted& wanted) {
+    struct Found {
+        std::size_t variable;
+        std::string present;
+        NewerValues newer;
+    };
+    std::vector<Found> found;
+    std::set<std::string> torches;
+    for (const auto& [field, text] : wanted) {
+        for (auto& variable : variables) {
+            if (variable.field == field) add_text(variable, text);
+        }
+        if (field == Field::torch) torches.insert(text);
+    }
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (!moves(variables[i].field)) continue;
+        for (const auto& value : variables[i].values) {
+            if (value)
+                found.push_back(
+                    {i, value->text, newer_values(facts_, variables[i].field, value->text, today_)});
+        }
+    }
+    for (const auto& [variable, present, newer] : found) {
+        for (const auto* list : {&newer.on_line, &newer.beyond}) {
+            for (const auto& text : *list) {
+                add_text(variables[variable], text);
+                if (variables[variable].field == Field::torch) torches.insert(text);
+            }
+        }
+    }
+    for (auto& variable : variables) {
+        if (variable.package.empty()) continue;
+        for (const auto& torch : torches) {
+            if (const auto text = companion_text(facts_, variable.package, torch); !text.empty())
+                add_text(variable, text);
+        }
+    }
+    // Indices hold from here on.
+    moves_.resize(variables.size());
+    for (const auto& [variable, present, newer] : found) {
+        auto& moves = moves_[variable][*variables[variable].find(present)];
+        for (const auto& text : newer.on_line)
+            if (const auto at = variables[variable].find(text)) moves.on_line.push_back(*at);
+        for (const auto& text : newer.beyond)
+            if (const auto at = variables[variable].find(text)) moves.beyond.push_back(*at);
+    }
+}
+
+void Fleet::add_unit(const std::vector<Field>& fields, const std::vector<std::vector<const Value*>>& rows,
+                     std::optional<std::size_t> axis) {
+    Unit unit;
+    unit.axis = axis;
+    std::vector<std::size_t> column;
+    for (std::size_t i = 0; i < cache_->variables().size(); ++i) {
+        const auto at = std::ranges::find(fields, variable(i).field);
+        if (at == fields.end()) continue;
+        unit.variables.push_back(i);
+        column.push_back(static_cast<std::size_t>(at - fields.begin()));
+    }
+    for (std::size_t place = 0; place < rows.size(); ++place) {
+        const auto& row = rows[place];
+        Values values;
+        for (std::size_t v = 0; v < unit.variables.size(); ++v) {
+            Cell cell;
+            const auto& about = variable(unit.variables[v]);
+            cell.set(about.field, row[column[v]]);
+            const auto text = text_of(cell, about);
+            const auto at = text.empty() ? about.nothing() : about.find(text);
+            if (!at) break;  // excludes leave no cell with it
+            values.push_back(*at);
+        }
+        if (values.size() != unit.variables.size()) continue;
+        unit.rows.push_back(std::move(values));
+        unit.places.push_back(place);
+    }
+    const bool can_move = std::ranges::any_of(unit.variables, [&](std::size_t i) {
+        return moves(variable(i).field) || variable(i).field == Field::packages;
+    });
+    if (unit.rows.empty() || !can_move) return;
+    unit.front = newest_row(unit);
+    units_.push_back(std::move(unit));
+}
+
+// Software decides: the row with the newest torch, of those the one with the newest CUDA, and so on.
+std::size_t Fleet::newest_row(const Unit& unit) const {
+    std::size_t best = 0;
+    const auto is_newer = [&](const Values& a, const Values& b) {
+        for (const auto field : kMoving) {
+            for (std::size_t v = 0; v < unit.variables.size(); ++v) {
+                const auto& about = variable(unit.variables[v]);
+                if (about.field != field || a[v] == b[v]) continue;
+                if (about.ordered) return a[v] < b[v];
+                return life_of(facts_, field, text(unit.variables[v], a[v])).released >
+                       life_of(facts_, field, text(unit.variables[v], b[v])).released;
+            }
+        }
+        return false;
+    };
+    for (std::size_t row = 1; row < unit.rows.size(); ++row) {
+        if (is_newer(unit.rows[row], unit.rows[best])) best = row;
+    }
+    return best;
+}
+
+void Fleet::collect_units() {
+    FieldSet taken;
+    for (std::size_t a = 0; a < matrix_.axes.size(); ++a) {
+        const auto& axis = matrix_.axes[a];
+        std::vector<std::vector<const Value*>> rows;
+        for (const auto& row : axis.rows) {
+            auto& values = rows.emplace_back();
+            for (const auto& value : row)
+                values.push_back(&value);
+        }
+        for (const auto field : axis.fields)
+            taken.insert(field);
+        add_unit(axis.fields, rows, a);
+    }
+    for (const auto& [field, value] : matrix_.set) {
+        if (taken.contains(field)) continue;
+        taken.insert(field);
+        add_unit({field}, {{&value}}, std::nullopt);
+    }
+    // What only rows of `include` name moves where they agree.
+    for (const auto& field : all_fields()) {
+        if (taken.contains(field.field) || !matrix_.named.contains(field.field)) continue;
+        const Value* one = nullptr;
+        const bool agree = std::ranges::all_of(judgement_.cells, [&](const JudgedCell& judged) {
+            const auto* value = judged.cell.get(field.field);
+            if (one == nullptr) one = value;
+            return value != nullptr && value->text == one->text;
+        });
+        if (agree && one != nullptr) add_unit({field.field}, {{one}}, std::nullopt);
+    }
+}
+
+void Fleet::place_cells() {
+    for (const auto& judged : judgement_.cells) {
+        auto& assignment = cells_.emplace_back();
+        for (const auto& variable : cache_->variables()) {
+            const auto text = text_of(judged.cell, variable);
+            assignment.push_back(text.empty() ? *variable.nothing() : *variable.find(text));
+        }
+        auto& rows = rows_of_.emplace_back();
+        for (const auto& unit : units_) {
+            const auto row = std::ranges::find_if(unit.rows, [&](const Values& values) {
+                for (std::size_t v = 0; v < values.size(); ++v) {
+                    if (assignment[unit.variables[v]] != values[v]) return false;
+                }
+                return true;
+            });
+            rows.push_back(static_cast<std::size_t>(row - unit.rows.begin()));
+        }
+        before_.push_back(cache_->verdict(assignment));
+    }
+}
+
+std::string Fleet::text(std::size_t variable_at, std::uint32_t value) const {
+    const auto& known = variable(variable_at).values[value];
+    return known ? known->text : std::string();
+}
+
+const Values& Fleet::on_line(std::size_t variable_at, std::uint32_t value) const {
+    static const Values none;
+    const auto found = moves_[variable_at].find(value);
+    return found == moves_[variable_at].end() ? none : found->second.on_line;
+}
+
+const Values& Fleet::beyond(std::size_t variable_at, std::uint32_t value) const {
+    static const Values none;
+    const auto found = moves_[variable_at].find(value);
+    return found == moves_[variable_at].end() ? none : found->second.beyond;
+}
+
+Target Fleet::present() const {
+    Target target;
+    for (const auto& unit : units_)
+        target.push_back(unit.rows);
+    return target;
+}
+
+std::optional<std::uint32_t> Fleet::companion(std::size_t package, std::string_view torch) const {
+    return variable(package).find(companion_text(facts_, variable(package).package, torch));
+}
+
+Target Fleet::with(const Target& target, std::size_t unit, std::size_t row, std::size_t at,
+                   std::uint32_t value) const {
+    auto out = target;
+    out[unit][row][at] = value;
+    const auto torch_at = units_[unit].variables[at];
+    if (variable(torch_at).field != Field::torch) return out;
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+        for (std::size_t v = 0; v < units_[u].variables.size(); ++v) {
+            const auto package = units_[u].variables[v];
+            auto& present = out[u][u == unit ? row : units_[u].front][v];
+            if (variable(package).package.empty() || text(package, present).empty() ||
+                text(package, present) == kCompanionVersion || text(package, present) == kAnyVersion)
+                continue;
+            if (const auto release = companion(package, text(torch_at, value))) present = *release;
+        }
+    }
+    return out;
+}
+
+const solve::Assignment& Fleet::moved(std::size_t cell, const Target& target) {
+    scratch_ = cells_[cell];
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+        const auto row = rows_of_[cell][u];
+        if (row == units_[u].rows.size()) continue;
+        for (std::size_t v = 0; v < units_[u].variables.size(); ++v)
+            scratch_[units_[u].variables[v]] = target[u][row][v];
+    }
+    return scratch_;
+}
+
+Verdict Fleet::after(std::size_t cell, const Target& target) {
+    return cache_->verdict(moved(cell, target));
+}
+
+bool Fleet::is_kept(std::size_t unit, std::size_t row) const {
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+        if (rows_of_[cell][unit] != row || before_[cell] > solve::kGoodEnough) continue;
+        if (std::ranges::any_of(matrix_.keep, [&](const Condition& condition) {
+                return matches(condition, judgement_.cells[cell].cell);
+            }))
+            return true;
+    }
+    return false;
+}
+
+std::vector<std::string> Fleet::values(const Cell& cell) const {
+    std::vector<std::string> out;
+    for (const auto& each : cache_->variables())
+        out.emplace_back(text_of(cell, each));
+    return out;
+}
+
+std::vector<std::string> Fleet::values(std::size_t cell, const Target& target) {
+    std::vector<std::string> out;
+    const auto& assignment = moved(cell, target);
+    for (std::size_t i = 0; i < assignment.size(); ++i)
+        out.push_back(text(i, assignment[i]));
+    return out;
+}
+
+std::optional<std::size_t> Fleet::first_worse(const Target& target) {
+    const auto is_worse = [&](std::size_t cell) { return after(cell, target) > before_[cell]; };
+    if (suspect_ < cells_.size() && is_worse(suspect_)) return suspect_;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+        if (is_worse(cell)) return suspect_ = cell;
+    }
+    return std::nullopt;
+}
+
+std::size_t Fleet::working(const Target& target) {
+    std::size_t count = 0;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell)
+        count += after(cell, target) <= solve::kGoodEnough ? 1 : 0;
+    return count;
+}
+
+}  // namespace cudamatrix::upgrade

@@ -1,0 +1,117 @@
+// The cells of a matrix beside those that it would have with other values: what moves together, and what the
+// rules say then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "knowledge/facts/facts.hpp"
+#include "knowledge/judge/judge.hpp"
+#include "knowledge/solve/rule_cache.hpp"
+#include "matrix/matrix.hpp"
+
+namespace cudamatrix::upgrade {
+
+/// Values by the fleet's variables: of a unit, those of its own.
+using Values = std::vector<std::uint32_t>;
+
+/// What moves as one: an axis (several fields where they are zipped), a field of `set`, or one in which all
+/// rows of `include` agree. Each row has a value of each variable; the front is the newest row.
+struct Unit {
+    std::vector<std::size_t> variables;
+    std::vector<Values> rows;
+    std::vector<std::size_t> places;  ///< of those rows in the axis
+    std::size_t front = 0;
+    std::optional<std::size_t> axis;  ///< of the matrix; nothing: it has one row, in `set` or in includes
+
+    /// An axis with several rows gets another one where it moves, and keeps those that it has.
+    [[nodiscard]] bool has_several() const { return rows.size() > 1; }
+};
+
+/// For each unit the values in the place of each of its rows.
+using Target = std::vector<std::vector<Values>>;
+
+/// What the user asks for: a field and its new value.
+using Wanted = std::vector<std::pair<Field, std::string>>;
+
+class Fleet {
+  public:
+    /// All live longer. `judgement` is of `matrix`, with its cells, as of `today`: values that were not out
+    /// by then are none. `wanted` are values beside those that the facts know.
+    Fleet(const Matrix& matrix, const Judgement& judgement, const Facts& facts, const std::string& today,
+          const Wanted& wanted = {});
+
+    [[nodiscard]] const std::vector<Unit>& units() const { return units_; }
+    [[nodiscard]] const solve::Variable& variable(std::size_t index) const {
+        return cache_->variables()[index];
+    }
+    /// The text of a value; empty: the cell does not have one.
+    [[nodiscard]] std::string text(std::size_t variable, std::uint32_t value) const;
+    /// Newer values that were out on the day, newest first.
+    [[nodiscard]] const Values& on_line(std::size_t variable, std::uint32_t value) const;
+    [[nodiscard]] const Values& beyond(std::size_t variable, std::uint32_t value) const;
+
+    /// Every row in its own place.
+    [[nodiscard]] Target present() const;
+    /// The target with another value in a row of a unit; packages that go with its torch (`companions`)
+    /// follow.
+    [[nodiscard]] Target with(const Target& target, std::size_t unit, std::size_t row, std::size_t at,
+                              std::uint32_t value) const;
+
+    [[nodiscard]] std::size_t size() const { return cells_.size(); }
+    [[nodiscard]] const JudgedCell& judged(std::size_t cell) const { return judgement_.cells[cell]; }
+    [[nodiscard]] Verdict before(std::size_t cell) const { return before_[cell]; }
+    [[nodiscard]] Verdict after(std::size_t cell, const Target& target);
+    /// Whether a cell that works and that `keep:` names is in the row of the unit.
+    [[nodiscard]] bool is_kept(std::size_t unit, std::size_t row) const;
+    /// The values of a cell by variable, as texts: its own, and those that it would have.
+    [[nodiscard]] std::vector<std::string> values(const Cell& cell) const;
+    [[nodiscard]] std::vector<std::string> values(std::size_t cell, const Target& target);
+
+    /// A cell that would be worse than it is; the last one that was found is looked at first.
+    [[nodiscard]] std::optional<std::size_t> first_worse(const Target& target);
+    /// Cells that would work, of those that the target changes and of the others.
+    [[nodiscard]] std::size_t working(const Target& target);
+
+    [[nodiscard]] const Facts& facts() const { return facts_; }
+    [[nodiscard]] const std::string& today() const { return today_; }
+
+  private:
+    struct Moves {
+        Values on_line, beyond;
+    };
+    void collect_variables(const Wanted& wanted);
+    void collect_units();
+    void place_cells();
+    void add_candidates(std::vector<solve::Variable>& variables, const Wanted& wanted);
+    void add_unit(const std::vector<Field>& fields, const std::vector<std::vector<const Value*>>& rows,
+                  std::optional<std::size_t> axis);
+    [[nodiscard]] std::size_t newest_row(const Unit& unit) const;
+    [[nodiscard]] std::optional<std::uint32_t> companion(std::size_t package, std::string_view torch) const;
+    [[nodiscard]] const solve::Assignment& moved(std::size_t cell, const Target& target);
+
+    const Matrix& matrix_;
+    const Judgement& judgement_;
+    const Facts& facts_;
+    const std::string& today_;
+    std::vector<rules::Rule> own_;
+    std::optional<solve::RuleCache> cache_;
+    std::vector<std::map<std::uint32_t, Moves>> moves_;  ///< by variable
+    std::vector<Unit> units_;
+    std::vector<solve::Assignment> cells_;
+    std::vector<std::vector<std::size_t>> rows_of_;  ///< by cell and unit; the unit's size: none of its rows
+    std::vector<Verdict> before_;
+    solve::Assignment scratch_;
+    std::size_t suspect_ = 0;
+};
+
+/// Fields whose values get newer by themselves.
+[[nodiscard]] bool moves(Field field);
+
+}  // namespace cudamatrix::upgrade

@@ -1,0 +1,295 @@
+#include "advise/upgrade/outcome.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "advise/edit/editor.hpp"
+#include "base/text.hpp"
+
+namespace cudamatrix::upgrade {
+namespace {
+
+// The text of a file on its way from one state to the next; each step reads it again.
+class Editing {
+  public:
+    Editing(const Matrix& matrix, const Fleet& fleet, const Plan& plan, const Reread& read)
+        : matrix_(matrix), fleet_(fleet), plan_(plan), read_(read), source_(matrix.source) {}
+
+    Result<std::string> run() {
+        CM_TRY(take_out_expected());
+        CM_TRY(replace_values());
+        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
+            if (plan_.units[u].added) CM_TRY(add_row(u));
+        }
+        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
+            for (std::size_t row = 0; row < plan_.units[u].dropped.size(); ++row) {
+                if (plan_.units[u].dropped[row]) CM_TRY(drop_row(u, plan_.units[u].rows[row]));
+            }
+        }
+        return with_expected();
+    }
+
+  private:
+    [[nodiscard]] static Failure cannot(const std::string& what, const Location& where) {
+        auto failure =
+            input_failure(fmt::format("cannot {} by itself", what),
+                          "edit the file by hand: it is written in a way that no edit of it is sure");
+        failure.diagnostics.front().where = where;
+        return failure;
+    }
+
+    // The number is wrong until all is done, and a wrong one cannot be read.
+    Status take_out_expected() {
+        if (!matrix_.expect_cells) return Done{};
+        const Places places(matrix_);
+        const auto where = places.value_of("expect_cells");
+        const auto edit = Editor(matrix_, places).remove_member(where, "expect_cells");
+        if (!edit) return cannot("count expect_cells again", where);
+        auto without = edited(source_, {*edit});
+        // What is taken out stands before all values that move.
+        std::size_t at = 0;
+        while (at < without.size() && without[at] == source_[at])
+            ++at;
+        expected_at_ = at;
+        expected_ = source_.substr(at, source_.size() - without.size());
+        source_ = std::move(without);
+        return Done{};
+    }
+
+    Result<std::string> with_expected() {
+        if (!matrix_.expect_cells) return source_;
+        CM_TRY_ASSIGN(const auto now, read_(source_));
+        const auto counted = count_cells(now, kCountingSteps);
+        if (!counted) return cannot("count expect_cells again", {});
+        const auto written =
+            text::replace_all(expected_, std::to_string(*matrix_.expect_cells), std::to_string(*counted));
+        return source_.substr(0, expected_at_) + written + source_.substr(expected_at_);
+    }
+
+    // Puts `now` in the place of a value that starts at `value`; of packages at the release of one.
+    Status replace(const Matrix& matrix, const Places& places, const Value& value, std::size_t variable,
+                   std::uint32_t now, std::vector<Edit>& edits) {
+        const auto& about = fleet_.variable(variable);
+        const auto where = about.package.empty() ? value.where : places.member_of(value.where, about.package);
+        const auto edit = Editor(matrix, places).replace(where, fleet_.text(variable, now));
+        if (!edit) return cannot(fmt::format("change {}", about.name()), value.where);
+        edits.push_back(*edit);
+        return Done{};
+    }
+
+    Status replace_values() {
+        CM_TRY_ASSIGN(const auto matrix, read_(source_));
+        const Places places(matrix);
+        std::vector<Edit> edits;
+        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
+            const auto& unit = fleet_.units()[u];
+            for (std::size_t row = 0; row < unit.rows.size(); ++row) {
+                for (std::size_t v = 0; v < unit.variables.size(); ++v) {
+                    const auto now = plan_.units[u].rows[row][v];
+                    if (now == unit.rows[row][v]) continue;
+                    for (const auto* value : places_of(matrix, unit, row, v))
+                        CM_TRY(replace(matrix, places, *value, unit.variables[v], now, edits));
+                }
+            }
+        }
+        // A release of a package and its map are read once for each field that they stand for.
+        std::vector<Edit> once;
+        for (auto& edit : edits) {
+            if (std::ranges::find(once, edit) == once.end()) once.push_back(std::move(edit));
+        }
+        source_ = edited(source_, std::move(once));
+        return Done{};
+    }
+
+    // Where the file writes the value of a row: in its axis, or in `set` and the includes that say the same.
+    [[nodiscard]] std::vector<const Value*> places_of(const Matrix& matrix, const Unit& unit, std::size_t row,
+                                                      std::size_t v) const {
+        const auto variable = unit.variables[v];
+        const auto field = fleet_.variable(variable).field;
+        std::vector<const Value*> out;
+        if (unit.axis) {
+            const auto& axis = matrix.axes[*unit.axis];
+            const auto column = std::ranges::find(axis.fields, field) - axis.fields.begin();
+            out.push_back(&axis.rows[unit.places[row]][static_cast<std::size_t>(column)]);
+        }
+        if (unit.has_several()) return out;
+        const auto add = [&](const std::vector<std::pair<Field, Value>>& pairs) {
+            for (const auto& [each, value] : pairs) {
+                if (each == field && has_text(value, variable, unit.rows[row][v])) out.push_back(&value);
+            }
+        };
+        if (!unit.axis) add(matrix.set);
+        for (const auto& include : matrix.include)
+            add(include);
+        return out;
+    }
+
+    [[nodiscard]] bool has_text(const Value& value, std::size_t variable, std::uint32_t text) const {
+        const auto& about = fleet_.variable(variable);
+        if (about.package.empty()) return value.text == fleet_.text(variable, text);
+        return std::ranges::any_of(value.items, [&](const auto& item) {
+            return item.first == about.package && item.second == fleet_.text(variable, text);
+        });
+    }
+
+    // The row of the axis that has these values now.
+    [[nodiscard]] const std::vector<Value>* row_of(const Matrix& matrix, const Unit& unit,
+                                                   const Values& values) const {
+        const auto& axis = matrix.axes[*unit.axis];
+        for (const auto& row : axis.rows) {
+            bool is_it = true;
+            for (std::size_t v = 0; v < values.size() && is_it; ++v) {
+                const auto field = fleet_.variable(unit.variables[v]).field;
+                const auto column = std::ranges::find(axis.fields, field) - axis.fields.begin();
+                is_it = has_text(row[static_cast<std::size_t>(column)], unit.variables[v], values[v]) ||
+                        fleet_.text(unit.variables[v], values[v]).empty();
+            }
+            if (is_it) return &row;
+        }
+        return nullptr;
+    }
+
+    // The value of a new row: the one of the front as it is written, with what moves in it.
+    [[nodiscard]] std::string new_value(const Editor& editor, const Unit& unit, Field field,
+                                        const Value& front, const Values& before, const Values& now) const {
+        std::string out(editor.source_at(front.where));
+        for (std::size_t v = 0; v < unit.variables.size(); ++v) {
+            if (fleet_.variable(unit.variables[v]).field != field || before[v] == now[v]) continue;
+            const auto text = fleet_.text(unit.variables[v], now[v]);
+            if (field != Field::packages) return fmt::format("\"{}\"", text);
+            out = text::replace_all(out, fleet_.text(unit.variables[v], before[v]), text);
+        }
+        return out;
+    }
+
+    Status add_row(std::size_t u) {
+        CM_TRY_ASSIGN(const auto matrix, read_(source_));
+        const Places places(matrix);
+        const Editor editor(matrix, places);
+        const auto& unit = fleet_.units()[u];
+        const auto& before = plan_.units[u].rows[unit.front];
+        const auto* front = row_of(matrix, unit, before);
+        const auto& axis = matrix.axes[*unit.axis];
+        if (front == nullptr) return cannot("add a row to the axis", axis.where);
+        std::vector<Edit> edits;
+        for (std::size_t f = 0; f < axis.fields.size(); ++f) {
+            const auto& value = (*front)[f];
+            const auto text = new_value(editor, unit, axis.fields[f], value, before, *plan_.units[u].added);
+            const auto edit = editor.add_behind(value.where, text);
+            if (!edit) return cannot(fmt::format("add {} {}", info(axis.fields[f]).name, text), value.where);
+            edits.push_back(*edit);
+        }
+        source_ = edited(source_, std::move(edits));
+        return Done{};
+    }
+
+    Status drop_row(std::size_t u, const Values& values) {
+        CM_TRY_ASSIGN(const auto matrix, read_(source_));
+        const Places places(matrix);
+        const auto& unit = fleet_.units()[u];
+        const auto* row = row_of(matrix, unit, values);
+        if (row == nullptr) return cannot("drop a row of the axis", matrix.axes[*unit.axis].where);
+        std::vector<Edit> edits;
+        for (const auto& value : *row) {
+            const auto edit = Editor(matrix, places).remove(value.where);
+            if (!edit) return cannot(fmt::format("drop {}", value.text), value.where);
+            edits.push_back(*edit);
+        }
+        source_ = edited(source_, std::move(edits));
+        return Done{};
+    }
+
+    static constexpr std::uint64_t kCountingSteps = 1'000'000;
+
+    const Matrix& matrix_;
+    const Fleet& fleet_;
+    const Plan& plan_;
+    const Reread& read_;
+    std::string source_;
+    std::string expected_;
+    std::size_t expected_at_ = 0;
+};
+
+// Which cell each one became.
+std::vector<review::ReplacedCell> replaced_by(Fleet& fleet, const Plan& plan, const Judgement& now) {
+    std::map<std::vector<std::string>, const JudgedCell*> there;
+    for (const auto& cell : now.cells)
+        there.emplace(fleet.values(cell.cell), &cell);
+    Target target;
+    for (const auto& unit : plan.units)
+        target.push_back(unit.rows);
+    std::vector<review::ReplacedCell> out;
+    for (std::size_t i = 0; i < fleet.size(); ++i) {
+        const auto before = fleet.values(fleet.judged(i).cell);
+        const auto after = fleet.values(i, target);
+        const auto found = there.find(after);
+        if (found == there.end() || found->second->id == fleet.judged(i).id) continue;
+        auto& pair = out.emplace_back(review::ReplacedCell{fleet.judged(i).id, found->second->id, {}});
+        for (std::size_t v = 0; v < before.size(); ++v) {
+            if (before[v] != after[v])
+                pair.changes.push_back({std::string(fleet.variable(v).name()), before[v], after[v]});
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan) {
+    std::vector<Step> out;
+    const auto add = [&](Step step) {
+        if (step.before != step.now && std::ranges::find(out, step) == out.end())
+            out.push_back(std::move(step));
+    };
+    for (std::size_t u = 0; u < plan.units.size(); ++u) {
+        const auto& unit = fleet.units()[u];
+        const auto& planned = plan.units[u];
+        for (std::size_t v = 0; v < unit.variables.size(); ++v) {
+            const auto variable = unit.variables[v];
+            const std::string name(fleet.variable(variable).name());
+            for (std::size_t row = 0; row < unit.rows.size(); ++row) {
+                const auto before = fleet.text(variable, unit.rows[row][v]);
+                add({name, before, planned.dropped[row] ? "" : fleet.text(variable, planned.rows[row][v])});
+            }
+            if (planned.added && (*planned.added)[v] != planned.rows[unit.front][v])
+                add({name, "", fleet.text(variable, (*planned.added)[v])});
+        }
+    }
+    return out;
+}
+
+Result<std::string> edited_source(const Matrix& matrix, const Fleet& fleet, const Plan& plan,
+                                  const Reread& read) {
+    return Editing(matrix, fleet, plan, read).run();
+}
+
+Result<Outcome> carried_out(const Matrix& matrix, const Judgement& judgement, Fleet& fleet, const Plan& plan,
+                            const Reread& read, const Rejudge& rejudge) {
+    Outcome out;
+    out.aim = plan.aim;
+    out.steps = steps_of(fleet, plan);
+    out.verdicts = judgement.verdicts;
+    if (out.steps.empty()) {
+        out.source = matrix.source;
+        out.changes.same = judgement.cells.size();
+        return out;
+    }
+    auto source = edited_source(matrix, fleet, plan, read);
+    const auto refused = [&](const Failure& failure) -> Result<Outcome> {
+        if (failure.code != ExitCode::bad_input || failure.diagnostics.empty()) return failure;
+        out.refusal = failure.diagnostics.front().message;
+        return out;
+    };
+    if (!source.ok()) return refused(source.failure());
+    const auto now = rejudge(*source);
+    if (!now.ok()) return refused(now.failure());
+    out.source = *std::move(source);
+    out.verdicts = now->judgement.verdicts;
+    out.changes = review::compare_verdicts(review::judged_verdicts(matrix, judgement),
+                                           review::judged_verdicts(now->matrix, now->judgement),
+                                           replaced_by(fleet, plan, now->judgement));
+    return out;
+}
+
+}  // namespace cudamatrix::upgrade

@@ -1,0 +1,46 @@
+// Where a matrix could go: what stays on its line, what is next, what is newest. Each is found by asking the
+// rules about every cell.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/upgrade/fleet.hpp"
+#include "base/result.hpp"
+
+namespace cudamatrix::upgrade {
+
+/// hold: every value to the newest of its line (driver branch, CUDA minor, torch minor) with which no cell
+/// gets worse. next: beside that the newest software with which none gets worse; a driver, python or system
+/// that ends within `kEndsWithin` months moves to the one that lasts longest; rows of an axis that have ended
+/// are dropped, but for those with a cell of `keep:`. wanted: what the user asks for, and the packages that
+/// go with its torch. ambitious: the newest torch (image, CUDA) with which anything works, on the newest
+/// hosts, with as many cells as possible; others may be lost.
+enum class Aim : std::uint8_t { hold, next, ambitious, wanted };
+[[nodiscard]] std::string_view to_string(Aim aim);
+inline constexpr unsigned kEndsWithin = 12;
+
+struct UnitPlan {
+    std::vector<Values> rows;     ///< what stands in the place of each row
+    std::optional<Values> added;  ///< one more row, beside an axis with several
+    std::vector<bool> dropped;    ///< by row
+};
+
+struct Plan {
+    Aim aim = Aim::hold;
+    std::vector<UnitPlan> units;
+    Target target;  ///< the same for those who ask about cells: an added row in the place of the front
+
+    friend bool operator==(const Plan& a, const Plan& b);
+};
+
+[[nodiscard]] Plan plan_for(Fleet& fleet, Aim aim);
+/// The front with the values that the fleet was asked for. Input failures: a field that the file does not
+/// name, that its rows of `include` say otherwise, or whose value it has.
+[[nodiscard]] Result<Plan> plan_wanted(Fleet& fleet, const Wanted& wanted);
+
+}  // namespace cudamatrix::upgrade

@@ -1,0 +1,168 @@
+// upgrade: moves the values of a matrix file on, in place or as a patch, after it said what that does to the
+// cells.
+#include <algorithm>
+#include <set>
+
+#include "advise/upgrade/outcome.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "commands/common.hpp"
+#include "knowledge/judge/own_rules.hpp"
+#include "matrix/condition.hpp"
+#include "matrix/matrix_file.hpp"
+#include "matrix/spelling.hpp"
+#include "matrix/value.hpp"
+#include "report/formats.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::string_view kTo =
+    "hold (the newest of each line: driver branch, CUDA minor, torch minor), next, ambitious, or values such as "
+    "cuda=12.8.1,torch=2.8.0+cu128";
+
+struct UpgradeOptions {
+    MatrixOptions matrix;
+    std::string to;
+    bool write = false;
+    bool lose = false;
+    std::string format;
+    std::string out;
+    bool verbose = false;
+};
+
+std::optional<upgrade::Aim> aim_named(std::string_view word) {
+    for (const auto aim : {upgrade::Aim::hold, upgrade::Aim::next, upgrade::Aim::ambitious}) {
+        if (word == upgrade::to_string(aim)) return aim;
+    }
+    return std::nullopt;
+}
+
+// "cuda=12.8.1,torch=2.8.0+cu128" in words of a matrix file.
+Result<upgrade::Wanted> wanted_values(const std::string& text, const Spelling& spelling) {
+    upgrade::Wanted out;
+    std::set<Field> seen;
+    for (const auto& part : text::split(text, ',')) {
+        const auto equals = part.find('=');
+        const auto field = equals == std::string::npos
+                               ? std::nullopt
+                               : field_named(text::trim(std::string_view(part).substr(0, equals)));
+        const auto label = fmt::format("--to {}", text::printable(part));
+        if (!field)
+            return input_failure(fmt::format("{}: expected an aim or FIELD=VALUE", label),
+                                 fmt::format("write {}", kTo));
+        if (!upgrade::moves(*field))
+            return input_failure(fmt::format("{}: {} does not move", label, info(*field).name),
+                                 "name a torch, image, cuda, driver, python or os");
+        const auto written = text::trim(std::string_view(part).substr(equals + 1));
+        const auto meant = spelling(*field, written);
+        const auto value = value_from_text(*field, meant.empty() ? written : std::string_view(meant));
+        if (const auto* problem = std::get_if<ValueProblem>(&value))
+            return input_failure(fmt::format("{}: {}", label, problem->message), problem->fix);
+        if (!seen.insert(*field).second)
+            return input_failure(fmt::format("{}: {} is named twice", label, info(*field).name),
+                                 "keep one of the two");
+        out.emplace_back(*field, std::get<Value>(value).text);
+    }
+    return out;
+}
+
+// Cells of `keep:` that work now and would not, or would be no more.
+Result<std::vector<std::string>> lost_cells(const Loaded& loaded, const upgrade::Outcome& outcome) {
+    std::set<std::string_view> lost(outcome.changes.gone.begin(), outcome.changes.gone.end());
+    std::map<std::string_view, std::string_view> was;
+    for (const auto& pair : outcome.changes.replaced)
+        was.emplace(pair.now, pair.before);
+    const auto works = [](std::string_view verdict) {
+        return verdict == "accepted" || verdict == "degraded";
+    };
+    for (const auto& moved : outcome.changes.moved) {
+        const auto before = was.find(moved.cell);
+        if (!works(moved.now.verdict))
+            lost.insert(before == was.end() ? std::string_view(moved.cell) : before->second);
+    }
+    std::vector<std::string> out;
+    for (const auto& condition : loaded.matrix.keep) {
+        bool is_met = false;
+        for (const auto& judged : loaded.judgement.cells) {
+            if (!matches(condition, judged.cell)) continue;
+            is_met = true;
+            if (judged.verdict > Verdict::degraded || !lost.contains(judged.id)) continue;
+            if (std::ranges::find(out, judged.id) == out.end()) out.push_back(judged.id);
+        }
+        if (is_met) continue;
+        return Failure{ExitCode::bad_input,
+                       {Diagnostic::error("keep matches no cell", condition.where)
+                            .with_fix("name values that the file has, or delete the entry")}};
+    }
+    return out;
+}
+
+Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loaded, const World& world) {
+    const auto names = lookup::names_in(loaded.facts);
+    const auto read = [&](std::string_view source) -> Result<Matrix> {
+        const auto reader = [&](const std::filesystem::path& path,
+                                std::uint64_t limit) -> Result<std::string> {
+            return path == loaded.matrix.path ? std::string(source) : file::read(path, limit);
+        };
+        return read_matrix_file(loaded.matrix.path, rules::mistakes_in_ids, names, reader);
+    };
+    const auto rejudge = [&](std::string_view source) -> Result<upgrade::Rejudged> {
+        CM_TRY_ASSIGN(auto matrix, read(source));
+        JudgeOptions as_of;
+        as_of.today = loaded.today;
+        as_of.on_progress = watched(world);
+        auto out = upgrade::Rejudged{std::move(matrix), {}};
+        CM_TRY_ASSIGN(out.judgement, judge_whole(out.matrix, loaded.facts, as_of));
+        return out;
+    };
+    const auto aim = aim_named(options.to);
+    upgrade::Wanted wanted;
+    if (!aim) {
+        CM_TRY_ASSIGN(wanted, wanted_values(options.to, said_spellings(loaded.facts, world)));
+    }
+    upgrade::Fleet fleet(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, wanted);
+    CM_TRY_ASSIGN(const auto plan, aim ? Result<upgrade::Plan>(upgrade::plan_for(fleet, *aim))
+                                       : upgrade::plan_wanted(fleet, wanted));
+    return upgrade::carried_out(loaded.matrix, loaded.judgement, fleet, plan, read, rejudge);
+}
+
+Result<ExitCode> perform_upgrade(const UpgradeOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load(options.matrix, world));
+    CM_TRY_ASSIGN(const auto outcome, find(options, *loaded, world));
+    CM_TRY_ASSIGN(const auto lost, lost_cells(*loaded, outcome));
+    const bool is_refused = !lost.empty() && !options.lose;
+    const bool changes = !outcome.steps.empty() && !outcome.source.empty();
+    const bool written = options.write && changes && !is_refused;
+    report::UpgradeReport report{
+        loaded->matrix, outcome, lost, written, tool_info(loaded->facts, loaded->today), text_options(world)};
+    report.text.verbose = options.verbose;
+    if (written) CM_TRY(file::write(loaded->matrix.path, outcome.source));
+    CM_TRY(publish(report, "upgrade", options.format, options.out,
+                   report::format_named(report::upgrade_formats(), options.format)->write));
+    if (is_refused && options.write) {
+        return input_failure(
+            fmt::format("{} is not written: {} of keep would be lost", text::printable(loaded->matrix.path),
+                        text::count(lost.size(), "cell")),
+            "delete the entries of keep, or say --lose");
+    }
+    return written || outcome.steps.empty() ? ExitCode::success : ExitCode::findings;
+}
+
+}  // namespace
+
+Action add_upgrade(const Arguments& app) {
+    auto options = std::make_shared<UpgradeOptions>();
+    app.add_option("MATRIX", options->matrix.matrix, "Matrix file").required();
+    app.add_option("--to", options->to, "Where to: " + std::string(kTo)).type_name("AIM").required();
+    app.add_flag("--write", options->write, "Edit the file in place; without it the patch is printed");
+    app.add_flag("--lose", options->lose, "Write even where a cell that keep: names is lost");
+    add_facts_folder(app, options->matrix.facts);
+    add_day(app, options->matrix.on);
+    app.add_flag("-v,--verbose", options->verbose, "List every line, not 40 of a kind");
+    add_format(app, options->format, report::names_of(report::upgrade_formats()));
+    add_report_folder(app, options->out);
+    return [options](const World& world) { return perform_upgrade(*options, world); };
+}
+
+}  // namespace cudamatrix

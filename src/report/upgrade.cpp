@@ -1,0 +1,90 @@
+#include "report/upgrade.hpp"
+
+#include <algorithm>
+
+#include "advise/diff/diff.hpp"
+#include "base/text.hpp"
+#include "report/diff.hpp"
+#include "report/json.hpp"
+#include "report/layout.hpp"
+
+namespace cudamatrix::report {
+namespace {
+
+review::Diff diff_of(const UpgradeReport& report) {
+    review::Diff diff;
+    diff.before = report.matrix.path;
+    diff.now = upgrade::to_string(report.outcome.aim);
+    diff.cells = report.outcome.changes;
+    diff.compared = true;
+    return diff;
+}
+
+// "torch  2.5.1+cu124 -> 2.6.0+cu124", "driver  580.178.04 is added", "python  3.9 is dropped".
+std::string step_lines(const std::vector<upgrade::Step>& steps) {
+    std::size_t widest = 0;
+    for (const auto& step : steps)
+        widest = std::max(widest, step.field.size());
+    std::string out;
+    for (const auto& [field, before, now] : steps) {
+        const auto what = before.empty() ? now + " is added"
+                          : now.empty()  ? before + " is dropped"
+                                         : fmt::format("{} -> {}", before, now);
+        out += fmt::format("  {:{}}  {}\n", field, widest, what);
+    }
+    return out;
+}
+
+std::string counts(const std::array<std::uint64_t, 4>& verdicts) {
+    std::vector<std::string> parts;
+    for (const auto verdict : {Verdict::accepted, Verdict::degraded, Verdict::unknown, Verdict::rejected}) {
+        const auto count = verdicts[static_cast<std::size_t>(verdict)];
+        if (count != 0) parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+    }
+    return parts.empty() ? "no cell" : text::join(parts, ", ");
+}
+
+}  // namespace
+
+std::string upgrade_text(const UpgradeReport& report) {
+    const auto& outcome = report.outcome;
+    const auto name = text::printable(report.matrix.path);
+    if (outcome.steps.empty())
+        return fmt::format("{}: nothing moves in {}\n", upgrade::to_string(outcome.aim), name);
+    auto out = fmt::format("{}: {} of {}\n{}", upgrade::to_string(outcome.aim),
+                           text::count(outcome.steps.size(), "change"), name, step_lines(outcome.steps));
+    if (outcome.source.empty()) return out + fmt::format("not edited: {}\n", outcome.refusal);
+    out += "\n" + diff_text({diff_of(report), report.tool, report.text});
+    out += fmt::format("cells afterwards: {}\n", counts(outcome.verdicts));
+    for (const auto& cell : report.lost)
+        out += fmt::format("kept cell lost: {}\n", text::printable(cell));
+    if (report.written) return out + fmt::format("written: {}\n", name);
+    return out + "\n" + upgrade_patch(report);
+}
+
+std::string upgrade_json(const UpgradeReport& report) {
+    const auto& outcome = report.outcome;
+    JsonDocument document(report.tool);
+    document.member("matrix", report.matrix.path);
+    document.member("aim", upgrade::to_string(outcome.aim));
+    document.array("steps", outcome.steps, [](const upgrade::Step& step) {
+        return Json{{"field", step.field}, {"before", step.before}, {"now", step.now}};
+    });
+    document.member("written", report.written);
+    document.member("refusal", outcome.refusal);
+    document.member("source", outcome.source);
+    Json verdicts = Json::object();
+    for (const auto verdict : {Verdict::accepted, Verdict::degraded, Verdict::rejected, Verdict::unknown})
+        verdicts[std::string(to_string(verdict))] = outcome.verdicts[static_cast<std::size_t>(verdict)];
+    document.member("verdicts", verdicts);
+    document.array("lost", report.lost, [](const std::string& cell) { return Json(cell); });
+    add_cell_changes(document, outcome.changes);
+    return std::move(document).finish();
+}
+
+std::string upgrade_patch(const UpgradeReport& report) {
+    if (report.outcome.source.empty()) return {};
+    return unified_diff(report.matrix.source, report.outcome.source, report.matrix.path, report.matrix.path);
+}
+
+}  // namespace cudamatrix::report

@@ -1,0 +1,87 @@
+"""The command line as a user meets it: upgrade. Usage: upgrade_test.py CUDAMATRIX [unittest arguments]"""
+import subprocess
+
+from cli import Cli, main
+
+# Judged as of a day of the past: what was newest then does not change.
+DAY = ("--on", "2025-06-30")
+STACK = """version: 1
+expect_cells: 2  # both are ours
+axes:
+  gpu: [T4, GTX 1080 Ti]
+set:
+  driver: "570"        # LTS until 2026
+  torch: 2.5.0+cu124   # pinned
+  python: "3.11"
+"""
+
+
+class Upgrade(Cli):
+    def test_what_moves_comes_before_the_patch(self):
+        name = self.write(STACK)
+        self.assertEqual(self.call("upgrade", name, "--to", "hold", *DAY, code=1).stdout, """hold: 1 change of matrix.yaml
+  torch  2.5.0+cu124 -> 2.5.1+cu124
+
+value: torch 2.5.0+cu124 -> 2.5.1+cu124 in 2 cells
+matrix.yaml -> hold: 2 verdicts as before, 0 moved, 0 new, 0 gone
+cells afterwards: 1 accepted, 1 degraded
+
+--- matrix.yaml
++++ matrix.yaml
+@@ -4,5 +4,5 @@
+   gpu: [T4, GTX 1080 Ti]
+ set:
+   driver: "570"        # LTS until 2026
+-  torch: 2.5.0+cu124   # pinned
++  torch: "2.5.1+cu124"   # pinned
+   python: "3.11"
+""")
+        self.assertEqual(self.read(name), STACK)
+
+    def test_patch_and_file_are_the_same_edit(self):
+        name, other = self.write(STACK), self.write(STACK, "other/matrix.yaml")
+        patch = self.call("upgrade", name, "--to", "next", *DAY, "--format", "patch", code=1).stdout
+        subprocess.run(["patch", "-p0"], input=patch, text=True, cwd=self.dir / "other", check=True, capture_output=True)
+        self.assertIn("written: matrix.yaml", self.call("upgrade", name, "--to", "next", *DAY, "--write", code=0).stdout)
+        self.assertEqual(self.read(name), self.read(other))
+        self.assertIn("# pinned", self.read(name))
+        self.assertEqual(self.call("upgrade", name, "--to", "next", *DAY, code=0).stdout, "next: nothing moves in matrix.yaml\n")
+        self.call("check", name, *DAY, code=0)
+
+    def test_values_that_are_named(self):
+        name = self.write(STACK)
+        got = self.json_of("upgrade", name, "--to", "torch=v2.7.1+cu128, python=3.12", *DAY, code=1)
+        self.assertEqual([tuple(step.values()) for step in got["steps"]], [("torch", "2.5.0+cu124", "2.7.1+cu128"), ("python", "3.11", "3.12")])
+        self.assertEqual([(group["change"], group["now"]["rules"], len(group["cells"])) for group in got["verdicts"]],
+                         [("worse", ["torch-ships-compute"], 1)])
+        self.assertFalse(got["written"])
+        self.assertEqual(got["source"], STACK.replace("2.5.0+cu124", '"2.7.1+cu128"').replace('"3.11"', '"3.12"'))
+
+    def test_kept_cells_are_not_lost_unless_told(self):
+        content = STACK + "keep: [{gpu: GTX 1080 Ti}]\n"
+        name = self.write(content)
+        words = ("upgrade", name, "--to", "torch=2.7.1+cu128", *DAY)
+        got = self.call(*words, "--write", code=2)
+        self.assertIn("kept cell lost: drv570-gtx1080ti-torch2.5.0_cu124-py3.11\n", got.stdout)
+        self.assertIn("matrix.yaml is not written: 1 cell of keep would be lost\n", got.stderr)
+        self.assertIn("fix: delete the entries of keep, or say --lose", got.stderr)
+        self.assertEqual(self.read(name), content)
+        self.call(*words, "--write", "--lose", code=0)
+        self.assertIn("2.7.1+cu128", self.read(name))
+        self.call("upgrade", self.write(content), "--to", "next", *DAY, "--write", code=0)
+        self.refused("upgrade", self.write(STACK + "keep: [{gpu: H100}]\n"), "--to", "hold", says="matrix.yaml:9:8: error: keep matches no cell")
+
+    def test_mistakes(self):
+        name = self.write(STACK)
+        for to, says in (("newest", "--to newest: expected an aim or FIELD=VALUE"), ("", "--to : expected an aim or FIELD=VALUE"),
+                         ("colour=red", "--to colour=red: expected an aim or FIELD=VALUE"), ("gpu=L4", "--to gpu=L4: gpu does not move"),
+                         ("torch=abc", '--to torch=abc: invalid torch "abc"'), ("torch=2.6.0,torch=2.7.0", "--to torch=2.7.0: torch is named twice"),
+                         ("os=debian13", "--to os=debian13: no axis and no value under set has the field")):
+            self.refused("upgrade", name, "--to", to, says=says)
+        self.refused("upgrade", name, says="--to is required")
+        self.refused("upgrade", "none.yaml", "--to", "next", says="none.yaml")
+        self.assertEqual(self.read(name), STACK)
+
+
+if __name__ == "__main__":
+    main()
