@@ -88,8 +88,8 @@ moved. A size alone does not count, nor a row that was only looked up again.)",
   hold        every value to the newest of its line (driver branch, CUDA minor,
               torch minor) with which no cell gets worse
   next        beside that the newest torch, CUDA and python with which no cell gets
-              worse. A driver, python or system that ends within 12 months moves to
-              the one that lasts longest; values of an axis that have ended are dropped
+              worse. A driver or system that ends within 12 months moves to the one
+              that lasts longest; pythons and systems of an axis that ended are dropped
   ambitious   the newest torch (image, CUDA) with which a cell works, on the newest
               hosts, with as many cells as possible: others may be lost
   cuda=12.8.1,torch=2.8.0+cu128

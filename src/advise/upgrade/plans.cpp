@@ -27,7 +27,7 @@ class Planning {
 
     Plan next() {
         hold();
-        const auto fronts = target_;
+        fronts_ = target_;
         for (std::size_t round = 0; round < kRounds; ++round) {
             const auto before = target_;
             for (const auto field :
@@ -37,21 +37,21 @@ class Planning {
         }
         // Where nothing works there is nothing to keep: what works is next.
         if (fleet_.working(target_) == 0) {
-            target_ = fronts;
+            target_ = fronts_;
             move_all();
         }
-        return finished(Aim::next, fronts);
+        return finished(Aim::next);
     }
 
     Plan ambitious() {
         hold();
-        const auto fronts = target_;
+        fronts_ = target_;
         move_all();
-        return finished(Aim::ambitious, fronts);
+        return finished(Aim::ambitious);
     }
 
     Result<Plan> wanted(const Wanted& values) {
-        const auto fronts = target_;
+        fronts_ = target_;
         for (const auto& [field, text] : values) {
             const auto label = fmt::format("{}={}", info(field).name, text);
             bool is_there = false;
@@ -69,10 +69,10 @@ class Planning {
             }
         }
         for (std::size_t u = 0; u < target_.size(); ++u) {
-            if (target_[u] != fronts[u] && is_taken(target_, u, front(u)))
+            if (target_[u] != fronts_[u] && is_taken(target_, u, front(u)))
                 return input_failure("--to: the axis has these values already", "name newer ones");
         }
-        return finished(Aim::wanted, fronts);
+        return finished(Aim::wanted);
     }
 
   private:
@@ -113,6 +113,21 @@ class Planning {
             if (other != row && is_same) return true;
         }
         return false;
+    }
+
+    // Beside a row that an axis gets, those stay that it has: they meet what else moves, too.
+    [[nodiscard]] Target without_added(const Target& target) const {
+        auto out = target;
+        for (std::size_t u = 0; u < out.size(); ++u) {
+            if (fleet_.units()[u].has_several()) out[u][front(u)] = fronts_[u][front(u)];
+        }
+        return out;
+    }
+    [[nodiscard]] bool makes_worse(const Target& target) {
+        return fleet_.first_worse(target) || fleet_.first_worse(without_added(target));
+    }
+    [[nodiscard]] std::size_t working(const Target& target) {
+        return fleet_.working(target) + fleet_.working(without_added(target));
     }
 
     void hold_row(std::size_t u, std::size_t row) {
@@ -161,8 +176,8 @@ class Planning {
         for (const auto value : choices(u, v)) {
             if (target_[u][front(u)][v] == value) return;
             const auto moved = fleet_.with(target_, u, front(u), v, value);
-            if (is_taken(moved, u, front(u)) || fleet_.first_worse(moved)) continue;
-            if (fleet_.working(moved) < fleet_.working(target_)) continue;
+            if (is_taken(moved, u, front(u)) || makes_worse(moved)) continue;
+            if (working(moved) < working(target_)) continue;
             target_ = moved;
             return;
         }
@@ -179,11 +194,11 @@ class Planning {
     }
 
     void move_if_none_is_lost(std::size_t u, std::size_t v) {
-        const auto working = fleet_.working(target_);
+        const auto now = working(target_);
         for (const auto value : choices(u, v)) {
             if (target_[u][front(u)][v] == value) return;
             const auto moved = fleet_.with(target_, u, front(u), v, value);
-            if (is_taken(moved, u, front(u)) || fleet_.working(moved) < working) continue;
+            if (is_taken(moved, u, front(u)) || working(moved) < now) continue;
             target_ = moved;
             return;
         }
@@ -215,12 +230,12 @@ class Planning {
             const auto first = i;
             for (; i < values.size() && release(values[i]) == release(values[first]); ++i) {
                 for (const auto& moved : with_pythons(u, v, values[i])) {
-                    const auto working = fleet_.working(moved);
-                    if (working > best) {
-                        best = working;
+                    if (fleet_.working(moved) == 0) continue;
+                    if (const auto now = working(moved); now > best) {
+                        best = now;
                         chosen = moved;
                     }
-                    if (working != 0) break;
+                    break;
                 }
             }
             if (best == 0) continue;
@@ -248,15 +263,15 @@ class Planning {
         return out;
     }
 
-    // `fronts`: where hold had left them. Beside an axis with several rows the front is one more.
-    Plan finished(Aim aim, const Target& fronts) {
+    // Beside an axis with several rows the front is one more.
+    Plan finished(Aim aim) {
         Plan plan{aim, kept(), target_};
         for (std::size_t u = 0; u < plan.units.size(); ++u) {
             const auto& unit = fleet_.units()[u];
             auto& out = plan.units[u];
-            if (unit.has_several() && target_[u][unit.front] != fronts[u][unit.front]) {
+            if (unit.has_several() && target_[u][unit.front] != fronts_[u][unit.front]) {
                 out.added = target_[u][unit.front];
-                out.rows[unit.front] = fronts[u][unit.front];
+                out.rows[unit.front] = fronts_[u][unit.front];
             }
             // Who names values wants those alone.
             for (std::size_t row = 0; aim != Aim::wanted && unit.has_several() && row < out.rows.size();
@@ -267,8 +282,10 @@ class Planning {
         return plan;
     }
 
+    // Of what an image holds; which drivers there are is up to the hosts.
     [[nodiscard]] bool is_over(std::size_t u, const Values& row) const {
         for (std::size_t v = 0; v < row.size(); ++v) {
+            if (about(u, v).field == Field::driver) continue;
             const auto text = fleet_.text(fleet_.units()[u].variables[v], row[v]);
             if (has_ended(life_of(fleet_.facts(), about(u, v).field, text), fleet_.today())) return true;
         }
@@ -277,6 +294,7 @@ class Planning {
 
     Fleet& fleet_;
     Target target_;
+    Target fronts_;  ///< where hold had left them
     std::string horizon_;
 };
 

@@ -1,7 +1,7 @@
 """The command line as a user meets it: upgrade. Usage: upgrade_test.py CUDAMATRIX [unittest arguments]"""
 import subprocess
 
-from cli import Cli, main
+from cli import TESTS, Cli, main
 
 # Judged as of a day of the past: what was newest then does not change.
 DAY = ("--on", "2025-06-30")
@@ -47,6 +47,15 @@ cells afterwards: 1 accepted, 1 degraded
         self.assertIn("# pinned", self.read(name))
         self.assertEqual(self.call("upgrade", name, "--to", "next", *DAY, code=0).stdout, "next: nothing moves in matrix.yaml\n")
         self.call("check", name, *DAY, code=0)
+
+    def test_no_cell_of_any_example_gets_worse(self):
+        matrices = [*sorted((TESTS.parent / "examples").glob("*/matrix.yaml")), TESTS.parent / "matrix/default.yaml"]
+        self.assertGreater(len(matrices), 5)
+        for path in matrices:
+            for aim in ("hold", "next"):
+                with self.subTest(f"{path.parent.name} {aim}"):
+                    got = self.json_of("upgrade", path, "--to", aim)
+                    self.assertEqual((got["refusal"], [group for group in got["verdicts"] if group["change"] == "worse"]), ("", []))
 
     def test_values_that_are_named(self):
         name = self.write(STACK)

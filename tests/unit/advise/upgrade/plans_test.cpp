@@ -81,6 +81,14 @@ zip: [[cuda, torch]]
 set: {driver: "570"}
 )";
 
+// What the python becomes has to do for the torch that stays, too.
+constexpr std::string_view kMixed = R"(version: 1
+axes:
+  torch: [2.0.1+cu118, 2.4.1+cu124]  # two
+  gpu: [T4, L4]
+set: {driver: "550.54.14", python: "3.11"}
+)";
+
 constexpr std::string_view kRows = R"(version: 1
 include:
   - {driver: "550", gpu: T4, torch: 2.4.0+cu124}
@@ -185,7 +193,7 @@ TEST_CASE("wanted: what cannot be is refused") {
 }
 
 TEST_CASE("every edit keeps every comment, is judged as it was promised, and leaves nothing to do again") {
-    for (const auto source : {kStack, kZipped, kRows}) {
+    for (const auto source : {kStack, kZipped, kMixed, kRows}) {
         for (const auto aim : {Aim::hold, Aim::next, Aim::ambitious}) {
             CAPTURE(source);
             CAPTURE(to_string(aim));
