@@ -54,11 +54,12 @@ def main():
                           "build: {base_from: bootstrap, snapshot: none}\n")
         out = OUT / name
         cudamatrix("lock", matrix, out)
-        build = next(step for step in cudamatrix("build", matrix, out, "--dry-run")["steps"] if step["kind"] == "build")
         docker("import", str(out / "bootstrap/bootstrap-bookworm.tar"), "by-hand-base")
         by_hand = ["build", "--network", "host", "--secret", f"id=ca,src={bundle}", "--file", str(BY_HAND / f"{name}.Dockerfile"), "--tag", f"by-hand-{name}",
                    str(BY_HAND)]
         report = cudamatrix("build", matrix, out)["images"][0]
+        docker("image", "rm", "--force", report["reference"])
+        build = next(step for step in cudamatrix("build", matrix, out, "--dry-run")["steps"] if step["kind"] == "build")
         rows = {"by hand": measured(by_hand, {}, f"by-hand-{name}"),
                 "ours": measured(build["argv"][1:], build["environment"], report["reference"])}
         for who, (size, layers, seconds) in rows.items():
