@@ -7,20 +7,13 @@
 namespace cudamatrix {
 namespace {
 
-struct DiffOptions {
-    std::string before, now;
-    std::string facts;
-    SideOptions sides;
-    std::string format;
-    std::string out;
-    bool verbose = false;
-};
-
 bool is_of_matrix(SideKind kind) {
     return kind == SideKind::matrix || kind == SideKind::lock;
 }
 
-Result<ExitCode> perform(const DiffOptions& options, const World& world) {
+}  // namespace
+
+Result<ExitCode> print_diff(const DiffOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.sides.on));
     CM_TRY_ASSIGN(const auto before, load_side(options.before, facts, options.sides, world));
     CM_TRY_ASSIGN(const auto now, load_side(options.now, facts, options.sides, world));
@@ -48,7 +41,15 @@ Result<ExitCode> perform(const DiffOptions& options, const World& world) {
     return diff.is_news() ? ExitCode::findings : ExitCode::success;
 }
 
-}  // namespace
+void DiffOptions::add(const Arguments& app) {
+    app.add_option("--matrix", sides.matrix,
+                   "Between two folders of facts: judge this matrix file with each, and show what moves")
+        .type_name("FILE");
+    add_day(app, sides.on);
+    app.add_flag("-v,--verbose", verbose, "List every line, not 40 of a kind");
+    add_format(app, format, report::names_of(report::diff_formats()));
+    add_report_folder(app, out);
+}
 
 Action add_diff(const Arguments& app) {
     auto options = std::make_shared<DiffOptions>();
@@ -56,15 +57,9 @@ Action add_diff(const Arguments& app) {
                    "Matrix file, lock, report of a run, folder of facts, or REV:PATH")
         .required();
     app.add_option("NOW", options->now, "The same, later").required();
-    app.add_option("--matrix", options->sides.matrix,
-                   "Between two folders of facts: judge this matrix file with each, and show what moves")
-        .type_name("FILE");
     add_facts_folder(app, options->facts);
-    add_day(app, options->sides.on);
-    app.add_flag("-v,--verbose", options->verbose, "List every line, not 40 of a kind");
-    add_format(app, options->format, report::names_of(report::diff_formats()));
-    add_report_folder(app, options->out);
-    return [options](const World& world) { return perform(*options, world); };
+    options->add(app);
+    return [options](const World& world) { return print_diff(*options, world); };
 }
 
 }  // namespace cudamatrix

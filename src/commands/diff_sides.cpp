@@ -80,7 +80,7 @@ class Place {
     Result<std::string> tables() {
         if (revision_.empty()) return path_;
         CM_TRY_ASSIGN(copy_, file::TemporaryFolder::make(value_of(world_.environment, {"TMPDIR"}), "facts"));
-        const auto listed = git_.ask({"ls-tree", "--name-only", "-z", in_commit(path_)});
+        const auto listed = git_.ask({"ls-tree", "--full-tree", "--name-only", "-z", in_commit(path_)});
         if (!listed.ok() || !listed->success()) return no_revision(why_git_failed(listed));
         for (const auto& name : text::split(listed->out, '\0')) {
             const fs::path file(name);

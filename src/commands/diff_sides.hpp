@@ -34,4 +34,20 @@ struct SideOptions {
 [[nodiscard]] Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const Facts& facts,
                                                             const SideOptions& options, const World& world);
 
+/// What `diff` is asked for: two sides by their names, and how to print them.
+struct DiffOptions {
+    std::string before, now;
+    std::string facts;
+    SideOptions sides;
+    std::string format;
+    std::string out;
+    bool verbose = false;
+
+    /// All of it but the sides and --facts.
+    void add(const Arguments& app);
+};
+
+/// Prints what moved between the sides; exit code 1 where something did.
+[[nodiscard]] Result<ExitCode> print_diff(const DiffOptions& options, const World& world);
+
 }  // namespace cudamatrix

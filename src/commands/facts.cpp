@@ -130,7 +130,11 @@ Action add_facts(const Arguments& app) {
     const auto refresh =
         app.add_subcommand("refresh", "Look for what indexes and archives have that the facts do not know");
     const auto refreshing = add_facts_refresh(refresh);
-    return [options, added, measure, measuring, refresh, refreshing](const World& world) -> Result<ExitCode> {
+    const auto log = app.add_subcommand("log", "Show which rows of a folder are others than they were");
+    const auto logging = add_facts_log(log);
+    return [options, added, measure, measuring, refresh, refreshing, log,
+            logging](const World& world) -> Result<ExitCode> {
+        if (log.parsed()) return logging(world);
         if (measure.parsed()) return measuring(world);
         if (refresh.parsed()) return refreshing(world);
         if (options->mine) return list_mine(*options, world);

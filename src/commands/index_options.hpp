@@ -35,5 +35,7 @@ Action add_facts_measure(const Arguments& app);
 
 /// The same of `facts refresh`.
 Action add_facts_refresh(const Arguments& app);
+/// `facts log`.
+Action add_facts_log(const Arguments& app);
 
 }  // namespace cudamatrix

@@ -132,6 +132,29 @@ a.yaml -> b.yaml: 1 verdict as before, 1 moved, 2 new, 0 gone
         self.facts("g", "{id: gpu-x}")
         self.refused("diff", facts, "g", says="gpus.yaml:4:")
 
+    def test_facts_log_is_the_diff_of_a_folder_with_what_it_was(self):
+        self.git("init", "--quiet")
+        old = self.facts("sub/f", ROW)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "one", "--date", "2026-01-02T12:00:00")
+        self.facts("sub/f", ROW.replace('"7.5"', '"8.0"').replace("2026-11-01", "2026-11-02"))
+        got = self.call("facts", "log", old, "--since", "HEAD", code=1).stdout
+        self.assertEqual(got, """fact: gpus gpu-x: compute 7.5 -> 8.0 (https://example.org/x, as of 2026-11-01)
+HEAD:./sub/f -> sub/f: 1 fact moved, 0 looked up again
+""")
+        self.assertEqual(self.call("facts", "log", "f", "--since", "HEAD", cwd=self.dir / "sub", code=1).stdout, got.replace("./sub/f", "./f").replace("sub/f:", "f:"))
+        self.assertEqual(self.call("facts", "log", str(self.dir / "sub/f"), "--since", "HEAD", code=1).stdout.splitlines()[0], got.splitlines()[0])
+        self.facts("g", ROW)
+        self.assertEqual(self.call("facts", "log", "g", "--since", old, code=1).stdout, """fact: gpus gpu-x: compute 8.0 -> 7.5 (https://example.org/x, as of 2026-11-01)
+sub/f -> g: 1 fact moved, 0 looked up again
+""")
+        tomorrow = self.call("facts", "log", old, "--since", "2099-01-01", code=1).stdout
+        self.assertEqual(tomorrow.splitlines()[0], got.splitlines()[0])
+        self.refused("facts", "log", old, "--since", "1999-01-01", says="--since 1999-01-01: the repository has no commit before that day")
+        self.refused("facts", "log", old, "--since", "nothing", says="nothing:./sub/f: neither a file nor a path of a commit")
+        self.refused("facts", "log", "none", "--since", "HEAD", says="no such folder: none")
+        self.refused("facts", "log", old, says="--since is required")
+
 
 if __name__ == "__main__":
     main()
