@@ -17,6 +17,7 @@
 namespace cudamatrix {
 namespace {
 
+constexpr std::uint64_t kLargestFile = 64u << 20;
 constexpr std::string_view kTo =
     "hold (the newest of each line: driver branch, CUDA minor, torch minor), next, ambitious, or values such as "
     "cuda=12.8.1,torch=2.8.0+cu128";
@@ -127,6 +128,16 @@ Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loade
     return upgrade::carried_out(loaded.matrix, loaded.judgement, fleet, plan, read, rejudge);
 }
 
+// With the byte order mark and the line ends that the file has, which reading drops.
+Status write_source(const std::string& path, std::string source) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    CM_TRY_ASSIGN(const auto raw, file::read(path, kLargestFile));
+    if (raw.find("\r\n") != std::string::npos) source = text::replace_all(source, "\n", "\r\n");
+    if (raw.starts_with(kByteOrderMark)) source.insert(0, kByteOrderMark);
+    CM_TRY(file::write(path, source));
+    return Done{};
+}
+
 Result<ExitCode> perform_upgrade(const UpgradeOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.matrix, world));
     CM_TRY_ASSIGN(const auto outcome, find(options, *loaded, world));
@@ -137,7 +148,7 @@ Result<ExitCode> perform_upgrade(const UpgradeOptions& options, const World& wor
     report::UpgradeReport report{
         loaded->matrix, outcome, lost, written, tool_info(loaded->facts, loaded->today), text_options(world)};
     report.text.verbose = options.verbose;
-    if (written) CM_TRY(file::write(loaded->matrix.path, outcome.source));
+    if (written) CM_TRY(write_source(loaded->matrix.path, outcome.source));
     CM_TRY(publish(report, "upgrade", options.format, options.out,
                    report::format_named(report::upgrade_formats(), options.format)->write));
     if (is_refused && options.write) {

@@ -260,8 +260,16 @@ std::optional<Edit> Editor::add_behind(const Location& item, std::string_view te
         return between(end, end, fmt::format(",{}{}", own_line ? fmt::format("\n{}", before) : " ", text));
     }
     const auto lead = source_.substr(line, *start - line);
-    if (!text::trim(lead).starts_with('-') || text::trim(lead).size() != 1) return std::nullopt;
+    if (text::trim(lead) != "-") return std::nullopt;
     const auto end = end_of_line(source_, *start);
+    // What goes on below belongs to the item: a map without braces.
+    for (auto at = next_line(source_, *start); at < source_.size(); at = next_line(source_, at)) {
+        const auto content = content_of_line(source_, at);
+        if (content.empty()) continue;
+        if (content.data() - (source_.data() + at) > static_cast<std::ptrdiff_t>(lead.find('-')))
+            return std::nullopt;
+        break;
+    }
     return between(end, end, fmt::format("\n{}{}", lead, text));
 }
 

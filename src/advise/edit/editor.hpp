@@ -76,7 +76,7 @@ class Editor {
     [[nodiscard]] std::optional<Edit> add_to_list(const Location& where,
                                                   const std::vector<std::string>& texts) const;
 
-    /// Writes `text` as a new item behind the item of a list that starts at `item`.
+    /// Writes `text` as a new item behind the item of a list that starts at `item` and that ends on its line.
     [[nodiscard]] std::optional<Edit> add_behind(const Location& item, std::string_view text) const;
     /// What stands from `where` to the end of its value, as it is written.
     [[nodiscard]] std::string_view source_at(const Location& where) const;

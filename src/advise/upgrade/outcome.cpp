@@ -27,10 +27,33 @@ class Editing {
                 if (plan_.units[u].dropped[row]) CM_TRY(drop_row(u, plan_.units[u].rows[row]));
             }
         }
+        CM_TRY(check_rows());
         return with_expected();
     }
 
   private:
+    // Every axis has the rows that it should have, and no others.
+    Status check_rows() {
+        CM_TRY_ASSIGN(const auto matrix, read_(source_));
+        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
+            const auto& unit = fleet_.units()[u];
+            if (!unit.axis) continue;
+            const auto& planned = plan_.units[u];
+            const auto& axis = matrix.axes[*unit.axis];
+            auto wanted = planned.rows;
+            for (std::size_t row = wanted.size(); row-- > 0;) {
+                if (planned.dropped[row]) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(row));
+            }
+            if (planned.added) wanted.push_back(*planned.added);
+            const bool all = std::ranges::all_of(
+                wanted, [&](const Values& values) { return row_of(matrix, unit, values) != nullptr; });
+            // Rows without a cell are in no unit, and stay.
+            const auto idle = matrix_.axes[*unit.axis].rows.size() - unit.rows.size();
+            if (!all || axis.rows.size() != wanted.size() + idle) return cannot("edit the axis", axis.where);
+        }
+        return Done{};
+    }
+
     [[nodiscard]] static Failure cannot(const std::string& what, const Location& where) {
         auto failure =
             input_failure(fmt::format("cannot {} by itself", what),

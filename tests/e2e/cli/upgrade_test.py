@@ -48,6 +48,12 @@ cells afterwards: 1 accepted, 1 degraded
         self.assertEqual(self.call("upgrade", name, "--to", "next", *DAY, code=0).stdout, "next: nothing moves in matrix.yaml\n")
         self.call("check", name, *DAY, code=0)
 
+    def test_line_ends_and_the_byte_order_mark_stay(self):
+        for name, raw in (("crlf.yaml", STACK.replace("\n", "\r\n").encode()), ("bom.yaml", b"\xef\xbb\xbf" + STACK.encode())):
+            self.write(raw, name)
+            self.call("upgrade", name, "--to", "hold", *DAY, "--write", code=0)
+            self.assertEqual((self.dir / name).read_bytes(), raw.replace(b"2.5.0+cu124", b'"2.5.1+cu124"'))
+
     def test_no_cell_of_any_example_gets_worse(self):
         matrices = [*sorted((TESTS.parent / "examples").glob("*/matrix.yaml")), TESTS.parent / "matrix/default.yaml"]
         self.assertGreater(len(matrices), 5)

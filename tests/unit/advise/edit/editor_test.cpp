@@ -147,7 +147,11 @@ TEST_CASE("edit: an item added behind another, in every way to write a list") {
           "version: 1\naxes:\n  driver:\n  - 470  # old\n  - \"570\"\n  - 535\nset: {gpu: T4}\n");
     CHECK(behind("version: 1\naxes:\n  driver:\n    - 470\n    - 535", 1) ==
           "version: 1\naxes:\n  driver:\n    - 470\n    - 535\n    - \"570\"");
-    // One value is no list.
+    // A map without braces goes on below; one value is no list.
+    const std::string_view maps =
+        "version: 1\naxes:\n  packages:\n    - x: \"1\"\n      y: \"2\"\n    - x: \"2\"\n";
+    CHECK(behind(maps, 0) == "none");
+    CHECK(behind(maps, 1) == std::string(maps) + "    - \"570\"\n");
     CHECK(behind("version: 1\naxes:\n  driver: 470\n", 0) == "none");
 }
 

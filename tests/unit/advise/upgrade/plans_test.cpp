@@ -192,6 +192,27 @@ TEST_CASE("wanted: what cannot be is refused") {
         "in it");
 }
 
+TEST_CASE("what no edit is sure of is said, and the file stays") {
+    const auto refusal = [](std::string_view source) {
+        const auto out = outcome(source, Aim::next);
+        CHECK(out.source == "");
+        return out.refusal;
+    };
+    CHECK(refusal(text::replace_all(std::string(kStack), "expect_cells", "\"expect_cells\"")) ==
+          "cannot count expect_cells again by itself");
+    CHECK(refusal(R"(version: 1
+axes:
+  torch: [2.4.0+cu124, 2.3.1+cu121]
+  packages:
+    - torchvision: "0.19.0"
+      numpy: "1.26.4"
+    - torchvision: "0.18.1"
+      numpy: "1.26.4"
+zip: [[torch, packages]]
+set: {driver: "570", gpu: T4, python: "3.11"}
+)") == "cannot add packages torchvision: \"0.22.1\" by itself");
+}
+
 TEST_CASE("every edit keeps every comment, is judged as it was promised, and leaves nothing to do again") {
     for (const auto source : {kStack, kZipped, kMixed, kRows}) {
         for (const auto aim : {Aim::hold, Aim::next, Aim::ambitious}) {
