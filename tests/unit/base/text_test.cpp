@@ -171,6 +171,17 @@ TEST_CASE("What is no base64 is refused") {
         CHECK_MESSAGE(!text::from_base64(bad), bad);
 }
 
+TEST_CASE("months after a day end where the month is shorter") {
+    CHECK(months_later("2026-11-27", 0) == "2026-11-27");
+    CHECK(months_later("2026-11-27", 1) == "2026-12-27");
+    CHECK(months_later("2026-11-27", 14) == "2028-01-27");
+    CHECK(months_later("2026-08-31", 6) == "2027-02-28");
+    CHECK(months_later("2023-08-31", 6) == "2024-02-29");
+    CHECK(months_later("2026-10-31", 1) == "2026-11-30");
+    for (const auto* other : {"", "2026-11", "2026-02-30", "soon"})
+        CHECK(months_later(other, 1) == "");
+}
+
 TEST_CASE("days are counted from the epoch") {
     CHECK(day_number("1970-01-01") == 0);
     CHECK(day_number("1970-01-02") == 1);
