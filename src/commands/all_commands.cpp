@@ -98,8 +98,9 @@ An axis with one value gets the new one in its place, one with several gets it
 beside them; torchvision and its like follow torch. Only values that were out on
 the day (--on) are proposed, and the rules are asked about every cell.
 
-Prints what moves, which verdicts change and why, and the patch. --write edits the
-file instead: comments and layout stay. An edit that loses a cell that `keep:` of
+Prints what moves, which verdicts change and why, and the patch (--format patch:
+the patch alone, for `patch -p0`). --write edits the file instead: comments and
+layout stay. An edit that loses a cell that `keep:` of
 the file names, e.g. keep: [{gpu: V100}], is not written unless --lose is given.
 Exit code 0 if there is nothing to move or the file was written, 1 if there is
 a patch.)",

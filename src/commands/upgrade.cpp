@@ -122,9 +122,10 @@ Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loade
     if (!aim) {
         CM_TRY_ASSIGN(wanted, wanted_values(options.to, said_spellings(loaded.facts, world)));
     }
-    upgrade::Fleet fleet(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, wanted);
+    upgrade::Fleet fleet(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, wanted, watched(world));
     CM_TRY_ASSIGN(const auto plan, aim ? Result<upgrade::Plan>(upgrade::plan_for(fleet, *aim))
                                        : upgrade::plan_wanted(fleet, wanted));
+    if (fleet.is_stopped()) return rules::interrupted();
     return upgrade::carried_out(loaded.matrix, loaded.judgement, fleet, plan, read, rejudge);
 }
 

@@ -63,15 +63,15 @@ bool moves(Field field) {
 }
 
 Fleet::Fleet(const Matrix& matrix, const Judgement& judgement, const Facts& facts, const std::string& today,
-             const Wanted& wanted)
+             const Wanted& wanted, const OnProgress& on_progress)
     : matrix_(matrix), judgement_(judgement), facts_(facts), today_(today), own_(rules::own_rules(matrix)) {
-    collect_variables(wanted);
+    collect_variables(wanted, on_progress);
     collect_units();
     place_cells();
 }
 
 // One for each field and package that the file names, with its values and the newer ones.
-void Fleet::collect_variables(const Wanted& wanted) {
+void Fleet::collect_variables(const Wanted& wanted, const OnProgress& on_progress) {
     std::vector<solve::Variable> variables;
     std::set<std::string> packages;
     for (const auto& judged : judgement_.cells) {
@@ -95,6 +95,7 @@ void Fleet::collect_variables(const Wanted& wanted) {
     }
     add_candidates(variables, wanted);
     auto setting = solve::setting_of(matrix_, own_);
+    setting.on_progress = on_progress;
     cache_.emplace(facts_, today_, std::move(variables), setting);
 }
 
@@ -346,7 +347,7 @@ std::vector<std::string> Fleet::values(std::size_t cell, const Target& target) {
 std::optional<std::size_t> Fleet::first_worse(const Target& target) {
     const auto is_worse = [&](std::size_t cell) { return after(cell, target) > before_[cell]; };
     if (suspect_ < cells_.size() && is_worse(suspect_)) return suspect_;
-    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+    for (std::size_t cell = 0; cell < cells_.size() && cache_->may_go_on(); ++cell) {
         if (is_worse(cell)) return suspect_ = cell;
     }
     return std::nullopt;
@@ -354,7 +355,7 @@ std::optional<std::size_t> Fleet::first_worse(const Target& target) {
 
 std::size_t Fleet::working(const Target& target) {
     std::size_t count = 0;
-    for (std::size_t cell = 0; cell < cells_.size(); ++cell)
+    for (std::size_t cell = 0; cell < cells_.size() && cache_->may_go_on(); ++cell)
         count += after(cell, target) <= solve::kGoodEnough ? 1 : 0;
     return count;
 }

@@ -45,7 +45,7 @@ class Fleet {
     /// All live longer. `judgement` is of `matrix`, with its cells, as of `today`: values that were not out
     /// by then are none. `wanted` are values beside those that the facts know.
     Fleet(const Matrix& matrix, const Judgement& judgement, const Facts& facts, const std::string& today,
-          const Wanted& wanted = {});
+          const Wanted& wanted = {}, const OnProgress& on_progress = {});
 
     [[nodiscard]] const std::vector<Unit>& units() const { return units_; }
     [[nodiscard]] const solve::Variable& variable(std::size_t index) const {
@@ -66,7 +66,6 @@ class Fleet {
 
     [[nodiscard]] std::size_t size() const { return cells_.size(); }
     [[nodiscard]] const JudgedCell& judged(std::size_t cell) const { return judgement_.cells[cell]; }
-    [[nodiscard]] Verdict before(std::size_t cell) const { return before_[cell]; }
     [[nodiscard]] Verdict after(std::size_t cell, const Target& target);
     /// Whether a cell that works and that `keep:` names is in the row of the unit.
     [[nodiscard]] bool is_kept(std::size_t unit, std::size_t row) const;
@@ -79,6 +78,9 @@ class Fleet {
     /// Cells that would work, of those that the target changes and of the others.
     [[nodiscard]] std::size_t working(const Target& target);
 
+    /// `on_progress` said stop: what was found since is of no use.
+    [[nodiscard]] bool is_stopped() const { return cache_->is_stopped(); }
+
     [[nodiscard]] const Facts& facts() const { return facts_; }
     [[nodiscard]] const std::string& today() const { return today_; }
 
@@ -86,7 +88,7 @@ class Fleet {
     struct Moves {
         Values on_line, beyond;
     };
-    void collect_variables(const Wanted& wanted);
+    void collect_variables(const Wanted& wanted, const OnProgress& on_progress);
     void collect_units();
     void place_cells();
     void add_candidates(std::vector<solve::Variable>& variables, const Wanted& wanted);
