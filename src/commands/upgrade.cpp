@@ -1,23 +1,22 @@
 // upgrade: moves the values of a matrix file on, in place or as a patch, after it said what that does to the
 // cells.
-#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "advise/upgrade/outcome.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "knowledge/judge/own_rules.hpp"
-#include "matrix/condition.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/spelling.hpp"
 #include "matrix/value.hpp"
+#include "matrix/yaml.hpp"
 #include "report/formats.hpp"
 
 namespace cudamatrix {
 namespace {
 
-constexpr std::uint64_t kLargestFile = 64u << 20;
 constexpr std::string_view kTo =
     "hold (the newest of each line: driver branch, CUDA minor, torch minor), next, ambitious, or values such as "
     "cuda=12.8.1,torch=2.8.0+cu128";
@@ -68,37 +67,6 @@ Result<upgrade::Wanted> wanted_values(const std::string& text, const Spelling& s
     return out;
 }
 
-// Cells of `keep:` that work now and would not, or would be no more.
-Result<std::vector<std::string>> lost_cells(const Loaded& loaded, const upgrade::Outcome& outcome) {
-    std::set<std::string_view> lost(outcome.changes.gone.begin(), outcome.changes.gone.end());
-    std::map<std::string_view, std::string_view> was;
-    for (const auto& pair : outcome.changes.replaced)
-        was.emplace(pair.now, pair.before);
-    const auto works = [](std::string_view verdict) {
-        return verdict == "accepted" || verdict == "degraded";
-    };
-    for (const auto& moved : outcome.changes.moved) {
-        const auto before = was.find(moved.cell);
-        if (!works(moved.now.verdict))
-            lost.insert(before == was.end() ? std::string_view(moved.cell) : before->second);
-    }
-    std::vector<std::string> out;
-    for (const auto& condition : loaded.matrix.keep) {
-        bool is_met = false;
-        for (const auto& judged : loaded.judgement.cells) {
-            if (!matches(condition, judged.cell)) continue;
-            is_met = true;
-            if (judged.verdict > Verdict::degraded || !lost.contains(judged.id)) continue;
-            if (std::ranges::find(out, judged.id) == out.end()) out.push_back(judged.id);
-        }
-        if (is_met) continue;
-        return Failure{ExitCode::bad_input,
-                       {Diagnostic::error("keep matches no cell", condition.where)
-                            .with_fix("name values that the file has, or delete the entry")}};
-    }
-    return out;
-}
-
 Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loaded, const World& world) {
     const auto names = lookup::names_in(loaded.facts);
     const auto read = [&](std::string_view source) -> Result<Matrix> {
@@ -108,46 +76,32 @@ Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loade
         };
         return read_matrix_file(loaded.matrix.path, rules::mistakes_in_ids, names, reader);
     };
-    const auto rejudge = [&](std::string_view source) -> Result<upgrade::Rejudged> {
-        CM_TRY_ASSIGN(auto matrix, read(source));
-        JudgeOptions as_of;
-        as_of.today = loaded.today;
-        as_of.on_progress = watched(world);
-        auto out = upgrade::Rejudged{std::move(matrix), {}};
-        CM_TRY_ASSIGN(out.judgement, judge_whole(out.matrix, loaded.facts, as_of));
-        return out;
-    };
     const auto aim = aim_named(options.to);
     upgrade::Wanted wanted;
     if (!aim) {
         CM_TRY_ASSIGN(wanted, wanted_values(options.to, said_spellings(loaded.facts, world)));
     }
-    upgrade::Fleet fleet(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, wanted, watched(world));
-    CM_TRY_ASSIGN(const auto plan, aim ? Result<upgrade::Plan>(upgrade::plan_for(fleet, *aim))
-                                       : upgrade::plan_wanted(fleet, wanted));
+    upgrade::Fleet fleet(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, std::move(wanted),
+                         watched(world));
+    CM_TRY_ASSIGN(const auto plan, upgrade::plan_for(fleet, aim.value_or(upgrade::Aim::wanted)));
     if (fleet.is_stopped()) return rules::interrupted();
-    return upgrade::carried_out(loaded.matrix, loaded.judgement, fleet, plan, read, rejudge);
+    return upgrade::carried_out(fleet, plan, read, watched(world));
 }
 
-// With the byte order mark and the line ends that the file has, which reading drops.
-Status write_source(const std::string& path, std::string source) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    CM_TRY_ASSIGN(const auto raw, file::read(path, kLargestFile));
-    if (raw.find("\r\n") != std::string::npos) source = text::replace_all(source, "\n", "\r\n");
-    if (raw.starts_with(kByteOrderMark)) source.insert(0, kByteOrderMark);
-    CM_TRY(file::write(path, source));
+Status write_source(const std::string& path, const std::string& source) {
+    CM_TRY_ASSIGN(const auto raw, file::read(path, yaml::Limits{}.bytes));
+    CM_TRY(file::write(path, yaml::in_the_manner_of(raw, source)));
     return Done{};
 }
 
 Result<ExitCode> perform_upgrade(const UpgradeOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.matrix, world));
     CM_TRY_ASSIGN(const auto outcome, find(options, *loaded, world));
-    CM_TRY_ASSIGN(const auto lost, lost_cells(*loaded, outcome));
-    const bool is_refused = !lost.empty() && !options.lose;
+    const bool is_refused = !outcome.lost.empty() && !options.lose;
     const bool changes = !outcome.steps.empty() && !outcome.source.empty();
     const bool written = options.write && changes && !is_refused;
-    report::UpgradeReport report{
-        loaded->matrix, outcome, lost, written, tool_info(loaded->facts, loaded->today), text_options(world)};
+    report::UpgradeReport report{loaded->matrix, outcome, written, tool_info(loaded->facts, loaded->today),
+                                 text_options(world)};
     report.text.verbose = options.verbose;
     if (written) CM_TRY(write_source(loaded->matrix.path, outcome.source));
     CM_TRY(publish(report, "upgrade", options.format, options.out,
@@ -155,7 +109,7 @@ Result<ExitCode> perform_upgrade(const UpgradeOptions& options, const World& wor
     if (is_refused && options.write) {
         return input_failure(
             fmt::format("{} is not written: {} of keep would be lost", text::printable(loaded->matrix.path),
-                        text::count(lost.size(), "cell")),
+                        text::count(outcome.lost.size(), "cell")),
             "delete the entries of keep, or say --lose");
     }
     return written || outcome.steps.empty() ? ExitCode::success : ExitCode::findings;

@@ -47,7 +47,7 @@ struct Limits {
 [[nodiscard]] Result<Node> parse(std::string_view text, std::string_view file_name,
                                  const Limits& limits = {});
 
-// Private to src/matrix, but for end_of_quoted, which edits of the text need too.
+// Private to src/matrix, but for end_of_quoted and in_the_manner_of, which edits of the text need too.
 
 /// Line and column (both from 1, the column in bytes) of the byte at `offset`.
 [[nodiscard]] Location location_at(std::string_view text, std::size_t offset, std::string_view file);
@@ -60,6 +60,8 @@ struct Limits {
 /// Without byte order mark and tabs that indent nothing, with plain line ends; lines and columns stay what
 /// they were.
 [[nodiscard]] std::string normalised(std::string_view text);
+/// A normalised text with the byte order mark and the line ends that `raw` has.
+[[nodiscard]] std::string in_the_manner_of(std::string_view raw, std::string_view text);
 
 /// Where a character stands that no value may have: a control other than tab and line end, or a change of
 /// direction.

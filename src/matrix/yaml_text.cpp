@@ -75,6 +75,12 @@ std::string normalised(std::string_view text) {
     return out;
 }
 
+std::string in_the_manner_of(std::string_view raw, std::string_view text) {
+    const bool crlf = raw.find("\r\n") != std::string_view::npos;
+    const std::string mark(raw.starts_with(kByteOrderMark) ? kByteOrderMark : std::string_view());
+    return mark + (crlf ? text::replace_all(text, "\n", "\r\n") : std::string(text));
+}
+
 Result<std::string> prepared(std::string_view text, std::string_view file, const Limits& limits) {
     if (text.size() > limits.bytes)
         return refused(fmt::format("the file has {} bytes: at most {} are read", text.size(), limits.bytes),

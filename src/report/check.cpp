@@ -135,7 +135,7 @@ std::string check_summary_json(const CheckReport& report) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
     if (report.host != nullptr) document.member("host", host_json(*report.host));
-    document.member("verdicts", verdicts_json(report.judgement));
+    document.member("verdicts", verdicts_json(report.judgement.verdicts));
     document.member("warnings", diagnostics_json(warnings_and_spellings(report)));
     document.array("rules", count_rules(report.judgement), [&](const auto& count) {
         return Json{{"rule", count.rule},

@@ -39,7 +39,7 @@ std::string check_json(const CheckReport& report) {
     JsonDocument document(report.tool, kCheckSchema);
     document.member("matrix", matrix_json(report));
     if (report.host != nullptr) document.member("host", host_json(*report.host));
-    document.member("verdicts", verdicts_json(judgement));
+    document.member("verdicts", verdicts_json(judgement.verdicts));
     document.member("warnings", diagnostics_json(warnings_and_spellings(report)));
     document.begin_array("cells");
     std::map<std::vector<std::string_view>, std::size_t> lists;

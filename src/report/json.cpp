@@ -150,10 +150,10 @@ std::string fields_line(const Cell& cell) {
     return text::join(parts, "; ");
 }
 
-Json verdicts_json(const Judgement& judgement) {
+Json verdicts_json(const std::array<std::uint64_t, 4>& verdicts) {
     auto out = Json::object();
     for (const auto verdict : kOrder)
-        out[std::string(to_string(verdict))] = judgement.count(verdict);
+        out[std::string(to_string(verdict))] = verdicts[static_cast<std::size_t>(verdict)];
     return out;
 }
 
@@ -235,15 +235,19 @@ std::uint64_t cell_count(const Judgement& judgement) {
     return std::accumulate(judgement.verdicts.begin(), judgement.verdicts.end(), std::uint64_t{0});
 }
 
-std::string verdicts_text(const Judgement& judgement) {
-    const auto total = cell_count(judgement);
+std::string verdict_counts(const std::array<std::uint64_t, 4>& verdicts) {
     std::vector<std::string> parts;
     for (const auto verdict : kOrder) {
-        const auto cells = judgement.count(verdict);
+        const auto cells = verdicts[static_cast<std::size_t>(verdict)];
         if (cells != 0) parts.push_back(fmt::format("{} {}", cells, to_string(verdict)));
     }
-    const auto head = text::count(total, "cell");
-    return parts.empty() ? head : head + ": " + text::join(parts, ", ");
+    return text::join(parts, ", ");
+}
+
+std::string verdicts_text(const Judgement& judgement) {
+    const auto head = text::count(cell_count(judgement), "cell");
+    const auto counts = verdict_counts(judgement.verdicts);
+    return counts.empty() ? head : head + ": " + counts;
 }
 
 Json finding_json(const FindingGroup& group) {

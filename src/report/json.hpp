@@ -88,7 +88,7 @@ class JsonDocument final : public DocumentSink {
 [[nodiscard]] Json stages_json(const JudgedCell& cell);
 
 /// {"accepted": N, "degraded": N, "rejected": N, "unknown": N}
-[[nodiscard]] Json verdicts_json(const Judgement& judgement);
+[[nodiscard]] Json verdicts_json(const std::array<std::uint64_t, 4>& verdicts);
 
 /// {"name": ..., "path": ..., "cells": N, "stages": [...]}; stages only where the file restricts them.
 [[nodiscard]] Json matrix_json(const CheckReport& report);
@@ -114,6 +114,8 @@ class JsonDocument final : public DocumentSink {
 
 [[nodiscard]] std::uint64_t cell_count(const Judgement& judgement);
 
+/// "22 accepted, 3 rejected": cells by Verdict; empty where there is none.
+[[nodiscard]] std::string verdict_counts(const std::array<std::uint64_t, 4>& verdicts);
 /// "3 cells: 1 accepted, 2 rejected": what is zero is left out, but never everything.
 [[nodiscard]] std::string verdicts_text(const Judgement& judgement);
 

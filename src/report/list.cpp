@@ -45,7 +45,7 @@ std::string list_text(const CheckReport& report) {
 std::string list_json(const CheckReport& report) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
-    document.member("verdicts", verdicts_json(report.judgement));
+    document.member("verdicts", verdicts_json(report.judgement.verdicts));
     document.array("cells", report.judgement.cells, [&](const auto& cell) {
         return Json{
             {"id", cell.id}, {"fields", fields_json(cell.cell)}, {"verdict", to_string(cell.verdict)}};
@@ -110,7 +110,7 @@ std::string list_images_text(const CheckReport& report, const ImagePlan& plan) {
 std::string list_images_json(const CheckReport& report, const ImagePlan& plan) {
     JsonDocument document(report.tool);
     document.member("matrix", matrix_json(report));
-    document.member("verdicts", verdicts_json(report.judgement));
+    document.member("verdicts", verdicts_json(report.judgement.verdicts));
     document.begin_array("images");
     for (const auto& image : plan.images) {
         Json json{{"id", image.id}};

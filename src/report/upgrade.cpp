@@ -35,15 +35,6 @@ std::string step_lines(const std::vector<upgrade::Step>& steps) {
     return out;
 }
 
-std::string counts(const std::array<std::uint64_t, 4>& verdicts) {
-    std::vector<std::string> parts;
-    for (const auto verdict : {Verdict::accepted, Verdict::degraded, Verdict::unknown, Verdict::rejected}) {
-        const auto count = verdicts[static_cast<std::size_t>(verdict)];
-        if (count != 0) parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
-    }
-    return parts.empty() ? "no cell" : text::join(parts, ", ");
-}
-
 }  // namespace
 
 std::string upgrade_text(const UpgradeReport& report) {
@@ -55,8 +46,8 @@ std::string upgrade_text(const UpgradeReport& report) {
                            text::count(outcome.steps.size(), "change"), name, step_lines(outcome.steps));
     if (outcome.source.empty()) return out + fmt::format("not edited: {}\n", outcome.refusal);
     out += "\n" + diff_text({diff_of(report), report.tool, report.text});
-    out += fmt::format("cells afterwards: {}\n", counts(outcome.verdicts));
-    for (const auto& cell : report.lost)
+    out += fmt::format("cells afterwards: {}\n", verdict_counts(outcome.verdicts));
+    for (const auto& cell : outcome.lost)
         out += fmt::format("kept cell lost: {}\n", text::printable(cell));
     if (report.written) return out + fmt::format("written: {}\n", name);
     return out + "\n" + upgrade_patch(report);
@@ -73,11 +64,8 @@ std::string upgrade_json(const UpgradeReport& report) {
     document.member("written", report.written);
     document.member("refusal", outcome.refusal);
     document.member("source", outcome.source);
-    Json verdicts = Json::object();
-    for (const auto verdict : {Verdict::accepted, Verdict::degraded, Verdict::rejected, Verdict::unknown})
-        verdicts[std::string(to_string(verdict))] = outcome.verdicts[static_cast<std::size_t>(verdict)];
-    document.member("verdicts", verdicts);
-    document.array("lost", report.lost, [](const std::string& cell) { return Json(cell); });
+    document.member("verdicts", verdicts_json(outcome.verdicts));
+    document.array("lost", outcome.lost, [](const std::string& cell) { return Json(cell); });
     add_cell_changes(document, outcome.changes);
     return std::move(document).finish();
 }

@@ -13,7 +13,6 @@ namespace cudamatrix::report {
 struct UpgradeReport {
     const Matrix& matrix;  ///< as it is in the file
     const upgrade::Outcome& outcome;
-    const std::vector<std::string>& lost;  ///< cells of `keep:` that the edit would lose
     bool written = false;
     ToolInfo tool;
     TextOptions text;

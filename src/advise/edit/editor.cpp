@@ -166,13 +166,8 @@ std::optional<Edit> Editor::remove_from_flow(std::size_t start) const {
     return opens(source_[before]) ? std::optional(between(start, end)) : std::nullopt;
 }
 
-std::optional<Edit> Editor::remove_from_block(std::size_t start) const {
-    const auto line = start_of_line(source_, start);
-    const auto lead = source_.substr(line, start - line);
-    const auto indent = std::min(lead.find_first_not_of(' '), lead.size());
-    const bool is_item = lead.substr(indent).starts_with('-');
-    if (is_item && lead.find_first_not_of(' ', indent + 1) != npos)
-        return std::nullopt;  // of a list of lists
+// Behind the lines of the item, or of the member, that starts at `start` and stands `indent` deep.
+std::size_t Editor::end_of_block(std::size_t start, std::size_t indent, bool is_item) const {
     auto end = next_line(source_, start);
     for (auto at = end; at < source_.size(); at = next_line(source_, at)) {
         const auto content = content_of_line(source_, at);
@@ -182,7 +177,17 @@ std::optional<Edit> Editor::remove_from_block(std::size_t start) const {
         if (column <= indent && !own_list) break;
         end = next_line(source_, at);
     }
-    return between(line, end);
+    return end;
+}
+
+std::optional<Edit> Editor::remove_from_block(std::size_t start) const {
+    const auto line = start_of_line(source_, start);
+    const auto lead = source_.substr(line, start - line);
+    const auto indent = std::min(lead.find_first_not_of(' '), lead.size());
+    const bool is_item = lead.substr(indent).starts_with('-');
+    if (is_item && lead.find_first_not_of(' ', indent + 1) != npos)
+        return std::nullopt;  // of a list of lists
+    return between(line, end_of_block(start, indent, is_item));
 }
 
 std::optional<Edit> Editor::remove(const Location& where) const {
@@ -261,15 +266,9 @@ std::optional<Edit> Editor::add_behind(const Location& item, std::string_view te
     }
     const auto lead = source_.substr(line, *start - line);
     if (text::trim(lead) != "-") return std::nullopt;
-    const auto end = end_of_line(source_, *start);
     // What goes on below belongs to the item: a map without braces.
-    for (auto at = next_line(source_, *start); at < source_.size(); at = next_line(source_, at)) {
-        const auto content = content_of_line(source_, at);
-        if (content.empty()) continue;
-        if (content.data() - (source_.data() + at) > static_cast<std::ptrdiff_t>(lead.find('-')))
-            return std::nullopt;
-        break;
-    }
+    if (end_of_block(*start, lead.find('-'), true) != next_line(source_, *start)) return std::nullopt;
+    const auto end = end_of_line(source_, *start);
     return between(end, end, fmt::format("\n{}{}", lead, text));
 }
 

@@ -91,6 +91,7 @@ class Editor {
     [[nodiscard]] Edit between(std::size_t begin, std::size_t end, std::string text = {}) const;
     [[nodiscard]] bool in_flow(std::size_t offset) const;
     [[nodiscard]] std::size_t end_of_item(std::size_t start, bool flow) const;
+    [[nodiscard]] std::size_t end_of_block(std::size_t start, std::size_t indent, bool is_item) const;
     [[nodiscard]] std::optional<Edit> remove_from_flow(std::size_t start) const;
     [[nodiscard]] std::optional<Edit> remove_from_block(std::size_t start) const;
 

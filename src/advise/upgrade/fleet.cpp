@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "advise/upgrade/newer_values.hpp"
 #include "base/text.hpp"
@@ -39,15 +40,6 @@ void add_present(solve::Variable& variable, const Cell& cell, std::string_view t
     }
 }
 
-void add_text(solve::Variable& variable, const std::string& text) {
-    if (!variable.package.empty()) {
-        variable.add(Value{text, {}, {}});
-        return;
-    }
-    auto value = value_from_text(variable.field, text);
-    if (std::holds_alternative<Value>(value)) variable.add(std::get<Value>(std::move(value)));
-}
-
 // Of a package that goes with torch: the release for that one.
 std::string companion_text(const Facts& facts, std::string_view package, std::string_view torch) {
     const auto known = lookup::torch(facts, torch, "x86_64");
@@ -63,15 +55,20 @@ bool moves(Field field) {
 }
 
 Fleet::Fleet(const Matrix& matrix, const Judgement& judgement, const Facts& facts, const std::string& today,
-             const Wanted& wanted, const OnProgress& on_progress)
-    : matrix_(matrix), judgement_(judgement), facts_(facts), today_(today), own_(rules::own_rules(matrix)) {
-    collect_variables(wanted, on_progress);
+             Wanted wanted, const OnProgress& on_progress)
+    : matrix_(matrix),
+      judgement_(judgement),
+      facts_(facts),
+      today_(today),
+      wanted_(std::move(wanted)),
+      own_(rules::own_rules(matrix)) {
+    collect_variables(on_progress);
     collect_units();
     place_cells();
 }
 
 // One for each field and package that the file names, with its values and the newer ones.
-void Fleet::collect_variables(const Wanted& wanted, const OnProgress& on_progress) {
+void Fleet::collect_variables(const OnProgress& on_progress) {
     std::vector<solve::Variable> variables;
     std::set<std::string> packages;
     for (const auto& judged : judgement_.cells) {
@@ -93,57 +90,60 @@ void Fleet::collect_variables(const Wanted& wanted, const OnProgress& on_progres
             if (seen.insert(text).second) add_present(variable, judged.cell, text);
         }
     }
-    add_candidates(variables, wanted);
+    add_candidates(variables);
     auto setting = solve::setting_of(matrix_, own_);
     setting.on_progress = on_progress;
     cache_.emplace(facts_, today_, std::move(variables), setting);
 }
 
-void Fleet::add_candidates(std::vector<solve::Variable>& variables, const Wanted& wanted) {
+void Fleet::add_candidates(std::vector<solve::Variable>& variables) {
     struct Found {
         std::size_t variable;
         std::string present;
-        NewerValues newer;
+        NewerValues values;
     };
     std::vector<Found> found;
-    std::set<std::string> torches;
-    for (const auto& [field, text] : wanted) {
-        for (auto& variable : variables) {
-            if (variable.field == field) add_text(variable, text);
-        }
-        if (field == Field::torch) torches.insert(text);
-    }
     for (std::size_t i = 0; i < variables.size(); ++i) {
-        if (!moves(variables[i].field)) continue;
         for (const auto& value : variables[i].values) {
             if (value)
                 found.push_back(
                     {i, value->text, newer_values(facts_, variables[i].field, value->text, today_)});
         }
     }
-    for (const auto& [variable, present, newer] : found) {
-        for (const auto* list : {&newer.on_line, &newer.beyond}) {
-            for (const auto& text : *list) {
-                add_text(variables[variable], text);
-                if (variables[variable].field == Field::torch) torches.insert(text);
-            }
+    std::set<std::string> torches;
+    const auto offer = [&](Field field, const std::string& text) {
+        solve::offer(variables, field, text);
+        if (field == Field::torch) torches.insert(text);
+    };
+    for (const auto& [field, text] : wanted_)
+        offer(field, text);
+    for (const auto& [variable, present, values] : found) {
+        for (const auto* list : {&values.on_line, &values.beyond}) {
+            for (const auto& text : *list)
+                offer(variables[variable].field, text);
         }
     }
     for (auto& variable : variables) {
-        if (variable.package.empty()) continue;
         for (const auto& torch : torches) {
-            if (const auto text = companion_text(facts_, variable.package, torch); !text.empty())
-                add_text(variable, text);
+            const auto text = companion_text(facts_, variable.package, torch);
+            if (!text.empty()) variable.add(Value{text, {}, {}});
         }
     }
     // Indices hold from here on.
-    moves_.resize(variables.size());
-    for (const auto& [variable, present, newer] : found) {
-        auto& moves = moves_[variable][*variables[variable].find(present)];
-        for (const auto& text : newer.on_line)
-            if (const auto at = variables[variable].find(text)) moves.on_line.push_back(*at);
-        for (const auto& text : newer.beyond)
-            if (const auto at = variables[variable].find(text)) moves.beyond.push_back(*at);
+    newer_.resize(variables.size());
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (const auto nothing = variables[i].nothing()) newer_[i][*nothing] = {};
+    }
+    for (const auto& [variable, present, values] : found) {
+        const auto& about = variables[variable];
+        const auto indices = [&](const std::vector<std::string>& texts) {
+            Values out;
+            for (const auto& text : texts) {
+                if (const auto at = about.find(text)) out.push_back(*at);
+            }
+            return out;
+        };
+        newer_[variable][*about.find(present)] = {indices(values.on_line), indices(values.beyond)};
     }
 }
 
@@ -237,11 +237,7 @@ void Fleet::collect_units() {
 
 void Fleet::place_cells() {
     for (const auto& judged : judgement_.cells) {
-        auto& assignment = cells_.emplace_back();
-        for (const auto& variable : cache_->variables()) {
-            const auto text = text_of(judged.cell, variable);
-            assignment.push_back(text.empty() ? *variable.nothing() : *variable.find(text));
-        }
+        const auto& assignment = cells_.emplace_back(solve::assignment_of(cache_->variables(), judged.cell));
         auto& rows = rows_of_.emplace_back();
         for (const auto& unit : units_) {
             const auto row = std::ranges::find_if(unit.rows, [&](const Values& values) {
@@ -259,18 +255,6 @@ void Fleet::place_cells() {
 std::string Fleet::text(std::size_t variable_at, std::uint32_t value) const {
     const auto& known = variable(variable_at).values[value];
     return known ? known->text : std::string();
-}
-
-const Values& Fleet::on_line(std::size_t variable_at, std::uint32_t value) const {
-    static const Values none;
-    const auto found = moves_[variable_at].find(value);
-    return found == moves_[variable_at].end() ? none : found->second.on_line;
-}
-
-const Values& Fleet::beyond(std::size_t variable_at, std::uint32_t value) const {
-    static const Values none;
-    const auto found = moves_[variable_at].find(value);
-    return found == moves_[variable_at].end() ? none : found->second.beyond;
 }
 
 Target Fleet::present() const {
@@ -318,13 +302,15 @@ Verdict Fleet::after(std::size_t cell, const Target& target) {
     return cache_->verdict(moved(cell, target));
 }
 
+bool Fleet::is_kept(std::size_t cell) const {
+    return std::ranges::any_of(matrix_.keep, [&](const Condition& condition) {
+        return matches(condition, judgement_.cells[cell].cell);
+    });
+}
+
 bool Fleet::is_kept(std::size_t unit, std::size_t row) const {
     for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-        if (rows_of_[cell][unit] != row || before_[cell] > solve::kGoodEnough) continue;
-        if (std::ranges::any_of(matrix_.keep, [&](const Condition& condition) {
-                return matches(condition, judgement_.cells[cell].cell);
-            }))
-            return true;
+        if (rows_of_[cell][unit] == row && before_[cell] <= solve::kGoodEnough && is_kept(cell)) return true;
     }
     return false;
 }
@@ -344,13 +330,15 @@ std::vector<std::string> Fleet::values(std::size_t cell, const Target& target) {
     return out;
 }
 
-std::optional<std::size_t> Fleet::first_worse(const Target& target) {
+bool Fleet::makes_worse(const Target& target) {
     const auto is_worse = [&](std::size_t cell) { return after(cell, target) > before_[cell]; };
-    if (suspect_ < cells_.size() && is_worse(suspect_)) return suspect_;
+    if (suspect_ < cells_.size() && is_worse(suspect_)) return true;
     for (std::size_t cell = 0; cell < cells_.size() && cache_->may_go_on(); ++cell) {
-        if (is_worse(cell)) return suspect_ = cell;
+        if (!is_worse(cell)) continue;
+        suspect_ = cell;
+        return true;
     }
-    return std::nullopt;
+    return false;
 }
 
 std::size_t Fleet::working(const Target& target) {

@@ -45,7 +45,7 @@ class Fleet {
     /// All live longer. `judgement` is of `matrix`, with its cells, as of `today`: values that were not out
     /// by then are none. `wanted` are values beside those that the facts know.
     Fleet(const Matrix& matrix, const Judgement& judgement, const Facts& facts, const std::string& today,
-          const Wanted& wanted = {}, const OnProgress& on_progress = {});
+          Wanted wanted = {}, const OnProgress& on_progress = {});
 
     [[nodiscard]] const std::vector<Unit>& units() const { return units_; }
     [[nodiscard]] const solve::Variable& variable(std::size_t index) const {
@@ -53,9 +53,13 @@ class Fleet {
     }
     /// The text of a value; empty: the cell does not have one.
     [[nodiscard]] std::string text(std::size_t variable, std::uint32_t value) const;
-    /// Newer values that were out on the day, newest first.
-    [[nodiscard]] const Values& on_line(std::size_t variable, std::uint32_t value) const;
-    [[nodiscard]] const Values& beyond(std::size_t variable, std::uint32_t value) const;
+    /// NewerValues of a value that the cells have, as indices.
+    struct Newer {
+        Values on_line, beyond;
+    };
+    [[nodiscard]] const Newer& newer(std::size_t variable, std::uint32_t value) const {
+        return newer_[variable].at(value);
+    }
 
     /// Every row in its own place.
     [[nodiscard]] Target present() const;
@@ -64,34 +68,34 @@ class Fleet {
     [[nodiscard]] Target with(const Target& target, std::size_t unit, std::size_t row, std::size_t at,
                               std::uint32_t value) const;
 
-    [[nodiscard]] std::size_t size() const { return cells_.size(); }
-    [[nodiscard]] const JudgedCell& judged(std::size_t cell) const { return judgement_.cells[cell]; }
     [[nodiscard]] Verdict after(std::size_t cell, const Target& target);
-    /// Whether a cell that works and that `keep:` names is in the row of the unit.
+    /// Whether `keep:` names the cell.
+    [[nodiscard]] bool is_kept(std::size_t cell) const;
+    /// Whether it names one that works and that is in the row of the unit.
     [[nodiscard]] bool is_kept(std::size_t unit, std::size_t row) const;
     /// The values of a cell by variable, as texts: its own, and those that it would have.
     [[nodiscard]] std::vector<std::string> values(const Cell& cell) const;
     [[nodiscard]] std::vector<std::string> values(std::size_t cell, const Target& target);
 
-    /// A cell that would be worse than it is; the last one that was found is looked at first.
-    [[nodiscard]] std::optional<std::size_t> first_worse(const Target& target);
+    /// Whether a cell would be worse than it is; the last one that was is looked at first.
+    [[nodiscard]] bool makes_worse(const Target& target);
     /// Cells that would work, of those that the target changes and of the others.
     [[nodiscard]] std::size_t working(const Target& target);
 
     /// `on_progress` said stop: what was found since is of no use.
     [[nodiscard]] bool is_stopped() const { return cache_->is_stopped(); }
 
+    [[nodiscard]] const Matrix& matrix() const { return matrix_; }
+    [[nodiscard]] const Judgement& judgement() const { return judgement_; }
+    [[nodiscard]] const Wanted& wanted() const { return wanted_; }
     [[nodiscard]] const Facts& facts() const { return facts_; }
     [[nodiscard]] const std::string& today() const { return today_; }
 
   private:
-    struct Moves {
-        Values on_line, beyond;
-    };
-    void collect_variables(const Wanted& wanted, const OnProgress& on_progress);
+    void collect_variables(const OnProgress& on_progress);
     void collect_units();
     void place_cells();
-    void add_candidates(std::vector<solve::Variable>& variables, const Wanted& wanted);
+    void add_candidates(std::vector<solve::Variable>& variables);
     void add_unit(const std::vector<Field>& fields, const std::vector<std::vector<const Value*>>& rows,
                   std::optional<std::size_t> axis);
     [[nodiscard]] std::size_t newest_row(const Unit& unit) const;
@@ -102,9 +106,10 @@ class Fleet {
     const Judgement& judgement_;
     const Facts& facts_;
     const std::string& today_;
+    Wanted wanted_;
     std::vector<rules::Rule> own_;
     std::optional<solve::RuleCache> cache_;
-    std::vector<std::map<std::uint32_t, Moves>> moves_;  ///< by variable
+    std::vector<std::map<std::uint32_t, Newer>> newer_;  ///< by variable
     std::vector<Unit> units_;
     std::vector<solve::Assignment> cells_;
     std::vector<std::vector<std::size_t>> rows_of_;  ///< by cell and unit; the unit's size: none of its rows

@@ -35,13 +35,14 @@ Life life_of_image(const Facts& facts, std::string_view text) {
 }
 
 // "2026-11" and "2026-11-04" are both out on 2026-11-27.
-bool is_out(std::string_view released, const FactRef& fact, std::string_view day) {
-    if (released.empty()) return day >= fact.as_of;
-    return day.substr(0, released.size()) >= released;
+bool is_out(const Life& life, std::string_view day) {
+    if (!life.fact) return false;
+    if (life.released.empty()) return day >= life.fact->as_of;
+    return day.substr(0, life.released.size()) >= life.released;
 }
 
-bool is_out(const Life& life, std::string_view day) {
-    return life.fact && is_out(life.released, *life.fact, day);
+bool is_out(const Row& row, std::string_view day) {
+    return is_out(life_in(row, {}), day);
 }
 
 struct Release {
@@ -49,13 +50,10 @@ struct Release {
     std::string text;
 };
 
-void newest_first(std::vector<Release>& releases) {
+// The newest first.
+std::vector<std::string> texts(std::vector<Release> releases) {
     std::ranges::stable_sort(releases,
                              [](const Release& a, const Release& b) { return a.version > b.version; });
-}
-
-std::vector<std::string> texts(std::vector<Release> releases) {
-    newest_first(releases);
     std::vector<std::string> out;
     for (auto& release : releases)
         out.push_back(std::move(release.text));
@@ -71,9 +69,8 @@ NewerValues newer_drivers(const Facts& facts, std::string_view present, std::str
     std::vector<Release> beyond;
     for (const auto& row : facts.rows("driver_branches")) {
         const auto branch = lookup::required_version(row, "branch");
-        const auto fact = row.ref();
-        if (!row.has("newest") || !is_out(row.text("released"), fact, day)) continue;
-        const std::string release(row.text(day >= fact.as_of ? "newest" : "oldest"));
+        if (!row.has("newest") || !is_out(row, day)) continue;
+        const std::string release(row.text(day >= row.ref().as_of ? "newest" : "oldest"));
         if (row.id() == known->branch->id()) {
             const auto version = Version::parse(release);
             if (!known->bare_branch && version && *version > known->exact) out.on_line.push_back(release);
@@ -94,7 +91,7 @@ NewerValues newer_cuda(const Facts& facts, std::string_view present, std::string
     std::vector<Release> beyond;
     for (const auto& row : facts.rows("cuda_releases")) {  // sorted
         const auto release = lookup::required_version(row, "cuda");
-        if (release <= known->exact || !is_out(row.text("released"), row.ref(), day)) continue;
+        if (release <= known->exact || !is_out(row, day)) continue;
         if (release.major_minor() == known->exact.major_minor()) {
             if (!is_minor) out.on_line = {release.text()};
             continue;
@@ -129,7 +126,7 @@ NewerValues newer_torch(const Facts& facts, std::string_view present, std::strin
     std::vector<Row> newest;                                // of each minor, oldest first
     for (const auto& row : facts.rows("torch_releases")) {  // sorted
         const auto release = lookup::required_version(row, "torch");
-        if (release <= *version || !is_out(row.text("released"), row.ref(), day)) continue;
+        if (release <= *version || !is_out(row, day)) continue;
         if (!newest.empty() &&
             lookup::required_version(newest.back(), "torch").major_minor() == release.major_minor())
             newest.pop_back();
@@ -159,9 +156,7 @@ NewerValues newer_python(const Facts& facts, std::string_view present, std::stri
     std::vector<Release> beyond;
     for (const auto& row : facts.rows("pythons")) {
         const auto release = lookup::required_version(row, "python");
-        if (release <= *Version::parse(version->major_minor()) ||
-            !is_out(row.text("released"), row.ref(), day))
-            continue;
+        if (release <= *Version::parse(version->major_minor()) || !is_out(row, day)) continue;
         beyond.push_back({release, release.text() + version->suffix()});
     }
     return {{}, texts(std::move(beyond))};
@@ -180,8 +175,7 @@ NewerValues newer_systems(const Facts& facts, std::string_view present, std::str
         if (row.id() == known->id()) {
             is_behind = true;
         } else if (is_behind && distribution(row) == distribution(*known) &&
-                   row.has("package_manager") >= known->has("package_manager") &&
-                   is_out(row.text("released"), row.ref(), day)) {
+                   row.has("package_manager") >= known->has("package_manager") && is_out(row, day)) {
             out.beyond.insert(out.beyond.begin(), std::string(row.text("os")));
         }
     }

@@ -13,8 +13,8 @@ namespace {
 // The text of a file on its way from one state to the next; each step reads it again.
 class Editing {
   public:
-    Editing(const Matrix& matrix, const Fleet& fleet, const Plan& plan, const Reread& read)
-        : matrix_(matrix), fleet_(fleet), plan_(plan), read_(read), source_(matrix.source) {}
+    Editing(const Fleet& fleet, const Plan& plan, const Reread& read)
+        : matrix_(fleet.matrix()), fleet_(fleet), plan_(plan), read_(read), source_(matrix_.source) {}
 
     Result<std::string> run() {
         CM_TRY(take_out_expected());
@@ -27,26 +27,26 @@ class Editing {
                 if (plan_.units[u].dropped[row]) CM_TRY(drop_row(u, plan_.units[u].rows[row]));
             }
         }
-        CM_TRY(check_rows());
-        return with_expected();
+        CM_TRY_ASSIGN(const auto now, read_(source_));
+        CM_TRY(check_rows(now));
+        return with_expected(now);
     }
 
   private:
     // Every axis has the rows that it should have, and no others.
-    Status check_rows() {
-        CM_TRY_ASSIGN(const auto matrix, read_(source_));
+    Status check_rows(const Matrix& now) {
         for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
             const auto& unit = fleet_.units()[u];
             if (!unit.axis) continue;
             const auto& planned = plan_.units[u];
-            const auto& axis = matrix.axes[*unit.axis];
-            auto wanted = planned.rows;
-            for (std::size_t row = wanted.size(); row-- > 0;) {
-                if (planned.dropped[row]) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(row));
+            const auto& axis = now.axes[*unit.axis];
+            std::vector<Values> wanted;
+            for (std::size_t row = 0; row < planned.rows.size(); ++row) {
+                if (!planned.dropped[row]) wanted.push_back(planned.rows[row]);
             }
             if (planned.added) wanted.push_back(*planned.added);
             const bool all = std::ranges::all_of(
-                wanted, [&](const Values& values) { return row_of(matrix, unit, values) != nullptr; });
+                wanted, [&](const Values& values) { return row_of(now, unit, values) != nullptr; });
             // Rows without a cell are in no unit, and stay.
             const auto idle = matrix_.axes[*unit.axis].rows.size() - unit.rows.size();
             if (!all || axis.rows.size() != wanted.size() + idle) return cannot("edit the axis", axis.where);
@@ -80,9 +80,8 @@ class Editing {
         return Done{};
     }
 
-    Result<std::string> with_expected() {
+    Result<std::string> with_expected(const Matrix& now) {
         if (!matrix_.expect_cells) return source_;
-        CM_TRY_ASSIGN(const auto now, read_(source_));
         const auto counted = count_cells(now, kCountingSteps);
         if (!counted) return cannot("count expect_cells again", {});
         const auto written =
@@ -116,7 +115,7 @@ class Editing {
                 }
             }
         }
-        // A release of a package and its map are read once for each field that they stand for.
+        // Rows of `include` are completed by `set`, so that its values are met again.
         std::vector<Edit> once;
         for (auto& edit : edits) {
             if (std::ranges::find(once, edit) == once.end()) once.push_back(std::move(edit));
@@ -133,8 +132,7 @@ class Editing {
         std::vector<const Value*> out;
         if (unit.axis) {
             const auto& axis = matrix.axes[*unit.axis];
-            const auto column = std::ranges::find(axis.fields, field) - axis.fields.begin();
-            out.push_back(&axis.rows[unit.places[row]][static_cast<std::size_t>(column)]);
+            out.push_back(&value_in(axis, axis.rows[unit.places[row]], field));
         }
         if (unit.has_several()) return out;
         const auto add = [&](const std::vector<std::pair<Field, Value>>& pairs) {
@@ -146,6 +144,11 @@ class Editing {
         for (const auto& include : matrix.include)
             add(include);
         return out;
+    }
+
+    [[nodiscard]] static const Value& value_in(const Axis& axis, const std::vector<Value>& row, Field field) {
+        const auto column = std::ranges::find(axis.fields, field) - axis.fields.begin();
+        return row[static_cast<std::size_t>(column)];
     }
 
     [[nodiscard]] bool has_text(const Value& value, std::size_t variable, std::uint32_t text) const {
@@ -163,10 +166,9 @@ class Editing {
         for (const auto& row : axis.rows) {
             bool is_it = true;
             for (std::size_t v = 0; v < values.size() && is_it; ++v) {
-                const auto field = fleet_.variable(unit.variables[v]).field;
-                const auto column = std::ranges::find(axis.fields, field) - axis.fields.begin();
-                is_it = has_text(row[static_cast<std::size_t>(column)], unit.variables[v], values[v]) ||
-                        fleet_.text(unit.variables[v], values[v]).empty();
+                const auto variable = unit.variables[v];
+                is_it = has_text(value_in(axis, row, fleet_.variable(variable).field), variable, values[v]) ||
+                        fleet_.text(variable, values[v]).empty();
             }
             if (is_it) return &row;
         }
@@ -234,30 +236,34 @@ class Editing {
     std::size_t expected_at_ = 0;
 };
 
-// Which cell each one became.
-std::vector<review::ReplacedCell> replaced_by(Fleet& fleet, const Plan& plan, const Judgement& now) {
+// What each cell became, into `out`.
+void compare(Fleet& fleet, const Plan& plan, const Matrix& matrix, const Judgement& now, Outcome& out) {
     std::map<std::vector<std::string>, const JudgedCell*> there;
     for (const auto& cell : now.cells)
         there.emplace(fleet.values(cell.cell), &cell);
     Target target;
     for (const auto& unit : plan.units)
         target.push_back(unit.rows);
-    std::vector<review::ReplacedCell> out;
-    for (std::size_t i = 0; i < fleet.size(); ++i) {
-        const auto before = fleet.values(fleet.judged(i).cell);
+    std::vector<review::ReplacedCell> replaced;
+    const auto& cells = fleet.judgement().cells;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
         const auto after = fleet.values(i, target);
         const auto found = there.find(after);
-        if (found == there.end() || found->second->id == fleet.judged(i).id) continue;
-        auto& pair = out.emplace_back(review::ReplacedCell{fleet.judged(i).id, found->second->id, {}});
+        const auto* cell = found == there.end() ? nullptr : found->second;
+        const bool works = cell != nullptr && cell->verdict <= Verdict::degraded;
+        if (!works && cells[i].verdict <= Verdict::degraded && fleet.is_kept(i))
+            out.lost.push_back(cells[i].id);
+        if (cell == nullptr || cell->id == cells[i].id) continue;
+        auto& pair = replaced.emplace_back(review::ReplacedCell{cells[i].id, cell->id, {}});
+        const auto before = fleet.values(cells[i].cell);
         for (std::size_t v = 0; v < before.size(); ++v) {
             if (before[v] != after[v])
                 pair.changes.push_back({std::string(fleet.variable(v).name()), before[v], after[v]});
         }
     }
-    return out;
+    out.changes = review::compare_verdicts(review::judged_verdicts(fleet.matrix(), fleet.judgement()),
+                                           review::judged_verdicts(matrix, now), std::move(replaced));
 }
-
-}  // namespace
 
 std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan) {
     std::vector<Step> out;
@@ -282,36 +288,36 @@ std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan) {
     return out;
 }
 
-Result<std::string> edited_source(const Matrix& matrix, const Fleet& fleet, const Plan& plan,
-                                  const Reread& read) {
-    return Editing(matrix, fleet, plan, read).run();
-}
+}  // namespace
 
-Result<Outcome> carried_out(const Matrix& matrix, const Judgement& judgement, Fleet& fleet, const Plan& plan,
-                            const Reread& read, const Rejudge& rejudge) {
+Result<Outcome> carried_out(Fleet& fleet, const Plan& plan, const Reread& read,
+                            const OnProgress& on_progress) {
     Outcome out;
     out.aim = plan.aim;
     out.steps = steps_of(fleet, plan);
-    out.verdicts = judgement.verdicts;
+    out.verdicts = fleet.judgement().verdicts;
     if (out.steps.empty()) {
-        out.source = matrix.source;
-        out.changes.same = judgement.cells.size();
+        out.source = fleet.matrix().source;
+        out.changes.same = fleet.judgement().cells.size();
         return out;
     }
-    auto source = edited_source(matrix, fleet, plan, read);
-    const auto refused = [&](const Failure& failure) -> Result<Outcome> {
-        if (failure.code != ExitCode::bad_input || failure.diagnostics.empty()) return failure;
-        out.refusal = failure.diagnostics.front().message;
-        return out;
+    const auto carry = [&]() -> Status {
+        CM_TRY_ASSIGN(auto source, Editing(fleet, plan, read).run());
+        CM_TRY_ASSIGN(const auto matrix, read(source));
+        JudgeOptions as_of;
+        as_of.today = fleet.today();
+        as_of.on_progress = on_progress;
+        CM_TRY_ASSIGN(const auto now, judge_whole(matrix, fleet.facts(), as_of));
+        out.source = std::move(source);
+        out.verdicts = now.verdicts;
+        compare(fleet, plan, matrix, now, out);
+        return Done{};
     };
-    if (!source.ok()) return refused(source.failure());
-    const auto now = rejudge(*source);
-    if (!now.ok()) return refused(now.failure());
-    out.source = *std::move(source);
-    out.verdicts = now->judgement.verdicts;
-    out.changes = review::compare_verdicts(review::judged_verdicts(matrix, judgement),
-                                           review::judged_verdicts(now->matrix, now->judgement),
-                                           replaced_by(fleet, plan, now->judgement));
+    const auto done = carry();
+    if (done.ok()) return out;
+    if (done.failure().code != ExitCode::bad_input || done.failure().diagnostics.empty())
+        return done.failure();
+    out.refusal = done.failure().diagnostics.front().message;
     return out;
 }
 

@@ -17,13 +17,7 @@
 
 namespace cudamatrix::upgrade {
 
-/// Reads a matrix file of another text in the place of the one that there is, and judges it.
-struct Rejudged {
-    Matrix matrix;
-    Judgement judgement;
-};
-using Rejudge = std::function<Result<Rejudged>(std::string_view source)>;
-/// The same without judging.
+/// Reads a matrix file of another text in the place of the one that there is.
 using Reread = std::function<Result<Matrix>(std::string_view source)>;
 
 /// One change of the file: "torch", "2.5.1+cu124" -> "2.6.0+cu124". Without `before` the value is one more of
@@ -33,25 +27,20 @@ struct Step {
     friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// What a plan changes, in the order of the file, each once.
-[[nodiscard]] std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan);
-
-/// The matrix file after the plan: values at their places, new rows behind the front, ended ones taken out,
-/// expect_cells counted again; comments and layout stay. An input failure names what it could not edit.
-[[nodiscard]] Result<std::string> edited_source(const Matrix& matrix, const Fleet& fleet, const Plan& plan,
-                                                const Reread& read);
-
 struct Outcome {
     Aim aim = Aim::hold;
-    std::vector<Step> steps;  ///< none: the file stays as it is
+    std::vector<Step> steps;  ///< each once; none: the file stays as it is
     std::string source;       ///< the whole file afterwards; empty: `refusal` says why
     std::string refusal;
     std::array<std::uint64_t, 4> verdicts{};  ///< of the cells afterwards, by Verdict
     review::VerdictChanges changes;
+    std::vector<std::string> lost;  ///< cells of `keep:` that work and would not, or would be no more
 };
 
-/// Input failures of the edit are its `refusal`; others, and an interrupt, are failures.
-[[nodiscard]] Result<Outcome> carried_out(const Matrix& matrix, const Judgement& judgement, Fleet& fleet,
-                                          const Plan& plan, const Reread& read, const Rejudge& rejudge);
+/// The matrix file after the plan: values at their places, new rows behind the front, ended ones taken out,
+/// expect_cells counted again; comments and layout stay. What could not be edited is the `refusal`; an
+/// interrupt is a failure.
+[[nodiscard]] Result<Outcome> carried_out(Fleet& fleet, const Plan& plan, const Reread& read,
+                                          const OnProgress& on_progress = {});
 
 }  // namespace cudamatrix::upgrade

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <utility>
 
 #include "advise/upgrade/newer_values.hpp"
 #include "base/text.hpp"
@@ -9,32 +11,26 @@
 namespace cudamatrix::upgrade {
 namespace {
 
-constexpr std::size_t kRounds = 3;  // what one value lets another one do shows in the next round
+constexpr std::size_t kRounds = 3;
 
 // Where the search stands: a target, and what it may change.
 class Planning {
   public:
     explicit Planning(Fleet& fleet)
-        : fleet_(fleet), target_(fleet.present()), horizon_(months_later(fleet.today(), kEndsWithin)) {}
+        : fleet_(fleet),
+          target_(fleet.present()),
+          fronts_(target_),
+          horizon_(months_later(fleet.today(), kEndsWithin)) {}
 
     Plan hold() {
-        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
-            for (std::size_t row = 0; row < target_[u].size(); ++row)
-                hold_row(u, row);
-        }
-        return {Aim::hold, kept(), target_};
+        hold_rows();
+        return finished(Aim::hold);
     }
 
     Plan next() {
-        hold();
-        fronts_ = target_;
-        for (std::size_t round = 0; round < kRounds; ++round) {
-            const auto before = target_;
-            for (const auto field :
-                 {Field::driver, Field::os, Field::image, Field::torch, Field::python, Field::cuda})
-                each_front(field, [&](std::size_t u, std::size_t v) { move_if_none_gets_worse(u, v); });
-            if (target_ == before) break;
-        }
+        hold_rows();
+        repeat({Field::driver, Field::os, Field::image, Field::torch, Field::python, Field::cuda},
+               [&](std::size_t u, std::size_t v) { move_if_none_gets_worse(u, v); });
         // Where nothing works there is nothing to keep: what works is next.
         if (fleet_.working(target_) == 0) {
             target_ = fronts_;
@@ -44,15 +40,13 @@ class Planning {
     }
 
     Plan ambitious() {
-        hold();
-        fronts_ = target_;
+        hold_rows();
         move_all();
         return finished(Aim::ambitious);
     }
 
-    Result<Plan> wanted(const Wanted& values) {
-        fronts_ = target_;
-        for (const auto& [field, text] : values) {
+    Result<Plan> wanted() {
+        for (const auto& [field, text] : fleet_.wanted()) {
             const auto label = fmt::format("{}={}", info(field).name, text);
             bool is_there = false;
             each_front(field, [&, text = text](std::size_t u, std::size_t v) {
@@ -76,14 +70,34 @@ class Planning {
     }
 
   private:
+    void hold_rows() {
+        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
+            for (std::size_t row = 0; row < target_[u].size(); ++row) {
+                for (std::size_t v = 0; v < fleet_.units()[u].variables.size(); ++v) {
+                    const auto& newer = fleet_.newer(variable(u, v), original(u, row, v));
+                    advance(u, row, v, newer.on_line,
+                            [&](const Target& moved) { return !fleet_.makes_worse(moved); });
+                }
+            }
+        }
+        fronts_ = target_;
+    }
+
     void move_all() {
         for (const auto field : {Field::driver, Field::os})
             each_front(field, [&](std::size_t u, std::size_t v) { move_host(u, v); });
         lead();
+        repeat({Field::python, Field::cuda, Field::driver, Field::os},
+               [&](std::size_t u, std::size_t v) { move_if_none_is_lost(u, v); });
+    }
+
+    // What one value lets another one do shows in the next round.
+    template <class Visit>
+    void repeat(std::initializer_list<Field> fields, const Visit& visit) {
         for (std::size_t round = 0; round < kRounds; ++round) {
             const auto before = target_;
-            for (const auto field : {Field::python, Field::cuda, Field::driver, Field::os})
-                each_front(field, [&](std::size_t u, std::size_t v) { move_if_none_is_lost(u, v); });
+            for (const auto field : fields)
+                each_front(field, visit);
             if (target_ == before) break;
         }
     }
@@ -97,8 +111,14 @@ class Planning {
         }
     }
 
+    [[nodiscard]] std::size_t variable(std::size_t u, std::size_t v) const {
+        return fleet_.units()[u].variables[v];
+    }
     [[nodiscard]] const solve::Variable& about(std::size_t u, std::size_t v) const {
-        return fleet_.variable(fleet_.units()[u].variables[v]);
+        return fleet_.variable(variable(u, v));
+    }
+    [[nodiscard]] Life life(std::size_t u, std::size_t v, std::uint32_t value) const {
+        return life_of(fleet_.facts(), about(u, v).field, fleet_.text(variable(u, v), value));
     }
     [[nodiscard]] std::size_t front(std::size_t u) const { return fleet_.units()[u].front; }
     [[nodiscard]] std::uint32_t original(std::size_t u, std::size_t row, std::size_t v) const {
@@ -124,84 +144,63 @@ class Planning {
         return out;
     }
     [[nodiscard]] bool makes_worse(const Target& target) {
-        return fleet_.first_worse(target) || fleet_.first_worse(without_added(target));
+        return fleet_.makes_worse(target) || fleet_.makes_worse(without_added(target));
     }
     [[nodiscard]] std::size_t working(const Target& target) {
         return fleet_.working(target) + fleet_.working(without_added(target));
     }
 
-    void hold_row(std::size_t u, std::size_t row) {
-        for (std::size_t v = 0; v < fleet_.units()[u].variables.size(); ++v) {
-            for (const auto value : fleet_.on_line(fleet_.units()[u].variables[v], original(u, row, v))) {
-                const auto moved = fleet_.with(target_, u, row, v, value);
-                if (is_taken(moved, u, row) || fleet_.first_worse(moved)) continue;
-                target_ = moved;
-                break;
-            }
+    // The first of the values that is accepted, unless it is there already.
+    template <class Accepts>
+    void advance(std::size_t u, std::size_t row, std::size_t v, const Values& values,
+                 const Accepts& accepts) {
+        for (const auto value : values) {
+            if (target_[u][row][v] == value) return;
+            auto moved = fleet_.with(target_, u, row, v, value);
+            if (is_taken(moved, u, row) || !accepts(moved)) continue;
+            target_ = std::move(moved);
+            return;
         }
     }
 
     // Newest first, what the front may become: of what machines bring the ones that last, the longest first.
     [[nodiscard]] Values choices(std::size_t u, std::size_t v) const {
-        const auto variable = fleet_.units()[u].variables[v];
-        auto values = fleet_.beyond(variable, original(u, front(u), v));
-        const auto field = about(u, v).field;
-        const auto life = [&](std::uint32_t value) {
-            return life_of(fleet_.facts(), field, fleet_.text(variable, value));
-        };
+        auto values = fleet_.newer(variable(u, v), original(u, front(u), v)).beyond;
         // What ends soon is taken only where all do.
         for (const auto& day : {fleet_.today(), horizon_}) {
             auto lasting = values;
-            std::erase_if(lasting, [&](std::uint32_t value) { return has_ended(life(value), day); });
+            std::erase_if(lasting, [&](std::uint32_t value) { return has_ended(life(u, v, value), day); });
             if (!lasting.empty()) values = std::move(lasting);
         }
-        if (field == Field::driver || field == Field::os) {
-            std::ranges::stable_sort(
-                values, [&](std::uint32_t a, std::uint32_t b) { return life(a).ends > life(b).ends; });
+        if (is_of_host(u, v)) {
+            std::ranges::stable_sort(values, [&](std::uint32_t a, std::uint32_t b) {
+                return life(u, v, a).ends > life(u, v, b).ends;
+            });
         }
         return values;
     }
 
-    [[nodiscard]] bool ends_soon(std::size_t u, std::size_t v) const {
-        const auto variable = fleet_.units()[u].variables[v];
-        return has_ended(
-            life_of(fleet_.facts(), about(u, v).field, fleet_.text(variable, original(u, front(u), v))),
-            horizon_);
+    [[nodiscard]] bool is_of_host(std::size_t u, std::size_t v) const {
+        return about(u, v).field == Field::driver || about(u, v).field == Field::os;
     }
 
     // The machine stays as it is while it is repaired; what runs on it may always become newer.
     void move_if_none_gets_worse(std::size_t u, std::size_t v) {
-        const auto field = about(u, v).field;
-        if ((field == Field::driver || field == Field::os) && !ends_soon(u, v)) return;
-        for (const auto value : choices(u, v)) {
-            if (target_[u][front(u)][v] == value) return;
-            const auto moved = fleet_.with(target_, u, front(u), v, value);
-            if (is_taken(moved, u, front(u)) || makes_worse(moved)) continue;
-            if (working(moved) < working(target_)) continue;
-            target_ = moved;
-            return;
-        }
+        if (is_of_host(u, v) && !has_ended(life(u, v, original(u, front(u), v)), horizon_)) return;
+        // Hardly any candidate needs the count, which takes every cell.
+        advance(u, front(u), v, choices(u, v), [&](const Target& moved) {
+            return !makes_worse(moved) && working(moved) >= working(target_);
+        });
     }
 
     void move_host(std::size_t u, std::size_t v) {
-        const auto values = choices(u, v);
-        for (const auto value : values) {
-            const auto moved = fleet_.with(target_, u, front(u), v, value);
-            if (is_taken(moved, u, front(u)) || fleet_.working(moved) == 0) continue;
-            target_ = moved;
-            return;
-        }
+        advance(u, front(u), v, choices(u, v),
+                [&](const Target& moved) { return fleet_.working(moved) != 0; });
     }
 
     void move_if_none_is_lost(std::size_t u, std::size_t v) {
         const auto now = working(target_);
-        for (const auto value : choices(u, v)) {
-            if (target_[u][front(u)][v] == value) return;
-            const auto moved = fleet_.with(target_, u, front(u), v, value);
-            if (is_taken(moved, u, front(u)) || working(moved) < now) continue;
-            target_ = moved;
-            return;
-        }
+        advance(u, front(u), v, choices(u, v), [&](const Target& moved) { return working(moved) >= now; });
     }
 
     // The newest release of what the matrix is about with which a cell works, if need be with another python;
@@ -218,9 +217,8 @@ class Planning {
     }
 
     void lead_with(std::size_t u, std::size_t v) {
-        const auto variable = fleet_.units()[u].variables[v];
         const auto release = [&](std::uint32_t value) {
-            const auto text = fleet_.text(variable, value);
+            const auto text = fleet_.text(variable(u, v), value);
             return text.substr(0, text.find_first_of(about(u, v).field == Field::image ? "-" : "+"));
         };
         const auto values = choices(u, v);
@@ -256,16 +254,11 @@ class Planning {
         return out;
     }
 
-    [[nodiscard]] std::vector<UnitPlan> kept() const {
-        std::vector<UnitPlan> out;
-        for (const auto& rows : target_)
-            out.push_back({rows, std::nullopt, std::vector<bool>(rows.size(), false)});
-        return out;
-    }
-
     // Beside an axis with several rows the front is one more.
     Plan finished(Aim aim) {
-        Plan plan{aim, kept(), target_};
+        Plan plan{aim, {}};
+        for (const auto& rows : target_)
+            plan.units.push_back({rows, std::nullopt, std::vector<bool>(rows.size(), false)});
         for (std::size_t u = 0; u < plan.units.size(); ++u) {
             const auto& unit = fleet_.units()[u];
             auto& out = plan.units[u];
@@ -273,9 +266,9 @@ class Planning {
                 out.added = target_[u][unit.front];
                 out.rows[unit.front] = fronts_[u][unit.front];
             }
-            // Who names values wants those alone.
-            for (std::size_t row = 0; aim != Aim::wanted && unit.has_several() && row < out.rows.size();
-                 ++row)
+            // Who holds, or names values, wants nothing else.
+            if (aim == Aim::hold || aim == Aim::wanted || !unit.has_several()) continue;
+            for (std::size_t row = 0; row < out.rows.size(); ++row)
                 out.dropped[row] =
                     (row != unit.front || out.added) && is_over(u, out.rows[row]) && !fleet_.is_kept(u, row);
         }
@@ -285,9 +278,8 @@ class Planning {
     // Of what an image holds; which drivers there are is up to the hosts.
     [[nodiscard]] bool is_over(std::size_t u, const Values& row) const {
         for (std::size_t v = 0; v < row.size(); ++v) {
-            if (about(u, v).field == Field::driver) continue;
-            const auto text = fleet_.text(fleet_.units()[u].variables[v], row[v]);
-            if (has_ended(life_of(fleet_.facts(), about(u, v).field, text), fleet_.today())) return true;
+            if (about(u, v).field != Field::driver && has_ended(life(u, v, row[v]), fleet_.today()))
+                return true;
         }
         return false;
     }
@@ -305,13 +297,16 @@ std::string_view to_string(Aim aim) {
     return words[static_cast<std::size_t>(aim)];
 }
 
-bool operator==(const Plan& a, const Plan& b) {
-    return std::ranges::equal(a.units, b.units, [](const UnitPlan& x, const UnitPlan& y) {
-        return x.rows == y.rows && x.added == y.added && x.dropped == y.dropped;
-    });
-}
-
-Plan plan_for(Fleet& fleet, Aim aim) {
+Result<Plan> plan_for(Fleet& fleet, Aim aim) {
+    for (const auto& condition : fleet.matrix().keep) {
+        const bool is_met = std::ranges::any_of(fleet.judgement().cells, [&](const JudgedCell& judged) {
+            return matches(condition, judged.cell);
+        });
+        if (is_met) continue;
+        return Failure{ExitCode::bad_input,
+                       {Diagnostic::error("keep matches no cell", condition.where)
+                            .with_fix("name values that the file has, or delete the entry")}};
+    }
     Planning planning(fleet);
     switch (aim) {
         case Aim::hold:
@@ -321,13 +316,9 @@ Plan plan_for(Fleet& fleet, Aim aim) {
         case Aim::ambitious:
             return planning.ambitious();
         case Aim::wanted:
-            break;  // see plan_wanted
+            break;
     }
-    return planning.hold();
-}
-
-Result<Plan> plan_wanted(Fleet& fleet, const Wanted& wanted) {
-    return Planning(fleet).wanted(wanted);
+    return planning.wanted();
 }
 
 }  // namespace cudamatrix::upgrade

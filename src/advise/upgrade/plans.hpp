@@ -33,14 +33,10 @@ struct UnitPlan {
 struct Plan {
     Aim aim = Aim::hold;
     std::vector<UnitPlan> units;
-    Target target;  ///< the same for those who ask about cells: an added row in the place of the front
-
-    friend bool operator==(const Plan& a, const Plan& b);
 };
 
-[[nodiscard]] Plan plan_for(Fleet& fleet, Aim aim);
-/// The front with the values that the fleet was asked for. Input failures: a field that the file does not
-/// name, that its rows of `include` say otherwise, or whose value it has.
-[[nodiscard]] Result<Plan> plan_wanted(Fleet& fleet, const Wanted& wanted);
+/// Input failures: an entry of `keep:` that no cell meets; of what the fleet is asked for a field that the
+/// file does not name, in which its rows of `include` differ, or whose value it has.
+[[nodiscard]] Result<Plan> plan_for(Fleet& fleet, Aim aim);
 
 }  // namespace cudamatrix::upgrade

@@ -16,15 +16,20 @@ namespace {
 
 const std::string kDay = "2025-06-30";
 
-Result<Rejudged> judged(std::string_view source) {
-    CM_TRY_ASSIGN(auto matrix, read_matrix_text(source, "m.yaml"));
-    auto out = Rejudged{std::move(matrix), {}};
-    CM_TRY_ASSIGN(out.judgement, judge_whole(out.matrix, Facts::embedded(), {.today = kDay}));
-    return out;
-}
+struct Judged {
+    Matrix matrix;
+    Judgement judgement;
+};
 
 Result<Matrix> reread(std::string_view source) {
     return read_matrix_text(source, "m.yaml");
+}
+
+Result<Judged> judged(std::string_view source) {
+    CM_TRY_ASSIGN(auto matrix, reread(source));
+    auto out = Judged{std::move(matrix), {}};
+    CM_TRY_ASSIGN(out.judgement, judge_whole(out.matrix, Facts::embedded(), {.today = kDay}));
+    return out;
 }
 
 Outcome outcome(std::string_view source, Aim aim, const Wanted& wanted = {}) {
@@ -32,9 +37,9 @@ Outcome outcome(std::string_view source, Aim aim, const Wanted& wanted = {}) {
     REQUIRE(before.ok());
     const auto facts = Facts::embedded();
     Fleet fleet(before->matrix, before->judgement, facts, kDay, wanted);
-    const auto plan = aim == Aim::wanted ? plan_wanted(fleet, wanted) : plan_for(fleet, aim);
+    const auto plan = plan_for(fleet, aim);
     REQUIRE(plan.ok());
-    auto out = carried_out(before->matrix, before->judgement, fleet, *plan, reread, judged);
+    auto out = carried_out(fleet, *plan, reread);
     REQUIRE(out.ok());
     return *std::move(out);
 }
@@ -176,7 +181,7 @@ TEST_CASE("wanted: what cannot be is refused") {
         REQUIRE(before.ok());
         const auto facts = Facts::embedded();
         Fleet fleet(before->matrix, before->judgement, facts, kDay, wanted);
-        const auto plan = plan_wanted(fleet, wanted);
+        const auto plan = plan_for(fleet, Aim::wanted);
         return plan.ok() ? std::string("made") : plan.failure().diagnostics.front().message;
     };
     CHECK(
